@@ -1,0 +1,317 @@
+//! What a stack is: the contents of `stacks/<id>/stack.toml`, and how one of its variants is named.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// A stack under one of its settings, written `stack` or `stack:variant`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TargetId {
+    /// The stack's id, which is its folder's name.
+    pub stack: String,
+    /// The variant's id, for a stack that declares variants.
+    pub variant: Option<String>,
+}
+
+impl TargetId {
+    /// The target of `stack` under `variant`.
+    pub fn new(stack: impl Into<String>, variant: Option<&str>) -> Self {
+        Self {
+            stack: stack.into(),
+            variant: variant.map(str::to_owned),
+        }
+    }
+
+    /// The name with the colon replaced, for a file's name.
+    pub fn file_stem(&self) -> String {
+        self.to_string().replace(':', "@")
+    }
+}
+
+impl fmt::Display for TargetId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.variant {
+            Some(variant) => write!(f, "{}:{variant}", self.stack),
+            None => f.write_str(&self.stack),
+        }
+    }
+}
+
+impl FromStr for TargetId {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.split_once(':') {
+            Some((stack, variant)) => Self::new(stack, Some(variant)),
+            None => Self::new(text, None),
+        })
+    }
+}
+
+impl Serialize for TargetId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TargetId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Ok(text.parse().unwrap_or_else(|never| match never {}))
+    }
+}
+
+/// A stack's manifest, `stack.toml`. Commands are argument vectors (no shell) and run in the stack's folder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StackManifest {
+    /// `<language>-<framework>`; must be the folder's name.
+    pub id: String,
+    /// The language, as people write it ("Go").
+    pub language: String,
+    /// The framework or library, as people write it ("net/http").
+    pub framework: String,
+    /// How the code is executed, which decides the warm-up.
+    pub runtime: Runtime,
+    /// What the stack cannot do or deviates in, shown with its results.
+    #[serde(default)]
+    pub limits: Vec<String>,
+    /// Workloads it answers; all of them when left out.
+    #[serde(default)]
+    pub workloads: Option<Vec<String>>,
+    /// How it reaches PostgreSQL.
+    pub database: Database,
+    /// Programs that must be on the PATH.
+    #[serde(default)]
+    pub toolchain: Vec<Toolchain>,
+    /// Packages whose version is read from a lock file.
+    #[serde(default)]
+    pub locked: Vec<LockedPackage>,
+    /// How it is fetched and built.
+    #[serde(default)]
+    pub build: Build,
+    /// How it is started.
+    pub run: Run,
+    /// The same code under other settings; the first one is the default.
+    #[serde(default)]
+    pub variant: Vec<Variant>,
+}
+
+/// How code is executed; decides the default warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runtime {
+    /// Compiled ahead of time: Go, Rust, Nim.
+    Native,
+    /// Compiled while it runs: JVM, V8, .NET, BEAM's JIT, YJIT.
+    Jit,
+    /// Bytecode interpreter: CPython, Ruby without YJIT.
+    Interpreted,
+}
+
+/// How a stack reaches PostgreSQL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Database {
+    /// The kind of access.
+    pub access: DatabaseAccess,
+    /// The driver's name ("pgx").
+    pub driver: String,
+    /// Connections kept, over all processes of the stack.
+    pub pool: Pool,
+}
+
+/// The kind of database access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatabaseAccess {
+    /// A request that waits for the database holds no thread of the operating system.
+    Async,
+    /// A request that waits for the database holds a thread.
+    Blocking,
+    /// Through an object-relational mapper.
+    Orm,
+}
+
+/// A pool's size: connections kept over all processes, or `"none"`, a connection per request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// So many connections at most.
+    Size(u32),
+    /// A new connection for every request.
+    None,
+}
+
+impl fmt::Display for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pool::Size(size) => write!(f, "{size}"),
+            Pool::None => f.write_str("none"),
+        }
+    }
+}
+
+impl Serialize for Pool {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Pool::Size(size) => serializer.serialize_u32(*size),
+            Pool::None => serializer.serialize_str("none"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Pool {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Raw {
+            Size(u32),
+            Word(String),
+        }
+        match Raw::deserialize(deserializer) {
+            Ok(Raw::Size(size)) if size > 0 => Ok(Pool::Size(size)),
+            Ok(Raw::Word(word)) if word == "none" => Ok(Pool::None),
+            _ => Err(serde::de::Error::custom(
+                "a pool is a number of connections above 0, or \"none\"",
+            )),
+        }
+    }
+}
+
+/// A program that must be on the PATH, and how to get it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Toolchain {
+    /// The program's name, looked up on the PATH.
+    pub program: String,
+    /// The command that prints its version; the first version-like word of its output is taken.
+    pub version: Vec<String>,
+    /// The oldest version that will do.
+    #[serde(default)]
+    pub minimum: Option<String>,
+    /// Debian packages that bring it.
+    #[serde(default)]
+    pub apt: Vec<String>,
+    /// Where else to get it, said when it is missing.
+    pub hint: String,
+}
+
+/// A package whose version is read from a lock file of the stack.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LockedPackage {
+    /// The lock file: `go.mod`, `package-lock.json`, `requirements.txt` or `Cargo.lock`.
+    pub file: String,
+    /// The package's name in it.
+    pub package: String,
+}
+
+/// How a stack is fetched and built.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Build {
+    /// Debian packages that building or running needs beside the toolchain.
+    #[serde(default)]
+    pub apt: Vec<String>,
+    /// Commands that bring the dependencies (they may use the network).
+    #[serde(default)]
+    pub fetch: Vec<Vec<String>>,
+    /// Commands that build.
+    #[serde(default)]
+    pub steps: Vec<Vec<String>>,
+    /// Files and folders that are deployed; their size is the artefact size.
+    #[serde(default)]
+    pub artefacts: Vec<String>,
+}
+
+/// How a stack is started.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Run {
+    /// The command.
+    pub command: Vec<String>,
+    /// Environment beside that of the contract.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// The same code under another setting. What is left out is as in the stack.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Variant {
+    /// The variant's id, unique in the stack.
+    pub id: String,
+    /// What is different, in a few words.
+    pub description: String,
+    /// CPUs that it is made for; as many as the server is given when left out.
+    #[serde(default)]
+    pub cpus: Option<u32>,
+    /// Another command.
+    #[serde(default)]
+    pub command: Option<Vec<String>>,
+    /// Environment added to the stack's.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Other database access.
+    #[serde(default)]
+    pub database: Option<Database>,
+    /// Other limits, beside the stack's.
+    #[serde(default)]
+    pub limits: Vec<String>,
+}
+
+impl StackManifest {
+    /// The targets of this stack: one per variant, or one without a variant. The first is the default.
+    pub fn targets(&self) -> Vec<TargetId> {
+        if self.variant.is_empty() {
+            return vec![TargetId::new(&self.id, None)];
+        }
+        self.variant
+            .iter()
+            .map(|variant| TargetId::new(&self.id, Some(&variant.id)))
+            .collect()
+    }
+
+    /// The variant that `target` names.
+    pub fn variant_of(&self, target: &TargetId) -> Option<&Variant> {
+        let id = target.variant.as_deref()?;
+        self.variant.iter().find(|variant| variant.id == id)
+    }
+
+    /// The command that starts `target`.
+    pub fn command(&self, target: &TargetId) -> &[String] {
+        self.variant_of(target)
+            .and_then(|variant| variant.command.as_deref())
+            .unwrap_or(&self.run.command)
+    }
+
+    /// The environment of `target` beside that of the contract.
+    pub fn env(&self, target: &TargetId) -> BTreeMap<String, String> {
+        let mut env = self.run.env.clone();
+        if let Some(variant) = self.variant_of(target) {
+            env.extend(variant.env.clone());
+        }
+        env
+    }
+
+    /// The database access of `target`.
+    pub fn database(&self, target: &TargetId) -> &Database {
+        self.variant_of(target)
+            .and_then(|variant| variant.database.as_ref())
+            .unwrap_or(&self.database)
+    }
+
+    /// The limits of `target`: the stack's, then the variant's.
+    pub fn limits(&self, target: &TargetId) -> Vec<String> {
+        let variant = self.variant_of(target).map(|variant| &variant.limits);
+        let own = variant.into_iter().flatten();
+        self.limits.iter().chain(own).cloned().collect()
+    }
+
+    /// Whether the stack answers `workload`.
+    pub fn answers(&self, workload: &str) -> bool {
+        self.workloads
+            .as_ref()
+            .is_none_or(|list| list.iter().any(|id| id == workload))
+    }
+}
