@@ -1,1 +1,28 @@
-//! .
+//! The values that Deadheat's parts hand to each other: manifests, plan, load, observation, trial, session, event.
+//!
+//! No I/O and no decisions live here. Everything is serialisable; [`session`] and [`trial`] are the file formats.
+
+pub mod bytes;
+pub mod event;
+pub mod failure;
+pub mod histogram;
+pub mod load;
+pub mod machine;
+pub mod observation;
+pub mod plan;
+pub mod seconds;
+pub mod session;
+pub mod stack;
+pub mod trial;
+pub mod workload;
+
+pub use event::Event;
+pub use failure::{Failure, FailureCounts};
+pub use histogram::LatencyHistogram;
+pub use load::{Exchange, LoadSpec, Schedule, StopRule};
+pub use observation::{Observation, Tally};
+pub use plan::{Cell, Plan};
+pub use session::{JournalEntry, SessionHeader, SessionRecord};
+pub use stack::{StackManifest, TargetId};
+pub use trial::{TrialOutcome, TrialRecord};
+pub use workload::{LoadPoint, WorkloadManifest};

@@ -1,0 +1,16 @@
+//! Bytes as base64 text in records.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+/// Writes base64.
+pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&STANDARD.encode(bytes))
+}
+
+/// Reads base64.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    STANDARD
+        .decode(String::deserialize(deserializer)?)
+        .map_err(D::Error::custom)
+}

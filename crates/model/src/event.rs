@@ -1,0 +1,75 @@
+//! What happens during a session. Progress, journal and machine output consume the same events.
+
+use std::time::Duration;
+
+use crate::{
+    Cell, SessionHeader, TargetId, TrialRecord,
+    session::{BuildRecord, EndReason, TargetState},
+};
+
+/// Something happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A service is being started ("PostgreSQL", "slow upstream").
+    ServiceStarting {
+        /// Its name.
+        name: String,
+    },
+    /// A service is ready.
+    ServiceReady {
+        /// Its name.
+        name: String,
+        /// Its version and origin.
+        detail: String,
+    },
+    /// A step of preparing a stack starts ("fetch", "build", "verify plaintext").
+    PrepareStarted {
+        /// The stack, under its variant.
+        target: TargetId,
+        /// The step.
+        step: String,
+    },
+    /// A stack was built.
+    Built {
+        /// The stack's id.
+        target: TargetId,
+        /// The build.
+        build: BuildRecord,
+    },
+    /// It is known whether a stack can be measured.
+    Prepared {
+        /// The stack, under its variant.
+        target: TargetId,
+        /// The result.
+        state: TargetState,
+    },
+    /// Everything before the first trial is done.
+    SessionStarted {
+        /// What is known.
+        header: Box<SessionHeader>,
+    },
+    /// A block starts.
+    BlockStarted {
+        /// The block, from 0.
+        block: u32,
+    },
+    /// A trial starts.
+    TrialStarted {
+        /// The block, from 0.
+        block: u32,
+        /// What is measured.
+        cell: Cell,
+    },
+    /// A trial ended and is in the journal.
+    TrialEnded {
+        /// Its record.
+        trial: Box<TrialRecord>,
+        /// The time that it took in all.
+        took: Duration,
+    },
+    /// The session ended in order.
+    SessionEnded {
+        /// Why.
+        reason: EndReason,
+    },
+}

@@ -1,0 +1,174 @@
+//! Why a request failed: a small `Copy` value that indexes a counter, never a string.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    ops::{Index, IndexMut},
+};
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! failures {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $says:literal;)*) => {
+        /// The kinds of failure of one request.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Failure { $($(#[$doc])* $name,)* }
+
+        impl Failure {
+            /// Every kind, in the order of its counter.
+            pub const ALL: &'static [Failure] = &[$(Failure::$name,)*];
+
+            /// The name in records and tables.
+            pub const fn name(self) -> &'static str {
+                match self { $(Failure::$name => $text,)* }
+            }
+
+            /// What happened, for a person.
+            pub const fn describe(self) -> &'static str {
+                match self { $(Failure::$name => $says,)* }
+            }
+        }
+    };
+}
+
+failures! {
+    /// The connection was refused.
+    ConnectRefused = "connect-refused", "the connection was refused";
+    /// No connection within the connect timeout.
+    ConnectTimeout = "connect-timeout", "no connection within the connect timeout";
+    /// The connection could not be made for another reason.
+    ConnectOther = "connect-other", "the connection could not be made";
+    /// The peer reset the connection, or writing failed.
+    Reset = "reset", "the connection was reset";
+    /// The peer closed before the first byte of the answer.
+    ClosedEarly = "closed-early", "the connection was closed before the first byte of the answer";
+    /// The peer closed in the middle of the head.
+    TruncatedHead = "truncated-head", "the connection was closed in the middle of the answer's head";
+    /// The peer closed in the middle of the body.
+    TruncatedBody = "truncated-body", "the connection was closed in the middle of the answer's body";
+    /// No whole answer within the request timeout.
+    Timeout = "timeout", "no whole answer within the request timeout";
+    /// The head is not HTTP, or is larger than what is accepted.
+    BadHead = "bad-head", "the answer's head is not HTTP/1.x, or is too large";
+    /// The framing contradicts itself, or a chunk is malformed.
+    BadFraming = "bad-framing", "the answer's length headers contradict each other, or a chunk is malformed";
+    /// Bytes came that no request asked for.
+    ExtraBytes = "extra-bytes", "bytes came after the answer that no request had asked for";
+    /// The status is not the expected one.
+    WrongStatus = "wrong-status", "the answer's status is not the expected one";
+    /// The body's length is not the expected one.
+    WrongLength = "wrong-length", "the answer's body has another length than expected";
+    /// The body's content is not the expected one.
+    WrongContent = "wrong-content", "the answer's body has another content than expected";
+}
+
+impl Failure {
+    /// Whether the answer itself was wrong (status, length, content, framing), as opposed to the transport.
+    pub const fn is_wrong_answer(self) -> bool {
+        matches!(
+            self,
+            Failure::BadHead
+                | Failure::BadFraming
+                | Failure::ExtraBytes
+                | Failure::WrongStatus
+                | Failure::WrongLength
+                | Failure::WrongContent
+        )
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+const KINDS: usize = Failure::ALL.len();
+
+/// Failed requests by kind. Serialised as an object that holds the kinds that occurred.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "BTreeMap<Failure, u64>", from = "BTreeMap<Failure, u64>")]
+pub struct FailureCounts([u64; KINDS]);
+
+impl FailureCounts {
+    /// All kinds together.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Answers that came and were wrong.
+    pub fn wrong_answers(&self) -> u64 {
+        let wrong = self.iter().filter(|(kind, _)| kind.is_wrong_answer());
+        wrong.map(|(_, count)| count).sum()
+    }
+
+    /// The kinds that occurred, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Failure, u64)> {
+        let all = Failure::ALL.iter().copied().zip(self.0);
+        all.filter(|(_, count)| *count > 0)
+    }
+
+    /// Adds another count.
+    pub fn merge(&mut self, other: &Self) {
+        for (own, more) in self.0.iter_mut().zip(other.0) {
+            *own += more;
+        }
+    }
+}
+
+impl Index<Failure> for FailureCounts {
+    type Output = u64;
+
+    fn index(&self, kind: Failure) -> &u64 {
+        &self.0[kind as usize]
+    }
+}
+
+impl IndexMut<Failure> for FailureCounts {
+    fn index_mut(&mut self, kind: Failure) -> &mut u64 {
+        &mut self.0[kind as usize]
+    }
+}
+
+impl From<FailureCounts> for BTreeMap<Failure, u64> {
+    fn from(counts: FailureCounts) -> Self {
+        counts.iter().collect()
+    }
+}
+
+impl From<BTreeMap<Failure, u64>> for FailureCounts {
+    fn from(map: BTreeMap<Failure, u64>) -> Self {
+        let mut counts = Self::default();
+        for (kind, count) in map {
+            counts[kind] = count;
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_names_are_the_serialised_names() {
+        for kind in Failure::ALL {
+            let json = serde_json::to_string(kind).unwrap();
+            assert_eq!(json, format!("\"{}\"", kind.name()));
+        }
+    }
+
+    #[test]
+    fn counts_survive_a_round_trip_and_merge() {
+        let mut counts = FailureCounts::default();
+        counts[Failure::Timeout] = 3;
+        counts[Failure::WrongStatus] = 2;
+        let json = serde_json::to_string(&counts).unwrap();
+        assert_eq!(json, r#"{"timeout":3,"wrong-status":2}"#);
+        let mut back: FailureCounts = serde_json::from_str(&json).unwrap();
+        assert_eq!(back, counts);
+        back.merge(&counts);
+        assert_eq!((back.total(), back.wrong_answers()), (10, 4));
+    }
+}

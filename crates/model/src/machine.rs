@@ -1,0 +1,22 @@
+//! The machine a session ran on.
+
+use serde::{Deserialize, Serialize};
+
+/// What a reader must know of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's model name.
+    pub cpu_model: String,
+    /// Logical CPUs that this process may use.
+    pub cpus: Vec<usize>,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// The operating system's name and version.
+    pub os: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The processor's vulnerabilities with their mitigations, as `name: state`.
+    pub mitigations: Vec<String>,
+    /// The frequency governor, where there is one.
+    pub governor: Option<String>,
+}

@@ -1,0 +1,155 @@
+//! A session's files: `session.json` (a [`SessionHeader`], written before the first trial) and `trials.jsonl`
+//! (a [`JournalEntry`] per line, appended and synced after every trial). docs/formats.md documents both.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Plan, TargetId, TrialRecord,
+    machine::Machine,
+    stack::{DatabaseAccess, Pool, Runtime},
+    trial::TrialFailure,
+};
+
+/// The version of both file formats.
+pub const SCHEMA: u32 = 1;
+
+/// What is known before the first trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionHeader {
+    /// The version of the format, [`SCHEMA`].
+    pub schema: u32,
+    /// The session's id, which is its folder's name.
+    pub id: String,
+    /// Deadheat's version.
+    pub deadheat: String,
+    /// The commit of the stacks' sources, with `-dirty` when there were changes; `None` outside a checkout.
+    pub commit: Option<String>,
+    /// When it started (RFC 3339, UTC).
+    pub started: String,
+    /// Deadheat's own arguments.
+    pub arguments: Vec<String>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What it will do.
+    pub plan: Plan,
+    /// Every stack that was asked for, ready or not.
+    pub targets: Vec<TargetRecord>,
+    /// The database, its version and where it came from, when a workload needed it.
+    pub postgres: Option<String>,
+}
+
+/// A stack that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    /// The stack, under its variant.
+    pub target: TargetId,
+    /// The language.
+    pub language: String,
+    /// The framework.
+    pub framework: String,
+    /// How the code is executed.
+    pub runtime: Runtime,
+    /// What the variant changes, in a few words.
+    pub variant_description: Option<String>,
+    /// How it reaches the database.
+    pub database: DatabaseAccess,
+    /// The database driver.
+    pub driver: String,
+    /// Database connections.
+    pub pool: Pool,
+    /// What it cannot do or deviates in.
+    pub limits: Vec<String>,
+    /// Versions found, by asking the toolchain and the lock file.
+    pub versions: Vec<FoundVersion>,
+    /// Whether it can be measured.
+    pub state: TargetState,
+}
+
+/// A version that was asked for and found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundVersion {
+    /// The program or package.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Whether a stack can be measured here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum TargetState {
+    /// Built and verified for every workload of the plan that it answers.
+    Ready {
+        /// Its build.
+        build: BuildRecord,
+    },
+    /// Something that it needs is not here.
+    Unavailable {
+        /// What is missing.
+        reason: String,
+        /// The command that would change that.
+        remedy: String,
+    },
+    /// It could not be fetched, built, started or verified.
+    Failed(TrialFailure),
+}
+
+/// What a build took and made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BuildRecord {
+    /// The time that the build steps took. An incremental build is shorter than a first one.
+    pub seconds: f64,
+    /// Whether the stack had been built here before.
+    pub incremental: bool,
+    /// Bytes of the artefacts that are deployed.
+    pub artefact_bytes: u64,
+}
+
+/// A line of `trials.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+pub enum JournalEntry {
+    /// A trial ended.
+    Trial(TrialRecord),
+    /// The session ended in order; absent when it was killed.
+    End {
+        /// Why.
+        reason: EndReason,
+        /// When (RFC 3339, UTC).
+        at: String,
+    },
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// All blocks were measured.
+    Finished,
+    /// The budget was used up.
+    Budget,
+    /// SIGINT or SIGTERM.
+    Interrupted,
+}
+
+/// A whole session, as read back from its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRecord {
+    /// What was known before the first trial.
+    pub header: SessionHeader,
+    /// Trials in the order in which they ended.
+    pub trials: Vec<TrialRecord>,
+    /// Why it ended; `None`: it was killed.
+    pub end: Option<EndReason>,
+}
+
+impl SessionRecord {
+    /// Blocks in which every planned cell has a trial.
+    pub fn complete_blocks(&self) -> Vec<u32> {
+        let cells = self.header.plan.cells.len();
+        let trials_of = |block| self.trials.iter().filter(|trial| trial.block == block).count();
+        (0..self.header.plan.blocks)
+            .filter(|block| cells > 0 && trials_of(*block) >= cells)
+            .collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! One measured run of a cell on a fresh process, as it stands in `trials.jsonl`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cell, Observation};
+
+/// One trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// The block, from 0.
+    pub block: u32,
+    /// The place in the block's order, from 0.
+    pub position: u32,
+    /// What was measured.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// When it started (RFC 3339, UTC).
+    pub started: String,
+    /// The server's command.
+    pub command: Vec<String>,
+    /// The port it was given.
+    pub port: u16,
+    /// The warm-up before the measurement.
+    #[serde(rename = "warm_up_seconds", with = "crate::seconds")]
+    pub warm_up: Duration,
+    /// What came of it.
+    pub outcome: TrialOutcome,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "kebab-case")]
+pub enum TrialOutcome {
+    /// It ran to its end. Whether it counts is decided by the statistics, from what stands here.
+    Measured(Box<Measured>),
+    /// It did not get so far, or what it measured is not an answer.
+    Failed(TrialFailure),
+}
+
+/// A trial that ran to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// From the process's start to its first correct answer.
+    #[serde(rename = "ready_seconds", with = "crate::seconds")]
+    pub ready: Duration,
+    /// Probes that passed before the load.
+    pub verified_before: u32,
+    /// Probes that passed after the load.
+    pub verified_after: u32,
+    /// What the load found.
+    pub load: Observation,
+    /// What the server's process tree used.
+    pub resources: Resources,
+    /// What disturbed the machine meanwhile.
+    pub noise: Noise,
+}
+
+/// Where a trial or a stack failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Fetching dependencies.
+    Fetch,
+    /// Building.
+    Build,
+    /// From the start of the process to the first correct answer.
+    Start,
+    /// Probes before the load.
+    VerifyBefore,
+    /// Under load.
+    Load,
+    /// Probes after the load.
+    VerifyAfter,
+    /// A service that the workload needs (PostgreSQL, upstream).
+    Service,
+}
+
+impl Phase {
+    /// For a sentence: "failed while …".
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Phase::Fetch => "fetching its dependencies",
+            Phase::Build => "building",
+            Phase::Start => "starting",
+            Phase::VerifyBefore => "being checked before the load",
+            Phase::Load => "under load",
+            Phase::VerifyAfter => "being checked after the load",
+            Phase::Service => "waiting for a service it needs",
+        }
+    }
+}
+
+/// Why a trial, or a stack before its trials, failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialFailure {
+    /// Where.
+    pub phase: Phase,
+    /// What was attempted, on what, and what happened.
+    pub reason: String,
+    /// The last lines of the server's or the build's output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log_tail: Vec<String>,
+    /// What the load found, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<Observation>>,
+}
+
+/// How CPU time was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CpuSource {
+    /// `cpu.stat` of a cgroup v2 (microseconds).
+    CgroupV2,
+    /// `cpuacct.usage` of a cgroup v1 (nanoseconds).
+    CgroupV1,
+    /// `/proc/<pid>/stat` of the tree (10 ms).
+    Proc,
+}
+
+/// What a server's process tree used during the measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resources {
+    /// How CPU time was taken.
+    pub cpu_source: CpuSource,
+    /// CPU time, user and system, of the whole tree.
+    pub cpu_seconds: f64,
+    /// The span over which CPU time, switches and faults were counted.
+    pub span_seconds: f64,
+    /// PSS of the tree in bytes when it had just become ready.
+    pub pss_idle_bytes: u64,
+    /// Mean PSS of the tree in bytes.
+    pub pss_mean_bytes: u64,
+    /// Largest PSS of the tree in bytes.
+    pub pss_peak_bytes: u64,
+    /// Samples behind the mean and the peak.
+    pub samples: u32,
+    /// Most processes seen at once.
+    pub processes: u32,
+    /// Most threads seen at once.
+    pub threads: u32,
+    /// Voluntary context switches of all threads seen.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches of all threads seen.
+    pub involuntary_switches: u64,
+    /// Page faults that needed no input or output.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+}
+
+/// What disturbed the machine during the measurement, from `/proc/stat`: shares of all CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// Time that the hypervisor gave to others, of all CPU time.
+    pub steal_share: f64,
+    /// Time in which all CPUs idled, of all CPU time.
+    pub idle_share: f64,
+    /// CPU seconds used by anything but the server's tree and Deadheat's own processes.
+    pub other_cpu_seconds: f64,
+}

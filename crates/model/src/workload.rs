@@ -1,0 +1,84 @@
+//! What is asked of a stack: the contents of `workloads/<id>.toml`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A workload's manifest.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WorkloadManifest {
+    /// The id; must be the file's name.
+    pub id: String,
+    /// What it exercises, in a sentence.
+    pub description: String,
+    /// How its answers are known.
+    pub oracle: Oracle,
+    /// The method.
+    pub method: String,
+    /// Path and query; `{rounds}` stands for the load point's rounds.
+    pub path: String,
+    /// The beginning of the answer's content type ("text/plain").
+    pub content_type: String,
+    /// A trial's measurement is never shorter than this.
+    #[serde(default, with = "humantime_serde")]
+    pub least_measurement: Option<Duration>,
+    /// One answer in so many has its content compared under load.
+    pub content_sample: u32,
+    /// Loads, the default one first.
+    pub point: Vec<LoadPoint>,
+}
+
+/// How the right answer is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Oracle {
+    /// Exactly this text.
+    Text {
+        /// The text.
+        body: String,
+    },
+    /// JSON that stands for this value.
+    Json {
+        /// The value.
+        value: serde_json::Value,
+    },
+    /// One byte, repeated.
+    Repeated {
+        /// The byte, as a character of ASCII.
+        byte: char,
+        /// How often.
+        count: u64,
+    },
+    /// `Hello, <name>!` for the random name in the request's JSON body.
+    Greeting,
+    /// SHA-256 of the file at `BLOB_PATH`, then of the digest, `rounds` times in all; base64.
+    DigestChain,
+    /// The first ten rows of the table users, by id.
+    Users,
+    /// The slow upstream's answer.
+    Relayed,
+}
+
+/// A workload at one load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoadPoint {
+    /// The id, unique in the workload ("c100").
+    pub id: String,
+    /// Connections of the closed loop.
+    pub connections: u32,
+    /// For `{rounds}` in the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+}
+
+impl WorkloadManifest {
+    /// Path and query at `point`.
+    pub fn path_at(&self, point: &LoadPoint) -> String {
+        match point.rounds {
+            Some(rounds) => self.path.replace("{rounds}", &rounds.to_string()),
+            None => self.path.clone(),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Child processes that cannot outlive Deadheat: each one runs under a supervisor process of its own.
