@@ -1,0 +1,7 @@
+package main
+
+import "net/http"
+
+func plaintext(w http.ResponseWriter, _ *http.Request) {
+	respondText(w, "Hello, World!")
+}

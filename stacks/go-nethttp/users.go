@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	connectTimeout = 5 * time.Second
+	firstUsers     = "select id, email from users order by id limit 10"
+)
+
+type user struct {
+	ID    int32  `json:"id"`
+	Email string `json:"email"`
+}
+
+type usersHandler struct {
+	pool *pgxpool.Pool
+}
+
+func newPool(ctx context.Context, s settings) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(s.databaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("parse DATABASE_URL: %w", err)
+	}
+	config.MaxConns = s.poolSize
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	return pgxpool.NewWithConfig(ctx, config)
+}
+
+func (h usersHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Query's error, if any, is CollectRows' too.
+	rows, _ := h.pool.Query(r.Context(), firstUsers)
+	users, err := pgx.CollectRows(rows, pgx.RowToStructByPos[user])
+	if err != nil {
+		respondInternalError(w, "query the users", err)
+		return
+	}
+	respondJSON(w, users)
+}
