@@ -1,0 +1,30 @@
+import { createRouter } from './router.js';
+import { createDatabase } from './database.js';
+import { createUpstream } from './upstream.js';
+import { plaintext } from './routes/plaintext.js';
+import { listPeople, greetPerson } from './routes/people.js';
+import { payload, pingPong } from './routes/payload.js';
+import { bytes } from './routes/bytes.js';
+import { users } from './routes/users.js';
+import { proxy } from './routes/proxy.js';
+
+/** The application: a handler of requests, and what it holds open. */
+export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
+  const database = createDatabase(databaseUrl, poolSize);
+  const upstream = createUpstream(upstreamUrl);
+
+  const handle = createRouter({
+    '/plaintext': { GET: plaintext },
+    '/json': { GET: listPeople, POST: greetPerson },
+    '/payload': { GET: payload },
+    '/ping-pong': { GET: pingPong },
+    '/bytes': { GET: bytes(blobPath) },
+    '/users': { GET: users(database) },
+    '/proxy': { GET: proxy(upstream) },
+  });
+
+  return {
+    handle,
+    close: () => Promise.all([database.close(), upstream.close()]),
+  };
+}

@@ -1,0 +1,15 @@
+export function sendText(response, text, status = 200) {
+  send(response, text, 'text/plain; charset=utf-8', status);
+}
+
+export function sendJson(response, value) {
+  send(response, JSON.stringify(value), 'application/json');
+}
+
+export function send(response, body, contentType, status = 200) {
+  response.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}

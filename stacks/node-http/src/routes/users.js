@@ -1,0 +1,7 @@
+import { sendJson } from '../respond.js';
+
+export function users(database) {
+  return async (request, response) => {
+    sendJson(response, await database.firstUsers());
+  };
+}
