@@ -1,0 +1,37 @@
+import express from 'express';
+import { createDatabase } from './database.js';
+import { answerErrors, notFound } from './errors.js';
+import { createUpstream } from './upstream.js';
+import { bytes } from './routes/bytes.js';
+import { payload, pingPong } from './routes/payload.js';
+import { greetPerson, listPeople } from './routes/people.js';
+import { plaintext } from './routes/plaintext.js';
+import { proxy } from './routes/proxy.js';
+import { users } from './routes/users.js';
+
+/** The application: a handler of requests, and what it holds open. */
+export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
+  const database = createDatabase(databaseUrl, poolSize);
+  const upstream = createUpstream(upstreamUrl);
+
+  const app = express();
+  app.disable('x-powered-by');
+  // Nobody caches these answers, and an ETag is a hash of the whole body.
+  app.disable('etag');
+
+  app.get('/plaintext', plaintext);
+  app.get('/json', listPeople);
+  app.post('/json', express.json({ limit: '1mb' }), greetPerson);
+  app.get('/payload', payload);
+  app.get('/ping-pong', pingPong);
+  app.get('/bytes', bytes(blobPath));
+  app.get('/users', users(database));
+  app.get('/proxy', proxy(upstream));
+  app.use(notFound);
+  app.use(answerErrors);
+
+  return {
+    handle: app,
+    close: () => Promise.all([database.close(), upstream.close()]),
+  };
+}

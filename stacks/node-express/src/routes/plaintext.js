@@ -1,0 +1,3 @@
+export function plaintext(request, response) {
+  response.type('text/plain').send('Hello, World!');
+}

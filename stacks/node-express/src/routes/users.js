@@ -1,0 +1,5 @@
+export function users(database) {
+  return async (request, response) => {
+    response.json(await database.firstUsers());
+  };
+}
