@@ -103,12 +103,18 @@ mod tests {
         assert_eq!(back, histogram);
         assert_eq!(back.count(), 4);
         let max = back.max().unwrap().as_secs_f64();
-        assert!((max - 3600.0).abs() < 3.6, "clamped to an hour, not {max} s");
+        assert!(
+            (max - 3600.0).abs() < 3.6,
+            "clamped to an hour, not {max} s"
+        );
     }
 
     #[test]
     fn empty_has_no_quantile() {
         let empty = LatencyHistogram::new();
-        assert_eq!((empty.quantile(0.5), empty.mean(), empty.max()), (None, None, None));
+        assert_eq!(
+            (empty.quantile(0.5), empty.mean(), empty.max()),
+            (None, None, None)
+        );
     }
 }

@@ -185,9 +185,8 @@ impl Content {
             Content::Repeated { byte, count } => {
                 body.len() as u64 == *count && body.iter().all(|other| other == byte)
             }
-            Content::Json { value } => {
-                serde_json::from_slice::<serde_json::Value>(body).is_ok_and(|parsed| parsed == *value)
-            }
+            Content::Json { value } => serde_json::from_slice::<serde_json::Value>(body)
+                .is_ok_and(|parsed| parsed == *value),
         }
     }
 

@@ -126,7 +126,10 @@ impl Observation {
 
     /// The busiest worker's CPU share, 0 to 1.
     pub fn busiest_worker(&self) -> f64 {
-        self.workers.iter().map(WorkerHealth::busy).fold(0.0, f64::max)
+        self.workers
+            .iter()
+            .map(WorkerHealth::busy)
+            .fold(0.0, f64::max)
     }
 
     /// Adds another part of the same load.
@@ -160,7 +163,13 @@ mod tests {
     fn part(succeeded: u64, bins: usize) -> Observation {
         let mut part = Observation {
             window: Duration::from_secs(2),
-            bins: vec![Bin { succeeded: 1, failed: 0 }; bins],
+            bins: vec![
+                Bin {
+                    succeeded: 1,
+                    failed: 0
+                };
+                bins
+            ],
             ..Observation::default()
         };
         part.measured.issued = succeeded + 2;

@@ -147,7 +147,12 @@ impl SessionRecord {
     /// Blocks in which every planned cell has a trial.
     pub fn complete_blocks(&self) -> Vec<u32> {
         let cells = self.header.plan.cells.len();
-        let trials_of = |block| self.trials.iter().filter(|trial| trial.block == block).count();
+        let trials_of = |block| {
+            self.trials
+                .iter()
+                .filter(|trial| trial.block == block)
+                .count()
+        };
         (0..self.header.plan.blocks)
             .filter(|block| cells > 0 && trials_of(*block) >= cells)
             .collect()

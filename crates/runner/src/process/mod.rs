@@ -1,1 +1,21 @@
-//! Child processes that cannot outlive Deadheat: each one runs under a supervisor process of its own.
+//! Child processes that cannot outlive Deadheat.
+//!
+//! Each child runs under a supervisor process of its own (the deadheat binary again, with a hidden command). The
+//! supervisor holds the read end of a pipe whose write end only Deadheat has: when Deadheat ends, however it ends,
+//! the pipe closes and the supervisor ends the child's whole tree. It is a subreaper, so a grandchild that left its
+//! process group, its session or its parent still becomes the supervisor's child and is found (prctl(2),
+//! `PR_SET_CHILD_SUBREAPER`).
+
+mod cgroup;
+mod log;
+mod spawn;
+mod supervisor;
+mod sys;
+mod tree;
+
+pub use cgroup::CpuGroup;
+pub use log::log_tail;
+pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
+pub use supervisor::supervise;
+pub use sys::{is_root, pin_current_thread, usable_cpus};
+pub use tree::{ProcessStat, descendants, read_stat};

@@ -1,0 +1,119 @@
+//! Process trees as `/proc` shows them.
+
+use std::{collections::HashMap, fs};
+
+/// What `/proc/<pid>/stat` says of a process (proc_pid_stat(5)). Times are in clock ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessStat {
+    /// The process.
+    pub pid: u32,
+    /// Its parent.
+    pub parent: u32,
+    /// Its state's letter; `Z` is a zombie.
+    pub state: u8,
+    /// Minor faults, its own and those of children that it waited for.
+    pub minor_faults: u64,
+    /// Major faults, its own and those of children that it waited for.
+    pub major_faults: u64,
+    /// CPU ticks, user and system, its own and those of children that it waited for.
+    pub cpu_ticks: u64,
+    /// CPU ticks and faults of waited-for children alone (for a process whose own share does not count).
+    pub children: Reaped,
+    /// Threads.
+    pub threads: u32,
+}
+
+/// What a process inherited from children that it waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reaped {
+    /// Minor faults.
+    pub minor_faults: u64,
+    /// Major faults.
+    pub major_faults: u64,
+    /// CPU ticks.
+    pub cpu_ticks: u64,
+}
+
+/// Reads a process's state; `None` when it is gone.
+pub fn read_stat(pid: u32) -> Option<ProcessStat> {
+    parse_stat(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
+    // The command's name stands in parentheses and may hold any character, so fields start after the last one.
+    let rest = text.rsplit_once(')')?.1;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    // Field 3 of the manual (state) is index 0 here.
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let children = Reaped {
+        minor_faults: number(11)?,
+        major_faults: number(13)?,
+        cpu_ticks: number(16)? + number(17)?,
+    };
+    Some(ProcessStat {
+        pid,
+        parent: number(4)? as u32,
+        state: *fields.first()?.as_bytes().first()?,
+        minor_faults: number(10)? + children.minor_faults,
+        major_faults: number(12)? + children.major_faults,
+        cpu_ticks: number(14)? + number(15)? + children.cpu_ticks,
+        children,
+        threads: number(20)? as u32,
+    })
+}
+
+/// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
+pub fn descendants(root: u32) -> Vec<ProcessStat> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pids = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut by_parent: HashMap<u32, Vec<ProcessStat>> = HashMap::new();
+    for stat in pids.filter_map(read_stat) {
+        by_parent.entry(stat.parent).or_default().push(stat);
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        for stat in by_parent.remove(&parent).unwrap_or_default() {
+            open.push(stat.pid);
+            if stat.state != b'Z' {
+                found.push(stat);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_parentheses_and_blanks_do_not_shift_the_fields() {
+        let text = "42 (a) b (c) S 7 42 42 0 -1 4194560 10 20 1 2 3 4 5 6 20 0 9 0 100 1 1";
+        let stat = parse_stat(42, text).unwrap();
+        assert_eq!((stat.parent, stat.state, stat.threads), (7, b'S', 9));
+        assert_eq!((stat.minor_faults, stat.major_faults), (30, 3));
+        assert_eq!((stat.cpu_ticks, stat.children.cpu_ticks), (18, 11));
+    }
+
+    #[test]
+    fn cut_text_is_not_a_process() {
+        assert_eq!(parse_stat(1, "1 (init) S 0 1"), None);
+    }
+
+    #[test]
+    fn finds_a_child() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("30")
+            .spawn()
+            .unwrap();
+        let found = descendants(std::process::id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.iter().any(|stat| stat.pid == child.id()));
+    }
+}

@@ -1,0 +1,3 @@
+//! The runner's integration tests, in one binary.
+
+mod process;
