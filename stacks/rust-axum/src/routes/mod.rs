@@ -1,0 +1,23 @@
+//! One module for each kind of work.
+
+mod greetings;
+mod hash;
+pub mod payload;
+mod proxy;
+pub mod users;
+
+use axum::{Router, routing::get};
+
+use crate::state::AppState;
+
+pub fn router(state: AppState) -> Router {
+    Router::new()
+        .route("/plaintext", get(greetings::plaintext))
+        .route("/json", get(greetings::encode).post(greetings::decode))
+        .route("/payload", get(payload::direct))
+        .route("/ping-pong", get(payload::handed_over))
+        .route("/bytes", get(hash::bytes))
+        .route("/users", get(users::list))
+        .route("/proxy", get(proxy::relay))
+        .with_state(state)
+}
