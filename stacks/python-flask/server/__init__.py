@@ -1,0 +1,22 @@
+"""Deadheat's benchmark stack on Flask."""
+
+from flask import Flask
+
+from . import database, greetings, hashing, payload, proxy, users
+from .settings import Settings
+
+
+def create_app(processes: int = 1) -> Flask:
+    """The application of one of so many processes, which share the database connections."""
+    settings = Settings.from_env()
+    app = Flask(__name__, static_folder=None)
+    app.config["BLOB_PATH"] = settings.blob_path
+    app.config["UPSTREAM_URL"] = settings.upstream_url
+    app.extensions["database"] = database.open_pool(
+        settings.database_url, settings.pool_size // processes
+    )
+    app.extensions["upstream"] = proxy.open_client()
+    app.extensions["payload_worker"] = payload.Worker()
+    for module in (greetings, hashing, payload, proxy, users):
+        app.register_blueprint(module.blueprint)
+    return app
