@@ -1,1 +1,20 @@
-//! .
+//! From a session's records to what they say: verdicts, intervals, paired comparisons, ranks with ties.
+//!
+//! Pure functions without input or output; this crate knows no format. [`analyse`] is the whole of it: every number
+//! of an [`Analysis`] can be computed again from the [`SessionRecord`](deadheat_model::SessionRecord) alone.
+
+pub mod analysis;
+pub mod cell;
+pub mod compare;
+pub mod interval;
+pub mod order_statistic;
+pub mod rank;
+pub mod settings;
+pub mod steadiness;
+pub mod trial;
+pub mod verdict;
+
+pub use analysis::{Analysis, Group, analyse, analyse_with};
+pub use cell::CellAnalysis;
+pub use settings::Settings;
+pub use trial::TrialAnalysis;

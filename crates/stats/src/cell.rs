@@ -1,0 +1,202 @@
+//! A cell: one stack at one load point, over its counted trials.
+
+use deadheat_model::{FailureCounts, TargetId, TrialRecord, trial::TrialOutcome};
+use serde::Serialize;
+
+use crate::{
+    Settings,
+    interval::{LogMean, log_mean},
+    order_statistic::{MedianInterval, median_interval},
+    trial::{self, Figures, TrialAnalysis},
+    verdict::{self, CellVerdict},
+};
+
+/// The percentiles of a cell, with the verified answers that each needs in every counted trial: about a hundred
+/// beyond the percentile, so that it is not one odd request. The median needs none.
+pub const PERCENTILES: [(f64, u64); 4] =
+    [(50.0, 1), (90.0, 1_000), (99.0, 10_000), (99.9, 100_000)];
+
+/// One stack at one load point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellAnalysis {
+    /// The stack, under its variant.
+    pub target: TargetId,
+    /// What it is worth.
+    pub verdict: CellVerdict,
+    /// 1 + the number of stacks that are significantly better; `None` when it is not ranked.
+    pub rank: Option<u32>,
+    /// Trials that count, in the order of their blocks.
+    pub trials: Vec<TrialAnalysis>,
+    /// Trials that were left out because their block is not complete.
+    pub trials_left_out: usize,
+    /// What was found; `None` when the cell failed or was not measured.
+    pub estimates: Option<Estimates>,
+    /// Failed requests by kind over the counted trials, each with its warm-up and end.
+    pub failures: FailureCounts,
+    /// Requests that ended over the counted trials, each with its warm-up and end.
+    pub requests_ended: u64,
+}
+
+impl CellAnalysis {
+    /// Whether the cell can be compared with others.
+    pub fn is_comparable(&self) -> bool {
+        self.verdict == CellVerdict::Counts
+    }
+
+    /// The median throughput in verified answers per second.
+    pub fn throughput(&self) -> Option<f64> {
+        self.estimates
+            .as_ref()
+            .map(|estimates| estimates.throughput_per_second.median)
+    }
+}
+
+/// A cell's estimates over its counted trials. Medians come with the order-statistic interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimates {
+    /// Verified answers per second of the measurement. For a lower bound: the true value is this or more.
+    pub throughput_per_second: MedianInterval,
+    /// CPU time of the process tree per verified answer, in microseconds.
+    pub cpu_us_per_request: Option<MedianInterval>,
+    /// CPUs that were busy for the process tree.
+    pub cores_used: Option<MedianInterval>,
+    /// PSS of the tree in bytes when it had just become ready.
+    pub pss_idle_bytes: MedianInterval,
+    /// Mean PSS of the tree in bytes.
+    pub pss_mean_bytes: MedianInterval,
+    /// Largest PSS of the tree in bytes.
+    pub pss_peak_bytes: MedianInterval,
+    /// Voluntary context switches per verified answer.
+    pub voluntary_switches_per_request: Option<MedianInterval>,
+    /// Involuntary context switches per verified answer.
+    pub involuntary_switches_per_request: Option<MedianInterval>,
+    /// Page faults without input or output per verified answer.
+    pub minor_faults_per_request: Option<MedianInterval>,
+    /// Page faults with input or output per verified answer.
+    pub major_faults_per_request: Option<MedianInterval>,
+    /// From the process's start to its first correct answer, in seconds.
+    pub ready_seconds: MedianInterval,
+    /// Service times at each of [`PERCENTILES`], in seconds.
+    pub service_time: Vec<PercentileEstimate>,
+}
+
+/// A percentile of the service time over trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PercentileEstimate {
+    /// Which (99: 99 % of the answers took no longer).
+    pub percent: f64,
+    /// One figure per trial, and their geometric mean in seconds; or why there is none.
+    #[serde(flatten)]
+    pub value: PercentileValue,
+}
+
+/// A percentile, or why it is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PercentileValue {
+    /// The geometric mean over trials, in seconds, with a t interval on the logarithm.
+    Seconds(LogMean),
+    /// A trial had too few verified answers.
+    TooFewRequests {
+        /// Verified answers of the trial with the fewest.
+        fewest: u64,
+        /// Verified answers that every trial needs.
+        needed: u64,
+    },
+}
+
+/// The analysis of a cell from its counted trials, given with their place in the session's record.
+pub fn analyse(
+    target: TargetId,
+    counted: &[(usize, &TrialRecord)],
+    trials_left_out: usize,
+    connections: Option<u32>,
+    settings: &Settings,
+) -> CellAnalysis {
+    let trials: Vec<TrialAnalysis> = counted
+        .iter()
+        .map(|(record, trial)| trial::analyse(*record, trial, connections, settings))
+        .collect();
+    let verdict = verdict::of_cell(trials.iter().map(|trial| &trial.verdict));
+    let estimates = match verdict {
+        CellVerdict::Counts | CellVerdict::LowerBound { .. } => estimates(&trials, settings),
+        CellVerdict::Failed { .. } | CellVerdict::NotMeasured => None,
+    };
+    let (failures, requests_ended) = failures(counted);
+    CellAnalysis {
+        target,
+        verdict,
+        rank: None,
+        trials,
+        trials_left_out,
+        estimates,
+        failures,
+        requests_ended,
+    }
+}
+
+fn failures(counted: &[(usize, &TrialRecord)]) -> (FailureCounts, u64) {
+    let mut failures = FailureCounts::default();
+    let mut ended = 0;
+    for (_, trial) in counted {
+        let load = match &trial.outcome {
+            TrialOutcome::Measured(measured) => Some(&measured.load),
+            TrialOutcome::Failed(failure) => failure.load.as_deref(),
+        };
+        if let Some(load) = load {
+            failures.merge(&load.total.failed);
+            ended += load.total.ended();
+        }
+    }
+    (failures, ended)
+}
+
+fn estimates(trials: &[TrialAnalysis], settings: &Settings) -> Option<Estimates> {
+    let figures: Vec<&Figures> = trials.iter().filter_map(|t| t.figures.as_ref()).collect();
+    let always = |figure: fn(&Figures) -> f64| {
+        let values: Vec<f64> = figures.iter().map(|f| figure(f)).collect();
+        median_interval(&values, settings.level)
+    };
+    // A median over some of the trials would be another quantity than the others in its row.
+    let if_all = |figure: fn(&Figures) -> Option<f64>| {
+        let values: Option<Vec<f64>> = figures.iter().map(|f| figure(f)).collect();
+        median_interval(&values?, settings.level)
+    };
+    Some(Estimates {
+        throughput_per_second: always(|f| f.throughput_per_second)?,
+        cpu_us_per_request: if_all(|f| f.cpu_us_per_request),
+        cores_used: if_all(|f| f.cores_used),
+        pss_idle_bytes: always(|f| f.pss_idle_bytes)?,
+        pss_mean_bytes: always(|f| f.pss_mean_bytes)?,
+        pss_peak_bytes: always(|f| f.pss_peak_bytes)?,
+        voluntary_switches_per_request: if_all(|f| f.voluntary_switches_per_request),
+        involuntary_switches_per_request: if_all(|f| f.involuntary_switches_per_request),
+        minor_faults_per_request: if_all(|f| f.minor_faults_per_request),
+        major_faults_per_request: if_all(|f| f.major_faults_per_request),
+        ready_seconds: always(|f| f.ready_seconds)?,
+        service_time: PERCENTILES
+            .iter()
+            .map(|(percent, needed)| percentile(&figures, *percent, *needed, settings))
+            .collect(),
+    })
+}
+
+fn percentile(
+    figures: &[&Figures],
+    percent: f64,
+    needed: u64,
+    settings: &Settings,
+) -> PercentileEstimate {
+    let requests = |f: &&Figures| f.service_time.as_ref().map_or(0, |time| time.requests);
+    let fewest = figures.iter().map(requests).min().unwrap_or(0);
+    let too_few = PercentileValue::TooFewRequests { fewest, needed };
+    let values: Vec<f64> = figures
+        .iter()
+        .filter_map(|f| f.service_time.as_ref()?.at(percent))
+        .collect();
+    let value = match log_mean(&values, settings.level) {
+        Some(mean) if fewest >= needed => PercentileValue::Seconds(mean),
+        _ => too_few,
+    };
+    PercentileEstimate { percent, value }
+}

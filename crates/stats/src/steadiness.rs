@@ -1,0 +1,72 @@
+//! Whether a trial's throughput stayed the same over its measurement: a least-squares slope over the bins.
+//!
+//! Steadiness is checked, not adapted to (Barrett et al., OOPSLA 2017: many programs never reach a steady state).
+
+use deadheat_model::Observation;
+use serde::Serialize;
+
+use crate::Settings;
+
+/// Bins that a slope needs: with fewer, its standard error says nothing.
+const LEAST_BINS: usize = 4;
+
+/// How throughput changed over a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Trend {
+    /// The change from start to end along the fitted line, as a share of the mean throughput (−0.1: 10 % less).
+    pub change: f64,
+    /// The standard error of `change`.
+    pub standard_error: f64,
+}
+
+impl Trend {
+    /// Whether the change is too large, and too large to be scatter.
+    pub fn is_unsteady(&self, settings: &Settings) -> bool {
+        self.change.abs() > settings.steady_change
+            && self.change.abs() > settings.steady_errors * self.standard_error
+    }
+}
+
+/// The trend over an observation's bins of full width; `None` when there are too few or nothing succeeded.
+pub fn trend(observation: &Observation) -> Option<Trend> {
+    let bin = observation.bin.as_secs_f64();
+    let window = observation.window.as_secs_f64();
+    if bin <= 0.0 {
+        return None;
+    }
+    // The last bin may be cut off by the end of the window; a hair of rounding is no cut.
+    let whole = ((window / bin + 1e-6).floor() as usize).min(observation.bins.len());
+    let counts: Vec<f64> = observation.bins[..whole]
+        .iter()
+        .map(|bin| bin.succeeded as f64)
+        .collect();
+    trend_of(&counts)
+}
+
+/// The trend over equally spaced values.
+pub fn trend_of(values: &[f64]) -> Option<Trend> {
+    let n = values.len();
+    if n < LEAST_BINS {
+        return None;
+    }
+    let mean_x = (n - 1) as f64 / 2.0;
+    let mean_y = values.iter().sum::<f64>() / n as f64;
+    if mean_y <= 0.0 {
+        return None;
+    }
+    let points = || {
+        values
+            .iter()
+            .enumerate()
+            .map(|(x, y)| (x as f64 - mean_x, y - mean_y))
+    };
+    let squares: f64 = points().map(|(x, _)| x * x).sum();
+    let slope = points().map(|(x, y)| x * y).sum::<f64>() / squares;
+    let residual: f64 = points().map(|(x, y)| (y - slope * x).powi(2)).sum();
+    let slope_error = (residual / (n - 2) as f64 / squares).sqrt();
+    let scale = n as f64 / mean_y;
+    Some(Trend {
+        change: slope * scale,
+        standard_error: slope_error * scale,
+    })
+}
