@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     Cell, SessionHeader, TargetId, TrialRecord,
-    session::{BuildRecord, EndReason, TargetState},
+    session::{BuildRecord, EndReason, TargetState, WorkloadFailure},
 };
 
 /// Something happened.
@@ -42,6 +42,8 @@ pub enum Event {
         target: TargetId,
         /// The result.
         state: TargetState,
+        /// Workloads that it does not answer rightly.
+        failed_workloads: Vec<WorkloadFailure>,
     },
     /// Everything before the first trial is done.
     SessionStarted {

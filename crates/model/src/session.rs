@@ -63,6 +63,18 @@ pub struct TargetRecord {
     pub versions: Vec<FoundVersion>,
     /// Whether it can be measured.
     pub state: TargetState,
+    /// Workloads that it does not answer rightly; the session leaves them out for this stack.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_workloads: Vec<WorkloadFailure>,
+}
+
+/// A workload that a stack does not answer rightly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadFailure {
+    /// The workload's id.
+    pub workload: String,
+    /// What was wrong.
+    pub failure: TrialFailure,
 }
 
 /// A version that was asked for and found.
@@ -78,7 +90,7 @@ pub struct FoundVersion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum TargetState {
-    /// Built and verified for every workload of the plan that it answers.
+    /// Built and started; verified for every workload of the plan but `failed_workloads`.
     Ready {
         /// Its build.
         build: BuildRecord,

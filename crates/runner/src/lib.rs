@@ -4,4 +4,7 @@
 pub mod manifest;
 pub mod prepare;
 pub mod process;
+pub mod sampling;
 pub mod services;
+// pub mod session;
+// pub mod verify;

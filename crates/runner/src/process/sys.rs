@@ -6,6 +6,14 @@ use std::{
     os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd},
 };
 
+/// Clock ticks, as `/proc` counts CPU time, as a duration.
+pub fn ticks(count: u64) -> std::time::Duration {
+    // SAFETY: sysconf takes a plain number and has no preconditions.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+    std::time::Duration::from_secs(count / per_second)
+        + std::time::Duration::from_nanos(count % per_second * 1_000_000_000 / per_second)
+}
+
 /// Whether this process runs as root.
 pub fn is_root() -> bool {
     // SAFETY: geteuid has no preconditions and cannot fail.

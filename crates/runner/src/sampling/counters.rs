@@ -1,0 +1,48 @@
+//! CPU time and page faults of a process tree, as totals that only grow.
+
+use std::time::Duration;
+
+use super::Tree;
+use crate::process::{descendants, read_stat, ticks};
+
+/// Totals over a tree, from its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// CPU time, user and system.
+    pub(super) cpu: Duration,
+    /// Page faults without input or output.
+    pub(super) minor_faults: u64,
+    /// Page faults with.
+    pub(super) major_faults: u64,
+}
+
+impl Counters {
+    /// Reads the totals. Faults and, without a control group, CPU time are what living processes used, each with
+    /// the children that it waited for, and what the supervisor inherited: so an ended child is counted once.
+    pub(super) fn read(tree: &Tree) -> Self {
+        let mut total = Self::default();
+        let mut cpu_ticks = 0;
+        for stat in descendants(tree.supervisor) {
+            total.minor_faults += stat.minor_faults;
+            total.major_faults += stat.major_faults;
+            cpu_ticks += stat.cpu_ticks;
+        }
+        if let Some(supervisor) = read_stat(tree.supervisor) {
+            total.minor_faults += supervisor.children.minor_faults;
+            total.major_faults += supervisor.children.major_faults;
+            cpu_ticks += supervisor.children.cpu_ticks;
+        }
+        let group = tree.group.as_ref().and_then(|group| group.read_cpu().ok());
+        total.cpu = group.unwrap_or_else(|| ticks(cpu_ticks));
+        total
+    }
+
+    /// What was added since `earlier`.
+    pub(super) fn since(&self, earlier: &Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(earlier.cpu),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Memory of a process tree as PSS: each page shared by n processes counts 1/n in each of them, so that the sum over
+//! the tree counts it once (RSS would count it once per worker).
+
+use std::fs;
+
+use crate::process::descendants;
+
+/// A tree's memory and size at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TreeMemory {
+    /// Proportional set size of all processes, in bytes.
+    pub(super) pss_bytes: u64,
+    /// Processes.
+    pub(super) processes: u32,
+    /// Threads.
+    pub(super) threads: u32,
+}
+
+/// The memory of the descendants of `supervisor`.
+pub(super) fn tree_memory(supervisor: u32) -> TreeMemory {
+    let mut total = TreeMemory::default();
+    for stat in descendants(supervisor) {
+        // A process that ended since it was listed has no memory any more.
+        let Some(pss) = read_pss(stat.pid) else {
+            continue;
+        };
+        total.pss_bytes += pss;
+        total.processes += 1;
+        total.threads += stat.threads;
+    }
+    total
+}
+
+fn read_pss(pid: u32) -> Option<u64> {
+    parse_pss(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?)
+}
+
+/// The `Pss:` line of `smaps_rollup`, in bytes (proc_pid_smaps(5)).
+fn parse_pss(text: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_pss_and_not_its_parts() {
+        let text = "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss:  2000 kB\nPss:  1234 kB\nPss_Anon:  7 kB\n";
+        assert_eq!(parse_pss(text), Some(1234 * 1024));
+        assert_eq!(parse_pss("Rss: 1 kB\n"), None);
+    }
+
+    #[test]
+    fn a_child_has_memory() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("30")
+            .spawn()
+            .unwrap();
+        let memory = tree_memory(std::process::id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(memory.processes >= 1 && memory.pss_bytes > 0, "{memory:?}");
+    }
+}

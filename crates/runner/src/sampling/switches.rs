@@ -1,0 +1,101 @@
+//! Context switches of all threads of a tree. The kernel keeps them per thread and forgets them with the thread, so
+//! the last figure seen of each thread is kept.
+
+use std::{collections::HashMap, fs};
+
+use crate::process::descendants;
+
+/// The last figures seen, by thread.
+#[derive(Debug, Default)]
+pub(super) struct Switches {
+    threads: HashMap<u32, Seen>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    before: (u64, u64),
+    last: (u64, u64),
+}
+
+impl Switches {
+    /// Looks at every thread of the descendants of `supervisor`.
+    pub(super) fn update(&mut self, supervisor: u32) {
+        for process in descendants(supervisor) {
+            let Ok(tasks) = fs::read_dir(format!("/proc/{}/task", process.pid)) else {
+                continue;
+            };
+            for task in tasks.flatten() {
+                let thread = task.file_name().to_str().and_then(|name| name.parse().ok());
+                let text = fs::read_to_string(task.path().join("status"));
+                if let (Some(thread), Some(last)) =
+                    (thread, text.ok().and_then(|text| parse(&text)))
+                {
+                    self.threads.entry(thread).or_default().last = last;
+                }
+            }
+        }
+    }
+
+    /// What was seen so far does not count: the measurement begins now.
+    pub(super) fn forget_the_past(&mut self) {
+        for seen in self.threads.values_mut() {
+            seen.before = seen.last;
+        }
+    }
+
+    /// Voluntary and involuntary switches since then.
+    pub(super) fn totals(&self) -> (u64, u64) {
+        self.threads
+            .values()
+            .fold((0, 0), |(voluntary, involuntary), seen| {
+                (
+                    voluntary + seen.last.0.saturating_sub(seen.before.0),
+                    involuntary + seen.last.1.saturating_sub(seen.before.1),
+                )
+            })
+    }
+}
+
+fn parse(status: &str) -> Option<(u64, u64)> {
+    let value = |key: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+        line.trim().parse::<u64>().ok()
+    };
+    Some((
+        value("voluntary_ctxt_switches:")?,
+        value("nonvoluntary_ctxt_switches:")?,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_both_kinds() {
+        let text = "Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n";
+        assert_eq!(parse(text), Some((12, 3)));
+    }
+
+    #[test]
+    fn counts_from_the_beginning_of_the_measurement() {
+        let mut switches = Switches::default();
+        switches.threads.insert(
+            1,
+            Seen {
+                before: (0, 0),
+                last: (10, 1),
+            },
+        );
+        switches.forget_the_past();
+        switches.threads.get_mut(&1).unwrap().last = (15, 4);
+        switches.threads.insert(
+            2,
+            Seen {
+                before: (0, 0),
+                last: (2, 0),
+            },
+        );
+        assert_eq!(switches.totals(), (7, 3));
+    }
+}

@@ -1,0 +1,137 @@
+//! The measuring part: blocks, each of them every cell once in a random order.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use deadheat_model::{
+    Cell, Event, JournalEntry, LoadPoint, Plan, TrialRecord, WorkloadManifest,
+    session::EndReason,
+};
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    SelectedTarget, SessionError, SessionOptions,
+    cpus::server_cpus,
+    folder::{SessionFolder, now},
+    journal::Journal,
+    planner::warm_up,
+    readiness::Readiness,
+    server::Launch,
+    trial::{self, TrialRequest},
+};
+use crate::verify::Fixtures;
+
+/// The least number of blocks that says anything; the budget cuts no deeper.
+const LEAST_BLOCKS: u32 = 3;
+
+/// Measures all blocks of a plan.
+pub(super) struct Measuring<'a> {
+    pub(super) options: &'a SessionOptions,
+    pub(super) folder: &'a SessionFolder,
+    pub(super) plan: &'a Plan,
+    pub(super) fixtures: &'a mut Fixtures,
+    pub(super) journal: &'a mut Journal,
+    pub(super) on_event: &'a mut dyn FnMut(&Event),
+    pub(super) interrupt: &'a AtomicBool,
+}
+
+impl Measuring<'_> {
+    pub(super) fn all(&mut self) -> Result<EndReason, SessionError> {
+        let begun = Instant::now();
+        for block in 0..self.plan.blocks {
+            if !self.fits_budget(block, begun.elapsed()) {
+                return Ok(EndReason::Budget);
+            }
+            (self.on_event)(&Event::BlockStarted { block });
+            for (position, cell) in self.order(block).into_iter().enumerate() {
+                if !self.trial(block, position as u32, &cell)? {
+                    return Ok(EndReason::Interrupted);
+                }
+            }
+        }
+        Ok(EndReason::Finished)
+    }
+
+    /// Whether another block as long as those so far ends within the budget.
+    fn fits_budget(&self, done: u32, elapsed: Duration) -> bool {
+        if done < LEAST_BLOCKS || self.options.blocks.is_some() {
+            return true;
+        }
+        elapsed + elapsed / done <= self.options.budget
+    }
+
+    /// The cells in the random order of a block: the same for the same seed.
+    fn order(&self, block: u32) -> Vec<Cell> {
+        let mut random = ChaCha8Rng::seed_from_u64(self.options.seed ^ u64::from(block) << 32);
+        let mut cells = self.plan.cells.clone();
+        cells.shuffle(&mut random);
+        cells
+    }
+
+    /// Runs one trial and keeps it; `false` when the user asked to stop.
+    fn trial(&mut self, block: u32, position: u32, cell: &Cell) -> Result<bool, SessionError> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let Some((target, workload, point)) = self.find(cell) else {
+            return Ok(true);
+        };
+        (self.on_event)(&Event::TrialStarted {
+            block,
+            cell: cell.clone(),
+        });
+        let begun = Instant::now();
+        let started = now();
+        let log = format!("{}-{}-{}-block{block}", target.target.file_stem(), cell.workload, cell.point);
+        let (pinned, cpus) = server_cpus(target, &self.plan.pinning);
+        let planned = self.plan.workloads.iter().find(|one| one.id == cell.workload);
+        let request = TrialRequest {
+            target,
+            workload,
+            point,
+            launch: Launch {
+                target,
+                supervision: &self.options.supervision,
+                pinned,
+                cpus,
+                log: self.folder.log(&log),
+                timeout: self.options.start_timeout,
+            },
+            pinning: &self.plan.pinning,
+            warm_up: self.options.warm_up.unwrap_or_else(|| warm_up(target.manifest.runtime)),
+            measure: planned.map_or(Duration::from_secs(1), |one| one.measure),
+            seed: self.options.seed ^ u64::from(block),
+        };
+        let readiness = Readiness::of(self.options.plaintext.as_ref(), target, workload, point);
+        let Some(run) = trial::run(&request, self.fixtures, &readiness, self.interrupt) else {
+            return Ok(false);
+        };
+        let record = TrialRecord {
+            block,
+            position,
+            cell: cell.clone(),
+            started,
+            command: run.command,
+            port: run.port,
+            warm_up: request.warm_up,
+            outcome: run.outcome,
+        };
+        self.journal.append(&JournalEntry::Trial(record.clone()))?;
+        (self.on_event)(&Event::TrialEnded {
+            trial: Box::new(record),
+            took: begun.elapsed(),
+        });
+        Ok(true)
+    }
+
+    fn find(&self, cell: &Cell) -> Option<(&SelectedTarget, &WorkloadManifest, &LoadPoint)> {
+        let options: &SessionOptions = self.options;
+        let target = options.targets.iter().find(|one| one.target == cell.target)?;
+        let workload = options.workloads.iter().find(|one| one.manifest.id == cell.workload)?;
+        let point = workload.points.iter().find(|one| one.id == cell.point)?;
+        Some((target, &workload.manifest, point))
+    }
+}

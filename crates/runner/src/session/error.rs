@@ -1,0 +1,24 @@
+//! What ends a session. A stack or a service that fails does not; it is a result.
+
+use std::{io, path::PathBuf};
+
+use super::JournalError;
+
+/// What ends a session.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The session's folder could not be made.
+    #[error("making the session's folder {path}: {source}; choose another one with --results")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// A record could not be kept, so going on would lose trials.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Deadheat could not keep itself off the server's CPUs.
+    #[error("pinning Deadheat to the generator's CPUs: {0}; try --pinning off")]
+    Pinning(io::Error),
+}

@@ -1,0 +1,78 @@
+//! A session's folder: `results/<time>-<seed>/`, with the logs below it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use jiff::{Timestamp, Unit};
+
+use super::{SessionError, SessionOptions};
+
+/// A session's folder.
+#[derive(Debug)]
+pub struct SessionFolder {
+    path: PathBuf,
+    id: String,
+    started: String,
+}
+
+impl SessionFolder {
+    /// Makes a new folder in `results`, with `logs` in it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(super) fn create(results: &Path, seed: u64) -> Result<Self, SessionError> {
+        let started = now();
+        // 2026-11-21T09:08:07Z → 20261121-090807: sorts by time and needs no quoting.
+        let time = started.replace(['-', ':', 'Z'], "").replace('T', "-");
+        let id = format!("{time}-{seed:x}");
+        let path = std::path::absolute(results.join(&id)).unwrap_or_else(|_| results.join(&id));
+        fs::create_dir_all(path.join("logs")).map_err(|source| SessionError::Folder {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self { path, id, started })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) fn started(&self) -> &str {
+        &self.started
+    }
+
+    /// The log of `what`.
+    pub(super) fn log(&self, what: &str) -> PathBuf {
+        self.logs().join(format!("{what}.log"))
+    }
+
+    pub(super) fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+}
+
+/// The time, in UTC to the second (RFC 3339).
+pub(super) fn now() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Second).unwrap_or(now).to_string()
+}
+
+/// The commit of the stacks' sources, with `-dirty` when there are changes.
+pub(super) fn commit_of(options: &SessionOptions) -> Option<String> {
+    let folder = &options.targets.first()?.folder;
+    let git = |args: &[&str]| {
+        let output = Command::new("git").arg("-C").arg(folder).args(args).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        output.status.success().then_some(text)
+    };
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--untracked-files=no", ":/"])?;
+    Some(if changed.is_empty() { commit } else { format!("{commit}-dirty") })
+}

@@ -1,0 +1,170 @@
+//! A session's files: written so that a kill at any moment loses at most the trial in flight, and read back.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use deadheat_model::{JournalEntry, SessionHeader, SessionRecord, session::SCHEMA};
+
+/// The header's file name.
+pub const HEADER_FILE: &str = "session.json";
+/// The trials' file name.
+pub const TRIALS_FILE: &str = "trials.jsonl";
+
+/// Why a session's files could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Writing failed.
+    #[error(
+        "writing {path}: {source}; trials finished before are safe in the session's folder \
+         (free some space, or choose another folder with --results)"
+    )]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// Reading failed.
+    #[error("reading {path}: {source}; is {folder} the folder of a session?")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The session's folder.
+        folder: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// What was read is not a record.
+    #[error("reading {path}, line {line}: {reason}; the file was changed or written by another version")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The files are of another version of the format.
+    #[error("{path} has format {found}, this deadheat reads {SCHEMA}; use the deadheat that wrote it")]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// The version found.
+        found: u64,
+    },
+}
+
+/// A session's folder, open for writing.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Writes the header and begins an empty journal in `folder`.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn begin(folder: &Path, header: &SessionHeader) -> Result<Self, JournalError> {
+        let path = folder.join(HEADER_FILE);
+        let failed = |path: &Path, source| JournalError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        let text = serde_json::to_vec_pretty(header).map_err(|error| failed(&path, error.into()))?;
+        write_whole(&path, &text).map_err(|error| failed(&path, error))?;
+        let path = folder.join(TRIALS_FILE);
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(|error| failed(&path, error))?;
+        sync_folder(folder).map_err(|error| failed(folder, error))?;
+        Ok(Self { path, file })
+    }
+
+    /// Appends an entry and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
+        self.try_append(entry).map_err(|source| JournalError::Write {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    fn try_append(&mut self, entry: &JournalEntry) -> io::Result<()> {
+        // One write for the whole line: a kill leaves all of it or a beginning without its end of line.
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        self.file.write_all(&line)?;
+        self.file.sync_data()
+    }
+}
+
+/// Writes a file beside its place and moves it there, so that nobody sees half of it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension("part");
+    let mut file = File::create(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Reads a session back. A last line without its end, left by a kill, is no trial.
+///
+/// # Errors
+/// When a file is missing, is not what [`Journal`] writes, or is of another version.
+pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
+    let path = folder.join(HEADER_FILE);
+    let text = read_text(folder, &path)?;
+    let malformed = |path: &Path, line: usize, error: &serde_json::Error| JournalError::Malformed {
+        path: path.to_owned(),
+        line,
+        reason: error.to_string(),
+    };
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| malformed(&path, error.line(), &error))?;
+    let found = value["schema"].as_u64().unwrap_or(0);
+    if found != u64::from(SCHEMA) {
+        return Err(JournalError::Schema { path, found });
+    }
+    let header = serde_json::from_value(value).map_err(|error| malformed(&path, 1, &error))?;
+    let mut record = SessionRecord {
+        header,
+        trials: Vec::new(),
+        end: None,
+    };
+    let path = folder.join(TRIALS_FILE);
+    let text = read_text(folder, &path)?;
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    for (index, line) in whole.lines().enumerate() {
+        match serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))? {
+            JournalEntry::Trial(trial) => record.trials.push(trial),
+            JournalEntry::End { reason, .. } => record.end = Some(reason),
+        }
+    }
+    Ok(record)
+}
+
+fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
+    fs::read(path)
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .map_err(|source| JournalError::Read {
+            path: path.to_owned(),
+            folder: folder.to_owned(),
+            source,
+        })
+}

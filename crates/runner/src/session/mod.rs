@@ -1,0 +1,130 @@
+//! A session: prepare every stack, then randomised complete blocks of trials, each of them kept as soon as it ends.
+
+mod blocks;
+mod cpus;
+mod error;
+mod folder;
+mod journal;
+mod listener;
+mod machine;
+mod options;
+mod planner;
+mod preparation;
+mod readiness;
+mod server;
+mod services;
+mod trial;
+
+use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
+
+use deadheat_model::{
+    Event, JournalEntry, Plan, SessionHeader,
+    session::{EndReason, SCHEMA, TargetRecord},
+};
+
+pub use self::{
+    cpus::share_out,
+    error::SessionError,
+    journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
+    machine::describe_machine,
+    options::{PinningMode, SelectedTarget, SelectedWorkload, SessionOptions},
+    planner::{Participant, warm_up},
+};
+use self::{
+    blocks::Measuring,
+    folder::SessionFolder,
+    journal::Journal,
+    preparation::{Prepared, Preparing},
+    services::Services,
+};
+use crate::process::pin_current_thread;
+
+/// How a session ended.
+#[derive(Clone, Debug)]
+pub struct SessionOutcome {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Why it ended.
+    pub reason: EndReason,
+}
+
+/// The plan as it looks before anything is built or started, for the user to see first. Stacks that turn out to be
+/// unavailable drop out of it later.
+pub fn draft(options: &SessionOptions) -> Plan {
+    let participants: Vec<Participant> = options
+        .targets
+        .iter()
+        .map(|target| preparation::participant(target, &options.workloads, None))
+        .collect();
+    planner::plan(options, &participants, share_out(options.pinning))
+}
+
+/// Runs a session. Events tell what happens; `interrupt` ends it in order after what is finished.
+///
+/// # Errors
+/// When the results cannot be written, or nothing could begin. A stack that fails is no error but a result.
+pub fn run(
+    options: &SessionOptions,
+    on_event: &mut dyn FnMut(&Event),
+    interrupt: &AtomicBool,
+) -> Result<SessionOutcome, SessionError> {
+    let folder = SessionFolder::create(&options.results, options.seed)?;
+    let pinning = share_out(options.pinning);
+    let services = Services::start(options, &folder, &pinning, on_event)?;
+    let mut preparing = Preparing {
+        options,
+        folder: &folder,
+        pinning: &pinning,
+        services,
+        on_event,
+        interrupt,
+    };
+    let prepared: Vec<Prepared> = preparing.all();
+    let Preparing { mut services, on_event, .. } = preparing;
+
+    let participants: Vec<Participant> = prepared.iter().filter_map(|one| one.participant.clone()).collect();
+    let plan = planner::plan(options, &participants, pinning);
+    let records: Vec<TargetRecord> = prepared.into_iter().map(|one| one.record).collect();
+    let header = SessionHeader {
+        schema: SCHEMA,
+        id: folder.id().to_owned(),
+        deadheat: options.version.clone(),
+        commit: folder::commit_of(options),
+        started: folder.started().to_owned(),
+        arguments: options.arguments.clone(),
+        machine: describe_machine(),
+        plan,
+        targets: records,
+        postgres: services.describe_postgres(),
+    };
+    let mut journal = Journal::begin(folder.path(), &header)?;
+    on_event(&Event::SessionStarted {
+        header: Box::new(header.clone()),
+    });
+    // From here on, everything of this process stays off the server's CPUs.
+    if let Some(cpus) = cpus::generator_cpus(&header.plan.pinning) {
+        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
+    }
+    let mut measuring = Measuring {
+        options,
+        folder: &folder,
+        plan: &header.plan,
+        fixtures: &mut services.fixtures,
+        journal: &mut journal,
+        on_event,
+        interrupt,
+    };
+    let reason = measuring.all()?;
+    journal.append(&JournalEntry::End {
+        reason,
+        at: folder::now(),
+    })?;
+    on_event(&Event::SessionEnded { reason });
+    Ok(SessionOutcome {
+        folder: folder.path().to_owned(),
+        reason,
+    })
+}
+
+/// How long a trial's server may take to its first correct answer unless the user says otherwise.
+pub const START_TIMEOUT: Duration = Duration::from_secs(60);

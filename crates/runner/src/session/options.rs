@@ -1,0 +1,71 @@
+//! What a session is asked to do.
+
+use std::{path::PathBuf, time::Duration};
+
+use deadheat_model::{LoadPoint, StackManifest, TargetId, WorkloadManifest};
+
+use crate::{process::Supervision, services::PostgresSource};
+
+/// A stack under a variant, where it is.
+#[derive(Clone, Debug)]
+pub struct SelectedTarget {
+    /// The stack's folder.
+    pub folder: PathBuf,
+    /// The stack.
+    pub manifest: StackManifest,
+    /// The variant.
+    pub target: TargetId,
+}
+
+/// A workload with the load points that are wanted.
+#[derive(Clone, Debug)]
+pub struct SelectedWorkload {
+    /// The workload.
+    pub manifest: WorkloadManifest,
+    /// Its load points.
+    pub points: Vec<LoadPoint>,
+}
+
+/// Whether server and generator are kept on CPUs of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinningMode {
+    /// Each on its own.
+    Apart,
+    /// The operating system decides.
+    Off,
+}
+
+/// What a session is asked to do.
+#[derive(Clone, Debug)]
+pub struct SessionOptions {
+    /// Stacks under their variants.
+    pub targets: Vec<SelectedTarget>,
+    /// Workloads with their load points.
+    pub workloads: Vec<SelectedWorkload>,
+    /// The plaintext workload, whose answer tells that a server is ready, measured or not.
+    pub plaintext: Option<WorkloadManifest>,
+    /// The folder of sessions; this one makes its own in it.
+    pub results: PathBuf,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The time that measuring may take.
+    pub budget: Duration,
+    /// So many blocks, whatever the budget.
+    pub blocks: Option<u32>,
+    /// So long a measurement, whatever the budget.
+    pub measure: Option<Duration>,
+    /// So long a warm-up, whatever the runtime.
+    pub warm_up: Option<Duration>,
+    /// Whether server and generator are kept apart.
+    pub pinning: PinningMode,
+    /// Where PostgreSQL comes from.
+    pub postgres: PostgresSource,
+    /// How children are supervised.
+    pub supervision: Supervision,
+    /// How long a server may take to its first correct answer.
+    pub start_timeout: Duration,
+    /// Deadheat's own arguments, for the record.
+    pub arguments: Vec<String>,
+    /// Deadheat's version, for the record.
+    pub version: String,
+}

@@ -1,0 +1,54 @@
+//! When is a server ready? At its first correct answer, asked in the same way whatever the trial measures, so that the
+//! time to it can be compared.
+
+use std::{
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use deadheat_model::{LoadPoint, WorkloadManifest, workload::Oracle};
+
+use super::SelectedTarget;
+use crate::verify::{Client, text_answer};
+
+/// How long one attempt may take; a server that has just begun to listen may need a moment.
+const ATTEMPT: Duration = Duration::from_secs(2);
+
+/// The question whose right answer makes a server ready.
+#[derive(Clone, Debug)]
+pub struct Readiness {
+    path: String,
+    body: Option<String>,
+}
+
+impl Readiness {
+    /// The plaintext workload's question when the stack answers that, else `workload`'s, of which only the status is
+    /// looked at here (the check that follows looks at the rest).
+    pub fn of(
+        plaintext: Option<&WorkloadManifest>,
+        target: &SelectedTarget,
+        workload: &WorkloadManifest,
+        point: &LoadPoint,
+    ) -> Self {
+        let answered = plaintext.filter(|one| target.manifest.answers(&one.id));
+        let chosen = answered.unwrap_or(workload);
+        Self {
+            path: chosen.path_at(point),
+            body: match &chosen.oracle {
+                Oracle::Text { body } => Some(body.clone()),
+                _ => None,
+            },
+        }
+    }
+
+    /// Asks once.
+    ///
+    /// # Errors
+    /// Why it is not ready yet.
+    pub fn probe(&self, address: SocketAddr) -> Result<(), String> {
+        // A refused connection is the usual answer so far, and cheaper to find out this way.
+        TcpStream::connect_timeout(&address, ATTEMPT).map_err(|error| format!("connecting: {error}"))?;
+        let client = Client::with_timeout(address, ATTEMPT);
+        text_answer(&client, &self.path, self.body.as_deref()).map_err(|fault| fault.to_string())
+    }
+}

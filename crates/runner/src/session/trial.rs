@@ -1,0 +1,191 @@
+//! One trial: a fresh server, checked, warmed up, measured, checked again, stopped.
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use deadheat_load::Phase as LoadPhase;
+use deadheat_model::{
+    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TrialOutcome, WorkloadManifest,
+    load::{Protocol, Timeouts},
+    plan::Pinning,
+    stack::Pool,
+    trial::{Measured, Noise, Phase, Resources, TrialFailure},
+};
+
+use super::{
+    SelectedTarget,
+    readiness::Readiness,
+    server::{Launch, Server, StartError},
+};
+use crate::{
+    sampling::Sampler,
+    verify::{Depth, Fault, Fixtures, Verifier},
+};
+
+/// The width of the bins of the time series.
+const BIN: Duration = Duration::from_millis(500);
+/// The most that first requests are spread over; the slow upstream's delay, so that its answers do not come in waves.
+const RAMP: Duration = crate::services::upstream::DELAY;
+
+/// A trial to run.
+pub struct TrialRequest<'a> {
+    /// The stack, under its variant.
+    pub target: &'a SelectedTarget,
+    /// The workload.
+    pub workload: &'a WorkloadManifest,
+    /// The load point.
+    pub point: &'a LoadPoint,
+    /// How the server is started.
+    pub launch: Launch<'a>,
+    /// How CPUs are shared out.
+    pub pinning: &'a Pinning,
+    /// The warm-up.
+    pub warm_up: Duration,
+    /// The measurement.
+    pub measure: Duration,
+    /// The seed of random requests.
+    pub seed: u64,
+}
+
+/// A trial that was run.
+pub struct TrialRun {
+    /// The server's command.
+    pub command: Vec<String>,
+    /// The server's port; 0 when it never came up.
+    pub port: u16,
+    /// What came of it.
+    pub outcome: TrialOutcome,
+}
+
+/// Runs a trial; `None` when the user asked to stop meanwhile.
+pub fn run(
+    request: &TrialRequest<'_>,
+    fixtures: &mut Fixtures,
+    readiness: &Readiness,
+    interrupt: &AtomicBool,
+) -> Option<TrialRun> {
+    let mut probe = |address| readiness.probe(address);
+    let mut server = match Server::start(&request.launch, fixtures, interrupt, &mut probe) {
+        Ok(server) => server,
+        Err(StartError::Interrupted) => return None,
+        Err(StartError::Failed(failure)) => {
+            return Some(TrialRun {
+                command: request.target.manifest.command(&request.target.target).to_vec(),
+                port: 0,
+                outcome: TrialOutcome::Failed(failure),
+            });
+        }
+    };
+    let (command, port) = (server.command.clone(), server.address.port());
+    let outcome = match measure(request, &mut server, fixtures, interrupt) {
+        Ok(measured) => TrialOutcome::Measured(Box::new(measured)),
+        Err(failure) => TrialOutcome::Failed(failure),
+    };
+    server.stop();
+    // What was measured while the user asked to stop is cut short, so it is no trial.
+    (!interrupt.load(Ordering::Relaxed)).then_some(TrialRun {
+        command,
+        port,
+        outcome,
+    })
+}
+
+fn measure(
+    request: &TrialRequest<'_>,
+    server: &mut Server,
+    fixtures: &mut Fixtures,
+    interrupt: &AtomicBool,
+) -> Result<Measured, TrialFailure> {
+    let address = server.address;
+    let mut verifier =
+        Verifier::new(address, request.workload, request.point, fixtures, request.seed);
+    let wrong = |server: &Server, phase, fault: Fault| server.failure(phase, fault.to_string());
+    let verified_before = verifier
+        .verify(Depth::Brief)
+        .map_err(|fault| wrong(server, Phase::VerifyBefore, fault))?;
+    let exchanges = verifier
+        .exchanges()
+        .map_err(|fault| wrong(server, Phase::VerifyBefore, fault))?;
+    let counted = verifier
+        .service_count()
+        .map_err(|fault| wrong(server, Phase::Service, fault))?;
+
+    let spec = load_spec(request, address, exchanges);
+    let (load, sampled) = load_and_sample(&spec, server, interrupt)?;
+    let with_load = |failure: TrialFailure| TrialFailure {
+        load: Some(Box::new(load.clone())),
+        ..failure
+    };
+    if let Some(exit) = server.child().exit() {
+        let reason = format!("{} {exit} under load", request.target.target);
+        return Err(with_load(server.failure(Phase::Load, reason)));
+    }
+    let Some((resources, noise)) = sampled else {
+        let reason = "the load ended before its measurement began".to_owned();
+        return Err(with_load(server.failure(Phase::Load, reason)));
+    };
+    verifier
+        .check_service_count(counted, &load)
+        .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
+    if let Pool::Size(size) = request.target.manifest.database(&request.target.target).pool {
+        verifier
+            .check_pool(size)
+            .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
+    }
+    let verified_after = verifier
+        .verify(Depth::Brief)
+        .map_err(|fault| with_load(wrong(server, Phase::VerifyAfter, fault)))?;
+    Ok(Measured {
+        ready: server.ready,
+        verified_before,
+        verified_after,
+        load,
+        resources,
+        noise,
+    })
+}
+
+type Sampled = Option<(Resources, Noise)>;
+
+fn load_and_sample(
+    spec: &LoadSpec,
+    server: &mut Server,
+    interrupt: &AtomicBool,
+) -> Result<(Observation, Sampled), TrialFailure> {
+    let mut sampler = Sampler::new(server.child());
+    let mut sampled = None;
+    let mut on_phase = |phase| match phase {
+        LoadPhase::WarmUpStarted => {}
+        LoadPhase::MeasurementStarted => sampler.begin(),
+        LoadPhase::MeasurementEnded => sampled = sampler.end(),
+    };
+    let load = deadheat_load::run(spec, &mut on_phase, interrupt)
+        .map_err(|error| server.failure(Phase::Load, error.to_string()))?;
+    Ok((load, sampled))
+}
+
+fn load_spec(request: &TrialRequest<'_>, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec {
+    LoadSpec {
+        address,
+        protocol: Protocol::Http1,
+        exchanges,
+        schedule: Schedule::Closed {
+            connections: request.point.connections,
+            ramp: RAMP.min(request.warm_up),
+        },
+        stop: StopRule::Duration {
+            length: request.measure,
+        },
+        warm_up: request.warm_up,
+        timeouts: Timeouts::default(),
+        content_sample: request.workload.content_sample,
+        cpus: match request.pinning {
+            Pinning::Apart { generator, .. } => generator.clone(),
+            Pinning::Off { .. } => Vec::new(),
+        },
+        bin: BIN,
+    }
+}

@@ -1,0 +1,54 @@
+//! A wrong answer, told so that somebody can mend it.
+
+use deadheat_model::load::Content;
+
+/// How much of a body is shown.
+const SHOWN: usize = 120;
+
+/// What was asked, which rule was broken, what was expected, what came.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{asked}: {rule}: expected {expected}, got {got}")]
+pub struct Fault {
+    /// The request.
+    pub asked: String,
+    /// The rule.
+    pub rule: &'static str,
+    /// What would have been right.
+    pub expected: String,
+    /// What came.
+    pub got: String,
+}
+
+impl Fault {
+    pub(super) fn new(asked: String, rule: &'static str, expected: String, got: String) -> Self {
+        Self {
+            asked,
+            rule,
+            expected,
+            got,
+        }
+    }
+}
+
+/// The beginning of a body, for a message.
+pub(super) fn shown(body: &[u8]) -> String {
+    if body.is_empty() {
+        return "an empty body".to_owned();
+    }
+    let text: String = String::from_utf8_lossy(body).chars().take(SHOWN).collect();
+    let text = text.escape_debug();
+    if body.len() > SHOWN {
+        format!("{} bytes that begin `{text}`", body.len())
+    } else {
+        format!("`{text}`")
+    }
+}
+
+/// An expected body, for a message.
+pub(super) fn described(content: &Content) -> String {
+    match content {
+        Content::Exact { bytes } => shown(bytes),
+        Content::Repeated { byte, count } => format!("{count} bytes `{}`", char::from(*byte)),
+        Content::Json { value } => format!("JSON for `{value}`"),
+    }
+}

@@ -1,0 +1,97 @@
+//! json-decode: names that no server can know beforehand.
+
+use deadheat_model::{
+    Exchange,
+    load::{Body, Content, Expectation, RequestSpec},
+};
+use rand::{Rng, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+use super::{Depth, Fault, Verifier};
+
+/// Different names under load: enough that an answer cannot be kept by accident.
+const LOADED_NAMES: usize = 64;
+/// All names under load have this length, so that every request has the same weight.
+const LOADED_LENGTH: usize = 8;
+/// Bodies that are not a person: cut off, not JSON, another type, another shape.
+const MALFORMED: [&str; 6] = [
+    "",
+    "{",
+    r#"{"name":"John","username":"#,
+    "name=John",
+    r#"{"name":7,"username":"x"}"#,
+    r#"["John"]"#,
+];
+
+impl Verifier<'_> {
+    pub(super) fn verify_greeting(&mut self, depth: Depth) -> Result<(), Fault> {
+        let plain = ascii_name(&mut self.random, 12);
+        self.greet(&plain, &body_of(&plain), "a random name comes back")?;
+        let other = ascii_name(&mut self.random, 5);
+        self.greet(&other, &body_of(&other), "another random name comes back")?;
+        if depth == Depth::Brief {
+            return Ok(());
+        }
+        let foreign = format!("Zoë 李 😀 {}", ascii_name(&mut self.random, 4));
+        self.greet(&foreign, &body_of(&foreign), "a name outside ASCII comes back")?;
+        let quoted = format!("\"{}\\\t/", ascii_name(&mut self.random, 4));
+        self.greet(&quoted, &body_of(&quoted), "escapes are undone")?;
+        // The same kind of name as JSON's own escapes, surrogate pair included (RFC 8259, section 7).
+        let escaped = r#"{"username":"x","name":"Zo\u00eb \u674e \ud83d\ude00"}"#;
+        self.greet("Zoë 李 😀", escaped, "\\u escapes are undone")?;
+        for body in MALFORMED {
+            let request = post(&self.workload.path, Body::Sized(body.into()));
+            self.expect_status("a body that is not a person is refused", &request, 400)?;
+        }
+        self.greet(&plain, &body_of(&plain), "the server goes on after a malformed body")
+    }
+
+    /// Sends a body sized and in chunks.
+    fn greet(&mut self, name: &str, body: &str, rule: &'static str) -> Result<(), Fault> {
+        let content = Content::Exact {
+            bytes: format!("Hello, {name}!").into_bytes(),
+        };
+        for body in [Body::Sized(body.into()), Body::Chunked(body.into())] {
+            self.expect_content(rule, &post(&self.workload.path, body), &content)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn greetings_to_load(&mut self) -> Vec<Exchange> {
+        (0..LOADED_NAMES)
+            .map(|_| {
+                let name = ascii_name(&mut self.random, LOADED_LENGTH);
+                let bytes = format!("Hello, {name}!").into_bytes();
+                Exchange {
+                    request: post(&self.workload.path, Body::Sized(body_of(&name).into())),
+                    expect: Expectation {
+                        status: 200,
+                        length: Some(bytes.len() as u64),
+                        content: Some(Content::Exact { bytes }),
+                    },
+                }
+            })
+            .collect()
+    }
+}
+
+fn post(path: &str, body: Body) -> RequestSpec {
+    RequestSpec {
+        method: "POST".to_owned(),
+        headers: vec![("Content-Type".to_owned(), "application/json".to_owned())],
+        body,
+        ..RequestSpec::get(path)
+    }
+}
+
+fn body_of(name: &str) -> String {
+    json!({ "name": name, "username": "deadheat" }).to_string()
+}
+
+fn ascii_name(random: &mut ChaCha8Rng, length: usize) -> String {
+    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
+    let mut letter = || *LETTERS.choose(random).unwrap_or(&b'x') as char;
+    let first = letter().to_ascii_uppercase();
+    std::iter::once(first).chain((1..length).map(|_| letter())).collect()
+}

@@ -1,0 +1,80 @@
+//! users: rows of the database, asked for anew for each request.
+
+use deadheat_model::load::Content;
+use rand::{Rng as _, seq::IndexedRandom};
+use serde_json::{Value, json};
+
+use super::{Fault, Verifier};
+use crate::services::{Postgres, ServiceError};
+
+/// Rows of an answer.
+const ROWS: u32 = 10;
+
+impl Verifier<'_> {
+    pub(super) fn right_users(&mut self) -> Result<Content, Fault> {
+        let rows = self.postgres()?.first_users(ROWS).map_err(fault)?;
+        let value = rows
+            .into_iter()
+            .map(|(id, email)| json!({ "id": id, "email": email }))
+            .collect::<Value>();
+        Ok(Content::Json { value })
+    }
+
+    pub(super) fn verify_users(&mut self) -> Result<(), Fault> {
+        let request = self.request();
+        let before = self.statements()?;
+        self.expect_right(&request)?;
+        let rows = self.postgres()?.first_users(ROWS).map_err(fault)?;
+        if let Some((id, email)) = rows.choose(&mut self.random).cloned() {
+            let changed = format!("changed-{}@example.org", self.random.next_u32());
+            self.postgres()?.change_user(id, &changed).map_err(fault)?;
+            let content = self.right_users()?;
+            let rule = "rows are read for each request (one was changed after the answer before)";
+            let shown = self.expect_content(rule, &request, &content);
+            // Put back whatever the answer was: the next stack finds the table as this one did.
+            self.postgres()?.change_user(id, &email).map_err(fault)?;
+            shown?;
+        }
+        self.expect_right(&request)?;
+        let asked = self.statements()? - before;
+        if asked != 3 {
+            return Err(Fault::new(
+                format!("GET {}", request.path),
+                "each request runs one statement",
+                "3 statements for 3 requests".to_owned(),
+                format!("PostgreSQL counted {asked}"),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn statements(&mut self) -> Result<u64, Fault> {
+        self.postgres()?.users_statements().map_err(fault)
+    }
+
+    pub(super) fn connections(&mut self) -> Result<u32, Fault> {
+        self.postgres()?.stack_connections().map_err(fault)
+    }
+
+    fn postgres(&mut self) -> Result<&mut Postgres, Fault> {
+        self.fixtures.postgres.as_mut().ok_or_else(|| missing("PostgreSQL"))
+    }
+}
+
+pub(super) fn fault(error: ServiceError) -> Fault {
+    Fault::new(
+        "a service".to_owned(),
+        "it can be asked",
+        "an answer".to_owned(),
+        error.to_string(),
+    )
+}
+
+pub(super) fn missing(service: &str) -> Fault {
+    Fault::new(
+        service.to_owned(),
+        "the workload's service runs",
+        "a running service".to_owned(),
+        "none was started".to_owned(),
+    )
+}
