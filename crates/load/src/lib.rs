@@ -1,1 +1,85 @@
-//! .
+//! The load generator: a [`LoadSpec`] in, an [`Observation`] out. It knows no stack, no report and no statistics.
+//!
+//! ```text
+//! run → Plan (checked spec, encoded requests, quota) → Crew (threads) → Worker (event loop) × CPUs
+//!          Worker: Connection → http1::AnswerReader → verify::Examiner → Recorder
+//! ```
+//!
+//! Schedule, stop rule and protocol are values: `schedule` turns the first two into instants and a quota, `http1`
+//! is the only module that knows the bytes of the third, and there is one loop.
+
+mod connection;
+mod crew;
+mod deadlines;
+mod error;
+mod http1;
+mod plan;
+mod recorder;
+mod schedule;
+mod sys;
+mod verify;
+mod worker;
+
+use std::{sync::atomic::AtomicBool, thread};
+
+use deadheat_model::{LoadSpec, Observation};
+
+pub use error::LoadError;
+
+use crew::{Crew, Finish};
+use plan::Plan;
+use schedule::Timeline;
+
+/// An instant of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The first requests go out. Everything is allocated and all threads run.
+    WarmUpStarted,
+    /// What happens from now on counts.
+    MeasurementStarted,
+    /// The measurement is over; the connections are still open.
+    MeasurementEnded,
+}
+
+/// Loads a server as `spec` says.
+///
+/// `on_phase` is called on the calling thread at each instant, and the thread sleeps in between. A load that is
+/// stopped in its warm-up has no measurement: the last two instants do not come and the observation's `window` is
+/// zero. Setting `stop` ends the load within some 10 ms; the observation is as complete as any other, over the
+/// window that was measured.
+///
+/// The worker threads are named `load-0`, `load-1` and so on.
+///
+/// # Errors
+///
+/// When the load could not be started: nothing was sent then. A request that fails is no error; it is counted.
+pub fn run(
+    spec: &LoadSpec,
+    on_phase: &mut dyn FnMut(Phase),
+    stop: &AtomicBool,
+) -> Result<Observation, LoadError> {
+    let plan = Plan::new(spec)?;
+    plan.ensure_descriptors()?;
+    let finish = Finish::new();
+    thread::scope(|scope| {
+        let crew = Crew::assemble(scope, &plan, stop, &finish)?;
+        let timeline = Timeline::new(sys::monotonic_ns(), spec.warm_up, spec.stop);
+        on_phase(Phase::WarmUpStarted);
+        crew.start(timeline);
+        crew.sleep_until(timeline.measure_from);
+        if sys::monotonic_ns() >= timeline.measure_from {
+            on_phase(Phase::MeasurementStarted);
+            crew.sleep_until(timeline.measure_until);
+            on_phase(Phase::MeasurementEnded);
+        }
+        let mut whole: Option<Observation> = None;
+        for worker in crew.join()? {
+            let part = worker.observation();
+            match &mut whole {
+                Some(whole) => whole.merge(&part),
+                None => whole = Some(part),
+            }
+        }
+        Ok(whole.unwrap_or_default())
+    })
+}

@@ -1,0 +1,87 @@
+//! Why a load could not be started. A request's failure is no error but data (`deadheat_model::Failure`).
+
+use std::{io, time::Duration};
+
+/// Why a load could not be started or carried through.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The spec has no exchanges.
+    #[error("there is nothing to send: give the load at least one exchange")]
+    NoExchanges,
+    /// The schedule has no connections.
+    #[error("there is nothing to send on: give the schedule at least one connection")]
+    NoConnections,
+    /// A request cannot be sent as it is specified.
+    #[error("request {index} cannot be sent: {problem}")]
+    BadRequest {
+        /// Which of the spec's exchanges, from 0.
+        index: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The bins of the time series are too narrow.
+    #[error("bins of {bin:?} are too narrow for a time series: make them {least:?} or more")]
+    NarrowBins {
+        /// The width asked for.
+        bin: Duration,
+        /// The least possible.
+        least: Duration,
+    },
+    /// A request or connect timeout of zero.
+    #[error("a timeout of zero lets no request succeed: give the {which} timeout a length")]
+    ZeroTimeout {
+        /// "connect" or "request".
+        which: &'static str,
+    },
+    /// The process may not have so many file descriptors.
+    #[error(
+        "{connections} connections need {needed} file descriptors, but this process may have {limit}: \
+         raise the limit (ulimit -n {needed}, or LimitNOFILE= in systemd) or hold fewer connections"
+    )]
+    TooFewDescriptors {
+        /// Connections asked for.
+        connections: u32,
+        /// Descriptors needed, with those that are open already.
+        needed: u64,
+        /// The hard limit.
+        limit: u64,
+    },
+    /// The limit of file descriptors could not be read or raised.
+    #[error(
+        "the limit of file descriptors could not be raised to {wanted}: raise it before the start (ulimit -n)"
+    )]
+    Descriptors {
+        /// The limit wanted.
+        wanted: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A worker thread could not be pinned.
+    #[error(
+        "worker {worker} could not be pinned to CPU {cpu}: choose one that this process may use (taskset -p $$)"
+    )]
+    Pin {
+        /// Which worker, from 0.
+        worker: usize,
+        /// The CPU.
+        cpu: usize,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A worker thread could not be started.
+    #[error("worker {worker} could not be started: is there a limit of threads (ulimit -u)?")]
+    Spawn {
+        /// Which worker, from 0.
+        worker: usize,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system's readiness queue (epoll) failed.
+    #[error("worker {worker} could not wait for its connections with epoll")]
+    Poll {
+        /// Which worker, from 0.
+        worker: usize,
+        /// What the system says.
+        source: io::Error,
+    },
+}

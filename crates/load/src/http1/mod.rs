@@ -1,0 +1,40 @@
+//! HTTP/1.1 on the client's side: encoding of requests, reading of answers.
+//!
+//! Nothing here knows sockets or time: bytes go in as they come, and any split of the same bytes gives the same
+//! result. "Incomplete" is no error.
+
+mod answer;
+mod body;
+mod chunked;
+mod head;
+mod request;
+
+pub(crate) use answer::{AnswerReader, Ending, Sink, Step};
+pub(crate) use head::Head;
+pub(crate) use request::EncodedRequest;
+
+use deadheat_model::Failure;
+
+/// Why an answer cannot be read: a kind for the counter and a reason for the example. `Copy`, so that nothing is
+/// allocated for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    pub(crate) kind: Failure,
+    pub(crate) why: &'static str,
+}
+
+impl Malformed {
+    pub(crate) const fn head(why: &'static str) -> Self {
+        Self {
+            kind: Failure::BadHead,
+            why,
+        }
+    }
+
+    pub(crate) const fn framing(why: &'static str) -> Self {
+        Self {
+            kind: Failure::BadFraming,
+            why,
+        }
+    }
+}

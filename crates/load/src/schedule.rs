@@ -1,0 +1,144 @@
+//! When requests are sent and when the load ends: pure functions of counts and time, and the shared quota.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use deadheat_model::load::StopRule;
+
+/// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:
+/// index ↦ ramp × index / connections.
+pub(crate) fn first_send(index: u32, connections: u32, ramp: Duration) -> u64 {
+    let offset = ramp.as_nanos() * u128::from(index) / u128::from(connections.max(1));
+    u64::try_from(offset).unwrap_or(u64::MAX)
+}
+
+/// The global indexes of worker `worker`'s connections: dealt like cards, so that the ramp is even on each worker.
+pub(crate) fn share(worker: usize, workers: usize, connections: u32) -> impl Iterator<Item = u32> {
+    (worker as u32..connections).step_by(workers.max(1))
+}
+
+/// The instants of a load, in nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timeline {
+    /// The warm-up begins.
+    pub(crate) start: u64,
+    /// The measurement begins.
+    pub(crate) measure_from: u64,
+    /// The measurement ends at the latest.
+    pub(crate) measure_until: u64,
+}
+
+impl Timeline {
+    pub(crate) fn new(start: u64, warm_up: Duration, stop: StopRule) -> Self {
+        let measure_from = start.saturating_add(nanos(warm_up));
+        let length = match stop {
+            StopRule::Duration { length } => nanos(length),
+            StopRule::Count { .. } => u64::MAX,
+        };
+        Self {
+            start,
+            measure_from,
+            measure_until: measure_from.saturating_add(length),
+        }
+    }
+}
+
+/// A duration in nanoseconds; more than 584 years count as that.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// How many requests the workers may still issue after the warm-up, together.
+#[derive(Debug)]
+pub(crate) enum Quota {
+    /// As many as fit into the time.
+    Unlimited,
+    /// So many. One counter for all workers: a share for each would leave the quicker ones idle at the end.
+    Left(AtomicU64),
+}
+
+impl Quota {
+    pub(crate) fn new(stop: StopRule) -> Self {
+        match stop {
+            StopRule::Duration { .. } => Quota::Unlimited,
+            StopRule::Count { requests } => Quota::Left(AtomicU64::new(requests)),
+        }
+    }
+
+    /// Takes one request from the quota, if one is left.
+    #[inline]
+    pub(crate) fn claim(&self) -> bool {
+        match self {
+            Quota::Unlimited => true,
+            Quota::Left(left) => {
+                let one_less = |left: u64| left.checked_sub(1);
+                // Only the count itself is shared: no other memory hangs on its order.
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+                    .is_ok()
+            }
+        }
+    }
+
+    /// Whether nothing is left.
+    #[inline]
+    pub(crate) fn is_spent(&self) -> bool {
+        match self {
+            Quota::Unlimited => false,
+            Quota::Left(left) => left.load(Ordering::Relaxed) == 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ramp_is_even_and_starts_at_once() {
+        let ramp = Duration::from_millis(100);
+        let starts: Vec<u64> = (0..4).map(|index| first_send(index, 4, ramp)).collect();
+        assert_eq!(starts, [0, 25_000_000, 50_000_000, 75_000_000]);
+        assert_eq!(first_send(7, 8, Duration::ZERO), 0);
+        assert_eq!(first_send(u32::MAX - 1, u32::MAX, Duration::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn shares_are_even_and_complete() {
+        for (workers, connections) in [(1, 5), (2, 5), (3, 3), (4, 2), (3, 0)] {
+            let mut all = Vec::new();
+            for worker in 0..workers {
+                let own: Vec<u32> = share(worker, workers, connections).collect();
+                assert!((own.len() as u32).abs_diff(connections / workers as u32) <= 1);
+                all.extend(own);
+            }
+            all.sort_unstable();
+            assert_eq!(all, (0..connections).collect::<Vec<u32>>());
+        }
+    }
+
+    #[test]
+    fn a_timeline_never_overflows() {
+        let length = Duration::MAX;
+        let line = Timeline::new(5, Duration::from_nanos(10), StopRule::Duration { length });
+        assert_eq!((line.measure_from, line.measure_until), (15, u64::MAX));
+    }
+
+    #[test]
+    fn a_quota_is_exact_over_threads() {
+        let quota = Quota::new(StopRule::Count { requests: 1_000 });
+        let claimed = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while quota.claim() {
+                        claimed.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(claimed.into_inner(), 1_000);
+        assert!(quota.is_spent() && !quota.claim());
+    }
+}
