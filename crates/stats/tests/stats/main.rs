@@ -1,0 +1,6 @@
+//! The statistics against SciPy's figures, against their own laws, and on sessions built by hand.
+
+mod fixture;
+mod properties;
+mod reference;
+mod sessions;
