@@ -1,1 +1,19 @@
-//! .
+//! From a session's records and their analysis to what a person or a program reads.
+//!
+//! [`View`] holds every figure as a rounded string with its unit; the formats only lay it out, so that they cannot
+//! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`.
+
+pub mod error;
+pub mod figure;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod text;
+pub mod view;
+
+pub use error::ReportError;
+pub use html::html;
+pub use json::json;
+pub use markdown::markdown;
+pub use text::text;
+pub use view::View;

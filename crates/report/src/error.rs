@@ -1,0 +1,12 @@
+//! What can go wrong while a report is written.
+
+/// A report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The page's template does not fit the view.
+    #[error("filling the page's template: {0:#}")]
+    Template(#[from] minijinja::Error),
+    /// A value has no JSON form.
+    #[error("writing the report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

@@ -1,0 +1,172 @@
+//! The one rule for figures: three significant digits, commas between thousands, a unit that keeps them readable.
+//! Counts are exact.
+
+use deadheat_stats::order_statistic::{Interval, MedianInterval};
+
+/// What stands where there is no figure.
+pub const NONE: &str = "–";
+
+/// A measured figure, to three significant digits ("52,300", "1.20", "0.0345").
+pub fn figure(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 {
+            "0".to_owned()
+        } else {
+            NONE.to_owned()
+        };
+    }
+    let rounded = three_digits(value);
+    let decimals = (2 - exponent(rounded)).max(0) as usize;
+    separated(&format!("{rounded:.decimals$}"))
+}
+
+/// An exact count ("5,000").
+pub fn count(value: u64) -> String {
+    separated(&value.to_string())
+}
+
+/// A time in the unit that suits it ("845 µs", "1.23 ms", "2.05 s").
+pub fn seconds(value: f64) -> String {
+    in_unit(value, 1000.0, &[(1e-6, "µs"), (1e-3, "ms"), (1.0, "s")])
+}
+
+/// A size in binary units ("24.0 MiB").
+pub fn bytes(value: f64) -> String {
+    const KIB: f64 = 1024.0;
+    let units = [
+        (1.0, "B"),
+        (KIB, "KiB"),
+        (KIB * KIB, "MiB"),
+        (KIB * KIB * KIB, "GiB"),
+    ];
+    in_unit(value, KIB, &units)
+}
+
+/// A share as a percentage with one decimal ("98.4 %").
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// An interval's ends ("51,800–52,600"), each through `figure`.
+pub fn ends(interval: &Interval, figure: fn(f64) -> String) -> String {
+    let (low, high) = (figure(interval.low), figure(interval.high));
+    // "1.20 ms–1.35 ms" says its unit twice.
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
+}
+
+/// The larger of the interval's two arms as a share of the median ("±1.2 %").
+pub fn spread(estimate: &MedianInterval) -> Option<String> {
+    let interval = estimate.interval?;
+    let arm = (interval.high - estimate.median).max(estimate.median - interval.low);
+    (estimate.median > 0.0).then(|| format!("±{}", percent(arm / estimate.median)))
+}
+
+/// "one", "two", … "seven" as words in a sentence, larger numbers as digits.
+pub fn words(number: usize) -> String {
+    const WORDS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
+    WORDS
+        .get(number)
+        .map_or_else(|| count(number as u64), |word| (*word).to_owned())
+}
+
+/// "1 trial", "3 trials": an exact count with its noun.
+pub fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number as u64))
+}
+
+/// "a", "a and b", "a, b and c".
+pub fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+fn in_unit(value: f64, step: f64, units: &[(f64, &str)]) -> String {
+    // Rounded first, so that 999.7 µs is 1.00 ms and not 1,000 µs.
+    let fits = |(size, _): &&(f64, &str)| three_digits(value / size) < step;
+    let (size, unit) = units.iter().find(fits).unwrap_or(&units[units.len() - 1]);
+    format!("{} {unit}", figure(value / size))
+}
+
+fn exponent(value: f64) -> i32 {
+    if value == 0.0 {
+        0
+    } else {
+        value.abs().log10().floor() as i32
+    }
+}
+
+fn three_digits(value: f64) -> f64 {
+    // Through text, because a power of ten is not exact in binary and 1.005 × 10² would round by luck.
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+fn separated(number: &str) -> String {
+    let (whole, fraction) = number
+        .split_once('.')
+        .map_or((number, None), |(w, f)| (w, Some(f)));
+    let mut text = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        let left = whole.len() - index;
+        if index > 0 && left.is_multiple_of(3) && !text.ends_with('-') {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    fraction.map_or(text.clone(), |fraction| format!("{text}.{fraction}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_significant_digits() {
+        let cases = [
+            (0.0, "0"),
+            (0.012345, "0.0123"),
+            (1.2, "1.20"),
+            (9.996, "10.0"),
+            (99.96, "100"),
+            (999.6, "1,000"),
+            (1234.0, "1,230"),
+            (52_345.0, "52,300"),
+            (1_234_567.0, "1,230,000"),
+            (-1234.0, "-1,230"),
+            (f64::NAN, "–"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(figure(value), text, "{value}");
+        }
+        assert_eq!(count(5_000), "5,000");
+        assert_eq!(count(123), "123");
+        assert_eq!(count(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn units_suit_the_figure() {
+        assert_eq!(seconds(0.000_845), "845 µs");
+        assert_eq!(seconds(0.000_999_7), "1.00 ms");
+        assert_eq!(seconds(0.5123), "512 ms");
+        assert_eq!(seconds(75.0), "75.0 s");
+        assert_eq!(bytes(24.0 * 1_048_576.0), "24.0 MiB");
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(1023.9 * 1024.0), "1,020 KiB");
+        assert_eq!(bytes(5e12), "4,660 GiB");
+    }
+
+    #[test]
+    fn lists_are_english() {
+        let words =
+            |items: &[&str]| list(&items.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
+        assert_eq!(words(&[]), "");
+        assert_eq!(words(&["a"]), "a");
+        assert_eq!(words(&["a", "b", "c"]), "a, b and c");
+    }
+}

@@ -1,0 +1,49 @@
+//! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
+
+mod plots;
+
+use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
+
+use crate::{ReportError, View};
+
+const TEMPLATE: &str = include_str!("report.html.j2");
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The whole report as a page.
+pub fn html(view: &View) -> Result<String, ReportError> {
+    html_with(view, &plotly_js())
+}
+
+/// The page with another script in the place of plotly's (tests leave its megabytes out).
+pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
+    let plots = view
+        .groups
+        .iter()
+        .map(plots::of_group)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()?;
+    environment.set_syntax(syntax);
+    // The name's ending switches escaping on.
+    environment.add_template("report.html", TEMPLATE)?;
+    let page = environment.get_template("report.html")?.render(context! {
+        view => Value::from(Serde(view)),
+        plots => Value::from(Serde(plots)),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        script => Value::from_safe_string(SCRIPT.to_owned()),
+        plotly => Value::from_safe_string(plotly_js.to_owned()),
+    })?;
+    Ok(page)
+}
+
+/// plotly's JavaScript, as the plotly crate brings it. Its MathJax, which comes second, is not needed here.
+pub fn plotly_js() -> String {
+    let sources = plotly::Plot::offline_js_sources();
+    let (_, rest) = sources.split_once('>').unwrap_or_default();
+    let (script, _) = rest.split_once("</script>").unwrap_or_default();
+    script.to_owned()
+}

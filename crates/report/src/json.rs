@@ -1,0 +1,56 @@
+//! The report for programs. docs/report-json.md describes each field.
+
+use deadheat_model::{SessionHeader, SessionRecord, session::EndReason};
+use deadheat_stats::Analysis;
+use serde::Serialize;
+
+use crate::{ReportError, View};
+
+/// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: u32,
+    format: &'static str,
+    header: &'a SessionHeader,
+    ended: Option<EndReason>,
+    alerts: &'a [String],
+    does_not_show: &'a [String],
+    outcomes: Vec<Outcome<'a>>,
+    analysis: &'a Analysis,
+}
+
+#[derive(Serialize)]
+struct Outcome<'a> {
+    workload: &'a str,
+    point: &'a str,
+    summary: &'a str,
+    dead_heats: &'a [String],
+}
+
+/// The session's header and its analysis with every trial, as JSON over several lines that end with a newline.
+pub fn json(record: &SessionRecord, analysis: &Analysis) -> Result<String, ReportError> {
+    let view = View::new(record, analysis);
+    let groups = analysis.groups.iter().zip(&view.groups);
+    let report = Report {
+        schema: SCHEMA,
+        format: "deadheat-report",
+        header: &record.header,
+        ended: record.end,
+        alerts: &view.alerts,
+        does_not_show: &view.caveats,
+        outcomes: groups
+            .map(|(group, view)| Outcome {
+                workload: &group.workload,
+                point: &group.point.id,
+                summary: &view.summary,
+                dead_heats: &view.dead_heats,
+            })
+            .collect(),
+        analysis,
+    };
+    let mut text = serde_json::to_string_pretty(&report)?;
+    text.push('\n');
+    Ok(text)
+}

@@ -1,0 +1,224 @@
+//! The report for a terminal.
+
+use std::borrow::Cow;
+
+use anstyle::{AnsiColor, Style};
+use textwrap::core::display_width;
+
+use crate::view::{GroupView, Loss, Row, RowState, View};
+
+/// A narrower terminal gets this: the table's figures need 52 columns beside the names.
+const LEAST_WIDTH: usize = 72;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const WARN: Style = AnsiColor::Yellow.on_default();
+const LOST: Style = AnsiColor::Red.on_default();
+
+/// The whole report, wrapped at `width` columns, with ANSI colours if `colour`.
+pub fn text(view: &View, width: usize, colour: bool) -> String {
+    let mut page = Page {
+        text: String::new(),
+        width: width.max(LEAST_WIDTH),
+        colour,
+    };
+    page.wrapped(BOLD, "", &format!("Deadheat {}", view.id));
+    page.wrapped(Style::new(), "", &view.headline);
+    for alert in &view.alerts {
+        page.wrapped(WARN, "! ", alert);
+    }
+    for group in &view.groups {
+        page.group(group);
+    }
+    if !view.losses.is_empty() {
+        page.section("Not measured");
+        view.losses.iter().for_each(|loss| page.loss(loss));
+    }
+    page.section("What this session does not show");
+    for caveat in &view.caveats {
+        page.wrapped(Style::new(), "- ", caveat);
+    }
+    page.section("Where the figures come from");
+    for fact in &view.provenance {
+        page.wrapped(Style::new(), "", &format!("{}: {}", fact.name, fact.value));
+    }
+    page.section("Stacks");
+    for stack in &view.stacks {
+        let variant = stack.variant.iter().map(|variant| format!(" ({variant})"));
+        let limits = stack.limits.iter().map(|limit| format!("; {limit}"));
+        let line = format!(
+            "{}{}: {}, {}; {}; database: {}; build: {}{}",
+            stack.target,
+            variant.collect::<String>(),
+            stack.what,
+            stack.runtime,
+            stack.versions,
+            stack.database,
+            stack.build,
+            limits.collect::<String>(),
+        );
+        page.wrapped(Style::new(), "- ", &line);
+    }
+    page.text
+}
+
+struct Page {
+    text: String,
+    width: usize,
+    colour: bool,
+}
+
+impl Page {
+    fn line(&mut self, style: Style, line: &str) {
+        self.text.push_str(&self.paint(style, line.trim_end()));
+        self.text.push('\n');
+    }
+
+    fn paint<'a>(&self, style: Style, text: &'a str) -> Cow<'a, str> {
+        if self.colour && !style.is_plain() && !text.is_empty() {
+            return format!("{style}{text}{style:#}").into();
+        }
+        text.into()
+    }
+
+    /// Text wrapped to the width; after the first line as deep as `mark` is wide.
+    fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
+        self.wrapped_at(style, mark, text, 0);
+    }
+
+    fn wrapped_at(&mut self, style: Style, mark: &str, text: &str, depth: usize) {
+        let first = format!("{}{mark}", " ".repeat(depth));
+        let rest = " ".repeat(depth + display_width(mark));
+        let options = textwrap::Options::new(self.width)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .initial_indent(&first)
+            .subsequent_indent(&rest);
+        for line in textwrap::wrap(text, options) {
+            self.line(style, &line);
+        }
+    }
+
+    fn section(&mut self, title: &str) {
+        self.text.push('\n');
+        self.line(BOLD, title);
+    }
+
+    fn loss(&mut self, loss: &Loss) {
+        let sentence = format!("{} {}: {}", loss.target, loss.what, loss.reasons.join("; "));
+        self.wrapped(LOST, "x ", &sentence);
+        if let Some(remedy) = &loss.remedy {
+            self.wrapped_at(Style::new(), "to change that: ", remedy, 2);
+        }
+        for example in &loss.examples {
+            self.wrapped_at(DIM, "e.g. ", example, 2);
+        }
+        for line in &loss.log {
+            self.wrapped_at(DIM, "| ", line, 2);
+        }
+    }
+
+    fn group(&mut self, group: &GroupView) {
+        self.section(&group.title);
+        self.wrapped(Style::new(), "", &group.summary);
+        if !group.rows.is_empty() {
+            self.table(&group.rows);
+        }
+        for sentence in &group.dead_heats {
+            self.wrapped(Style::new(), "= ", sentence);
+        }
+        for row in group.rows.iter().filter(|row| !row.notes.is_empty()) {
+            let sentence = format!("{}: {}", row.target, row.notes.join("; "));
+            self.wrapped(WARN, "! ", &sentence);
+        }
+        group.losses.iter().for_each(|loss| self.loss(loss));
+        if let Some(sentence) = &group.not_measured {
+            self.wrapped(LOST, "x ", sentence);
+        }
+        if !group.rows.is_empty() {
+            let note = format!(
+                "p50 and p99 are of the {}. {}",
+                group.latency_name, group.intervals
+            );
+            self.wrapped(DIM, "", &note);
+            let shown = |percent: f64| percent == 50.0 || percent == 99.0;
+            for missing in group
+                .missing
+                .iter()
+                .filter(|missing| shown(missing.percent))
+            {
+                self.wrapped(DIM, "", &missing.sentence);
+            }
+        }
+    }
+
+    fn table(&mut self, rows: &[Row]) {
+        const HEAD: [&str; 6] = ["requests/s", "±", "CPU/req", "peak PSS", "p50", "p99"];
+        let figures: Vec<[String; 6]> = rows.iter().map(figures).collect();
+        let widths: [usize; 6] = std::array::from_fn(|column| {
+            let cells = figures.iter().map(|row| display_width(&row[column]));
+            cells
+                .chain([display_width(HEAD[column])])
+                .max()
+                .unwrap_or(0)
+        });
+        let rank_width = rows
+            .iter()
+            .map(|row| display_width(&row.rank))
+            .max()
+            .unwrap_or(0)
+            .max(1);
+        let right = widths.iter().map(|width| width + 2).sum::<usize>();
+        let longest = rows
+            .iter()
+            .map(|row| display_width(&row.target))
+            .max()
+            .unwrap_or(0);
+        let room = self.width.saturating_sub(right + rank_width + 2);
+        let name_width = longest.min(room).max("stack".len());
+        let line = |rank: &str, name: &str, cells: &[String; 6]| {
+            let mut line = format!("{}  {}", left(rank, rank_width), left(name, name_width));
+            for (cell, width) in cells.iter().zip(widths) {
+                line += &format!("  {}{cell}", " ".repeat(width - display_width(cell)));
+            }
+            line
+        };
+        self.text.push('\n');
+        self.line(DIM, &line("#", "stack", &HEAD.map(str::to_owned)));
+        for (row, cells) in rows.iter().zip(&figures) {
+            let style = match row.state {
+                RowState::Ranked if row.rank.trim_end_matches('=') == "1" => BOLD,
+                RowState::Ranked | RowState::Unranked => Style::new(),
+                RowState::LowerBound => WARN,
+            };
+            if display_width(&row.target) <= name_width {
+                self.line(style, &line(&row.rank, &row.target, cells));
+            } else {
+                // A name is never cut: two variants may differ in their last letters only.
+                let mark = format!("{}  ", left(&row.rank, rank_width));
+                self.wrapped(style, &mark, &row.target);
+                self.line(style, &line("", "", cells));
+            }
+        }
+        self.text.push('\n');
+    }
+}
+
+fn left(text: &str, width: usize) -> String {
+    format!(
+        "{text}{}",
+        " ".repeat(width.saturating_sub(display_width(text)))
+    )
+}
+
+fn figures(row: &Row) -> [String; 6] {
+    [
+        row.throughput.clone(),
+        row.spread.as_ref().map_or(String::new(), |spread| {
+            spread.trim_start_matches('±').to_owned()
+        }),
+        row.cpu.clone(),
+        row.pss_peak.clone(),
+        row.p50.value.clone(),
+        row.p99.value.clone(),
+    ]
+}

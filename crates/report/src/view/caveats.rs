@@ -1,0 +1,69 @@
+//! What a session does not show.
+
+use deadheat_model::{SessionRecord, plan::Pinning};
+use deadheat_stats::Analysis;
+
+use crate::figure::{counted, percent};
+
+/// What the session does not show, each in a sentence or two.
+pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
+    let settings = &analysis.settings;
+    let complete = analysis.blocks.complete.len();
+    let mut caveats = vec![
+        "Requests travelled over the loopback interface of one machine: no network card, no network, no TLS."
+            .to_owned(),
+        "The load is a closed loop: a connection sends its next request when its answer has come. The latencies are \
+         service times at capacity, not what a user waits at a given rate."
+            .to_owned(),
+    ];
+    caveats.extend(cpus(record));
+    if analysis.blocks.indicative {
+        caveats.push(format!(
+            "{} of the {} needed for more than an indication: the figures are indicative.",
+            counted(complete, "complete block"),
+            settings.blocks_for_evidence
+        ));
+    }
+    caveats.push(format!(
+        "No stack was measured twice under two names (A/A), so the session's own noise floor is not known; \
+         differences below {} never count.",
+        percent(settings.practical_difference)
+    ));
+    caveats.push(
+        "The generator's ceiling was not measured with a null server. That the generator was not the limit is judged \
+         from its workers' CPU time alone."
+            .to_owned(),
+    );
+    caveats.push(
+        "One machine, one kernel, one set of versions and settings: another may order the stacks differently."
+            .to_owned(),
+    );
+    caveats
+}
+
+fn cpus(record: &SessionRecord) -> Vec<String> {
+    let services = if record.header.postgres.is_some() {
+        "the database and the slow upstream"
+    } else {
+        "whatever database or upstream it needs"
+    };
+    match &record.header.plan.pinning {
+        Pinning::Off { .. } => vec![format!(
+            "Nothing was pinned: the server, the generator and {services} took CPU time from each other."
+        )],
+        Pinning::Apart { server, generator } => {
+            let mut caveats = Vec::new();
+            if server.len() == 1 {
+                caveats.push(
+                    "The server had one CPU: a one-core server. Nothing here says how a stack uses more."
+                        .to_owned(),
+                );
+            }
+            caveats.push(format!(
+                "The generator shared {} with {services}: where those are busy, the server's limit may be theirs.",
+                super::facts::cpu_words(generator)
+            ));
+            caveats
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Text from outside (logs, answers, names of a machine) made harmless for any format.
+
+/// One line in which control characters and those that turn the direction of writing stand as their code points.
+/// Without this a log could move the reader's cursor, or show another order of words than it has.
+pub fn clean(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' => line.push_str("    "),
+            c if c.is_control() || turns_direction(c) => line.extend(c.escape_unicode()),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
+const fn turns_direction(character: char) -> bool {
+    matches!(
+        character,
+        '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn nothing_moves_the_cursor() {
+        assert_eq!(clean("\u{1b}[2Jgone\r\n"), "\\u{1b}[2Jgone\\u{d}\\u{a}");
+        assert_eq!(clean("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(clean("Größe 大小\t<b>"), "Größe 大小    <b>");
+    }
+}

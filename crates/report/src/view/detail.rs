@@ -1,0 +1,261 @@
+//! The trials of a cell, one by one.
+
+use deadheat_model::{
+    LoadPoint, Observation, SessionRecord, TrialRecord,
+    trial::{CpuSource, Measured, TrialOutcome},
+};
+use deadheat_stats::{
+    CellAnalysis, Group, TrialAnalysis,
+    trial::{Figures, ServiceTime},
+};
+use serde::Serialize;
+
+use super::{clean, facts::Fact, losses, sentences};
+use crate::figure::{NONE, bytes, count, figure, percent, seconds};
+
+/// The percentiles that a trial shows: those of ab, so that a published table can stand beside it.
+const SHOWN: [f64; 9] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
+
+/// A cell's trials.
+#[derive(Clone, Debug, Serialize)]
+pub struct CellDetail {
+    /// The stack, under its variant.
+    pub target: String,
+    /// Its trials that count, in the order of their blocks.
+    pub trials: Vec<TrialDetail>,
+    /// Trials that were left out, in a sentence.
+    pub left_out: Option<String>,
+}
+
+/// One trial.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrialDetail {
+    /// The block, from 1.
+    pub block: String,
+    /// What it is worth.
+    pub verdict: String,
+    /// Doubts.
+    pub flags: Vec<String>,
+    /// Verified answers per second.
+    pub throughput: String,
+    /// Service time.
+    pub p50: String,
+    /// Service time.
+    pub p99: String,
+    /// CPU time per request.
+    pub cpu: String,
+    /// Largest PSS.
+    pub pss_peak: String,
+    /// Failed requests, of the whole load.
+    pub failed: String,
+    /// Named figures, in the manner of ab.
+    pub lines: Vec<Fact>,
+    /// Percentiles of the service time: the percent and the time.
+    pub percentiles: Vec<(String, String)>,
+    /// What the process tree used, in the manner of GNU time: the figure and its name.
+    pub used: Vec<(String, String)>,
+    /// Examples of failed requests, verbatim.
+    pub examples: Vec<String>,
+    /// The end of the server's output.
+    pub log: Vec<String>,
+}
+
+/// A cell's trials.
+pub fn cell(record: &SessionRecord, group: &Group, cell: &CellAnalysis) -> CellDetail {
+    let trials = cell.trials.iter().filter_map(|analysis| {
+        let trial = record.trials.get(analysis.record)?;
+        Some(detail(trial, analysis, &group.point))
+    });
+    CellDetail {
+        target: clean(&cell.target.to_string()),
+        trials: trials.collect(),
+        left_out: match cell.trials_left_out {
+            0 => None,
+            1 => Some(
+                "One trial was left out: its block is not complete, or it was repeated.".to_owned(),
+            ),
+            n => Some(format!(
+                "{n} trials were left out: their blocks are not complete, or they were repeated."
+            )),
+        },
+    }
+}
+
+fn detail(trial: &TrialRecord, analysis: &TrialAnalysis, point: &LoadPoint) -> TrialDetail {
+    let (load, measured, log) = match &trial.outcome {
+        TrialOutcome::Measured(measured) => (Some(&measured.load), Some(&**measured), &[][..]),
+        TrialOutcome::Failed(failure) => (failure.load.as_deref(), None, &failure.log_tail[..]),
+    };
+    let figures = analysis.figures.as_ref();
+    let time = figures.and_then(|figures| figures.service_time.as_ref());
+    let at = |percent| {
+        time.and_then(|time| time.at(percent))
+            .map_or(NONE.to_owned(), seconds)
+    };
+    let cpu = figures.and_then(|figures| figures.cpu_us_per_request);
+    TrialDetail {
+        block: count(u64::from(trial.block) + 1),
+        verdict: sentences::verdict(&analysis.verdict),
+        flags: analysis.flags.iter().map(sentences::flag).collect(),
+        throughput: figures.map_or(NONE.to_owned(), |figures| {
+            figure(figures.throughput_per_second)
+        }),
+        p50: at(50.0),
+        p99: at(99.0),
+        cpu: cpu.map_or(NONE.to_owned(), |us| seconds(us / 1e6)),
+        pss_peak: figures.map_or(NONE.to_owned(), |figures| bytes(figures.pss_peak_bytes)),
+        failed: load.map_or(NONE.to_owned(), |load| count(load.total.failed.total())),
+        lines: lines(trial, point, load, measured, figures),
+        percentiles: time.map(percentiles).unwrap_or_default(),
+        used: measured.map(used).unwrap_or_default(),
+        examples: load.map(losses::examples).unwrap_or_default(),
+        log: log.iter().map(|line| clean(line)).collect(),
+    }
+}
+
+fn lines(
+    trial: &TrialRecord,
+    point: &LoadPoint,
+    load: Option<&Observation>,
+    measured: Option<&Measured>,
+    figures: Option<&Figures>,
+) -> Vec<Fact> {
+    let mut lines = Vec::new();
+    let mut line = |name: &str, value: String| {
+        lines.push(Fact {
+            name: name.to_owned(),
+            value: clean(&value),
+        });
+    };
+    line("Started", trial.started.clone());
+    line("Place in the block", count(u64::from(trial.position) + 1));
+    line("Command", trial.command.join(" "));
+    line("Port", trial.port.to_string());
+    line(
+        "Concurrency level",
+        format!("{}, closed loop", point.connections),
+    );
+    line("Warm-up", seconds(trial.warm_up.as_secs_f64()));
+    if let Some(measured) = measured {
+        line(
+            "Time to first answer",
+            seconds(measured.ready.as_secs_f64()),
+        );
+        line(
+            "Probes passed",
+            format!(
+                "{} before, {} after",
+                measured.verified_before, measured.verified_after
+            ),
+        );
+    }
+    if let Some(load) = load {
+        let tally = &load.measured;
+        line("Measured for", seconds(load.window.as_secs_f64()));
+        line(
+            "Requests issued",
+            format!(
+                "{}, and {} in flight at the start",
+                count(tally.issued),
+                count(tally.carried_in)
+            ),
+        );
+        line("Verified answers", count(tally.succeeded));
+        line(
+            "Failed requests",
+            losses::kinds(&tally.failed).unwrap_or_else(|| "0".to_owned()),
+        );
+        line("In flight at the end", count(tally.in_flight));
+        line(
+            "With warm-up and end",
+            format!(
+                "{} issued, {} verified, {} failed",
+                count(load.total.issued),
+                count(load.total.succeeded),
+                count(load.total.failed.total())
+            ),
+        );
+        line("Body received", format!("{} bytes", count(load.body_bytes)));
+        line(
+            "Content compared",
+            format!("{} answers", count(load.content_checked)),
+        );
+        line(
+            "Connections",
+            format!(
+                "{} opened, {} at once",
+                count(load.connections_opened),
+                count(load.connections_peak)
+            ),
+        );
+    }
+    if let Some(figures) = figures {
+        line("Requests per second", figure(figures.throughput_per_second));
+        if let Some(time) = &figures.service_time {
+            line("Mean service time", seconds(time.mean_seconds));
+        }
+        line(
+            "Generator",
+            format!(
+                "its busiest worker used {} of its CPU",
+                percent(figures.busiest_worker)
+            ),
+        );
+    }
+    if let Some(measured) = measured {
+        let noise = &measured.noise;
+        line(
+            "Noise",
+            format!(
+                "steal {}, idle {}, other processes {}",
+                percent(noise.steal_share),
+                percent(noise.idle_share),
+                seconds(noise.other_cpu_seconds)
+            ),
+        );
+    }
+    lines
+}
+
+fn percentiles(time: &ServiceTime) -> Vec<(String, String)> {
+    let at = |percent: &f64| Some((format!("{percent}%"), seconds(time.at(*percent)?)));
+    SHOWN.iter().filter_map(at).collect()
+}
+
+fn used(measured: &Measured) -> Vec<(String, String)> {
+    let used = &measured.resources;
+    let source = match used.cpu_source {
+        CpuSource::CgroupV2 => "cgroup v2",
+        CpuSource::CgroupV1 => "cgroup v1",
+        CpuSource::Proc => "/proc, in steps of 10 ms",
+    };
+    let line = |value: String, name: &str| (value, name.to_owned());
+    vec![
+        line(
+            figure(used.span_seconds),
+            "seconds in which these were counted",
+        ),
+        line(
+            figure(used.cpu_seconds),
+            &format!("seconds of CPU, user and system ({source})"),
+        ),
+        line(count(used.pss_idle_bytes), "bytes of PSS when just ready"),
+        line(count(used.pss_mean_bytes), "bytes of PSS on average"),
+        line(
+            count(used.pss_peak_bytes),
+            &format!(
+                "bytes of PSS at most ({} samples)",
+                count(used.samples.into())
+            ),
+        ),
+        line(count(used.processes.into()), "processes at most"),
+        line(count(used.threads.into()), "threads at most"),
+        line(count(used.minor_faults), "page reclaims"),
+        line(count(used.major_faults), "page faults"),
+        line(count(used.voluntary_switches), "voluntary context switches"),
+        line(
+            count(used.involuntary_switches),
+            "involuntary context switches",
+        ),
+    ]
+}

@@ -1,0 +1,227 @@
+//! Provenance: when, where and from what the figures come.
+
+use deadheat_model::{
+    SessionRecord,
+    plan::Pinning,
+    session::{EndReason, TargetRecord, TargetState},
+    stack::{DatabaseAccess, Pool, Runtime},
+};
+use deadheat_stats::Analysis;
+use serde::Serialize;
+
+use super::clean;
+use crate::figure::{self, bytes, count, counted, seconds};
+
+/// A named fact.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fact {
+    /// What it is.
+    pub name: String,
+    /// The fact.
+    pub value: String,
+}
+
+/// What is known of a stack.
+#[derive(Clone, Debug, Serialize)]
+pub struct StackFacts {
+    /// The stack, under its variant.
+    pub target: String,
+    /// Language and framework.
+    pub what: String,
+    /// What the variant changes.
+    pub variant: Option<String>,
+    /// How its code is executed.
+    pub runtime: &'static str,
+    /// How it reaches the database.
+    pub database: String,
+    /// Versions found.
+    pub versions: String,
+    /// Build time and artefact size, when it was built.
+    pub build: String,
+    /// What it cannot do or deviates in.
+    pub limits: Vec<String>,
+}
+
+/// Where the figures come from.
+pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
+    let header = &record.header;
+    let (machine, plan, blocks) = (&header.machine, &header.plan, &analysis.blocks);
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: String| {
+        facts.push(Fact {
+            name: name.to_owned(),
+            value: clean(&value),
+        });
+    };
+    fact("Session", header.id.clone());
+    fact("Started", header.started.clone());
+    fact("Ended", ended(record.end).to_owned());
+    fact("Deadheat", header.deadheat.clone());
+    let no_commit = || "unknown (not in a checkout)".to_owned();
+    fact("Commit", header.commit.clone().unwrap_or_else(no_commit));
+    fact("Arguments", header.arguments.join(" "));
+    fact("Processor", machine.cpu_model.clone());
+    fact(
+        "CPUs",
+        format!("{} usable: {}", machine.cpus.len(), numbers(&machine.cpus)),
+    );
+    fact("Pinning", pinning(&plan.pinning));
+    fact("Memory", bytes(machine.memory_bytes as f64));
+    fact("System", machine.os.clone());
+    fact("Kernel", machine.kernel.clone());
+    let governor = || "none known".to_owned();
+    fact(
+        "Frequency governor",
+        machine.governor.clone().unwrap_or_else(governor),
+    );
+    fact("Mitigations", or_none(machine.mitigations.join("; ")));
+    if let Some(postgres) = &header.postgres {
+        fact("Database", postgres.clone());
+    }
+    fact(
+        "Blocks",
+        format!(
+            "{} complete of {} planned",
+            blocks.complete.len(),
+            blocks.planned
+        ),
+    );
+    fact("Trials", trials(analysis, plan.trials()));
+    fact("Seed", plan.seed.to_string());
+    if let Some(budget) = plan.budget_seconds {
+        fact("Budget", seconds(budget));
+    }
+    for workload in &plan.workloads {
+        let measure = seconds(workload.measure.as_secs_f64());
+        let points: Vec<String> = workload
+            .points
+            .iter()
+            .map(|point| point.id.clone())
+            .collect();
+        let name = format!("Workload {}", workload.id);
+        fact(
+            &name,
+            format!("{measure} per trial at {}", figure::list(&points)),
+        );
+    }
+    facts
+}
+
+fn trials(analysis: &Analysis, planned: usize) -> String {
+    let blocks = &analysis.blocks;
+    let mut text = format!(
+        "{} counted of {} planned",
+        count(blocks.trials_counted as u64),
+        count(planned as u64)
+    );
+    if blocks.trials_left_out > 0 {
+        let left_out = counted(blocks.trials_left_out, "trial");
+        text += &format!(
+            "; {left_out} left out, because the block is not complete or the trial was repeated"
+        );
+    }
+    if blocks.incomplete && blocks.trials_counted > 0 {
+        text += "; no block is complete, so all trials there are count";
+    }
+    text
+}
+
+/// How a session ended, in words.
+pub const fn ended(end: Option<EndReason>) -> &'static str {
+    match end {
+        Some(EndReason::Finished) => "finished: all blocks were measured",
+        Some(EndReason::Budget) => "its budget was used up",
+        Some(EndReason::Interrupted) => "interrupted",
+        None => "killed: no end is recorded",
+    }
+}
+
+fn pinning(pinning: &Pinning) -> String {
+    match pinning {
+        Pinning::Apart { server, generator } => {
+            let one_core = match (server.len(), generator.len()) {
+                (1, 1) => "; on two cores that is a one-core server",
+                (1, _) => "; that is a one-core server",
+                _ => "",
+            };
+            format!(
+                "server on {}; generator, database, upstream and sampling on {}{one_core}",
+                cpu_words(server),
+                cpu_words(generator)
+            )
+        }
+        Pinning::Off { cpus } => format!("off: everything shares {}", cpu_words(cpus)),
+    }
+}
+
+/// "CPU 1", "CPUs 0, 2 and 3".
+pub fn cpu_words(cpus: &[usize]) -> String {
+    let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{noun} {}", numbers(cpus))
+}
+
+fn numbers(cpus: &[usize]) -> String {
+    let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
+    or_none(figure::list(&numbers))
+}
+
+fn or_none(text: String) -> String {
+    if text.is_empty() {
+        "none known".to_owned()
+    } else {
+        text
+    }
+}
+
+/// What is known of each stack, in the order in which they were asked for.
+pub fn stacks(record: &SessionRecord) -> Vec<StackFacts> {
+    record.header.targets.iter().map(stack).collect()
+}
+
+fn stack(target: &TargetRecord) -> StackFacts {
+    let versions: Vec<String> = target
+        .versions
+        .iter()
+        .map(|found| clean(&format!("{} {}", found.name, found.version)))
+        .collect();
+    let build = match &target.state {
+        TargetState::Ready { build } => format!(
+            "{}{}, {} to deploy",
+            seconds(build.seconds),
+            if build.incremental {
+                " (incremental)"
+            } else {
+                ""
+            },
+            bytes(build.artefact_bytes as f64)
+        ),
+        TargetState::Unavailable { .. } => "not built: unavailable".to_owned(),
+        TargetState::Failed(failure) => format!("failed while {}", failure.phase.describe()),
+    };
+    StackFacts {
+        target: clean(&target.target.to_string()),
+        what: clean(&format!("{}, {}", target.language, target.framework)),
+        variant: target.variant_description.as_deref().map(clean),
+        runtime: match target.runtime {
+            Runtime::Native => "compiled ahead of time",
+            Runtime::Jit => "compiled while it runs",
+            Runtime::Interpreted => "interpreted",
+        },
+        database: clean(&format!(
+            "{} ({}), {}",
+            target.driver,
+            match target.database {
+                DatabaseAccess::Async => "asynchronous",
+                DatabaseAccess::Blocking => "blocking",
+                DatabaseAccess::Orm => "object-relational mapper",
+            },
+            match target.pool {
+                Pool::Size(size) => format!("{size} pooled connections"),
+                Pool::None => "a connection per request".to_owned(),
+            }
+        )),
+        versions: or_none(versions.join(", ")),
+        build,
+        limits: target.limits.iter().map(|limit| clean(limit)).collect(),
+    }
+}

@@ -1,0 +1,419 @@
+//! One workload at one load point: the results in order, what was lost, and the figures behind the plots.
+
+use deadheat_model::{LoadPoint, SessionRecord, TargetId};
+use deadheat_stats::{
+    Analysis, CellAnalysis, Group,
+    cell::{Estimates, PercentileEstimate, PercentileValue},
+    interval::LogMean,
+    order_statistic::MedianInterval,
+    verdict::CellVerdict,
+};
+use serde::Serialize;
+
+use super::{
+    SERVICE_TIME, clean,
+    detail::{self, CellDetail},
+    losses::{self, Loss},
+    sentences,
+};
+use crate::figure::{self, NONE, bytes, counted, ends, figure, percent, seconds};
+
+/// One workload at one load point.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupView {
+    /// A name for links, unique in the report.
+    pub anchor: String,
+    /// The workload and its load, for a heading ("json, 50 connections").
+    pub title: String,
+    /// What the workload exercises.
+    pub description: String,
+    /// The outcome, in a sentence or two.
+    pub summary: String,
+    /// Every dead heat, named in a sentence.
+    pub dead_heats: Vec<String>,
+    /// Stacks that failed here.
+    pub losses: Vec<Loss>,
+    /// Other stacks without a figure, in a sentence.
+    pub not_measured: Option<String>,
+    /// The results, in order.
+    pub rows: Vec<Row>,
+    /// What the intervals are.
+    pub intervals: String,
+    /// What the latencies are called.
+    pub latency_name: &'static str,
+    /// Percentiles that are not given for some stack, with the reason.
+    pub missing: Vec<Missing>,
+    /// Every pair that was compared.
+    pub pairs: Vec<PairRow>,
+    /// Each stack's trials.
+    pub cells: Vec<CellDetail>,
+    /// The figures behind the plots, in the order of the rows.
+    #[serde(skip)]
+    pub plot: Vec<PlotCell>,
+}
+
+/// How a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowState {
+    /// It has a rank.
+    Ranked,
+    /// Nothing was compared.
+    Unranked,
+    /// Its throughput is a lower bound.
+    LowerBound,
+}
+
+/// One stack's results. Each figure has its unit but for throughput (verified answers per second).
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The rank, with "=" when it is shared; a dash without one.
+    pub rank: String,
+    /// The stack, under its variant.
+    pub target: String,
+    /// How it stands.
+    pub state: RowState,
+    /// Median throughput; "≥" before a lower bound.
+    pub throughput: String,
+    /// The larger arm of its interval, in percent.
+    pub spread: Option<String>,
+    /// The interval's ends.
+    pub interval: Option<String>,
+    /// CPU time per request.
+    pub cpu: String,
+    /// Its interval.
+    pub cpu_interval: Option<String>,
+    /// CPUs used.
+    pub cores: String,
+    /// PSS when just ready.
+    pub pss_idle: String,
+    /// Mean PSS.
+    pub pss_mean: String,
+    /// Largest PSS.
+    pub pss_peak: String,
+    /// Service times.
+    pub p50: Latency,
+    /// Service times.
+    pub p90: Latency,
+    /// Service times.
+    pub p99: Latency,
+    /// Service times.
+    pub p999: Latency,
+    /// Context switches per request, voluntary and involuntary.
+    pub switches: [String; 2],
+    /// Page faults per request, without and with input or output.
+    pub faults: [String; 2],
+    /// From start to the first correct answer.
+    pub ready: String,
+    /// Doubts and limits.
+    pub notes: Vec<String>,
+}
+
+/// A percentile.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Latency {
+    /// The figure, or a dash.
+    pub value: String,
+    /// Its interval.
+    pub interval: Option<String>,
+}
+
+/// A percentile that is not given for some stacks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Missing {
+    /// Which (99: p99).
+    pub percent: f64,
+    /// For whom and why, in a sentence.
+    pub sentence: String,
+}
+
+/// Two stacks compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct PairRow {
+    /// The faster one.
+    pub faster: String,
+    /// The slower one.
+    pub slower: String,
+    /// Their ratio.
+    pub ratio: String,
+    /// Its interval.
+    pub interval: String,
+    /// p after Holm.
+    pub p_adjusted: String,
+    /// "different" or "no difference".
+    pub verdict: &'static str,
+    /// Whether both stand next to each other in the results.
+    pub neighbours: bool,
+}
+
+/// A figure with its interval, for a plot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dot {
+    /// The figure.
+    pub value: f64,
+    /// Its interval's ends.
+    pub ends: Option<(f64, f64)>,
+}
+
+/// One stack's figures for the plots.
+#[derive(Clone, Debug)]
+pub struct PlotCell {
+    /// The stack, under its variant.
+    pub target: String,
+    /// Whether its throughput is a lower bound.
+    pub lower_bound: bool,
+    /// Verified answers per second.
+    pub throughput: Dot,
+    /// The same, of each trial.
+    pub trials: Vec<f64>,
+    /// CPU µs per request.
+    pub cpu: Option<Dot>,
+    /// PSS in bytes: idle, mean and peak.
+    pub pss: [f64; 3],
+    /// Service times in seconds: the percent and the figure.
+    pub service_time: Vec<(f64, Dot)>,
+}
+
+/// Every workload at every load point.
+pub fn groups(record: &SessionRecord, analysis: &Analysis) -> Vec<GroupView> {
+    let groups = analysis.groups.iter().enumerate();
+    groups
+        .map(|(index, group)| view(record, analysis, index, group))
+        .collect()
+}
+
+/// The workload and its load, for a heading.
+pub fn title(workload: &str, point: &LoadPoint) -> String {
+    let load = counted(point.connections as usize, "connection");
+    let rounds = point
+        .rounds
+        .map(|rounds| format!(", {}", counted(rounds as usize, "round")));
+    clean(&format!("{workload}, {load}{}", rounds.unwrap_or_default()))
+}
+
+fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group) -> GroupView {
+    let mut workloads = record.header.plan.workloads.iter();
+    let workload = workloads.find(|workload| workload.id == group.workload);
+    let losses = losses::of_group(record, group);
+    let shown = |cell: &&CellAnalysis| cell.estimates.is_some();
+    GroupView {
+        anchor: format!("group-{}", index + 1),
+        title: title(&group.workload, &group.point),
+        description: clean(workload.map_or("", |workload| &workload.description)),
+        summary: sentences::summary(analysis, group),
+        dead_heats: sentences::dead_heats(group),
+        not_measured: sentences::not_measured(record, group),
+        rows: group
+            .cells
+            .iter()
+            .filter_map(|cell| Some(row(group, cell, cell.estimates.as_ref()?)))
+            .collect(),
+        intervals: intervals(group),
+        latency_name: SERVICE_TIME,
+        missing: sentences::missing(group),
+        pairs: pairs(group),
+        cells: group
+            .cells
+            .iter()
+            .map(|cell| detail::cell(record, group, cell))
+            .collect(),
+        plot: group
+            .cells
+            .iter()
+            .filter(shown)
+            .filter_map(plot_cell)
+            .collect(),
+        losses,
+    }
+}
+
+fn row(group: &Group, cell: &CellAnalysis, estimates: &Estimates) -> Row {
+    let throughput = &estimates.throughput_per_second;
+    let lower_bound = matches!(cell.verdict, CellVerdict::LowerBound { .. });
+    let state = match (lower_bound, cell.rank) {
+        (true, _) => RowState::LowerBound,
+        (false, Some(_)) => RowState::Ranked,
+        (false, None) => RowState::Unranked,
+    };
+    let prefix = if lower_bound { "≥ " } else { "" };
+    let of = |estimate: &Option<MedianInterval>, figure: fn(f64) -> String| {
+        estimate
+            .as_ref()
+            .map_or(NONE.to_owned(), |estimate| figure(estimate.median))
+    };
+    let at = |percent: f64| {
+        let mut all = estimates.service_time.iter();
+        all.find(|p| p.percent == percent)
+            .map(latency)
+            .unwrap_or_default()
+    };
+    Row {
+        rank: rank(group, cell),
+        target: clean(&cell.target.to_string()),
+        state,
+        throughput: format!("{prefix}{}", figure(throughput.median)),
+        // Of a lower bound the scatter says nothing about the true value.
+        spread: figure::spread(throughput).filter(|_| !lower_bound),
+        interval: throughput
+            .interval
+            .filter(|_| !lower_bound)
+            .map(|interval| ends(&interval, figure)),
+        cpu: of(&estimates.cpu_us_per_request, cpu_time),
+        cpu_interval: estimates
+            .cpu_us_per_request
+            .and_then(|estimate| estimate.interval)
+            .map(|interval| ends(&interval, cpu_time)),
+        cores: of(&estimates.cores_used, figure),
+        pss_idle: bytes(estimates.pss_idle_bytes.median),
+        pss_mean: bytes(estimates.pss_mean_bytes.median),
+        pss_peak: bytes(estimates.pss_peak_bytes.median),
+        p50: at(50.0),
+        p90: at(90.0),
+        p99: at(99.0),
+        p999: at(99.9),
+        switches: [
+            of(&estimates.voluntary_switches_per_request, figure),
+            of(&estimates.involuntary_switches_per_request, figure),
+        ],
+        faults: [
+            of(&estimates.minor_faults_per_request, figure),
+            of(&estimates.major_faults_per_request, figure),
+        ],
+        ready: seconds(estimates.ready_seconds.median),
+        notes: sentences::notes(cell),
+    }
+}
+
+fn cpu_time(microseconds: f64) -> String {
+    seconds(microseconds / 1e6)
+}
+
+fn rank(group: &Group, cell: &CellAnalysis) -> String {
+    let Some(rank) = cell.rank else {
+        return NONE.to_owned();
+    };
+    let shared = group
+        .cells
+        .iter()
+        .filter(|other| other.rank == Some(rank))
+        .count()
+        > 1;
+    format!("{rank}{}", if shared { "=" } else { "" })
+}
+
+fn latency(estimate: &PercentileEstimate) -> Latency {
+    match estimate.value {
+        PercentileValue::Seconds(mean) => Latency {
+            value: seconds(mean.mean),
+            interval: mean.interval.map(|interval| ends(&interval, seconds)),
+        },
+        PercentileValue::TooFewRequests { .. } => Latency {
+            value: NONE.to_owned(),
+            interval: None,
+        },
+    }
+}
+
+fn intervals(group: &Group) -> String {
+    let estimates = || {
+        group
+            .cells
+            .iter()
+            .filter_map(|cell| cell.estimates.as_ref())
+    };
+    let Some(first) = estimates()
+        .next()
+        .map(|estimates| estimates.throughput_per_second)
+    else {
+        return String::new();
+    };
+    match first.interval {
+        Some(interval) if estimates().all(|e| e.throughput_per_second.trials == first.trials) => {
+            format!(
+                "Figures are medians over {}; intervals come from order statistics, at a level of {}. Percentiles are \
+             geometric means over trials with a 95 % t interval on the logarithm.",
+                counted(first.trials, "trial"),
+                percent(interval.level),
+            )
+        }
+        Some(_) => "Figures are medians over the trials that there are.".to_owned(),
+        None => "Each figure is that of a single trial: there is no interval.".to_owned(),
+    }
+}
+
+fn pairs(group: &Group) -> Vec<PairRow> {
+    let place = |target: &TargetId| group.cells.iter().position(|cell| cell.target == *target);
+    let pairs = group.comparison.pairs().iter().map(|pair| PairRow {
+        faster: clean(&pair.faster.to_string()),
+        slower: clean(&pair.slower.to_string()),
+        ratio: format!("{:.3}", pair.ratio),
+        interval: format!("{:.3}–{:.3}", pair.interval.low, pair.interval.high),
+        p_adjusted: p_value(pair.p_adjusted),
+        verdict: if pair.different {
+            "different"
+        } else {
+            "no difference"
+        },
+        neighbours: match (place(&pair.faster), place(&pair.slower)) {
+            (Some(one), Some(other)) => one.abs_diff(other) == 1,
+            _ => false,
+        },
+    });
+    pairs.collect()
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.0001 {
+        "< 0.0001".to_owned()
+    } else {
+        format!("{p:.4}")
+    }
+}
+
+fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
+    let estimates = cell.estimates.as_ref()?;
+    let lower_bound = matches!(cell.verdict, CellVerdict::LowerBound { .. });
+    let figures = cell
+        .trials
+        .iter()
+        .filter_map(|trial| trial.figures.as_ref());
+    let service_time = estimates.service_time.iter().filter_map(|p| match p.value {
+        PercentileValue::Seconds(mean) => Some((p.percent, dot_of_mean(&mean))),
+        PercentileValue::TooFewRequests { .. } => None,
+    });
+    let mut throughput = dot(&estimates.throughput_per_second);
+    if lower_bound {
+        throughput.ends = None;
+    }
+    Some(PlotCell {
+        target: clean(&cell.target.to_string()),
+        lower_bound,
+        throughput,
+        trials: figures
+            .map(|figures| figures.throughput_per_second)
+            .collect(),
+        cpu: estimates.cpu_us_per_request.as_ref().map(dot),
+        pss: [
+            estimates.pss_idle_bytes.median,
+            estimates.pss_mean_bytes.median,
+            estimates.pss_peak_bytes.median,
+        ],
+        service_time: service_time.collect(),
+    })
+}
+
+fn dot(estimate: &MedianInterval) -> Dot {
+    Dot {
+        value: estimate.median,
+        ends: estimate
+            .interval
+            .map(|interval| (interval.low, interval.high)),
+    }
+}
+
+fn dot_of_mean(mean: &LogMean) -> Dot {
+    Dot {
+        value: mean.mean,
+        ends: mean.interval.map(|interval| (interval.low, interval.high)),
+    }
+}

@@ -1,0 +1,159 @@
+//! Stacks that did not make it, with the reason, the remedy and the end of their log: as prominent as a winner.
+
+use deadheat_model::{
+    FailureCounts, Observation, SessionRecord,
+    session::TargetState,
+    trial::{TrialFailure, TrialOutcome},
+};
+use deadheat_stats::{
+    CellAnalysis, Group,
+    verdict::{CellVerdict, FailReason},
+};
+use serde::Serialize;
+
+use super::clean;
+use crate::figure::{count, counted};
+
+/// Reasons that are spelled out; the trials' details have them all.
+const MOST_REASONS: usize = 3;
+
+/// A stack that failed or is unavailable.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// The stack, under its variant.
+    pub target: String,
+    /// What happened, in a few words that follow the name ("failed in 2 of 7 trials").
+    pub what: String,
+    /// Why, each a sentence's worth.
+    pub reasons: Vec<String>,
+    /// The command that would change that.
+    pub remedy: Option<String>,
+    /// Examples of failed requests, verbatim.
+    pub examples: Vec<String>,
+    /// The last lines of the server's or the build's output.
+    pub log: Vec<String>,
+}
+
+impl Loss {
+    fn new(target: impl ToString, what: impl Into<String>) -> Self {
+        Self {
+            target: clean(&target.to_string()),
+            what: what.into(),
+            reasons: Vec::new(),
+            remedy: None,
+            examples: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+
+    fn with_failure(mut self, failure: &TrialFailure) -> Self {
+        self.reasons.push(clean(&failure.reason));
+        self.log = failure.log_tail.iter().map(|line| clean(line)).collect();
+        self.examples = failure.load.as_deref().map(examples).unwrap_or_default();
+        self
+    }
+}
+
+/// Stacks that could not be measured at all.
+pub fn of_session(record: &SessionRecord) -> Vec<Loss> {
+    let targets = record.header.targets.iter();
+    let loss = targets.filter_map(|target| match &target.state {
+        TargetState::Ready { .. } => None,
+        TargetState::Unavailable { reason, remedy } => Some(Loss {
+            reasons: vec![clean(reason)],
+            remedy: Some(clean(remedy)),
+            ..Loss::new(&target.target, "is unavailable here")
+        }),
+        TargetState::Failed(failure) => {
+            let what = format!("failed while {}", failure.phase.describe());
+            Some(Loss::new(&target.target, what).with_failure(failure))
+        }
+    });
+    loss.collect()
+}
+
+/// Stacks that failed at this workload and load point.
+pub fn of_group(record: &SessionRecord, group: &Group) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for target in &record.header.targets {
+        let failed = target.failed_workloads.iter();
+        for failed in failed.filter(|failed| failed.workload == group.workload) {
+            let what = format!("failed while {}", failed.failure.phase.describe());
+            losses.push(Loss::new(&target.target, what).with_failure(&failed.failure));
+        }
+    }
+    losses.extend(group.cells.iter().filter_map(|cell| of_cell(record, cell)));
+    losses
+}
+
+fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {
+    let CellVerdict::Failed {
+        failed,
+        of,
+        reasons,
+    } = &cell.verdict
+    else {
+        return None;
+    };
+    let what = format!("failed in {} of {}", failed, counted(*of, "trial"));
+    let mut loss = Loss::new(&cell.target, what);
+    loss.reasons = reasons.iter().take(MOST_REASONS).map(reason).collect();
+    if reasons.len() > MOST_REASONS {
+        let more = counted(reasons.len() - MOST_REASONS, "other reason");
+        loss.reasons.push(format!("{more}: see the trials"));
+    }
+    if let Some(kinds) = kinds(&cell.failures) {
+        let ended = counted(cell.requests_ended as usize, "request");
+        loss.reasons
+            .push(format!("of {ended} with warm-up, {kinds}"));
+    }
+    // The first failed trial speaks for the others.
+    let first = cell.trials.iter().find(|trial| trial.verdict.is_failed())?;
+    match &record.trials.get(first.record)?.outcome {
+        TrialOutcome::Failed(failure) => {
+            loss.log = failure.log_tail.iter().map(|line| clean(line)).collect();
+            loss.examples = failure.load.as_deref().map(examples).unwrap_or_default();
+        }
+        TrialOutcome::Measured(measured) => loss.examples = examples(&measured.load),
+    }
+    Some(loss)
+}
+
+/// Why a trial failed, in words.
+pub fn reason(reason: &FailReason) -> String {
+    match reason {
+        FailReason::Outcome { phase, reason } => {
+            format!("failed while {}: {}", phase.describe(), clean(reason))
+        }
+        FailReason::NotConserved => {
+            "the generator's counts do not add up: a fault of Deadheat, not of the stack".to_owned()
+        }
+        FailReason::WrongAnswers { count: 1 } => "one answer was wrong".to_owned(),
+        FailReason::WrongAnswers { count: wrong } => {
+            format!("{} answers were wrong", count(*wrong))
+        }
+        FailReason::NoSuccess => "not one verified answer".to_owned(),
+        FailReason::TransportFailures { count: lost, ended } => format!(
+            "{} of {} requests failed on the way",
+            count(*lost),
+            count(*ended)
+        ),
+    }
+}
+
+/// Failures by kind, in words; `None` when there are none.
+pub fn kinds(failures: &FailureCounts) -> Option<String> {
+    let kinds: Vec<String> = failures
+        .iter()
+        .map(|(kind, number)| format!("{} {} ({})", count(number), kind.name(), kind.describe()))
+        .collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
+}
+
+/// A load's examples of failures, verbatim but harmless.
+pub fn examples(load: &Observation) -> Vec<String> {
+    let example = |example: &deadheat_model::observation::FailureExample| {
+        clean(&format!("{}: {}", example.kind.name(), example.detail))
+    };
+    load.examples.iter().map(example).collect()
+}

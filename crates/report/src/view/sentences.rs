@@ -1,0 +1,452 @@
+//! The outcome in words.
+
+use deadheat_model::{
+    SessionRecord, TargetId,
+    session::{EndReason, TargetState},
+};
+use deadheat_stats::{
+    Analysis, CellAnalysis, Group,
+    analysis::GroupComparison,
+    cell::{PERCENTILES, PercentileValue},
+    trial::Flag,
+    verdict::{CellVerdict, TrialVerdict},
+};
+
+use super::{
+    clean,
+    group::{Missing, title},
+};
+use crate::figure::{count, counted, ends, figure, list, percent, words};
+
+/// Names that an alert spells out.
+const MOST_NAMES: usize = 8;
+
+/// What was measured, in a sentence.
+pub fn headline(record: &SessionRecord, analysis: &Analysis) -> String {
+    let plan = &record.header.plan;
+    let blocks = &analysis.blocks;
+    format!(
+        "{} of {} asked for, {} at {}, {} of {} blocks complete{}.",
+        counted(plan.targets.len(), "stack"),
+        record.header.targets.len(),
+        counted(plan.workloads.len(), "workload"),
+        counted(analysis.groups.len(), "load point"),
+        blocks.complete.len(),
+        blocks.planned,
+        if blocks.indicative {
+            ": indicative"
+        } else {
+            ""
+        },
+    )
+}
+
+/// What a reader must know before any figure.
+pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
+    let blocks = &analysis.blocks;
+    let mut alerts = Vec::new();
+    match record.end {
+        Some(EndReason::Finished) => {}
+        Some(EndReason::Budget) => {
+            alerts.push("The session ended because its budget was used up.".to_owned())
+        }
+        Some(EndReason::Interrupted) => alerts.push("The session was interrupted.".to_owned()),
+        None => alerts.push("The session was killed: its end is not recorded.".to_owned()),
+    }
+    if blocks.trials_counted == 0 {
+        alerts.push("Nothing was measured.".to_owned());
+    } else if blocks.incomplete {
+        alerts.push(
+            "No block is complete: what there is is shown, and nothing is compared.".to_owned(),
+        );
+    } else if blocks.indicative {
+        alerts.push(format!(
+            "Indicative: {} of the {} needed for evidence.",
+            counted(blocks.complete.len(), "complete block"),
+            analysis.settings.blocks_for_evidence
+        ));
+    }
+    alerts.extend(targets_lost(record));
+    alerts.extend(cells_lost(record, analysis));
+    alerts.extend(trials_doubted(analysis));
+    alerts
+}
+
+fn targets_lost(record: &SessionRecord) -> Vec<String> {
+    let names = |wanted: fn(&TargetState) -> bool| {
+        let lost = record
+            .header
+            .targets
+            .iter()
+            .filter(|target| wanted(&target.state));
+        lost.map(|target| clean(&target.target.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let unavailable = names(|state| matches!(state, TargetState::Unavailable { .. }));
+    let failed = names(|state| matches!(state, TargetState::Failed(_)));
+    let mut alerts = Vec::new();
+    if !unavailable.is_empty() {
+        alerts.push(format!(
+            "Unavailable here, and so not measured: {}.",
+            some(&unavailable)
+        ));
+    }
+    if !failed.is_empty() {
+        alerts.push(format!("Failed before any trial: {}.", some(&failed)));
+    }
+    alerts
+}
+
+fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
+    let (mut failed, mut limited) = (Vec::new(), Vec::new());
+    for group in &analysis.groups {
+        for cell in &group.cells {
+            let name = format!(
+                "{} at {}",
+                cell.target,
+                title(&group.workload, &group.point)
+            );
+            match &cell.verdict {
+                CellVerdict::Failed { failed: n, of, .. } => {
+                    failed.push(clean(&format!("{name} ({n} of {})", counted(*of, "trial"))));
+                }
+                CellVerdict::LowerBound { limited: n, of } => {
+                    limited.push(clean(&format!("{name} ({n} of {})", counted(*of, "trial"))));
+                }
+                CellVerdict::Counts | CellVerdict::NotMeasured => {}
+            }
+        }
+    }
+    for target in &record.header.targets {
+        for workload in &target.failed_workloads {
+            failed.push(clean(&format!(
+                "{} at {} (before any trial)",
+                target.target, workload.workload
+            )));
+        }
+    }
+    let mut alerts = Vec::new();
+    if !failed.is_empty() {
+        alerts.push(format!("Failed, and not ranked: {}.", some(&failed)));
+    }
+    if !limited.is_empty() {
+        alerts.push(format!(
+            "Limited by the load generator, so that the throughput is a lower bound and not ranked: {}.",
+            some(&limited)
+        ));
+    }
+    alerts
+}
+
+fn trials_doubted(analysis: &Analysis) -> Vec<String> {
+    let cells = analysis.groups.iter().flat_map(|group| &group.cells);
+    let flags: Vec<Flag> = cells
+        .flat_map(|cell| &cell.trials)
+        .flat_map(|trial| trial.flags.clone())
+        .collect();
+    let unsteady = flags
+        .iter()
+        .filter(|flag| matches!(flag, Flag::Unsteady { .. }))
+        .count();
+    let little = flags.len() - unsteady;
+    let mut alerts = Vec::new();
+    if unsteady > 0 {
+        alerts.push(format!(
+            "{} changed in throughput by more than {} while measured.",
+            counted(unsteady, "trial"),
+            percent(analysis.settings.steady_change)
+        ));
+    }
+    if little > 0 {
+        alerts.push(format!(
+            "In {} the connections were not throughput × mean service time (Little's law) within {}.",
+            counted(little, "trial"),
+            percent(analysis.settings.little_deviation)
+        ));
+    }
+    alerts
+}
+
+fn some(names: &[String]) -> String {
+    if names.len() <= MOST_NAMES {
+        return list(names);
+    }
+    let more = names.len() - MOST_NAMES + 1;
+    format!("{} and {more} more", names[..MOST_NAMES - 1].join(", "))
+}
+
+/// The outcome at a load point, in a sentence or two.
+pub fn summary(analysis: &Analysis, group: &Group) -> String {
+    let mut sentences = vec![outcome(analysis, group)];
+    let of = |wanted: fn(&CellVerdict) -> bool| {
+        let cells = group.cells.iter().filter(|cell| wanted(&cell.verdict));
+        cells.map(name).collect::<Vec<_>>()
+    };
+    let limited = of(|verdict| matches!(verdict, CellVerdict::LowerBound { .. }));
+    if !limited.is_empty() {
+        let verb = if limited.len() == 1 { "was" } else { "were" };
+        let limited = some(&limited);
+        sentences.push(format!(
+            "{limited} {verb} limited by the load generator, and not ranked."
+        ));
+    }
+    let failed = of(|verdict| matches!(verdict, CellVerdict::Failed { .. }));
+    if !failed.is_empty() {
+        sentences.push(format!("{} failed.", some(&failed)));
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences.join(" ")
+}
+
+fn outcome(analysis: &Analysis, group: &Group) -> String {
+    let comparable: Vec<&CellAnalysis> = group
+        .cells
+        .iter()
+        .filter(|cell| cell.is_comparable())
+        .collect();
+    let Some(first) = comparable.first() else {
+        return "No stack has a result that could be ranked.".to_owned();
+    };
+    let rate = throughput(first);
+    match &group.comparison {
+        GroupComparison::NoCompleteBlock => format!(
+            "{} had the highest throughput of what was measured, {rate}; no block is complete, so nothing is ranked.",
+            name(first)
+        ),
+        GroupComparison::TooFewBlocks { complete, .. } => format!(
+            "{} had the highest throughput, {rate}; {} cannot tell stacks apart, so nothing is ranked.",
+            name(first),
+            if *complete == 1 {
+                "one block".to_owned()
+            } else {
+                counted(*complete, "block")
+            },
+        ),
+        GroupComparison::TooFewCells { .. } => {
+            let indicative = if analysis.blocks.indicative {
+                " (indicative)"
+            } else {
+                ""
+            };
+            format!(
+                "{} is the only stack with a rank: {rate}{indicative}.",
+                name(first)
+            )
+        }
+        GroupComparison::Pairs(_) => leaders(analysis, group, &comparable),
+    }
+}
+
+fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> String {
+    let indicative = if analysis.blocks.indicative {
+        "Indicative: "
+    } else {
+        ""
+    };
+    let leaders: Vec<&&CellAnalysis> = comparable
+        .iter()
+        .filter(|cell| cell.rank == Some(1))
+        .collect();
+    let names: Vec<String> = leaders.iter().map(|cell| name(cell)).collect();
+    let rate = throughput(leaders[0]);
+    let heat = group.dead_heats.iter().any(|heat| {
+        heat.len() == leaders.len() && leaders.iter().all(|cell| heat.contains(&cell.target))
+    });
+    match leaders[..] {
+        [winner] => {
+            let lead = comparable
+                .get(1)
+                .and_then(|second| lead(group, winner, second));
+            format!(
+                "{indicative}{} is the fastest, {rate}{}.",
+                names[0],
+                lead.unwrap_or_default()
+            )
+        }
+        _ if heat && leaders.len() == comparable.len() => format!(
+            "{indicative}{} are in a dead heat: no difference between the {} was found. The highest median is {rate}.",
+            some(&names),
+            words(leaders.len()),
+        ),
+        _ if heat => format!(
+            "{indicative}{} are in a dead heat for the first place, the highest median being {rate}.",
+            some(&names)
+        ),
+        _ => format!(
+            "{indicative}{} share the first rank, the highest median being {rate}.",
+            some(&names)
+        ),
+    }
+}
+
+fn lead(group: &Group, winner: &CellAnalysis, second: &CellAnalysis) -> Option<String> {
+    let mut pairs = group.comparison.pairs().iter();
+    let pair = pairs.find(|pair| pair.faster == winner.target && pair.slower == second.target)?;
+    pair.different.then(|| {
+        let (low, high) = (pair.interval.low, pair.interval.high);
+        format!(
+            ", {:.2} times {} (95 % interval {low:.2}–{high:.2})",
+            pair.ratio,
+            name(second)
+        )
+    })
+}
+
+fn throughput(cell: &CellAnalysis) -> String {
+    let Some(estimates) = &cell.estimates else {
+        return String::new();
+    };
+    let estimate = &estimates.throughput_per_second;
+    let interval = estimate
+        .interval
+        .map(|interval| format!(" ({})", ends(&interval, figure)));
+    format!(
+        "{} requests/s{}",
+        figure(estimate.median),
+        interval.unwrap_or_default()
+    )
+}
+
+fn name(cell: &CellAnalysis) -> String {
+    clean(&cell.target.to_string())
+}
+
+/// Every dead heat, named in a sentence.
+pub fn dead_heats(group: &Group) -> Vec<String> {
+    let rank = |target: &TargetId| {
+        let cell = group.cells.iter().find(|cell| cell.target == *target);
+        cell.and_then(|cell| cell.rank).unwrap_or_default()
+    };
+    let heats = group.dead_heats.iter().map(|heat| {
+        let names: Vec<String> = heat
+            .iter()
+            .map(|target| clean(&target.to_string()))
+            .collect();
+        format!(
+            "{} are in a dead heat (rank {}).",
+            list(&names),
+            rank(&heat[0])
+        )
+    });
+    heats.collect()
+}
+
+/// Stacks of the session that have neither a result nor a failure here.
+pub fn not_measured(record: &SessionRecord, group: &Group) -> Option<String> {
+    let here = |target: &TargetId| group.cells.iter().find(|cell| cell.target == *target);
+    let mut names = Vec::new();
+    for target in &record.header.targets {
+        let why = match (&target.state, here(&target.target)) {
+            (TargetState::Unavailable { .. }, _) => "unavailable",
+            (TargetState::Failed(_), _) => "failed before any trial",
+            (TargetState::Ready { .. }, Some(cell)) if cell.verdict == CellVerdict::NotMeasured => {
+                "no trial that counts"
+            }
+            (TargetState::Ready { .. }, Some(_)) => continue,
+            (TargetState::Ready { .. }, None) => {
+                let mut failed = target.failed_workloads.iter();
+                if failed.any(|failed| failed.workload == group.workload) {
+                    continue;
+                }
+                "not planned"
+            }
+        };
+        names.push(clean(&format!("{} ({why})", target.target)));
+    }
+    (!names.is_empty()).then(|| format!("Not measured here: {}.", list(&names)))
+}
+
+/// Percentiles that are not given for some stack, each with the reason.
+pub fn missing(group: &Group) -> Vec<Missing> {
+    let missing = PERCENTILES.iter().filter_map(|(percent, needed)| {
+        let mut names = Vec::new();
+        let mut least = u64::MAX;
+        for cell in &group.cells {
+            let values = cell.estimates.iter().flat_map(|estimates| &estimates.service_time);
+            for value in values.filter(|value| value.percent == *percent) {
+                if let PercentileValue::TooFewRequests { fewest, .. } = value.value {
+                    names.push(name(cell));
+                    least = least.min(fewest);
+                }
+            }
+        }
+        (!names.is_empty()).then(|| Missing {
+            percent: *percent,
+            sentence: format!(
+                "p{percent} is not given for {}: it needs {} verified answers in every trial, and a trial had {}.",
+                some(&names),
+                count(*needed),
+                count(least)
+            ),
+        })
+    });
+    missing.collect()
+}
+
+/// Doubts and limits of a cell, for its row.
+pub fn notes(cell: &CellAnalysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let CellVerdict::LowerBound { limited, of } = &cell.verdict {
+        notes.push(format!(
+            "the load generator was the limit in {limited} of {}; its latency contains the generator's own",
+            counted(*of, "trial")
+        ));
+    }
+    let flagged = |wanted: fn(&Flag) -> bool| {
+        cell.trials
+            .iter()
+            .filter(|trial| trial.flags.iter().any(wanted))
+            .count()
+    };
+    let of = cell.trials.len();
+    match flagged(|flag| matches!(flag, Flag::Unsteady { .. })) {
+        0 => {}
+        n => notes.push(format!("not steady in {n} of {}", counted(of, "trial"))),
+    }
+    match flagged(|flag| matches!(flag, Flag::Little { .. })) {
+        0 => {}
+        n => notes.push(format!(
+            "contradicts Little's law in {n} of {}",
+            counted(of, "trial")
+        )),
+    }
+    let failures = cell.failures.total();
+    if failures > 0 && cell.estimates.is_some() {
+        notes.push(format!(
+            "{} of {} failed",
+            failures,
+            counted(cell.requests_ended as usize, "request")
+        ));
+    }
+    notes
+}
+
+/// A trial's verdict, in words.
+pub fn verdict(verdict: &TrialVerdict) -> String {
+    match verdict {
+        TrialVerdict::Counts => "counts".to_owned(),
+        TrialVerdict::GeneratorLimited { busiest_worker } => format!(
+            "generator-limited: a worker was busy for {} of its CPU",
+            percent(*busiest_worker)
+        ),
+        TrialVerdict::Failed { reason } => format!("failed: {}", super::losses::reason(reason)),
+    }
+}
+
+/// A trial's flag, in words.
+pub fn flag(flag: &Flag) -> String {
+    match flag {
+        Flag::Little {
+            connections,
+            in_flight,
+        } => format!(
+            "Little's law: {connections} connections, but throughput × mean service time is {}",
+            figure(*in_flight)
+        ),
+        Flag::Unsteady { trend } => format!(
+            "not steady: throughput changed by {:+.1} % (standard error {:.1} %) from start to end",
+            trend.change * 100.0,
+            trend.standard_error * 100.0
+        ),
+    }
+}

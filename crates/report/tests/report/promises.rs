@@ -1,0 +1,102 @@
+//! What every report keeps, whatever the session.
+
+use deadheat_report::{View, html, json, markdown, text};
+use deadheat_stats::analyse;
+
+use crate::cases;
+
+#[test]
+fn text_keeps_its_width() {
+    for (name, record) in cases::all() {
+        let view = View::new(&record, &analyse(&record));
+        for width in [80, 100, 120] {
+            for line in text(&view, width, false).lines() {
+                let columns = textwrap::core::display_width(line);
+                assert!(
+                    columns <= width,
+                    "{name} at {width}: {columns} columns: {line}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_says_where_the_figures_come_from() {
+    let record = cases::plausible();
+    let analysis = analyse(&record);
+    let view = View::new(&record, &analysis);
+    let pages = [
+        text(&view, 200, false),
+        markdown(&view),
+        html::html_with(&view, "").unwrap(),
+        json(&record, &analysis).unwrap(),
+    ];
+    let facts = [
+        "2026-03-01T10:00:00Z",
+        "0123456789abcdef",
+        "Example CPU",
+        "6.12.0-test",
+        "spectre",
+        "42",
+        "0.1.0",
+        "1.2.3",
+    ];
+    let words = [
+        "loopback",
+        "closed loop",
+        "one-core server",
+        "dead heat",
+        "apt-get install elixir",
+        "signal 11",
+    ];
+    for page in pages {
+        let plain = page.replace("\\_", "_").replace("&#x2f;", "/");
+        for expected in facts.iter().chain(&words) {
+            assert!(
+                plain.contains(expected),
+                "{expected} is not in {}",
+                &plain[..200]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_page_needs_no_network() {
+    let record = cases::one_trial();
+    let view = View::new(&record, &analyse(&record));
+    let page = html(&view).unwrap();
+    assert!(page.len() > 3_000_000, "plotly is in it");
+    let own = html::html_with(&view, "").unwrap();
+    for outside in ["src=", "href=\"http", "@import", "url("] {
+        assert!(!own.contains(outside), "{outside}");
+    }
+    let script = html::plotly_js();
+    assert!(script.trim_start().starts_with("/**") && !script.contains("</script"));
+    assert_eq!(
+        page.matches("</script>").count(),
+        own.matches("</script>").count()
+    );
+}
+
+#[test]
+fn losses_come_before_results() {
+    let record = cases::plausible();
+    let view = View::new(&record, &analyse(&record));
+    let page = html::html_with(&view, "").unwrap();
+    let at = |text: &str| {
+        page.find(text)
+            .unwrap_or_else(|| panic!("{text} is missing"))
+    };
+    assert!(at("elixir-bandit") < at("<section"));
+    let users = at("id=\"group-2\"");
+    let rest = &page[users..];
+    assert!(rest.find("signal 11").unwrap() < rest.find("<table").unwrap());
+    assert!(view.alerts.iter().any(|alert| alert.contains("nim-jester")));
+    assert!(
+        view.alerts
+            .iter()
+            .any(|alert| alert.contains("nginx-static"))
+    );
+}
