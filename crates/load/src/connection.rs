@@ -85,6 +85,11 @@ impl Connection {
             return Err(error);
         }
         match stream.peer_addr() {
+            // A connect to a free port of the ephemeral range can meet itself (RFC 9293 §3.5, simultaneous open):
+            // nobody listens there, and it would keep the server from coming back.
+            Ok(peer) if stream.local_addr()? == peer => {
+                Err(io::ErrorKind::ConnectionRefused.into())
+            }
             Ok(_) => {
                 self.established = true;
                 Ok(true)

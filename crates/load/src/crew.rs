@@ -65,11 +65,12 @@ impl<'scope, 'env> Crew<'scope, 'env> {
             let (start, started) = mpsc::channel();
             let ready = ready.clone();
             let body = move || {
-                let _through = Through(finish);
+                let through = Through(finish);
                 // Nobody listens any more when another worker could not be set up.
                 let mut worker = match set_up(index, cpu, plan, stop) {
                     Ok(worker) => {
                         let _ = ready.send(Ok(()));
+                        drop(ready);
                         worker
                     }
                     Err(error) => {
@@ -79,6 +80,10 @@ impl<'scope, 'env> Crew<'scope, 'env> {
                 };
                 if let Ok(timeline) = started.recv() {
                     worker.run(timeline)?;
+                    drop(through);
+                    // Stays as it is until the measurement's end has been noted: closing connections would show
+                    // in the server's figures.
+                    let _ = started.recv();
                 }
                 Ok(Some(worker))
             };
@@ -119,7 +124,7 @@ impl<'scope, 'env> Crew<'scope, 'env> {
         }
     }
 
-    /// The workers, when all are through. A worker's panic goes on here.
+    /// Lets the workers go home. A worker's panic goes on here.
     pub(crate) fn join(self) -> Result<Vec<Worker<'env>>, LoadError> {
         drop(self.starts);
         let outcomes = self

@@ -58,6 +58,8 @@ pub(crate) struct Worker<'a> {
     plan: &'a Plan<'a>,
     stop: &'a AtomicBool,
     poll: Poll,
+    events: Events,
+    buffer: Vec<u8>,
     connections: Vec<Connection>,
     deadlines: Deadlines,
     contents: Contents,
@@ -98,6 +100,9 @@ impl<'a> Worker<'a> {
             plan,
             stop,
             poll,
+            events: Events::with_capacity(EVENTS),
+            // Written to, so that its pages are there before the first read.
+            buffer: vec![1u8; READ_BUFFER],
             deadlines: Deadlines::new(connections.len()),
             connections,
             contents: Contents::new(&plan.exchanges, plan.content_sample),
@@ -116,9 +121,9 @@ impl<'a> Worker<'a> {
 
     /// Loads until the end.
     pub(crate) fn run(&mut self, timeline: Timeline) -> Result<(), LoadError> {
-        // Written to, so that its pages are there before the first read.
-        let mut buffer = vec![1u8; READ_BUFFER];
-        let mut events = Events::with_capacity(EVENTS);
+        // Apart from the worker while it runs, because it changes while they are looked at.
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut events = std::mem::replace(&mut self.events, Events::with_capacity(0));
         self.begin(timeline);
         while self.phase != Phase::Over {
             self.wait(&mut events)?;
@@ -134,6 +139,7 @@ impl<'a> Worker<'a> {
             }
             self.look_for_the_end();
         }
+        (self.buffer, self.events) = (buffer, events);
         Ok(())
     }
 
@@ -460,6 +466,8 @@ impl<'a> Worker<'a> {
         let kind = match error.kind() {
             io::ErrorKind::ConnectionRefused => Failure::ConnectRefused,
             io::ErrorKind::TimedOut => Failure::ConnectTimeout,
+            // It was made, and reset before anything was written.
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Failure::Reset,
             _ => Failure::ConnectOther,
         };
         let end = self.tick();

@@ -1,0 +1,157 @@
+//! After the warm-up the worker threads allocate nothing.
+//!
+//! The allocator counts for the whole process and tells threads apart by their names, so that the load runs in a
+//! process of its own: this test binary again, with one test.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    env,
+    process::Command,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use deadheat_load::Phase;
+use deadheat_model::{
+    Schedule,
+    load::{Content, RequestSpec},
+};
+use deadheat_testkit::{
+    OracleServer, Turn,
+    answers::{chunked, send, send_cut, sized},
+};
+
+use crate::support::{expecting, lasting, run_until};
+
+struct Counting;
+
+static ARMED: AtomicBool = AtomicBool::new(false);
+static BY_WORKERS: AtomicU64 = AtomicU64::new(0);
+
+fn note() {
+    if !ARMED.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut name = [0u8; 16];
+    // SAFETY: PR_GET_NAME writes at most 16 bytes to the address given.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    if name.starts_with(b"load-") {
+        BY_WORKERS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: every call goes to the system's allocator unchanged; `note` itself allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note();
+        // SAFETY: the caller's promises are the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        note();
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note();
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note();
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const ALONE: &str = "DEADHEAT_ALLOCATION_TEST";
+
+#[test]
+fn workers_allocate_nothing_while_they_measure() {
+    let this = env::current_exe().unwrap();
+    let output = Command::new(this)
+        .args([
+            "--exact",
+            "allocation::in_a_process_of_its_own",
+            "--ignored",
+        ])
+        .env(ALONE, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+#[test]
+#[ignore = "started by the test above"]
+fn in_a_process_of_its_own() {
+    if env::var_os(ALONE).is_none() {
+        return;
+    }
+    let json = br#"[{"name":"John","username":"Doe"}]"#;
+    let large = vec![b'd'; 1 << 20];
+    let server = OracleServer::start({
+        let large = large.clone();
+        move |turn: &Turn<'_>| match turn.request.path.as_str() {
+            "/json" => send(sized(200, "", json)),
+            "/large" => send(sized(200, "", &large)),
+            "/chunked" => send(chunked(200, json, 5)),
+            // In pieces, so that the head must be carried over.
+            "/cut" => send_cut(
+                &sized(200, "", json),
+                &[7, 30, 45],
+                Duration::from_millis(1),
+            ),
+            // The connection ends, and another is made.
+            _ => send(sized(200, "Connection: close\r\n", json)),
+        }
+    });
+    let server = server.unwrap();
+    let mut spec = lasting(server.address(), 6, 300, 500);
+    spec.schedule = Schedule::Closed {
+        connections: 6,
+        ramp: Duration::from_millis(20),
+    };
+    spec.cpus = vec![0, 0];
+    spec.exchanges = ["/json", "/chunked", "/cut", "/close"]
+        .map(|path| expecting(RequestSpec::get(path), json))
+        .to_vec();
+    spec.exchanges[0].expect.content = Some(Content::Json {
+        value: serde_json::json!([{"username": "Doe", "name": "John"}]),
+    });
+    let mut large = expecting(RequestSpec::get("/large"), &large);
+    large.expect.content = Some(Content::Repeated {
+        byte: b'd',
+        count: 1 << 20,
+    });
+    spec.exchanges.push(large);
+
+    ARMED.store(true, Ordering::Relaxed);
+    let mut in_set_up = 0;
+    let mut in_measurement = 0;
+    let mut on_phase = |phase| match phase {
+        Phase::WarmUpStarted => in_set_up = BY_WORKERS.load(Ordering::Relaxed),
+        Phase::MeasurementStarted => in_measurement = BY_WORKERS.load(Ordering::Relaxed),
+        // The workers end at the same instant, and free nothing before they have handed over what they hold.
+        Phase::MeasurementEnded => {
+            in_measurement = BY_WORKERS.load(Ordering::Relaxed) - in_measurement
+        }
+    };
+    let seen = run_until(&spec, &mut on_phase, &AtomicBool::new(false)).unwrap();
+    ARMED.store(false, Ordering::Relaxed);
+    assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
+    assert!(seen.measured.succeeded > 20, "{}", seen.measured.succeeded);
+    assert!(seen.content_checked > 20);
+    assert!(in_set_up > 0, "the count must see what there is to see");
+    assert_eq!(
+        in_measurement, 0,
+        "allocations by the workers in the measurement"
+    );
+}

@@ -1,0 +1,138 @@
+//! The count rule is exact, and what is counted is what the server saw.
+
+use std::time::Duration;
+
+use deadheat_model::{Schedule, StopRule};
+use deadheat_testkit::{
+    OracleServer, Step, Turn,
+    answers::{hello, send},
+};
+
+use crate::support::{count, lasting, run};
+
+fn answering() -> OracleServer {
+    OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap()
+}
+
+#[test]
+fn a_count_is_exact_whether_or_not_the_connections_divide_it() {
+    for (connections, requests) in [
+        (1, 1),
+        (3, 100),
+        (7, 5),
+        (7, 50),
+        (16, 16),
+        (50, 333),
+        (5, 0),
+    ] {
+        let server = answering();
+        let seen = run(&count(server.address(), connections, requests));
+        let server = server.seen_at_rest();
+        let case = format!("{requests} on {connections}");
+        assert_eq!(seen.measured.issued, requests, "{case}");
+        assert_eq!(seen.measured.succeeded, requests, "{case}");
+        assert_eq!(seen.measured.in_flight, 0, "{case}");
+        assert_eq!(server.requests, requests, "{case}");
+    }
+}
+
+#[test]
+fn a_count_is_exact_over_workers() {
+    let server = answering();
+    let mut spec = count(server.address(), 5, 101);
+    spec.cpus = vec![0, 0, 0];
+    let seen = run(&spec);
+    assert_eq!((seen.measured.issued, seen.measured.succeeded), (101, 101));
+    assert_eq!(server.seen_at_rest().requests, 101);
+    let cpus: Vec<_> = seen.workers.iter().map(|worker| worker.cpu).collect();
+    assert_eq!(cpus, [Some(0); 3]);
+}
+
+#[test]
+fn a_count_begins_after_the_warm_up() {
+    let server = answering();
+    let mut spec = count(server.address(), 3, 40);
+    spec.warm_up = Duration::from_millis(100);
+    let seen = run(&spec);
+    assert_eq!(seen.measured.issued, 40);
+    assert_eq!(seen.measured.succeeded, 40 + seen.measured.carried_in);
+    assert!(seen.total.issued > 40, "there was a warm-up");
+    assert_eq!(server.seen_at_rest().requests, seen.total.issued);
+}
+
+#[test]
+fn a_load_over_time_loses_and_invents_nothing() {
+    let server = answering();
+    let seen = run(&lasting(server.address(), 8, 100, 300));
+    let server = server.seen_at_rest();
+    assert_eq!(server.requests, seen.total.issued);
+    assert_eq!(
+        server.request_bytes,
+        seen.total.issued * server.first[0].wire_bytes
+    );
+    assert_eq!(seen.total.failed.total(), 0);
+    assert_eq!(seen.window, Duration::from_millis(300));
+    assert_eq!(seen.bins.len(), 30);
+    assert!(seen.measured.succeeded > 0 && seen.measured.succeeded < seen.total.succeeded);
+    assert_eq!(
+        (
+            server.connections,
+            seen.connections_opened,
+            seen.connections_peak
+        ),
+        (8, 8, 8)
+    );
+}
+
+#[test]
+fn what_is_in_flight_at_the_edges_is_known() {
+    // Each answer takes longer than the warm-up and longer than what follows the measurement.
+    let slow =
+        |_: &Turn<'_>| [vec![Step::Pause(Duration::from_millis(300))], send(hello())].concat();
+    let server = OracleServer::start(slow).unwrap();
+    let seen = run(&lasting(server.address(), 5, 150, 300));
+    assert_eq!(seen.measured.carried_in, 5);
+    assert_eq!(seen.measured.in_flight, 5);
+    assert_eq!(seen.total.in_flight, 5);
+    assert_eq!(seen.measured.issued, seen.measured.succeeded);
+}
+
+#[test]
+fn a_load_that_is_never_answered_ends_in_time() {
+    let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
+    let seen = run(&lasting(server.address(), 4, 0, 100));
+    assert_eq!((seen.total.issued, seen.total.in_flight), (4, 4));
+}
+
+#[test]
+fn exchanges_are_sent_in_turn_and_not_in_step() {
+    let server = OracleServer::start(|turn: &Turn<'_>| {
+        let body = turn.request.path.as_bytes();
+        send(deadheat_testkit::answers::sized(200, "", body))
+    });
+    let server = server.unwrap();
+    let mut spec = count(server.address(), 2, 12);
+    let paths = ["/a", "/bb", "/ccc"];
+    spec.exchanges = paths
+        .iter()
+        .map(|path| {
+            crate::support::expecting(
+                deadheat_model::load::RequestSpec::get(*path),
+                path.as_bytes(),
+            )
+        })
+        .collect();
+    spec.schedule = Schedule::Closed {
+        connections: 2,
+        ramp: Duration::from_millis(50),
+    };
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 12, "{:?}", seen.examples);
+    let server = server.seen_at_rest();
+    assert_eq!(
+        server.first[0].path, "/a",
+        "the first connection starts with the first"
+    );
+    assert!(server.first.iter().any(|request| request.path == "/bb"));
+    assert!(matches!(spec.stop, StopRule::Count { requests: 12 }));
+}

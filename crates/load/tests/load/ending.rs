@@ -1,0 +1,149 @@
+//! Phases, the stop flag, and loads that cannot start.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use deadheat_load::{LoadError, Phase};
+use deadheat_model::{Schedule, StopRule, Tally};
+use deadheat_testkit::{OracleServer, Step, Turn, answers};
+
+use crate::support::{count, lasting, run_until};
+
+fn answering() -> OracleServer {
+    OracleServer::start(|_: &Turn<'_>| answers::send(answers::hello())).unwrap()
+}
+
+#[test]
+fn phases_are_called_in_order_at_their_instants() {
+    let server = answering();
+    let spec = lasting(server.address(), 2, 50, 100);
+    let mut phases = Vec::new();
+    let caller = thread::current().id();
+    let mut note = |phase| {
+        assert_eq!(thread::current().id(), caller);
+        phases.push((phase, Instant::now()));
+    };
+    run_until(&spec, &mut note, &AtomicBool::new(false)).unwrap();
+    let names: Vec<Phase> = phases.iter().map(|(phase, _)| *phase).collect();
+    let all = [
+        Phase::WarmUpStarted,
+        Phase::MeasurementStarted,
+        Phase::MeasurementEnded,
+    ];
+    assert_eq!(names, all);
+    assert!(
+        phases[2].1 - phases[0].1 >= Duration::from_millis(150),
+        "never early"
+    );
+}
+
+#[test]
+fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
+    let server = answering();
+    for spec in [
+        lasting(server.address(), 4, 50, 60_000),
+        count(server.address(), 4, u64::MAX),
+    ] {
+        let stop = AtomicBool::new(false);
+        let mut phases = 0;
+        let seen = thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(200));
+                stop.store(true, Ordering::Relaxed);
+            });
+            run_until(&spec, &mut |_| phases += 1, &stop).unwrap()
+        });
+        assert_eq!(phases, 3);
+        assert!(seen.measured.succeeded > 0);
+        assert!(
+            seen.window > Duration::ZERO && seen.window < Duration::from_secs(30),
+            "{:?}",
+            seen.window
+        );
+        let bins = seen.window.as_nanos().div_ceil(spec.bin.as_nanos());
+        assert_eq!(seen.bins.len() as u128, bins);
+    }
+}
+
+#[test]
+fn a_load_stopped_in_its_warm_up_measured_nothing() {
+    let server = answering();
+    let spec = lasting(server.address(), 4, 60_000, 60_000);
+    let stop = AtomicBool::new(false);
+    let mut phases = Vec::new();
+    let seen = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(100));
+            stop.store(true, Ordering::Relaxed);
+        });
+        run_until(&spec, &mut |phase| phases.push(phase), &stop).unwrap()
+    });
+    assert_eq!(phases, [Phase::WarmUpStarted]);
+    assert_eq!(seen.measured, Tally::default());
+    assert!(seen.window.is_zero() && seen.bins.is_empty());
+    assert!(seen.total.succeeded > 0);
+}
+
+#[test]
+fn a_count_that_hangs_ends_by_the_request_timeout() {
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.index {
+        0..5 => answers::send(answers::hello()),
+        _ => vec![Step::Silence],
+    });
+    let server = server.unwrap();
+    let mut spec = count(server.address(), 3, 12);
+    spec.timeouts.request = Duration::from_millis(100);
+    let seen = run_until(&spec, &mut |_| {}, &AtomicBool::new(false)).unwrap();
+    assert_eq!((seen.total.issued, seen.total.succeeded), (12, 5));
+    assert_eq!(seen.total.failed[deadheat_model::Failure::Timeout], 7);
+}
+
+#[test]
+fn a_load_that_cannot_start_says_what_to_do() {
+    let server = answering();
+    let refusal = |change: &dyn Fn(&mut deadheat_model::LoadSpec)| {
+        let mut spec = lasting(server.address(), 1, 0, 10);
+        change(&mut spec);
+        let mut untouched = |phase| panic!("{phase:?} of a load that cannot start");
+        run_until(&spec, &mut untouched, &AtomicBool::new(false)).unwrap_err()
+    };
+    let too_many = Schedule::Closed {
+        connections: u32::MAX,
+        ramp: Duration::ZERO,
+    };
+    let error = refusal(&|spec| spec.schedule = too_many);
+    assert!(
+        matches!(error, LoadError::TooFewDescriptors { .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("ulimit -n"), "{error}");
+    let error = refusal(&|spec| spec.cpus = vec![0, 1_000]);
+    assert!(
+        matches!(
+            error,
+            LoadError::Pin {
+                worker: 1,
+                cpu: 1_000,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    let error = refusal(&|spec| spec.exchanges.clear());
+    assert!(matches!(error, LoadError::NoExchanges), "{error}");
+    assert_eq!(server.seen().connections, 0);
+}
+
+#[test]
+fn a_measurement_of_no_length_is_no_trap() {
+    let server = answering();
+    let mut spec = lasting(server.address(), 2, 20, 0);
+    spec.stop = StopRule::Duration {
+        length: Duration::ZERO,
+    };
+    let seen = run_until(&spec, &mut |_| {}, &AtomicBool::new(false)).unwrap();
+    assert_eq!((seen.measured.issued, seen.throughput()), (0, 0.0));
+}

@@ -1,0 +1,114 @@
+//! Connections that end, and servers that go away and come back.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use deadheat_model::Failure;
+use deadheat_testkit::{
+    OracleServer, RefusingPort, Step, Turn,
+    answers::{BODY, hello, send, sized},
+};
+
+use crate::support::{count, lasting, run, run_until};
+
+#[test]
+fn an_announced_end_of_a_connection_costs_no_request() {
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
+        9 => vec![
+            Step::Send(sized(200, "Connection: close\r\n", BODY)),
+            Step::Fin,
+        ],
+        _ => send(hello()),
+    });
+    let server = server.unwrap();
+    let seen = run(&count(server.address(), 4, 400));
+    assert_eq!(seen.total.succeeded, 400, "{:?}", seen.examples);
+    let server = server.seen_at_rest();
+    assert_eq!(server.requests, 400);
+    assert!(server.connections >= 40, "{}", server.connections);
+    assert_eq!(seen.connections_opened, server.connections);
+    assert!(seen.connections_peak <= 4);
+}
+
+#[test]
+fn an_unannounced_end_costs_at_most_the_request_that_met_it() {
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
+        4 => vec![Step::Send(hello()), Step::Fin],
+        _ => send(hello()),
+    });
+    let server = server.unwrap();
+    let seen = run(&count(server.address(), 3, 300));
+    assert_eq!(seen.total.issued, 300);
+    assert_eq!(
+        seen.total.failed.total(),
+        seen.total.failed[Failure::ClosedEarly]
+    );
+    // Whether the FIN or the next request is first is a race; that each is counted is not. No request is sent again.
+    let server = server.seen_at_rest();
+    assert_eq!(server.requests, 300);
+    assert!(seen.total.succeeded >= 250, "{:?}", seen.total);
+    assert_eq!(
+        server.requests - seen.total.failed.total(),
+        seen.total.succeeded
+    );
+}
+
+#[test]
+fn a_request_that_announces_the_end_gets_a_connection_of_its_own() {
+    let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
+    let mut spec = count(server.address(), 2, 10);
+    let close = ("Connection".to_owned(), "close".to_owned());
+    spec.exchanges[0].request.headers.push(close);
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 10);
+    let server = server.seen_at_rest();
+    assert_eq!((server.requests, server.connections), (10, 10));
+}
+
+#[test]
+fn a_server_that_comes_late_is_found() {
+    let port = RefusingPort::new().unwrap();
+    let spec = count(port.address(), 2, 200);
+    let seen = thread::scope(|scope| {
+        let load = scope.spawn(|| run(&spec));
+        thread::sleep(Duration::from_millis(100));
+        let server = OracleServer::start_on(port, |_: &Turn<'_>| send(hello())).unwrap();
+        let seen = load.join().unwrap();
+        assert_eq!(server.seen().requests, seen.total.succeeded);
+        seen
+    });
+    let refused = seen.total.failed[Failure::ConnectRefused];
+    assert_eq!(refused + seen.total.succeeded, 200);
+    // 10 + 20 + 40 + 80 ms: a handful for each connection until it came, not thousands.
+    assert!((1..=100).contains(&refused), "{refused}");
+}
+
+#[test]
+fn a_server_that_restarts_is_found_again() {
+    let right = |_: &Turn<'_>| send(hello());
+    let first = OracleServer::start(right).unwrap();
+    let address = first.address();
+    let spec = lasting(address, 3, 0, 60_000);
+    let stop = AtomicBool::new(false);
+    let (seen, before, after) = thread::scope(|scope| {
+        let load = scope.spawn(|| run_until(&spec, &mut |_| {}, &stop).unwrap());
+        thread::sleep(Duration::from_millis(100));
+        let before = first.seen().requests;
+        drop(first);
+        thread::sleep(Duration::from_millis(50));
+        let second = OracleServer::start_at(address, right).unwrap();
+        while second.seen().requests < 10 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        stop.store(true, Ordering::Relaxed);
+        (load.join().unwrap(), before, second.seen().requests)
+    });
+    assert!(before > 0 && after >= 10);
+    assert!(seen.total.succeeded >= before + 10 - 3);
+    assert!(seen.total.failed.total() > 0, "the restart was not free");
+    let wrong = seen.total.failed.wrong_answers() + seen.total.failed[Failure::Timeout];
+    assert_eq!(wrong, 0, "{:?}", seen.total.failed);
+}

@@ -1,0 +1,93 @@
+//! A spec to start from, and what holds for every load.
+
+use std::{net::SocketAddr, sync::atomic::AtomicBool, time::Duration};
+
+use deadheat_load::{LoadError, Phase};
+use deadheat_model::{
+    Exchange, LoadSpec, Observation, Schedule, StopRule,
+    load::{Content, Expectation, Protocol, RequestSpec, Timeouts},
+};
+use deadheat_testkit::answers::BODY;
+
+/// GET / with the testkit's body as the answer.
+pub fn hello() -> Exchange {
+    expecting(RequestSpec::get("/"), BODY)
+}
+
+/// A request with exactly this body as the answer.
+pub fn expecting(request: RequestSpec, body: &[u8]) -> Exchange {
+    Exchange {
+        request,
+        expect: Expectation {
+            status: 200,
+            length: Some(body.len() as u64),
+            content: Some(Content::Exact {
+                bytes: body.to_vec(),
+            }),
+        },
+    }
+}
+
+/// So many requests on so many connections, without warm-up.
+pub fn count(address: SocketAddr, connections: u32, requests: u64) -> LoadSpec {
+    LoadSpec {
+        address,
+        protocol: Protocol::Http1,
+        exchanges: vec![hello()],
+        schedule: Schedule::Closed {
+            connections,
+            ramp: Duration::ZERO,
+        },
+        stop: StopRule::Count { requests },
+        warm_up: Duration::ZERO,
+        timeouts: Timeouts {
+            connect: Duration::from_secs(10),
+            request: Duration::from_secs(20),
+        },
+        content_sample: 1,
+        cpus: Vec::new(),
+        bin: Duration::from_millis(10),
+    }
+}
+
+/// A load over time.
+pub fn lasting(address: SocketAddr, connections: u32, warm_up_ms: u64, length_ms: u64) -> LoadSpec {
+    LoadSpec {
+        stop: StopRule::Duration {
+            length: Duration::from_millis(length_ms),
+        },
+        warm_up: Duration::from_millis(warm_up_ms),
+        ..count(address, connections, 0)
+    }
+}
+
+/// Runs a load to its end.
+pub fn run(spec: &LoadSpec) -> Observation {
+    run_until(spec, &mut |_| {}, &AtomicBool::new(false)).expect("a load that starts")
+}
+
+/// Runs a load, and checks what holds for every observation.
+pub fn run_until(
+    spec: &LoadSpec,
+    on_phase: &mut dyn FnMut(Phase),
+    stop: &AtomicBool,
+) -> Result<Observation, LoadError> {
+    let seen = deadheat_load::run(spec, on_phase, stop)?;
+    assert!(seen.total.is_conserved(), "{:?}", seen.total);
+    assert!(seen.measured.is_conserved(), "{:?}", seen.measured);
+    assert_eq!(seen.service_time.count(), seen.measured.succeeded);
+    let sum = |count: fn(&deadheat_model::observation::Bin) -> u64| {
+        seen.bins.iter().map(count).sum::<u64>()
+    };
+    assert_eq!(sum(|bin| bin.succeeded), seen.measured.succeeded);
+    assert_eq!(sum(|bin| bin.failed), seen.measured.failed.total());
+    assert!(seen.measured.issued <= seen.total.issued);
+    assert_eq!(seen.workers.len(), spec.cpus.len().max(1));
+    for (kind, _) in seen.total.failed.iter() {
+        assert!(
+            seen.examples.iter().any(|example| example.kind == kind),
+            "no example of {kind}"
+        );
+    }
+    Ok(seen)
+}

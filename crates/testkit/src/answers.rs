@@ -1,0 +1,72 @@
+//! Answers as bytes and steps.
+
+use std::time::Duration;
+
+use crate::Step;
+
+/// The body that right answers have here.
+pub const BODY: &[u8] = b"Hello, World!";
+
+/// An answer with a content-length. `headers` are whole lines, each with its CR LF.
+pub fn sized(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 {status} Status\r\n{headers}Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// An answer in chunks of at most `size` bytes.
+pub fn chunked(status: u16, body: &[u8], size: usize) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status} Status\r\nTransfer-Encoding: chunked\r\n\r\n");
+    let mut bytes = head.into_bytes();
+    for chunk in body.chunks(size) {
+        bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend_from_slice(chunk);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    bytes
+}
+
+/// 200 with [`BODY`].
+pub fn hello() -> Vec<u8> {
+    sized(200, "", BODY)
+}
+
+/// Sends `bytes` in one piece.
+pub fn send(bytes: impl Into<Vec<u8>>) -> Vec<Step> {
+    vec![Step::Send(bytes.into())]
+}
+
+/// Sends `bytes` in pieces that end at `cuts`, with a pause after each but the last.
+pub fn send_cut(bytes: &[u8], cuts: &[usize], pause: Duration) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut from = 0;
+    for cut in cuts.iter().copied().chain([bytes.len()]) {
+        if cut > from {
+            if from > 0 {
+                steps.push(Step::Pause(pause));
+            }
+            steps.push(Step::Send(bytes[from..cut].to_vec()));
+            from = cut;
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cutting_loses_nothing() {
+        let steps = send_cut(b"abcdef", &[0, 2, 2, 5], Duration::ZERO);
+        let sent = steps.iter().filter_map(|step| match step {
+            Step::Send(bytes) => Some(bytes.as_slice()),
+            _ => None,
+        });
+        assert_eq!(sent.collect::<Vec<_>>(), [&b"ab"[..], b"cde", b"f"]);
+        assert_eq!(steps.len(), 5);
+    }
+}

@@ -1,0 +1,274 @@
+//! Everything that an answer can be, right and wrong, each with what a load generator must make of it.
+//!
+//! Right is: status 200 and the body [`BODY`](crate::answers::BODY), unless the case says otherwise.
+
+use std::time::Duration;
+
+use deadheat_model::Failure;
+
+use crate::{
+    Script, Step, Turn,
+    answers::{BODY, chunked, hello, send, send_cut, sized},
+};
+
+/// A server's behaviour and how each of its answers must be counted.
+pub struct Case {
+    /// What it is.
+    pub name: &'static str,
+    /// The request's method.
+    pub method: &'static str,
+    /// The status that is expected.
+    pub status: u16,
+    /// The body that is expected.
+    pub body: &'static [u8],
+    /// The failure of each request, or that each is a success.
+    pub outcome: Result<(), Failure>,
+    /// Whether requests share a connection.
+    pub keeps: bool,
+    /// What is done when a connection is accepted.
+    pub greet: Vec<Step>,
+    /// What is done for each request.
+    pub answer: Vec<Step>,
+}
+
+impl Case {
+    fn new(name: &'static str, outcome: Result<(), Failure>, answer: Vec<Step>) -> Self {
+        Self {
+            name,
+            method: "GET",
+            status: 200,
+            body: BODY,
+            outcome,
+            keeps: outcome.is_ok(),
+            greet: Vec::new(),
+            answer,
+        }
+    }
+
+    fn right(name: &'static str, answer: Vec<Step>) -> Self {
+        Self::new(name, Ok(()), answer)
+    }
+
+    fn wrong(name: &'static str, kind: Failure, answer: Vec<Step>) -> Self {
+        Self::new(name, Err(kind), answer)
+    }
+
+    fn empty(self, method: &'static str, status: u16) -> Self {
+        Self {
+            method,
+            status,
+            body: b"",
+            ..self
+        }
+    }
+
+    /// The same, on a connection that goes on or does not.
+    fn keeping(self, keeps: bool) -> Self {
+        Self { keeps, ..self }
+    }
+}
+
+impl Script for Case {
+    fn greet(&self, _connection: u64) -> Vec<Step> {
+        self.greet.clone()
+    }
+
+    fn answer(&self, _turn: &Turn<'_>) -> Vec<Step> {
+        self.answer.clone()
+    }
+}
+
+fn then(bytes: impl Into<Vec<u8>>, end: Step) -> Vec<Step> {
+    vec![Step::Send(bytes.into()), end]
+}
+
+fn with_headers(count: usize) -> Vec<u8> {
+    sized(200, &"X-Filler: 1\r\n".repeat(count - 1), BODY)
+}
+
+/// Answers that are right, however odd.
+pub fn right() -> Vec<Case> {
+    let whole = hello();
+    let every: Vec<usize> = (1..whole.len()).collect();
+    let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+        7;name=\"va;lue\"\r\nHello, \r\n006 \r\nWorld!\r\n0\r\nTrailer: x\r\nOther: y\r\n\r\n";
+    let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+    let old = |headers: &str| format!("HTTP/1.0 200 OK\r\n{headers}\r\nHello, World!");
+    vec![
+        Case::right("sized", send(hello())),
+        Case::right("chunked", send(chunked(200, BODY, 4))),
+        Case::right("chunked with extensions and trailers", send(chunks)),
+        Case::right(
+            "one byte at a time",
+            send_cut(&whole, &every, Duration::ZERO),
+        ),
+        Case::right(
+            "in three pieces, slowly",
+            send_cut(&whole, &[5, 30], Duration::from_millis(5)),
+        ),
+        Case::right(
+            "100 and 103 first",
+            send([interim.as_bytes(), &whole].concat()),
+        ),
+        Case::right(
+            "100 and 103 first, slowly",
+            send_cut(
+                &[interim.as_bytes(), &whole].concat(),
+                &[25, 40],
+                Duration::from_millis(5),
+            ),
+        ),
+        Case::right("a blank after the content-length", {
+            send("HTTP/1.1 200 OK\r\nContent-Length: 13 \r\n\r\nHello, World!")
+        }),
+        Case::right("100 headers", send(with_headers(100))),
+        Case::right("204 with a content-length", {
+            send("HTTP/1.1 204 No Content\r\nContent-Length: 13\r\n\r\n")
+        })
+        .empty("GET", 204),
+        Case::right("304 with a content-length", {
+            send("HTTP/1.1 304 Not Modified\r\nContent-Length: 13\r\n\r\n")
+        })
+        .empty("GET", 304),
+        Case::right(
+            "HEAD",
+            send("HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n"),
+        )
+        .empty("HEAD", 200),
+        Case::right("HTTP/1.0 with keep-alive", {
+            send(old("Connection: keep-alive\r\nContent-Length: 13\r\n"))
+        }),
+        Case::right("HTTP/1.0", then(old("Content-Length: 13\r\n"), Step::Fin)).keeping(false),
+        Case::right("HTTP/1.0 up to the end", then(old(""), Step::Fin)).keeping(false),
+        Case::right("up to the end", {
+            then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Step::Fin)
+        })
+        .keeping(false),
+        Case::right("Connection: close", {
+            then(sized(200, "Connection: close\r\n", BODY), Step::Fin)
+        })
+        .keeping(false),
+        Case::right("Connection: close, without closing", {
+            send(sized(200, "Connection: close\r\n", BODY))
+        })
+        .keeping(false),
+    ]
+}
+
+/// Answers that are wrong.
+pub fn wrong() -> Vec<Case> {
+    let whole = hello();
+    let cut = |length: usize, end: Step| then(&whole[..length], end);
+    let in_body = whole.len() - 3;
+    let chunked_head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head = |headers: &str| format!("HTTP/1.1 200 OK\r\n{headers}\r\nHello, World!");
+    let huge = format!("X: {}\r\n", "x".repeat(70_000));
+    vec![
+        Case {
+            greet: vec![Step::Reset],
+            ..Case::wrong("reset when accepted", Failure::Reset, Vec::new())
+        },
+        Case::wrong("reset before the head", Failure::Reset, vec![Step::Reset]),
+        Case::wrong("reset in the head", Failure::Reset, cut(20, Step::Reset)),
+        Case::wrong(
+            "reset in the body",
+            Failure::Reset,
+            cut(in_body, Step::Reset),
+        ),
+        Case::wrong("FIN before the head", Failure::ClosedEarly, vec![Step::Fin]),
+        Case::wrong("FIN after a 100", Failure::ClosedEarly, {
+            then("HTTP/1.1 100 Continue\r\n\r\n", Step::Fin)
+        }),
+        Case::wrong(
+            "FIN in the head",
+            Failure::TruncatedHead,
+            cut(20, Step::Fin),
+        ),
+        Case::wrong(
+            "FIN in the body",
+            Failure::TruncatedBody,
+            cut(in_body, Step::Fin),
+        ),
+        Case::wrong("FIN in a chunk", Failure::TruncatedBody, {
+            then(format!("{chunked_head}d\r\nHello"), Step::Fin)
+        }),
+        Case::wrong("FIN before the last chunk", Failure::TruncatedBody, {
+            then(format!("{chunked_head}d\r\nHello, World!\r\n"), Step::Fin)
+        }),
+        Case::wrong("never answers", Failure::Timeout, vec![Step::Silence]),
+        Case::wrong(
+            "stops in the body",
+            Failure::Timeout,
+            cut(in_body, Step::Silence),
+        ),
+        Case::wrong(
+            "garbage",
+            Failure::BadHead,
+            send("220 mail.example ESMTP\r\n"),
+        ),
+        Case::wrong("garbage, then FIN", Failure::BadHead, {
+            then(BODY, Step::Fin)
+        }),
+        Case::wrong(
+            "a huge header",
+            Failure::BadHead,
+            send(sized(200, &huge, BODY)),
+        ),
+        Case::wrong("101 headers", Failure::BadHead, send(with_headers(101))),
+        Case::wrong(
+            "HTTP/2.0",
+            Failure::BadHead,
+            send("HTTP/2.0 200 OK\r\n\r\n"),
+        ),
+        Case::wrong("two lengths", Failure::BadFraming, {
+            send(head("Content-Length: 13\r\nContent-Length: 14\r\n"))
+        }),
+        Case::wrong("a length and chunks", Failure::BadFraming, {
+            send(head("Content-Length: 13\r\nTransfer-Encoding: chunked\r\n"))
+        }),
+        Case::wrong("a length that is none", Failure::BadFraming, {
+            send(head("Content-Length: many\r\n"))
+        }),
+        Case::wrong("a chunk size that is none", Failure::BadFraming, {
+            send(format!("{chunked_head}Hello, World!"))
+        }),
+        Case::wrong("a chunk longer than its size", Failure::BadFraming, {
+            send(format!("{chunked_head}5\r\nHello, World!\r\n0\r\n\r\n"))
+        }),
+        Case::wrong("bytes after the body", Failure::ExtraBytes, {
+            send([&whole[..], b"!"].concat())
+        }),
+        Case::wrong("two answers", Failure::ExtraBytes, send(whole.repeat(2))),
+        Case::wrong("a body after a 204", Failure::ExtraBytes, {
+            send("HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nhi")
+        })
+        .empty("GET", 204),
+        Case::wrong("503", Failure::WrongStatus, send(sized(503, "", BODY))).keeping(true),
+        Case::wrong(
+            "404 without a body",
+            Failure::WrongStatus,
+            send(sized(404, "", b"")),
+        )
+        .keeping(true),
+        Case::wrong(
+            "shorter",
+            Failure::WrongLength,
+            send(sized(200, "", &BODY[1..])),
+        )
+        .keeping(true),
+        Case::wrong("longer, in chunks", Failure::WrongLength, {
+            send(chunked(200, b"Hello, World!!", 5))
+        })
+        .keeping(true),
+        Case::wrong(
+            "another body",
+            Failure::WrongContent,
+            send(sized(200, "", b"Hello, Wurld!")),
+        )
+        .keeping(true),
+        Case::wrong("another body, in chunks", Failure::WrongContent, {
+            send(chunked(200, b"hello, World!", 5))
+        })
+        .keeping(true),
+    ]
+}

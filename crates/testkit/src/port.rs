@@ -1,0 +1,73 @@
+//! A port that nobody listens on, and that nobody else gets.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener},
+    os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd},
+};
+
+/// A loopback port that refuses connections for as long as this lives.
+#[derive(Debug)]
+pub struct RefusingPort {
+    socket: OwnedFd,
+    address: SocketAddr,
+}
+
+impl RefusingPort {
+    /// Takes a port without listening on it.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no socket or port left.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: the call takes no pointers; a non-negative result is a new descriptor that nobody else owns.
+        let socket = unsafe {
+            let raw = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+            if raw < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(raw)
+        };
+        let any = libc::sockaddr_in {
+            sin_family: libc::AF_INET as libc::sa_family_t,
+            sin_port: 0,
+            sin_addr: libc::in_addr {
+                s_addr: u32::from(Ipv4Addr::LOCALHOST).to_be(),
+            },
+            sin_zero: [0; 8],
+        };
+        let mut bound = any;
+        let mut length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        // SAFETY: both addresses are valid for `length` bytes, and `bound` is written within them.
+        let result = unsafe {
+            match libc::bind(socket.as_raw_fd(), (&raw const any).cast(), length) {
+                0 => libc::getsockname(socket.as_raw_fd(), (&raw mut bound).cast(), &mut length),
+                error => error,
+            }
+        };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let port = u16::from_be(bound.sin_port);
+        let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into();
+        Ok(Self { socket, address })
+    }
+
+    /// Where connections are refused.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Begins to listen: refuses no longer.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses.
+    pub fn listen(self) -> io::Result<TcpListener> {
+        // SAFETY: the call takes no pointers, and the descriptor is open.
+        match unsafe { libc::listen(self.socket.as_raw_fd(), 1024) } {
+            0 => Ok(TcpListener::from(self.socket)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}

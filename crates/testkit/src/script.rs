@@ -1,0 +1,58 @@
+//! What a server does, as values.
+
+use std::time::Duration;
+
+use crate::Request;
+
+/// One thing that a server does on a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Sends these bytes, at once and in a segment of their own.
+    Send(Vec<u8>),
+    /// Waits.
+    Pause(Duration),
+    /// Says that nothing follows (FIN), and goes on reading without an answer.
+    Fin,
+    /// Resets the connection (RST).
+    Reset,
+    /// Answers nothing any more, and goes on reading.
+    Silence,
+}
+
+/// A request's place among the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    /// Which connection, from 0.
+    pub connection: u64,
+    /// Which request on this connection, from 0.
+    pub nth: u64,
+    /// Which request of all, from 0.
+    pub index: u64,
+    /// The request.
+    pub request: &'a Request,
+}
+
+/// What a server does when.
+pub trait Script: Send + Sync + 'static {
+    /// When a connection is accepted, before anything is read from it.
+    fn greet(&self, _connection: u64) -> Vec<Step> {
+        Vec::new()
+    }
+
+    /// When a request has arrived. The connection goes on unless a step ends it.
+    fn answer(&self, turn: &Turn<'_>) -> Vec<Step>;
+}
+
+impl<F: Fn(&Turn<'_>) -> Vec<Step> + Send + Sync + 'static> Script for F {
+    fn answer(&self, turn: &Turn<'_>) -> Vec<Step> {
+        self(turn)
+    }
+}
+
+/// Does `right` for the first `count` requests and `then` for all others.
+pub fn right_then(count: u64, right: Vec<Step>, then: Vec<Step>) -> impl Script {
+    move |turn: &Turn<'_>| match turn.index < count {
+        true => right.clone(),
+        false => then.clone(),
+    }
+}
