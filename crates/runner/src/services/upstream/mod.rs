@@ -1,0 +1,194 @@
+//! The slow upstream: an HTTP server that answers every GET with the same 20 bytes a fixed time after the request's
+//! head has arrived, and counts what it was asked.
+//!
+//! It runs as a process of its own (the deadheat binary again, with a hidden command), so that neither the session
+//! nor the load generator delays it.
+
+mod answer;
+mod command;
+mod connection;
+mod queue;
+mod request;
+mod server;
+mod slots;
+mod sys;
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+pub use answer::ANSWER;
+pub use command::{ServeOptions, serve};
+
+use super::ServiceError;
+use crate::process::{Spawn, Supervised, Supervision};
+
+/// The hidden command's name.
+pub const COMMAND: &str = "__upstream";
+/// From a request's head to its answer, unless told otherwise.
+pub const DELAY: Duration = Duration::from_millis(500);
+
+const ADDRESS_FILE: &str = "address";
+const LOG_FILE: &str = "upstream.log";
+const START_PATIENCE: Duration = Duration::from_secs(10);
+const ASK_PATIENCE: Duration = Duration::from_secs(5);
+const POLL_PAUSE: Duration = Duration::from_millis(5);
+const REPORT: &str = "run the command again; if it stays so, report it with this message";
+
+/// The slow upstream's process. Dropping it ends it.
+#[derive(Debug)]
+pub struct Upstream {
+    process: Supervised,
+    address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Upstream {
+    /// Starts one that answers after [`DELAY`], pinned to `cpus` if there are any. Its log is in `log_dir`.
+    ///
+    /// # Errors
+    /// When it cannot be started or does not say where it listens within 10 s.
+    pub fn start(
+        supervision: &Supervision,
+        cpus: Option<Vec<usize>>,
+        log_dir: &Path,
+    ) -> Result<Self, ServiceError> {
+        Self::start_with_delay(supervision, cpus, log_dir, DELAY)
+    }
+
+    /// The same with another delay.
+    ///
+    /// # Errors
+    /// As [`Upstream::start`].
+    pub fn start_with_delay(
+        supervision: &Supervision,
+        cpus: Option<Vec<usize>>,
+        log_dir: &Path,
+        delay: Duration,
+    ) -> Result<Self, ServiceError> {
+        let attempt = || {
+            format!(
+                "starting the slow upstream (`{} {COMMAND}`)",
+                supervision.program.display()
+            )
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("deadheat-upstream-")
+            .tempdir()
+            .map_err(|error| {
+                let temp = std::env::temp_dir();
+                let problem = format!("making a folder in {}: {error}", temp.display());
+                ServiceError::new(attempt(), problem, "free space there, or set TMPDIR")
+            })?;
+        let log = log_dir.join(LOG_FILE);
+        let address_file = folder.path().join(ADDRESS_FILE);
+        let spec = Spawn {
+            name: "the slow upstream".to_owned(),
+            program: supervision.program.clone(),
+            args: vec![
+                COMMAND.to_owned(),
+                "--address-file".to_owned(),
+                address_file.display().to_string(),
+                "--delay".to_owned(),
+                humantime::format_duration(delay).to_string(),
+            ],
+            env: Vec::new(),
+            cwd: folder.path().to_owned(),
+            cpus,
+            log: log.clone(),
+            user: None,
+            stop_signal: libc::SIGTERM,
+            grace: Duration::from_secs(2),
+            remove_after: Some(folder.path().to_owned()),
+        };
+        let mut process = Supervised::spawn(supervision, &spec)
+            .map_err(|error| ServiceError::new(attempt(), error, REPORT).with_log(&log))?;
+        // From here on the supervisor deletes it.
+        let _ = folder.keep();
+        let address = wait_for_address(&mut process, &address_file)
+            .map_err(|problem| ServiceError::new(attempt(), problem, REPORT).with_log(&log))?;
+        Ok(Self {
+            process,
+            address,
+            log,
+        })
+    }
+
+    /// What stacks get as `UPSTREAM_URL`.
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// How many requests for the slow answer have arrived since its start.
+    ///
+    /// # Errors
+    /// When it does not answer within 5 s.
+    pub fn requests(&self) -> Result<u64, ServiceError> {
+        ask_count(self.address).map_err(|error| {
+            let attempt = format!("asking the slow upstream at {} for its count", self.address);
+            ServiceError::new(attempt, error, REPORT).with_log(&self.log)
+        })
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// When its supervisor does not answer.
+    pub fn stop(&mut self) -> Result<(), ServiceError> {
+        self.process.stop().map(drop).map_err(|error| {
+            let advice = "look for it with `ps` and end it by hand";
+            ServiceError::new("stopping the slow upstream", error, advice).with_log(&self.log)
+        })
+    }
+}
+
+fn wait_for_address(process: &mut Supervised, file: &Path) -> Result<SocketAddr, String> {
+    let until = Instant::now() + START_PATIENCE;
+    loop {
+        match fs::read_to_string(file) {
+            Ok(text) => {
+                return text
+                    .parse()
+                    .map_err(|error| format!("its address {text:?}: {error}"));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("reading its address: {error}")),
+        }
+        if let Some(how) = process.wait_exit(POLL_PAUSE) {
+            return Err(format!("it {how} before it listened"));
+        }
+        if Instant::now() > until {
+            return Err(format!(
+                "it did not listen within {} s",
+                START_PATIENCE.as_secs()
+            ));
+        }
+    }
+}
+
+fn ask_count(address: SocketAddr) -> io::Result<u64> {
+    let mut stream = TcpStream::connect_timeout(&address, ASK_PATIENCE)?;
+    stream.set_read_timeout(Some(ASK_PATIENCE))?;
+    stream.set_write_timeout(Some(ASK_PATIENCE))?;
+    let path = request::COUNT_PATH;
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.trim());
+    body.and_then(|body| body.parse().ok()).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("not a count: {answer:?}"),
+        )
+    })
+}

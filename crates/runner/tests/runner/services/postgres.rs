@@ -1,0 +1,261 @@
+//! PostgreSQL of Deadheat's own and as a guest on another server. Without PostgreSQL on the machine these tests fail,
+//! and the message says how to install it.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use deadheat_runner::services::{
+    Mirror, Places, Postgres, PostgresOptions, Source, postgres::USERS,
+};
+use postgres::{Client, NoTls};
+
+use super::supervision;
+
+fn installed(logs: &Path) -> PostgresOptions {
+    PostgresOptions {
+        sources: vec![Source::Installed(Places::Usual)],
+        ..PostgresOptions::new(supervision(), logs)
+    }
+}
+
+/// The folder of a running server of Deadheat's own, from its command line.
+fn folder_of(server: &Postgres) -> PathBuf {
+    let pid = server.pid().unwrap();
+    let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+    let data = line
+        .split('\0')
+        .skip_while(|word| *word != "-D")
+        .nth(1)
+        .unwrap();
+    Path::new(data).parent().unwrap().to_owned()
+}
+
+fn is_running(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// Reads the table as drivers and mappers write it.
+fn read_as_stacks_do(client: &mut Client) {
+    for statement in [
+        "select id, email from users order by id limit 10",
+        "SELECT \"users\".\"id\", \"users\".\"email\" FROM \"users\" ORDER BY \"users\".\"id\" ASC LIMIT 10",
+        "SELECT u.id, u.email\n  FROM public.users AS u ORDER BY u.id FETCH FIRST 10 ROWS ONLY",
+    ] {
+        assert_eq!(client.query(statement, &[]).unwrap().len(), 10);
+    }
+    // None of these reads the table.
+    client
+        .batch_execute("select 1; select 'from users'; select count(*) from pg_class")
+        .unwrap();
+}
+
+/// Everything that the runner needs of a server, however it came about.
+fn check(server: &Postgres) {
+    assert_eq!(
+        server.first_users(USERS as u32 + 1).unwrap().len(),
+        USERS as usize
+    );
+    let first = server.first_users(10).unwrap();
+    assert_eq!(first[0], (1, "ada.1@example.org".to_owned()));
+    assert!(first.is_sorted_by_key(|(id, _)| *id));
+
+    assert_eq!(server.stack_connections().unwrap(), 0);
+    let before = server.users_statements().unwrap();
+    let mut stack = Client::connect(server.url(), NoTls).unwrap();
+    assert_eq!(server.stack_connections().unwrap(), 1);
+    for _ in 0..10 {
+        read_as_stacks_do(&mut stack);
+    }
+    let prepared = stack
+        .prepare("select id, email from users order by id limit $1")
+        .unwrap();
+    for _ in 0..70 {
+        stack.query(&prepared, &[&10i64]).unwrap();
+    }
+    server.first_users(10).unwrap();
+    std::thread::sleep(server.count_lag());
+    assert_eq!(server.users_statements().unwrap() - before, 100);
+
+    server.change_user(3, "changed@example.org").unwrap();
+    let row = stack
+        .query_one("select email from users where id = 3", &[])
+        .unwrap();
+    assert_eq!(row.get::<_, String>(0), "changed@example.org");
+    server.restore_user(3).unwrap();
+    assert_eq!(server.first_users(10).unwrap(), first);
+    let error = server.change_user(USERS + 1, "x").unwrap_err().to_string();
+    assert!(error.contains("take an id from 1 to 1000"), "{error}");
+    assert!(stack.execute("update users set email = 'x'", &[]).is_err());
+}
+
+#[test]
+fn a_cluster_of_its_own_is_seeded_counts_and_leaves_nothing() {
+    let logs = tempfile::tempdir().unwrap();
+    let mut server = Postgres::start(&installed(logs.path())).unwrap();
+    assert!(
+        server.describe().starts_with("PostgreSQL 1"),
+        "{}",
+        server.describe()
+    );
+    check(&server);
+    let (folder, pid) = (folder_of(&server), server.pid().unwrap());
+    assert!(folder.is_dir());
+    server.stop().unwrap();
+    server.stop().unwrap();
+    assert!(!folder.exists() && !is_running(pid));
+    let error = server.users_statements().unwrap_err().to_string();
+    assert!(error.contains("its log ends with:"), "{error}");
+    // Statements were not logged.
+    let log = std::fs::read_to_string(logs.path().join("postgres.log")).unwrap();
+    assert!(!log.contains("select"), "{log}");
+}
+
+#[test]
+fn a_dropped_cluster_leaves_nothing_either() {
+    let logs = tempfile::tempdir().unwrap();
+    let server = Postgres::start(&installed(logs.path())).unwrap();
+    let (folder, pid) = (folder_of(&server), server.pid().unwrap());
+    drop(server);
+    assert!(!folder.exists() && !is_running(pid));
+}
+
+/// A user of another server, as somebody would give it with `--postgres URL`.
+fn url_for(host: &Postgres, user: &str) -> String {
+    let (_, rest) = host.url().split_once('@').unwrap();
+    format!("postgresql://{user}:secret@{rest}")
+}
+
+/// Statements as the superuser of a cluster of Deadheat's own, whose password nobody knows but the cluster.
+fn as_superuser(host: &Postgres, statements: &str) {
+    let folder = folder_of(host);
+    let hba = folder.join("data/pg_hba.conf");
+    let text = std::fs::read_to_string(&hba).unwrap();
+    std::fs::write(
+        &hba,
+        format!("host all deadheat 127.0.0.1/32 trust\n{text}"),
+    )
+    .unwrap();
+    let pid = host.pid().unwrap() as i32;
+    // The signal that makes the server read the file again.
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-HUP", &pid.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let (_, place) = host.url().split_once('@').unwrap();
+    let url = format!("postgresql://deadheat@{place}");
+    let mut client = (0..100)
+        .find_map(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            Client::connect(&url, NoTls).ok()
+        })
+        .unwrap();
+    client.batch_execute(statements).unwrap();
+}
+
+fn databases(url: &str) -> Vec<String> {
+    let mut client = Client::connect(url, NoTls).unwrap();
+    let sql =
+        "select datname::text from pg_database union select rolname::text from pg_roles order by 1";
+    client
+        .query(sql, &[])
+        .unwrap()
+        .iter()
+        .map(|row| row.get(0))
+        .collect()
+}
+
+#[test]
+fn a_guest_makes_its_own_database_and_drops_it() {
+    let logs = tempfile::tempdir().unwrap();
+    let host = Postgres::start(&installed(logs.path())).unwrap();
+    as_superuser(
+        &host,
+        "create role chief superuser login password 'secret'; \
+         create role plain createdb login password 'secret'; \
+         create role nothing login password 'secret'",
+    );
+    let guest = |user: &str| {
+        Postgres::start(&PostgresOptions {
+            sources: Source::automatic(Some(url_for(&host, user))),
+            ..PostgresOptions::new(supervision(), logs.path())
+        })
+    };
+    let before = databases(host.url());
+
+    let mut server = guest("chief").unwrap();
+    assert!(
+        server.describe().contains(" at 127.0.0.1:"),
+        "{}",
+        server.describe()
+    );
+    assert!(server.pid().is_none());
+    assert!(server.count_lag().is_zero());
+    check(&server);
+    assert_eq!(databases(host.url()).len(), before.len() + 2);
+    server.stop().unwrap();
+    assert_eq!(databases(host.url()), before);
+
+    // Without the right to make roles and the extension: the same, counted by scans.
+    let server = guest("plain").unwrap();
+    assert!(!server.count_lag().is_zero());
+    assert!(server.url().starts_with("postgresql://plain:secret@"));
+    let mut stack = Client::connect(server.url(), NoTls).unwrap();
+    assert_eq!(server.stack_connections().unwrap(), 1);
+    let count = server.users_statements().unwrap();
+    read_as_stacks_do(&mut stack);
+    server.first_users(10).unwrap();
+    // A backend that ends reports its statistics, so the lag need not be waited for here.
+    drop(stack);
+    let until = Instant::now() + server.count_lag();
+    while server.users_statements().unwrap() - count < 3 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(server.users_statements().unwrap() - count, 3);
+    drop(server);
+    assert_eq!(databases(host.url()), before);
+
+    let error = guest("nothing").unwrap_err().to_string();
+    assert!(error.contains("making the database deadheat_"), "{error}");
+    assert!(error.contains("alter role \"nothing\" createdb"), "{error}");
+    let error = guest("nobody").unwrap_err().to_string();
+    assert!(
+        error.contains("as nobody") && error.contains("password authentication failed"),
+        "{error}"
+    );
+    assert!(!error.contains("secret"), "{error}");
+    assert_eq!(databases(host.url()), before);
+}
+
+/// Needs the network and 15 MB from Maven Central, and so runs only when `DEADHEAT_TEST_DOWNLOAD` is set. What does
+/// not need the network (digest, cache, unpacking) is tested beside the code.
+#[test]
+fn the_download_works() {
+    if std::env::var_os("DEADHEAT_TEST_DOWNLOAD").is_none() {
+        return;
+    }
+    let logs = tempfile::tempdir().unwrap();
+    // Not in a folder of `tempdir`, which only root could look into.
+    let cache = std::env::temp_dir().join(format!("deadheat-test-cache-{}", std::process::id()));
+    let options = PostgresOptions {
+        sources: vec![Source::Download(Mirror {
+            cache: Some(cache.clone()),
+            ..Mirror::default()
+        })],
+        ..PostgresOptions::new(supervision(), logs.path())
+    };
+    let mut server = Postgres::start(&options).unwrap();
+    assert!(
+        server.describe().starts_with("PostgreSQL 18.6 from "),
+        "{}",
+        server.describe()
+    );
+    assert!(server.count_lag().is_zero());
+    check(&server);
+    server.stop().unwrap();
+    std::fs::remove_dir_all(cache).unwrap();
+}
