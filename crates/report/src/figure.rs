@@ -64,14 +64,6 @@ pub fn spread(estimate: &MedianInterval) -> Option<String> {
     (estimate.median > 0.0).then(|| format!("±{}", percent(arm / estimate.median)))
 }
 
-/// "one", "two", … "seven" as words in a sentence, larger numbers as digits.
-pub fn words(number: usize) -> String {
-    const WORDS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
-    WORDS
-        .get(number)
-        .map_or_else(|| count(number as u64), |word| (*word).to_owned())
-}
-
 /// "1 trial", "3 trials": an exact count with its noun.
 pub fn counted(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

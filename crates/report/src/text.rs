@@ -21,6 +21,7 @@ pub fn text(view: &View, width: usize, colour: bool) -> String {
         text: String::new(),
         width: width.max(LEAST_WIDTH),
         colour,
+        note: String::new(),
     };
     page.wrapped(BOLD, "", &format!("Deadheat {}", view.id));
     page.wrapped(Style::new(), "", &view.headline);
@@ -40,7 +41,11 @@ pub fn text(view: &View, width: usize, colour: bool) -> String {
     }
     page.section("Where the figures come from");
     for fact in &view.provenance {
-        page.wrapped(Style::new(), "", &format!("{}: {}", fact.name, fact.value));
+        page.wrapped(
+            Style::new(),
+            "- ",
+            &format!("{}: {}", fact.name, fact.value),
+        );
     }
     page.section("Stacks");
     for stack in &view.stacks {
@@ -66,6 +71,8 @@ struct Page {
     text: String,
     width: usize,
     colour: bool,
+    /// What was last said of the figures.
+    note: String,
 }
 
 impl Page {
@@ -139,7 +146,11 @@ impl Page {
                 "p50 and p99 are of the {}. {}",
                 group.latency_name, group.intervals
             );
-            self.wrapped(DIM, "", &note);
+            // It is the same for most load points.
+            if note != self.note {
+                self.wrapped(DIM, "", &note);
+                self.note = note;
+            }
             let shown = |percent: f64| percent == 50.0 || percent == 99.0;
             for missing in group
                 .missing
@@ -152,7 +163,7 @@ impl Page {
     }
 
     fn table(&mut self, rows: &[Row]) {
-        const HEAD: [&str; 6] = ["requests/s", "±", "CPU/req", "peak PSS", "p50", "p99"];
+        const HEAD: [&str; 6] = ["requests/s", "± %", "CPU/req", "peak PSS", "p50", "p99"];
         let figures: Vec<[String; 6]> = rows.iter().map(figures).collect();
         let widths: [usize; 6] = std::array::from_fn(|column| {
             let cells = figures.iter().map(|row| display_width(&row[column]));
@@ -214,7 +225,7 @@ fn figures(row: &Row) -> [String; 6] {
     [
         row.throughput.clone(),
         row.spread.as_ref().map_or(String::new(), |spread| {
-            spread.trim_start_matches('±').to_owned()
+            spread.trim_matches(['±', '%', ' ']).to_owned()
         }),
         row.cpu.clone(),
         row.pss_peak.clone(),

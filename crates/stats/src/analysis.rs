@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Cell, LoadPoint, SessionRecord, TargetId, TrialRecord};
+use deadheat_model::{Cell, LoadPoint, SessionRecord, TrialRecord};
 use serde::Serialize;
 
 use crate::{
     CellAnalysis, Settings, cell,
     compare::{self, Comparison},
-    rank,
+    rank::{self, DeadHeat},
 };
 
 /// What a session's records say.
@@ -50,8 +50,8 @@ pub struct Group {
     pub cells: Vec<CellAnalysis>,
     /// All pairs of comparable cells, or why there are none.
     pub comparison: GroupComparison,
-    /// Stacks in a dead heat, by rank; each list has two or more.
-    pub dead_heats: Vec<Vec<TargetId>>,
+    /// Stacks in a dead heat, best rank first.
+    pub dead_heats: Vec<DeadHeat>,
 }
 
 /// The comparisons of a load point.

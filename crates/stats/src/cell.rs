@@ -7,14 +7,12 @@ use crate::{
     Settings,
     interval::{LogMean, log_mean},
     order_statistic::{MedianInterval, median_interval},
-    trial::{self, Figures, TrialAnalysis},
+    trial::{self, Figures, TrialAnalysis, requests_for},
     verdict::{self, CellVerdict},
 };
 
-/// The percentiles of a cell, with the verified answers that each needs in every counted trial: about a hundred
-/// beyond the percentile, so that it is not one odd request. The median needs none.
-pub const PERCENTILES: [(f64, u64); 4] =
-    [(50.0, 1), (90.0, 1_000), (99.0, 10_000), (99.9, 100_000)];
+/// The percentiles of a cell.
+pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
 /// One stack at one load point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -176,17 +174,13 @@ fn estimates(trials: &[TrialAnalysis], settings: &Settings) -> Option<Estimates>
         ready_seconds: always(|f| f.ready_seconds)?,
         service_time: PERCENTILES
             .iter()
-            .map(|(percent, needed)| percentile(&figures, *percent, *needed, settings))
+            .map(|percent| percentile(&figures, *percent, settings))
             .collect(),
     })
 }
 
-fn percentile(
-    figures: &[&Figures],
-    percent: f64,
-    needed: u64,
-    settings: &Settings,
-) -> PercentileEstimate {
+fn percentile(figures: &[&Figures], percent: f64, settings: &Settings) -> PercentileEstimate {
+    let needed = requests_for(percent);
     let requests = |f: &&Figures| f.service_time.as_ref().map_or(0, |time| time.requests);
     let fewest = figures.iter().map(requests).min().unwrap_or(0);
     let too_few = PercentileValue::TooFewRequests { fewest, needed };

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use deadheat_model::TargetId;
+use serde::Serialize;
 
 use crate::{CellAnalysis, compare::Comparison, verdict::CellVerdict};
 
@@ -35,29 +36,52 @@ fn class(verdict: &CellVerdict) -> u8 {
     }
 }
 
-/// Stacks that are in a dead heat: of equal rank, and none differs from another. Cells must be sorted.
+/// Stacks of equal rank of which none differs from another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeadHeat {
+    /// Their rank.
+    pub rank: u32,
+    /// Two or more stacks, in the order of the cells.
+    pub targets: Vec<TargetId>,
+    /// The largest ratio of throughputs between two of them that the pairs' intervals (not adjusted) leave open: a
+    /// dead heat over few or noisy blocks says that no difference was found, not that there is none.
+    pub open_ratio: f64,
+}
+
+/// The dead heats among sorted cells, best rank first.
 ///
 /// Equal rank alone is not enough: differences are not transitive, and of two stacks that each have one better stack
 /// one may be the other's.
-pub fn dead_heats(cells: &[CellAnalysis], comparisons: &[Comparison]) -> Vec<Vec<TargetId>> {
-    let differ = |a: &TargetId, b: &TargetId| {
-        comparisons.iter().any(|pair| {
-            pair.different
-                && (pair.faster == *a && pair.slower == *b
-                    || pair.faster == *b && pair.slower == *a)
+pub fn dead_heats(cells: &[CellAnalysis], comparisons: &[Comparison]) -> Vec<DeadHeat> {
+    let pair = |a: &TargetId, b: &TargetId| {
+        comparisons.iter().find(|pair| {
+            (pair.faster == *a && pair.slower == *b) || (pair.faster == *b && pair.slower == *a)
         })
     };
-    let mut heats: Vec<(u32, Vec<TargetId>)> = Vec::new();
+    let mut heats: Vec<DeadHeat> = Vec::new();
     for cell in cells {
         let Some(rank) = cell.rank else { continue };
-        let same = heats.iter_mut().find(|(other, members)| {
-            *other == rank && members.iter().all(|member| !differ(member, &cell.target))
-        });
-        match same {
-            Some((_, members)) => members.push(cell.target.clone()),
-            None => heats.push((rank, vec![cell.target.clone()])),
+        let alike = |heat: &&mut DeadHeat| {
+            let mut pairs = heat.targets.iter().map(|target| pair(target, &cell.target));
+            heat.rank == rank && pairs.all(|pair| pair.is_some_and(|pair| !pair.different))
+        };
+        match heats.iter_mut().find(alike) {
+            Some(heat) => {
+                let pairs = heat
+                    .targets
+                    .iter()
+                    .filter_map(|target| pair(target, &cell.target));
+                let open = pairs.map(|pair| pair.interval.high);
+                heat.open_ratio = open.fold(heat.open_ratio, f64::max);
+                heat.targets.push(cell.target.clone());
+            }
+            None => heats.push(DeadHeat {
+                rank,
+                targets: vec![cell.target.clone()],
+                open_ratio: 1.0,
+            }),
         }
     }
-    let heats = heats.into_iter().map(|(_, members)| members);
-    heats.filter(|members| members.len() > 1).collect()
+    heats.retain(|heat| heat.targets.len() > 1);
+    heats
 }

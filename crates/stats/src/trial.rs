@@ -17,6 +17,16 @@ pub const PERCENTS: [f64; 12] = [
     50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99, 99.999, 100.0,
 ];
 
+/// Verified answers that a trial needs for a percentile of 90 or more to be shown: about a hundred beyond it
+/// (p99: 10,000), so that it is not one odd request. Lower percentiles and the longest request need one.
+pub fn requests_for(percent: f64) -> u64 {
+    if (90.0..100.0).contains(&percent) {
+        (10_000.0 / (100.0 - percent)).round() as u64
+    } else {
+        1
+    }
+}
+
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialAnalysis {
@@ -92,12 +102,18 @@ pub struct ServiceTime {
     pub requests: u64,
     /// The mean, in seconds.
     pub mean_seconds: f64,
-    /// Percentiles.
+    /// All of [`PERCENTS`], also where there are too few answers for one to be shown (see [`requests_for`]).
     pub percentiles: Vec<Percentile>,
 }
 
 impl ServiceTime {
-    /// The service time in seconds at one of [`PERCENTS`].
+    /// The same as [`ServiceTime::at`], if there are enough answers for it.
+    pub fn shown(&self, percent: f64) -> Option<f64> {
+        self.at(percent)
+            .filter(|_| self.requests >= requests_for(percent))
+    }
+
+    /// The service time in seconds at one of [`PERCENTS`], however few the answers.
     pub fn at(&self, percent: f64) -> Option<f64> {
         let found = self.percentiles.iter().find(|p| p.percent == percent);
         found.map(|percentile| percentile.seconds)

@@ -2,12 +2,9 @@
 
 use plotly::{
     Configuration, Layout, Plot, Scatter,
-    common::{
-        Anchor, ErrorData, ErrorType, Font, HoverInfo, Line, Marker, MarkerSymbol, Mode,
-        Orientation,
-    },
+    common::{Anchor, ErrorData, ErrorType, Font, HoverInfo, Line, Marker, MarkerSymbol, Mode},
     configuration::DisplayModeBar,
-    layout::{Annotation, Axis, AxisRange, AxisType, HoverMode, Legend, Margin, RangeMode},
+    layout::{Annotation, Axis, AxisRange, AxisType, HoverMode, Margin, RangeMode},
 };
 use serde::Serialize;
 
@@ -18,8 +15,8 @@ use crate::{
 };
 
 /// The height of one stack's row: its name stands above its dots, so that a long name takes no width.
-const ROW_PX: usize = 40;
-const TOP_PX: usize = 34;
+const ROW_PX: usize = 44;
+const TOP_PX: usize = 6;
 const BOTTOM_PX: usize = 34;
 
 // Told apart by shape and by lightness, and with 3:1 contrast on the page's light and dark ground. Hues after
@@ -35,8 +32,86 @@ pub struct PlotView {
     title: &'static str,
     label: String,
     height: usize,
+    legend: Vec<Series>,
     /// Escaped for a script element.
     json: String,
+}
+
+/// One series of a plot. The page writes the legend, because plotly's takes its height from the rows.
+#[derive(Clone, Copy, Serialize)]
+struct Series {
+    name: &'static str,
+    glyph: char,
+    colour: &'static str,
+    #[serde(skip)]
+    symbol: Symbol,
+}
+
+#[derive(Clone, Copy)]
+enum Symbol {
+    Circle,
+    OpenCircle,
+    Diamond,
+    Square,
+    Up,
+    Right,
+    Tick,
+}
+
+impl Symbol {
+    const fn glyph(self) -> char {
+        match self {
+            Symbol::Circle => '●',
+            Symbol::OpenCircle => '○',
+            Symbol::Diamond => '◆',
+            Symbol::Square => '■',
+            Symbol::Up => '▲',
+            Symbol::Right => '▶',
+            Symbol::Tick => '|',
+        }
+    }
+
+    const fn marker(self) -> MarkerSymbol {
+        match self {
+            Symbol::Circle => MarkerSymbol::Circle,
+            Symbol::OpenCircle => MarkerSymbol::CircleOpen,
+            Symbol::Diamond => MarkerSymbol::Diamond,
+            Symbol::Square => MarkerSymbol::Square,
+            Symbol::Up => MarkerSymbol::TriangleUp,
+            Symbol::Right => MarkerSymbol::TriangleRight,
+            Symbol::Tick => MarkerSymbol::LineNSOpen,
+        }
+    }
+}
+
+const fn series(name: &'static str, symbol: Symbol, colour: &'static str) -> Series {
+    Series {
+        name,
+        glyph: symbol.glyph(),
+        colour,
+        symbol,
+    }
+}
+
+const TRIAL: Series = series("each trial", Symbol::Tick, GREY);
+const MEDIAN: Series = series("median with its interval", Symbol::Circle, BLUE);
+const LOWER_BOUND: Series = series("lower bound (generator-limited)", Symbol::Right, ORANGE);
+const PERCENTILES: [(f64, Series); 4] = [
+    (50.0, series("p50", Symbol::Circle, BLUE)),
+    (90.0, series("p90", Symbol::Diamond, GREY)),
+    (99.0, series("p99", Symbol::Square, ORANGE)),
+    (99.9, series("p99.9", Symbol::Up, PURPLE)),
+];
+const MEMORY: [Series; 3] = [
+    series("idle", Symbol::OpenCircle, GREY),
+    series("mean", Symbol::Circle, BLUE),
+    series("peak", Symbol::Square, ORANGE),
+];
+
+/// A plot under construction with its legend.
+struct Drawing {
+    plot: Plot,
+    legend: Vec<Series>,
 }
 
 /// The plots of a load point; none when there is nothing to show.
@@ -48,7 +123,7 @@ pub fn of_group(group: &GroupView) -> Result<Vec<PlotView>, ReportError> {
     let mut plots = vec![("Throughput, requests per second", throughput(cells))];
     if cells.iter().any(|cell| !cell.service_time.is_empty()) {
         plots.push((
-            "Service time, closed loop (logarithmic)",
+            "Service time, closed loop (logarithmic scale)",
             service_time(cells),
         ));
     }
@@ -56,7 +131,7 @@ pub fn of_group(group: &GroupView) -> Result<Vec<PlotView>, ReportError> {
         plots.push(("CPU time per request", cpu(cells)));
     }
     plots.push(("Memory (PSS), MiB", memory(cells)));
-    let view = |(title, plot): (&'static str, Plot)| {
+    let view = |(title, drawing): (&'static str, Drawing)| {
         Ok(PlotView {
             title,
             label: format!(
@@ -64,7 +139,8 @@ pub fn of_group(group: &GroupView) -> Result<Vec<PlotView>, ReportError> {
                 group.title
             ),
             height: height(cells.len()),
-            json: in_script(&serde_json::to_string(&plot)?),
+            legend: drawing.legend,
+            json: in_script(&serde_json::to_string(&drawing.plot)?),
         })
     };
     plots.into_iter().map(view).collect()
@@ -88,189 +164,187 @@ fn label(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-fn throughput(cells: &[PlotCell]) -> Plot {
-    let mut plot = frame(
-        cells,
-        Axis::new().range_mode(RangeMode::ToZero).tick_format("~s"),
-    );
-    let trials = cells
-        .iter()
-        .enumerate()
-        .flat_map(|(row, cell)| cell.trials.iter().map(move |rate| (*rate, row)));
-    let (rates, rows): (Vec<f64>, Vec<usize>) = trials.unzip();
-    plot.add_trace(
-        Scatter::new(rates, rows.into_iter().map(place).collect())
-            .name("each trial")
-            .mode(Mode::Markers)
-            .hover_info(HoverInfo::Skip)
-            .marker(
-                Marker::new()
-                    .symbol(MarkerSymbol::CircleOpen)
-                    .size(7)
-                    .color(GREY),
-            ),
-    );
-    for (lower_bound, name, symbol) in [
-        (false, "median and interval", MarkerSymbol::Circle),
-        (
-            true,
-            "lower bound: generator-limited",
-            MarkerSymbol::TriangleRight,
-        ),
-    ] {
+fn throughput(cells: &[PlotCell]) -> Drawing {
+    let axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
+    let mut drawing = Drawing::new(cells, axis);
+    let trials = cells.iter().enumerate();
+    let trials =
+        trials.flat_map(|(row, cell)| cell.trials.iter().map(move |rate| (*rate, place(row))));
+    let (rates, rows): (Vec<f64>, Vec<f64>) = trials.unzip();
+    let marker = Marker::new()
+        .symbol(TRIAL.symbol.marker())
+        .size(11)
+        .color(TRIAL.colour);
+    let trace = Scatter::new(rates, rows)
+        .mode(Mode::Markers)
+        .hover_info(HoverInfo::Skip);
+    drawing.plot.add_trace(trace.marker(marker));
+    for (lower_bound, series, more) in [(false, MEDIAN, ""), (true, LOWER_BOUND, "at least ")] {
         let dots = cells
             .iter()
-            .enumerate()
-            .filter(|(_, cell)| cell.lower_bound == lower_bound);
-        let dots = dots.map(|(row, cell)| (row, &cell.target, cell.throughput));
-        let more = if lower_bound { "at least " } else { "" };
+            .map(|cell| Some(cell.throughput).filter(|_| cell.lower_bound == lower_bound));
         let text = |value: f64| format!("{more}{} requests/s", figure(value));
-        add_dots(
-            &mut plot,
-            name,
-            symbol,
-            if lower_bound { ORANGE } else { BLUE },
-            dots,
-            text,
-        );
+        drawing.add(series, cells, dots, text);
     }
-    plot
+    drawing.legend.push(TRIAL);
+    drawing
 }
 
-fn service_time(cells: &[PlotCell]) -> Plot {
+fn service_time(cells: &[PlotCell]) -> Drawing {
+    let dots = cells.iter().flat_map(|cell| &cell.service_time);
+    let values: Vec<f64> = dots.map(|(_, dot)| dot.value).collect();
+    let (ticks, names) = logarithmic_ticks(&values).into_iter().unzip();
     let axis = Axis::new()
         .type_(AxisType::Log)
-        .tick_format("~s")
-        .tick_suffix("s")
-        .n_ticks(6);
-    let mut plot = frame(cells, axis);
-    let series = [
-        (50.0, "p50", MarkerSymbol::Circle, BLUE),
-        (90.0, "p90", MarkerSymbol::DiamondOpen, GREY),
-        (99.0, "p99", MarkerSymbol::Square, ORANGE),
-        (99.9, "p99.9", MarkerSymbol::TriangleUpOpen, PURPLE),
-    ];
-    for (percent, name, symbol, colour) in series {
-        let dots = cells.iter().enumerate().filter_map(|(row, cell)| {
+        .tick_values(ticks)
+        .tick_text(names);
+    let mut drawing = Drawing::new(cells, axis);
+    for (percent, series) in PERCENTILES {
+        let dots = cells.iter().map(|cell| {
             let mut all = cell.service_time.iter();
-            let (_, dot) = all.find(|(other, _)| *other == percent)?;
-            Some((row, &cell.target, *dot))
+            all.find(|(other, _)| *other == percent)
+                .map(|(_, dot)| *dot)
         });
-        add_dots(&mut plot, name, symbol, colour, dots, |value| {
-            format!("{name} {}", seconds(value))
-        });
+        let text = |value: f64| format!("{} {}", series.name, seconds(value));
+        drawing.add(series, cells, dots, text);
     }
-    plot
+    drawing
 }
 
-fn cpu(cells: &[PlotCell]) -> Plot {
+/// Ticks for times in seconds on a logarithmic axis: 1, 2 and 5 of each decade, or 1 alone where those are many.
+/// (plotly's own leave the unit out between the decades.)
+fn logarithmic_ticks(values: &[f64]) -> Vec<(f64, String)> {
+    const MOST: usize = 7;
+    let least = values.iter().copied().fold(f64::MAX, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let of = |steps: &[u32]| {
+        let mut ticks = Vec::new();
+        // Nanoseconds in whole numbers, from 1 µs to 5,000 s.
+        for decade in 3..13 {
+            for step in steps {
+                let ns = u64::from(*step) * 10_u64.pow(decade);
+                let tick = ns as f64 / 1e9;
+                if (0.5 * least..=2.0 * most).contains(&tick) {
+                    ticks.push((tick, whole_time(ns)));
+                }
+            }
+        }
+        ticks
+    };
+    let fine = of(&[1, 2, 5]);
+    if fine.len() <= MOST { fine } else { of(&[1]) }
+}
+
+fn whole_time(ns: u64) -> String {
+    match ns {
+        0..1_000_000 => format!("{} µs", ns / 1_000),
+        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
+        _ => format!("{} s", ns / 1_000_000_000),
+    }
+}
+
+fn cpu(cells: &[PlotCell]) -> Drawing {
     let axis = Axis::new()
         .range_mode(RangeMode::ToZero)
         .tick_format("~s")
         .tick_suffix("s");
-    let mut plot = frame(cells, axis);
-    let in_seconds = |dot: Dot| Dot {
-        value: dot.value / 1e6,
-        ends: dot.ends.map(|(low, high)| (low / 1e6, high / 1e6)),
-    };
+    let mut drawing = Drawing::new(cells, axis);
     let dots = cells
         .iter()
-        .enumerate()
-        .filter_map(|(row, cell)| Some((row, &cell.target, in_seconds(cell.cpu?))));
+        .map(|cell| cell.cpu.map(|cpu| cpu.scaled(1e-6)));
     let text = |value: f64| format!("{} of CPU per request", seconds(value));
-    add_dots(
-        &mut plot,
-        "median and interval",
-        MarkerSymbol::Circle,
-        BLUE,
-        dots,
-        text,
-    );
-    plot
+    drawing.add(MEDIAN, cells, dots, text);
+    drawing
 }
 
-fn memory(cells: &[PlotCell]) -> Plot {
+fn memory(cells: &[PlotCell]) -> Drawing {
     const MIB: f64 = 1_048_576.0;
-    let mut plot = frame(cells, Axis::new().range_mode(RangeMode::ToZero));
+    let mut drawing = Drawing::new(cells, Axis::new().range_mode(RangeMode::ToZero));
     for (row, cell) in cells.iter().enumerate() {
-        let (least, most) = cell
-            .pss
-            .iter()
-            .fold((f64::MAX, 0.0_f64), |(least, most), pss| {
-                (least.min(*pss), most.max(*pss))
-            });
-        plot.add_trace(
-            Scatter::new(vec![least / MIB, most / MIB], vec![place(row), place(row)])
+        let least = cell.pss.iter().copied().fold(f64::MAX, f64::min);
+        let most = cell.pss.iter().copied().fold(0.0, f64::max);
+        drawing.plot.add_trace(
+            Scatter::new(vec![least / MIB, most / MIB], vec![place(row); 2])
                 .mode(Mode::Lines)
-                .show_legend(false)
                 .hover_info(HoverInfo::Skip)
                 .line(Line::new().color(GREY).width(1.0)),
         );
     }
-    let series = [
-        ("idle", MarkerSymbol::CircleOpen, GREY),
-        ("mean", MarkerSymbol::Circle, BLUE),
-        ("peak", MarkerSymbol::Square, ORANGE),
-    ];
-    for (index, (name, symbol, colour)) in series.into_iter().enumerate() {
-        let dots = cells.iter().enumerate().map(|(row, cell)| {
-            let dot = Dot {
-                value: cell.pss[index] / MIB,
-                ends: None,
-            };
-            (row, &cell.target, dot)
+    for (index, series) in MEMORY.into_iter().enumerate() {
+        let dots = cells.iter().map(|cell| {
+            let value = cell.pss[index] / MIB;
+            Some(Dot { value, ends: None })
         });
-        add_dots(&mut plot, name, symbol, colour, dots, |mib| {
-            format!("{name} {}", bytes(mib * MIB))
-        });
+        let text = |mib: f64| format!("{} {}", series.name, bytes(mib * MIB));
+        drawing.add(series, cells, dots, text);
     }
-    plot
+    drawing
 }
 
-/// Adds one series: a dot per stack with its interval.
-fn add_dots<'a>(
-    plot: &mut Plot,
-    name: &str,
-    symbol: MarkerSymbol,
-    colour: &'static str,
-    dots: impl Iterator<Item = (usize, &'a String, Dot)>,
-    text: impl Fn(f64) -> String,
-) {
-    let (mut x, mut y, mut hover, mut above, mut below) = (vec![], vec![], vec![], vec![], vec![]);
-    for (row, target, dot) in dots {
-        let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
-        let interval = dot
-            .ends
-            .map(|(low, high)| format!(" ({} to {})", text(low), text(high)));
-        x.push(dot.value);
-        y.push(place(row));
-        above.push(high - dot.value);
-        below.push(dot.value - low);
-        hover.push(label(&format!(
-            "{target}: {}{}",
-            text(dot.value),
-            interval.unwrap_or_default()
-        )));
+impl Drawing {
+    fn new(cells: &[PlotCell], x_axis: Axis) -> Self {
+        Self {
+            plot: frame(cells, x_axis),
+            legend: Vec::new(),
+        }
     }
-    if x.is_empty() {
-        return;
-    }
-    let error = ErrorData::new(ErrorType::Data)
-        .array(above)
-        .array_minus(below)
-        .symmetric(false)
-        .color(colour)
-        .thickness(1.5)
-        .width(4);
-    plot.add_trace(
-        Scatter::new(x, y)
-            .name(name)
+
+    /// Adds one series: for each stack a dot with its interval, or nothing.
+    fn add(
+        &mut self,
+        series: Series,
+        cells: &[PlotCell],
+        dots: impl Iterator<Item = Option<Dot>>,
+        text: impl Fn(f64) -> String,
+    ) {
+        let (mut x, mut y, mut hover, mut above, mut below) =
+            (vec![], vec![], vec![], vec![], vec![]);
+        for (row, (cell, dot)) in cells.iter().zip(dots).enumerate() {
+            let Some(dot) = dot else { continue };
+            let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
+            let interval = dot
+                .ends
+                .map(|(low, high)| format!(" ({} to {})", text(low), text(high)));
+            x.push(dot.value);
+            y.push(place(row));
+            above.push(high - dot.value);
+            below.push(dot.value - low);
+            let line = format!(
+                "{}: {}{}",
+                cell.target,
+                text(dot.value),
+                interval.unwrap_or_default()
+            );
+            hover.push(label(&line));
+        }
+        if x.is_empty() {
+            return;
+        }
+        let has_intervals = above.iter().chain(&below).any(|arm| *arm > 0.0);
+        let error = ErrorData::new(ErrorType::Data)
+            .array(above)
+            .array_minus(below)
+            .symmetric(false)
+            .color(series.colour)
+            .thickness(1.5)
+            .width(6);
+        let marker = Marker::new()
+            .symbol(series.symbol.marker())
+            .size(9)
+            .color(series.colour);
+        let trace = Scatter::new(x, y)
+            .name(series.name)
             .mode(Mode::Markers)
             .hover_info(HoverInfo::Text)
             .hover_text_array(hover)
-            .error_x(error)
-            .marker(Marker::new().symbol(symbol).size(10).color(colour)),
-    );
+            .marker(marker);
+        self.plot.add_trace(if has_intervals {
+            trace.error_x(error)
+        } else {
+            trace
+        });
+        self.legend.push(series);
+    }
 }
 
 /// Where a row stands on the vertical axis: the first one on top.
@@ -288,7 +362,7 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
             .x(0.0)
             .x_anchor(Anchor::Left)
             .y(place(row))
-            .y_shift(14.0)
+            .y_shift(15.0)
             .show_arrow(false)
     });
     let y_axis = Axis::new()
@@ -298,12 +372,6 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
         .show_grid(true)
         .zero_line(false)
         .fixed_range(true);
-    let legend = Legend::new()
-        .orientation(Orientation::Horizontal)
-        .x(0.0)
-        .x_anchor(Anchor::Left)
-        .y(1.0)
-        .y_anchor(Anchor::Bottom);
     let layout = Layout::new()
         .auto_size(true)
         .height(height(cells.len()))
@@ -322,8 +390,7 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
                 .family("ui-sans-serif, system-ui, sans-serif"),
         )
         .hover_mode(HoverMode::Closest)
-        .show_legend(true)
-        .legend(legend)
+        .show_legend(false)
         .annotations(names.collect())
         .x_axis(
             x_axis

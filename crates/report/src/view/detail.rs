@@ -89,7 +89,7 @@ fn detail(trial: &TrialRecord, analysis: &TrialAnalysis, point: &LoadPoint) -> T
     let figures = analysis.figures.as_ref();
     let time = figures.and_then(|figures| figures.service_time.as_ref());
     let at = |percent| {
-        time.and_then(|time| time.at(percent))
+        time.and_then(|time| time.shown(percent))
             .map_or(NONE.to_owned(), seconds)
     };
     let cpu = figures.and_then(|figures| figures.cpu_us_per_request);
@@ -218,8 +218,11 @@ fn lines(
 }
 
 fn percentiles(time: &ServiceTime) -> Vec<(String, String)> {
-    let at = |percent: &f64| Some((format!("{percent}%"), seconds(time.at(*percent)?)));
-    SHOWN.iter().filter_map(at).collect()
+    let at = |percent: &f64| {
+        let shown = time.shown(*percent).map_or(NONE.to_owned(), seconds);
+        (format!("{percent}%"), shown)
+    };
+    SHOWN.iter().map(at).collect()
 }
 
 fn used(measured: &Measured) -> Vec<(String, String)> {

@@ -196,7 +196,7 @@ fn stack(target: &TargetRecord) -> StackFacts {
             bytes(build.artefact_bytes as f64)
         ),
         TargetState::Unavailable { .. } => "not built: unavailable".to_owned(),
-        TargetState::Failed(failure) => format!("failed while {}", failure.phase.describe()),
+        TargetState::Failed(failure) => super::losses::failed(failure.phase),
     };
     StackFacts {
         target: clean(&target.target.to_string()),

@@ -155,6 +155,16 @@ pub struct Dot {
     pub ends: Option<(f64, f64)>,
 }
 
+impl Dot {
+    /// The same in another unit.
+    pub fn scaled(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            ends: self.ends.map(|(low, high)| (low * factor, high * factor)),
+        }
+    }
+}
+
 /// One stack's figures for the plots.
 #[derive(Clone, Debug)]
 pub struct PlotCell {

@@ -3,7 +3,7 @@
 use deadheat_model::{
     FailureCounts, Observation, SessionRecord,
     session::TargetState,
-    trial::{TrialFailure, TrialOutcome},
+    trial::{Phase, TrialFailure, TrialOutcome},
 };
 use deadheat_stats::{
     CellAnalysis, Group,
@@ -65,8 +65,8 @@ pub fn of_session(record: &SessionRecord) -> Vec<Loss> {
             ..Loss::new(&target.target, "is unavailable here")
         }),
         TargetState::Failed(failure) => {
-            let what = format!("failed while {}", failure.phase.describe());
-            Some(Loss::new(&target.target, what).with_failure(failure))
+            let loss = Loss::new(&target.target, failed(failure.phase));
+            Some(loss.with_failure(failure))
         }
     });
     loss.collect()
@@ -76,10 +76,10 @@ pub fn of_session(record: &SessionRecord) -> Vec<Loss> {
 pub fn of_group(record: &SessionRecord, group: &Group) -> Vec<Loss> {
     let mut losses = Vec::new();
     for target in &record.header.targets {
-        let failed = target.failed_workloads.iter();
-        for failed in failed.filter(|failed| failed.workload == group.workload) {
-            let what = format!("failed while {}", failed.failure.phase.describe());
-            losses.push(Loss::new(&target.target, what).with_failure(&failed.failure));
+        let here = target.failed_workloads.iter();
+        for lost in here.filter(|lost| lost.workload == group.workload) {
+            let loss = Loss::new(&target.target, failed(lost.failure.phase));
+            losses.push(loss.with_failure(&lost.failure));
         }
     }
     losses.extend(group.cells.iter().filter_map(|cell| of_cell(record, cell)));
@@ -97,10 +97,18 @@ fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {
     };
     let what = format!("failed in {} of {}", failed, counted(*of, "trial"));
     let mut loss = Loss::new(&cell.target, what);
-    loss.reasons = reasons.iter().take(MOST_REASONS).map(reason).collect();
-    if reasons.len() > MOST_REASONS {
-        let more = counted(reasons.len() - MOST_REASONS, "other reason");
-        loss.reasons.push(format!("{more}: see the trials"));
+    let mut distinct: Vec<String> = Vec::new();
+    for reason in reasons.iter().map(kind_of) {
+        if !distinct.contains(&reason) {
+            distinct.push(reason);
+        }
+    }
+    let more = distinct.len().saturating_sub(MOST_REASONS);
+    loss.reasons = distinct;
+    if more > 0 {
+        loss.reasons.truncate(MOST_REASONS);
+        loss.reasons
+            .push(format!("{}: see the trials", counted(more, "other reason")));
     }
     if let Some(kinds) = kinds(&cell.failures) {
         let ended = counted(cell.requests_ended as usize, "request");
@@ -119,11 +127,29 @@ fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {
     Some(loss)
 }
 
+/// Why trials failed, without the numbers that differ from one to the next.
+fn kind_of(why: &FailReason) -> String {
+    match why {
+        FailReason::WrongAnswers { .. } => "answers were wrong".to_owned(),
+        FailReason::TransportFailures { .. } => "too many requests failed on the way".to_owned(),
+        FailReason::Outcome { phase, reason } => format!("{}: {}", failed(*phase), clean(reason)),
+        FailReason::NotConserved | FailReason::NoSuccess => reason(why),
+    }
+}
+
+/// "failed while starting", "failed under load".
+pub fn failed(phase: Phase) -> String {
+    match phase {
+        Phase::Load => format!("failed {}", phase.describe()),
+        _ => format!("failed while {}", phase.describe()),
+    }
+}
+
 /// Why a trial failed, in words.
 pub fn reason(reason: &FailReason) -> String {
     match reason {
         FailReason::Outcome { phase, reason } => {
-            format!("failed while {}: {}", phase.describe(), clean(reason))
+            format!("{}: {}", failed(*phase), clean(reason))
         }
         FailReason::NotConserved => {
             "the generator's counts do not add up: a fault of Deadheat, not of the stack".to_owned()

@@ -8,7 +8,8 @@ use deadheat_stats::{
     Analysis, CellAnalysis, Group,
     analysis::GroupComparison,
     cell::{PERCENTILES, PercentileValue},
-    trial::Flag,
+    rank::DeadHeat,
+    trial::{Flag, requests_for},
     verdict::{CellVerdict, TrialVerdict},
 };
 
@@ -16,7 +17,7 @@ use super::{
     clean,
     group::{Missing, title},
 };
-use crate::figure::{count, counted, ends, figure, list, percent, words};
+use crate::figure::{count, counted, ends, figure, list, percent};
 
 /// Names that an alert spells out.
 const MOST_NAMES: usize = 8;
@@ -64,6 +65,12 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
             "Indicative: {} of the {} needed for evidence.",
             counted(blocks.complete.len(), "complete block"),
             analysis.settings.blocks_for_evidence
+        ));
+    }
+    if blocks.trials_left_out > 0 {
+        alerts.push(format!(
+            "Left out, because the block is not complete or the trial was repeated: {}.",
+            counted(blocks.trials_left_out, "trial")
         ));
     }
     alerts.extend(targets_lost(record));
@@ -208,14 +215,16 @@ fn outcome(analysis: &Analysis, group: &Group) -> String {
         return "No stack has a result that could be ranked.".to_owned();
     };
     let rate = throughput(first);
+    let reached = match comparable.len() {
+        1 => format!("{} reached {rate}", name(first)),
+        _ => format!("{} had the highest throughput, {rate}", name(first)),
+    };
     match &group.comparison {
-        GroupComparison::NoCompleteBlock => format!(
-            "{} had the highest throughput of what was measured, {rate}; no block is complete, so nothing is ranked.",
-            name(first)
-        ),
+        GroupComparison::NoCompleteBlock => {
+            format!("{reached}; no block is complete, so nothing is ranked.")
+        }
         GroupComparison::TooFewBlocks { complete, .. } => format!(
-            "{} had the highest throughput, {rate}; {} cannot tell stacks apart, so nothing is ranked.",
-            name(first),
+            "{reached}; {} cannot tell stacks apart, so nothing is ranked.",
             if *complete == 1 {
                 "one block".to_owned()
             } else {
@@ -249,11 +258,10 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
         .collect();
     let names: Vec<String> = leaders.iter().map(|cell| name(cell)).collect();
     let rate = throughput(leaders[0]);
-    let heat = group.dead_heats.iter().any(|heat| {
-        heat.len() == leaders.len() && leaders.iter().all(|cell| heat.contains(&cell.target))
-    });
-    match leaders[..] {
-        [winner] => {
+    let mut heats = group.dead_heats.iter();
+    let heat = heats.find(|heat| is_first(group, heat));
+    match (&leaders[..], heat) {
+        ([winner], _) => {
             let lead = comparable
                 .get(1)
                 .and_then(|second| lead(group, winner, second));
@@ -263,20 +271,27 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
                 lead.unwrap_or_default()
             )
         }
-        _ if heat && leaders.len() == comparable.len() => format!(
-            "{indicative}{} are in a dead heat: no difference between the {} was found. The highest median is {rate}.",
+        (_, Some(heat)) => format!(
+            "{indicative}{} are in a dead heat{}, the highest median being {rate}{}.",
             some(&names),
-            words(leaders.len()),
-        ),
-        _ if heat => format!(
-            "{indicative}{} are in a dead heat for the first place, the highest median being {rate}.",
-            some(&names)
+            if leaders.len() < comparable.len() {
+                " for the first place"
+            } else {
+                ""
+            },
+            open(heat)
         ),
         _ => format!(
             "{indicative}{} share the first rank, the highest median being {rate}.",
             some(&names)
         ),
     }
+}
+
+/// Whether a dead heat is that of everyone with the first rank.
+fn is_first(group: &Group, heat: &DeadHeat) -> bool {
+    let first = group.cells.iter().filter(|cell| cell.rank == Some(1));
+    heat.rank == 1 && heat.targets.len() == first.count()
 }
 
 fn lead(group: &Group, winner: &CellAnalysis, second: &CellAnalysis) -> Option<String> {
@@ -311,24 +326,34 @@ fn name(cell: &CellAnalysis) -> String {
     clean(&cell.target.to_string())
 }
 
-/// Every dead heat, named in a sentence.
+/// Every dead heat but the one for the first place, which the summary names.
 pub fn dead_heats(group: &Group) -> Vec<String> {
-    let rank = |target: &TargetId| {
-        let cell = group.cells.iter().find(|cell| cell.target == *target);
-        cell.and_then(|cell| cell.rank).unwrap_or_default()
-    };
-    let heats = group.dead_heats.iter().map(|heat| {
+    let others = group
+        .dead_heats
+        .iter()
+        .filter(|heat| !is_first(group, heat));
+    let heats = others.map(|heat| {
         let names: Vec<String> = heat
+            .targets
             .iter()
             .map(|target| clean(&target.to_string()))
             .collect();
         format!(
-            "{} are in a dead heat (rank {}).",
+            "{} are in a dead heat (rank {}{}).",
             list(&names),
-            rank(&heat[0])
+            heat.rank,
+            open(heat)
         )
     });
     heats.collect()
+}
+
+/// What a dead heat leaves open.
+fn open(heat: &DeadHeat) -> String {
+    format!(
+        "; a difference of up to {} is not excluded",
+        percent(heat.open_ratio - 1.0)
+    )
 }
 
 /// Stacks of the session that have neither a result nor a failure here.
@@ -358,7 +383,7 @@ pub fn not_measured(record: &SessionRecord, group: &Group) -> Option<String> {
 
 /// Percentiles that are not given for some stack, each with the reason.
 pub fn missing(group: &Group) -> Vec<Missing> {
-    let missing = PERCENTILES.iter().filter_map(|(percent, needed)| {
+    let missing = PERCENTILES.iter().filter_map(|percent| {
         let mut names = Vec::new();
         let mut least = u64::MAX;
         for cell in &group.cells {
@@ -370,12 +395,17 @@ pub fn missing(group: &Group) -> Vec<Missing> {
                 }
             }
         }
+        let shown = group.cells.iter().filter(|cell| cell.estimates.is_some());
+        let whom = match shown.count() {
+            all if all == names.len() && all > 1 => "any stack".to_owned(),
+            _ => some(&names),
+        };
         (!names.is_empty()).then(|| Missing {
             percent: *percent,
             sentence: format!(
                 "p{percent} is not given for {}: it needs {} verified answers in every trial, and a trial had {}.",
-                some(&names),
-                count(*needed),
+                whom,
+                count(requests_for(*percent)),
                 count(least)
             ),
         })
@@ -429,7 +459,10 @@ pub fn verdict(verdict: &TrialVerdict) -> String {
             "generator-limited: a worker was busy for {} of its CPU",
             percent(*busiest_worker)
         ),
-        TrialVerdict::Failed { reason } => format!("failed: {}", super::losses::reason(reason)),
+        TrialVerdict::Failed { reason } => match super::losses::reason(reason) {
+            said if said.starts_with("failed ") => said,
+            why => format!("failed: {why}"),
+        },
     }
 }
 

@@ -26,10 +26,14 @@ const PLAUSIBLE: [(&str, f64, f64, f64); 5] = [
     ("python-flask:gunicorn", 402.0, 0.98, 132.0),
 ];
 
+fn connections(cell: &Cell) -> u32 {
+    cell.point[1..].parse().unwrap()
+}
+
 fn found(table: &[(&str, f64, f64, f64)], cell: &Cell, block: u32, share: f64) -> Found {
     let name = cell.target.to_string();
     let row = table.iter().find(|row| row.0 == name).unwrap();
-    let connections: u32 = cell.point[1..].parse().unwrap();
+    let connections = connections(cell);
     Found {
         rate: row.1 * share * (1.0 + 0.012 * scatter(&format!("{cell}"), block)),
         connections,
@@ -68,11 +72,12 @@ pub fn plausible() -> SessionRecord {
             ],
         ),
         "nim-jester" => good(Found {
-            connections: 50,
+            connections: connections(cell),
             ..Found::at(2_400.0 + 20.0 * scatter("nim", block))
         }),
         "nginx-static" => good(Found {
             busy: 0.93,
+            connections: connections(cell),
             ..Found::at(9_800.0 + 90.0 * scatter("nginx", block))
         }),
         _ => good(found(

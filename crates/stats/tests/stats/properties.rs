@@ -93,7 +93,9 @@ proptest! {
         for cell in &group.cells {
             prop_assert!(cell.rank.unwrap() as usize <= group.cells.len());
         }
-        for heat in &group.dead_heats {
+        for dead_heat in &group.dead_heats {
+            let heat = &dead_heat.targets;
+            prop_assert!(dead_heat.open_ratio >= 1.0);
             prop_assert!(heat.len() > 1);
             prop_assert!(heat.iter().all(|t| rank(t.clone()) == rank(heat[0].clone())));
             let within = |pair: &&deadheat_stats::compare::Comparison| {
