@@ -162,18 +162,41 @@ impl Serialize for Pool {
 
 impl<'de> Deserialize<'de> for Pool {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Raw {
-            Size(u32),
-            Word(String),
-        }
-        match Raw::deserialize(deserializer) {
-            Ok(Raw::Size(size)) if size > 0 => Ok(Pool::Size(size)),
-            Ok(Raw::Word(word)) if word == "none" => Ok(Pool::None),
-            _ => Err(serde::de::Error::custom(
-                "a pool is a number of connections above 0, or \"none\"",
+        deserializer.deserialize_any(PoolVisitor)
+    }
+}
+
+/// Not an untagged enum: that would say of a missing pool what it says of a wrong one.
+struct PoolVisitor;
+
+impl serde::de::Visitor<'_> for PoolVisitor {
+    type Value = Pool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of connections above 0, or \"none\"")
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, size: u64) -> Result<Pool, E> {
+        match u32::try_from(size) {
+            Ok(size) if size > 0 => Ok(Pool::Size(size)),
+            _ => Err(E::invalid_value(
+                serde::de::Unexpected::Unsigned(size),
+                &self,
             )),
+        }
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, size: i64) -> Result<Pool, E> {
+        match u64::try_from(size) {
+            Ok(size) => self.visit_u64(size),
+            Err(_) => Err(E::invalid_value(serde::de::Unexpected::Signed(size), &self)),
+        }
+    }
+
+    fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Pool, E> {
+        match word {
+            "none" => Ok(Pool::None),
+            _ => Err(E::invalid_value(serde::de::Unexpected::Str(word), &self)),
         }
     }
 }

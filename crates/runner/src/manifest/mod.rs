@@ -1,1 +1,22 @@
-//! manifest
+//! Manifests: what stacks and workloads there are, and which of them a user means.
+//!
+//! [`find_root`] finds the project's folder, [`load`] reads every `stacks/*/stack.toml` and `workloads/*.toml` in it
+//! into a [`Catalogue`], and [`select`] picks from that by globs. Mistakes in manifests are collected over all files
+//! and drawn with their line ([`ManifestError::render`]).
+
+mod catalogue;
+mod checks;
+mod decode;
+mod error;
+mod root;
+mod select;
+mod stack;
+mod suggest;
+mod tree;
+mod wording;
+mod workload;
+
+pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
+pub use error::{ManifestError, ManifestErrors};
+pub use root::{ROOT_VARIABLE, RootError, find_root};
+pub use select::{SelectError, SelectedWorkload, Selection, select};

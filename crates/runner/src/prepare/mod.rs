@@ -1,1 +1,28 @@
-//! prepare
+//! What must be done before a stack can be started: find its toolchain, fetch what it depends on, build it.
+//!
+//! [`Host`] is the machine as preparation sees it. [`inspect`] asks a stack's toolchain and lock files for versions and
+//! says whether it can run here, [`Builder`] fetches and builds it, and [`SetupPlan`] installs what is missing. Every
+//! command is bounded in time, ends when the session is interrupted, and leaves no process behind.
+
+mod apt;
+mod artefacts;
+mod build;
+mod command;
+mod host;
+mod inspect;
+pub mod locked;
+mod setup;
+mod setup_run;
+mod stamp;
+mod toolchain;
+mod version;
+
+pub use apt::Privilege;
+pub use artefacts::artefact_bytes;
+pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT};
+pub use command::{CommandError, in_shell};
+pub use host::Host;
+pub use inspect::{Inspection, Unavailable, inspect};
+pub use setup::{DatabaseNeed, Policy, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
+pub use setup_run::{SetupOutcome, SetupProgress, run_setup};
+pub use toolchain::{FoundProgram, UnfitProgram, check_program};

@@ -1,4 +1,5 @@
 //! The runner's integration tests, in one binary.
 
+mod manifest;
 mod process;
 mod services;

@@ -1,0 +1,294 @@
+//! All stacks and workloads below a root folder.
+
+use std::{
+    fs, io,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use deadheat_model::{StackManifest, TargetId, WorkloadManifest};
+use serde::de::DeserializeOwned;
+
+use super::{
+    checks::Checks,
+    decode::decode,
+    error::{ManifestError, ManifestErrors, Source},
+    stack, workload,
+};
+
+/// A stack: its manifest and the folder that it is about.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// The stack's folder, below the root folder.
+    pub dir: PathBuf,
+    /// The contents of its `stack.toml`.
+    pub manifest: StackManifest,
+}
+
+/// All stacks and workloads.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    /// The root folder.
+    pub root: PathBuf,
+    /// Stacks, by id.
+    pub stacks: Vec<Stack>,
+    /// Workloads, by id.
+    pub workloads: Vec<WorkloadManifest>,
+    /// What looks like an oversight but hinders nothing, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Catalogue {
+    /// The stack that `target` is a variant of.
+    pub fn stack(&self, target: &TargetId) -> Option<&Stack> {
+        self.stacks
+            .iter()
+            .find(|stack| stack.manifest.id == target.stack)
+    }
+
+    /// The workload `id`.
+    pub fn workload(&self, id: &str) -> Option<&WorkloadManifest> {
+        self.workloads.iter().find(|workload| workload.id == id)
+    }
+}
+
+/// What came of reading all manifests.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Everything that is right.
+    pub catalogue: Catalogue,
+    /// The mistakes in the rest.
+    pub errors: Vec<ManifestError>,
+}
+
+/// Why there is no catalogue.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A folder cannot be listed.
+    #[error("reading the folder {}: {source}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// There are mistakes in manifests.
+    #[error(transparent)]
+    Manifests(#[from] ManifestErrors),
+}
+
+/// Reads all manifests below `root`, of which none may have a mistake.
+///
+/// # Errors
+/// All mistakes of all manifests; or that `root` cannot be read.
+pub fn load(root: &Path) -> Result<Catalogue, LoadError> {
+    let reading = read(root)?;
+    if reading.errors.is_empty() {
+        Ok(reading.catalogue)
+    } else {
+        Err(ManifestErrors(reading.errors).into())
+    }
+}
+
+/// Reads all manifests below `root`, and keeps those that are right apart from the mistakes in the others.
+///
+/// # Errors
+/// When `stacks` or `workloads` cannot be listed.
+pub fn read(root: &Path) -> Result<Reading, LoadError> {
+    let mut files = Files {
+        root,
+        errors: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let workloads = files.workloads()?;
+    // Those with mistakes count too: that they are named is not a second mistake.
+    let known: Vec<String> = list(&root.join("workloads"))?
+        .iter()
+        .filter_map(|path| workload_stem(path))
+        .collect();
+    let stacks = files.stacks(&known)?;
+    files
+        .errors
+        .sort_by(|a, b| (a.path(), a.position()).cmp(&(b.path(), b.position())));
+    Ok(Reading {
+        catalogue: Catalogue {
+            root: root.to_owned(),
+            stacks,
+            workloads,
+            warnings: files.warnings,
+        },
+        errors: files.errors,
+    })
+}
+
+/// A stack whose manifest reads.
+struct FoundStack {
+    source: Source,
+    folder: String,
+    id_span: Range<usize>,
+    stack: Stack,
+    /// Whether it has no mistake.
+    right: bool,
+}
+
+struct Files<'r> {
+    root: &'r Path,
+    errors: Vec<ManifestError>,
+    warnings: Vec<String>,
+}
+
+impl Files<'_> {
+    fn workloads(&mut self) -> Result<Vec<WorkloadManifest>, LoadError> {
+        let mut workloads: Vec<WorkloadManifest> = Vec::new();
+        for path in list(&self.root.join("workloads"))? {
+            let Some(stem) = workload_stem(&path) else {
+                continue;
+            };
+            let Some(source) = self.source(&path) else {
+                continue;
+            };
+            let (found, errors) = examine(&source, |checks, manifest| {
+                workload::check(checks, manifest, &stem);
+            });
+            workloads.extend(
+                found
+                    .filter(|_| errors.is_empty())
+                    .map(|(manifest, _)| manifest),
+            );
+            self.errors.extend(errors);
+        }
+        workloads.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(workloads)
+    }
+
+    fn stacks(&mut self, workloads: &[String]) -> Result<Vec<Stack>, LoadError> {
+        let mut found = Vec::new();
+        for dir in list(&self.root.join("stacks"))? {
+            let Some((source, folder)) = self.stack_source(&dir) else {
+                continue;
+            };
+            let (read, errors) = examine::<StackManifest>(&source, |checks, manifest| {
+                stack::check(checks, manifest, workloads);
+            });
+            if let Some((manifest, id_span)) = read {
+                let right = errors.is_empty() && manifest.id == folder;
+                found.push(FoundStack {
+                    source,
+                    folder,
+                    id_span,
+                    stack: Stack { dir, manifest },
+                    right,
+                });
+            }
+            self.errors.extend(errors);
+        }
+        let misnamed = found
+            .iter()
+            .filter(|one| one.stack.manifest.id != one.folder);
+        self.errors
+            .extend(misnamed.map(|one| misnamed_error(one, &found)));
+        let right = found.into_iter().filter(|one| one.right);
+        let mut stacks: Vec<Stack> = right.map(|one| one.stack).collect();
+        stacks.sort_by(|a, b| a.manifest.id.cmp(&b.manifest.id));
+        Ok(stacks)
+    }
+
+    /// The manifest in the folder `dir`, and the folder's name. A folder without one is worth a warning.
+    fn stack_source(&mut self, dir: &Path) -> Option<(Source, String)> {
+        let folder = dir.file_name()?.to_string_lossy().into_owned();
+        if !dir.is_dir() {
+            return None;
+        }
+        let path = dir.join("stack.toml");
+        if !path.exists() {
+            self.warnings
+                .push(format!("stacks/{folder} has no stack.toml and is left out"));
+            return None;
+        }
+        Some((self.source(&path)?, folder))
+    }
+
+    /// The text at `path`; that it cannot be read is noted.
+    fn source(&mut self, path: &Path) -> Option<Source> {
+        let shown = path.strip_prefix(self.root).unwrap_or(path).to_owned();
+        match fs::read_to_string(path) {
+            Ok(text) => Some(Source {
+                path: shown,
+                text: text.into(),
+            }),
+            Err(error) => {
+                let title = format!("reading this manifest: {error}");
+                self.errors.push(ManifestError::of_file(&shown, title));
+                None
+            }
+        }
+    }
+}
+
+/// The mistake that `one`'s id is not its folder's name. A copied folder keeps the id of the one that it was copied from:
+/// then both files are shown.
+fn misnamed_error(one: &FoundStack, all: &[FoundStack]) -> ManifestError {
+    let id = &one.stack.manifest.id;
+    let label = format!("the folder is called `{}`", one.folder);
+    let at = |title| ManifestError::at(&one.source, one.id_span.clone(), title).label(label);
+    let other = all
+        .iter()
+        .find(|other| other.stack.manifest.id == *id && other.folder != one.folder);
+    match other {
+        Some(other) => at(format!("two stacks have the id `{id}`")).related(
+            &other.source,
+            other.id_span.clone(),
+            "this one has it too",
+        ),
+        None => at(format!("the id `{id}` is not the folder's name")),
+    }
+}
+
+/// Reads and checks one manifest: the manifest and the place of its id, and the mistakes.
+fn examine<T: DeserializeOwned>(
+    source: &Source,
+    check: impl FnOnce(&mut Checks<'_, '_>, &T),
+) -> (Option<(T, Range<usize>)>, Vec<ManifestError>) {
+    let decoded = decode::<T>(source);
+    let mut errors = decoded.errors;
+    let mut found = None;
+    if let (Some(manifest), Some(tree)) = (decoded.value, decoded.tree) {
+        let mut checks = Checks::new(source, &tree);
+        check(&mut checks, &manifest);
+        let id_span = checks.span(&["id"]);
+        errors.append(&mut checks.errors);
+        found = Some((manifest, id_span));
+    }
+    (found, errors)
+}
+
+/// What is in `folder` and not hidden, in the order of names.
+fn list(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let failed = |source| LoadError::Folder {
+        folder: folder.to_owned(),
+        source,
+    };
+    let mut paths = fs::read_dir(folder)
+        .and_then(|entries| {
+            entries
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect::<io::Result<Vec<PathBuf>>>()
+        })
+        .map_err(failed)?;
+    let hidden = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with('.'))
+    };
+    paths.retain(|path| !hidden(path));
+    paths.sort();
+    Ok(paths)
+}
+
+/// The id that a workload's file name stands for.
+fn workload_stem(path: &Path) -> Option<String> {
+    let is_manifest = path
+        .extension()
+        .is_some_and(|extension| extension == "toml");
+    let stem = path.file_stem().filter(|_| is_manifest)?;
+    Some(stem.to_string_lossy().into_owned())
+}

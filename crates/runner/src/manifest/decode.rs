@@ -1,0 +1,236 @@
+//! From TOML to a manifest's type, with every mistake on the way and not only the first.
+//!
+//! serde stops at the first mistake. So each one is noted and mended in the tree (a misspelt key gets its right name,
+//! a value of the wrong type is taken out), and the tree is read again, until it reads or a mistake cannot be mended.
+
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, Deserializer};
+
+use super::{
+    error::{ManifestError, Source},
+    suggest::{did_you_mean, enumerate, nearest},
+    tree::{Path, Tree},
+    wording::Complaint,
+};
+
+/// Nobody wants to read more mistakes of one file than this.
+const MOST_MISTAKES: usize = 50;
+
+/// What came of reading a manifest.
+pub(super) struct Decoded<'i, T> {
+    /// The manifest, perhaps mended; `None` when it could not be read at all.
+    pub value: Option<T>,
+    /// Its TOML, for the places of keys; `None` when it is no TOML.
+    pub tree: Option<Tree<'i>>,
+    /// The mistakes.
+    pub errors: Vec<ManifestError>,
+}
+
+/// Reads `source` as a `T`.
+pub(super) fn decode<'i, T: DeserializeOwned>(source: &'i Source) -> Decoded<'i, T> {
+    let tree = match DeTable::parse(&source.text) {
+        Ok(table) => Tree(table),
+        Err(error) => {
+            return Decoded {
+                value: None,
+                tree: None,
+                errors: vec![malformed(source, &error)],
+            };
+        }
+    };
+    let mut reader = Reader {
+        source,
+        tree,
+        removed: Vec::new(),
+        errors: Vec::new(),
+    };
+    let value = reader.read();
+    Decoded {
+        value,
+        tree: Some(reader.tree),
+        errors: reader.errors,
+    }
+}
+
+fn malformed(source: &Source, error: &toml::de::Error) -> ManifestError {
+    let end = source.text.len();
+    let span = error.span().unwrap_or(end..end);
+    ManifestError::at(source, span, "this is not TOML").label(error.message())
+}
+
+struct Reader<'i> {
+    source: &'i Source,
+    tree: Tree<'i>,
+    /// Keys that were taken out to go on: that they are missing now is no mistake of its own.
+    removed: Vec<Path>,
+    errors: Vec<ManifestError>,
+}
+
+impl Reader<'_> {
+    fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
+        while self.errors.len() < MOST_MISTAKES {
+            match T::deserialize(Deserializer::from(self.tree.0.clone())) {
+                Ok(value) => return Some(value),
+                Err(error) => {
+                    let span = error.span().unwrap_or(0..0);
+                    if !self.note_and_mend(Complaint::of(error.message()), &span) {
+                        return None;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Notes a mistake and mends the tree; whether that went.
+    fn note_and_mend(&mut self, complaint: Complaint, span: &Range<usize>) -> bool {
+        match complaint {
+            Complaint::UnknownKey { key, known } => self.unknown_key(&key, &known, span),
+            Complaint::MissingKey { key } => self.missing_key(&key, span),
+            Complaint::UnknownWord { word, known } => self.unknown_word(&word, &known, span),
+            Complaint::WrongValue { got, expected } => {
+                let span = &self.narrowed(span, &got);
+                let name = self.name_of(span);
+                let error = ManifestError::at(
+                    self.source,
+                    span.clone(),
+                    format!("{name} has a wrong value"),
+                );
+                let label = format!("expected {expected}, got {got}");
+                self.take_out(error.label(label), span)
+            }
+            Complaint::Other(message) => {
+                let name = self.name_of(span);
+                let title = format!("{name} cannot be used");
+                let error = ManifestError::at(self.source, span.clone(), title).label(message);
+                self.take_out(error, span)
+            }
+        }
+    }
+
+    fn unknown_key(&mut self, key: &str, known: &[String], span: &Range<usize>) -> bool {
+        let Some(path) = self.find_key(key, span) else {
+            let title = format!("unknown key `{key}`");
+            self.errors
+                .push(ManifestError::at(self.source, span.clone(), title));
+            return false;
+        };
+        let table = path.parent();
+        let error = unknown_key_error(self.source, &self.tree, &path, known);
+        self.errors.push(error);
+        let present: Vec<String> = self
+            .tree
+            .keys(&table)
+            .into_iter()
+            .map(|key| key.0)
+            .collect();
+        let absent = known.iter().filter(|name| !present.contains(name));
+        match nearest(key, absent.map(String::as_str)) {
+            Some(name) => self.tree.rename(&path, name),
+            None => self.tree.remove(&path),
+        }
+    }
+
+    fn missing_key(&mut self, key: &str, span: &Range<usize>) -> bool {
+        let table = self.tree.table_at(span);
+        let known = self.removed.iter();
+        if known
+            .into_iter()
+            .any(|path| path.parent() == table && path.key() == Some(key))
+        {
+            return false;
+        }
+        let title = format!("{table} has no `{key}`");
+        let error = ManifestError::at(self.source, span.clone(), title);
+        self.errors
+            .push(error.label(format!("`{key}` is missing here")));
+        false
+    }
+
+    fn unknown_word(&mut self, word: &str, known: &[String], span: &Range<usize>) -> bool {
+        let name = self.name_of(span);
+        let names = known.iter().map(String::as_str);
+        let error = ManifestError::at(
+            self.source,
+            span.clone(),
+            format!("{name} cannot be `{word}`"),
+        )
+        .label(did_you_mean(word, names.clone()).unwrap_or_default())
+        .help(format!("it is one of {}", enumerate(names.clone())));
+        let instead = nearest(word, names.clone()).or_else(|| names.clone().next());
+        match (instead, self.tree.key_around(span)) {
+            (Some(instead), Some(path)) if self.tree.value_is(&path, span) => {
+                self.errors.push(error);
+                self.tree.replace(&path, instead)
+            }
+            _ => self.take_out(error, span),
+        }
+    }
+
+    /// Notes `error` and takes the key whose value is at `span` out.
+    fn take_out(&mut self, error: ManifestError, span: &Range<usize>) -> bool {
+        self.errors.push(error);
+        let Some(path) = self.tree.key_around(span) else {
+            return false;
+        };
+        let went = self.tree.remove(&path);
+        self.removed.push(path);
+        went
+    }
+
+    /// The key `key` at `span`, or in the table at `span`: a tagged table is read before its keys are looked at, so
+    /// that only the table's place is known.
+    fn find_key(&self, key: &str, span: &Range<usize>) -> Option<Path> {
+        self.tree.key_at(span).or_else(|| {
+            let table = self.tree.table_at(span);
+            let keys = self.tree.keys(&table);
+            let (_, place) = keys.into_iter().find(|(name, _)| name == key)?;
+            self.tree.key_at(&place)
+        })
+    }
+
+    /// For a tagged table only the table's place is known: then the place of the value in it that `got` quotes.
+    fn narrowed(&self, span: &Range<usize>, got: &str) -> Range<usize> {
+        let table = self.tree.table_at(span);
+        let quoted = got.split(['`', '"']).nth(1);
+        let values = self.tree.values(&table).into_iter();
+        let same = |value: &Range<usize>| {
+            let text = self.source.text.get(value.clone()).unwrap_or_default();
+            quoted == Some(text.trim_matches(['"', '\'']))
+        };
+        let is_table = !table.is_root();
+        values
+            .filter(|_| is_table)
+            .find(same)
+            .unwrap_or_else(|| span.clone())
+    }
+
+    /// The key whose value is at `span`, for a sentence's beginning.
+    fn name_of(&self, span: &Range<usize>) -> String {
+        match self.tree.key_around(span) {
+            Some(path) => format!("`{}`", path.key().unwrap_or_default()),
+            None => "the manifest".to_owned(),
+        }
+    }
+}
+
+/// The mistake that the key at `path` is none of `known`.
+pub(super) fn unknown_key_error(
+    source: &Source,
+    tree: &Tree<'_>,
+    path: &Path,
+    known: &[String],
+) -> ManifestError {
+    let key = path.key().unwrap_or_default();
+    let table = path.parent();
+    let span = tree.span_of(path).unwrap_or(0..0);
+    let names = known.iter().map(String::as_str);
+    let error = ManifestError::at(source, span, format!("unknown key `{key}` in {table}"));
+    match did_you_mean(key, names.clone()) {
+        Some(suggestion) => error.label(suggestion),
+        None if known.is_empty() => error.label("there are no keys here"),
+        None => error.help(format!("the keys here are {}", enumerate(names))),
+    }
+}

@@ -1,0 +1,226 @@
+//! Which stacks and workloads a user means.
+//!
+//! A name without a colon means its default: a stack's first variant, a workload's first load point. After a colon
+//! stands which one (`go-nethttp:2cpu`, `hash:rounds-500`), and `:*` means all of them. Both parts may be globs.
+//! `all` makes "all of them" the default everywhere; names then still restrict.
+
+use deadheat_model::{LoadPoint, TargetId, WorkloadManifest};
+use globset::{Glob, GlobMatcher};
+
+use super::{
+    Catalogue,
+    suggest::{did_you_mean, enumerate},
+};
+
+/// Workloads of a short session: one without input or output, one with a database, one that waits.
+const DEFAULT_WORKLOADS: [&str; 3] = ["plaintext", "users", "proxy"];
+
+/// What was selected.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// Stacks under their variants, in the catalogue's order.
+    pub targets: Vec<TargetId>,
+    /// Workloads with their load points, in the catalogue's order.
+    pub workloads: Vec<SelectedWorkload>,
+}
+
+/// A workload and those of its load points that were selected.
+#[derive(Clone, Debug)]
+pub struct SelectedWorkload {
+    /// The workload.
+    pub manifest: WorkloadManifest,
+    /// At least one load point, in the manifest's order.
+    pub points: Vec<LoadPoint>,
+}
+
+/// Names that select nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", problems.join("\n"))]
+pub struct SelectError {
+    /// A sentence for each name: what it does not match, the nearest name, and what there is.
+    pub problems: Vec<String>,
+}
+
+/// Picks stacks by `stack_globs` (all of them when there are none) and workloads by `workload_names` (plaintext, users
+/// and proxy when there are none; all with `all`).
+///
+/// # Errors
+/// Every glob and name that matches nothing.
+pub fn select(
+    catalogue: &Catalogue,
+    stack_globs: &[String],
+    workload_names: &[String],
+    all: bool,
+) -> Result<Selection, SelectError> {
+    let stacks = stack_choices(catalogue);
+    let workloads = workload_choices(catalogue);
+    let default_names: Vec<String> = default_workloads(catalogue, all);
+    let workload_names = if workload_names.is_empty() {
+        &default_names
+    } else {
+        workload_names
+    };
+    let any = ["*".to_owned()];
+    let stack_globs = if stack_globs.is_empty() {
+        &any
+    } else {
+        stack_globs
+    };
+    let mut problems = Vec::new();
+    let chosen_stacks = choose("stack", &stacks, stack_globs, all, &mut problems);
+    let chosen_points = choose("workload", &workloads, workload_names, all, &mut problems);
+    if !problems.is_empty() {
+        return Err(SelectError { problems });
+    }
+    let targets = catalogue.stacks.iter().zip(chosen_stacks);
+    let targets = targets.flat_map(|(stack, chosen)| keep(stack.manifest.targets(), &chosen));
+    let workloads = catalogue.workloads.iter().zip(chosen_points);
+    let workloads = workloads.filter(|(_, chosen)| chosen.contains(&true));
+    Ok(Selection {
+        targets: targets.collect(),
+        workloads: workloads
+            .map(|(manifest, chosen)| SelectedWorkload {
+                points: keep(manifest.point.clone(), &chosen),
+                manifest: manifest.clone(),
+            })
+            .collect(),
+    })
+}
+
+/// A name, and what may stand after its colon, the default first. A stack without variants has one, without a name.
+struct Choice {
+    name: String,
+    parts: Vec<String>,
+}
+
+fn stack_choices(catalogue: &Catalogue) -> Vec<Choice> {
+    let stacks = catalogue.stacks.iter();
+    stacks
+        .map(|stack| Choice {
+            name: stack.manifest.id.clone(),
+            parts: stack
+                .manifest
+                .targets()
+                .into_iter()
+                .map(|target| target.variant.unwrap_or_default())
+                .collect(),
+        })
+        .collect()
+}
+
+fn workload_choices(catalogue: &Catalogue) -> Vec<Choice> {
+    let workloads = catalogue.workloads.iter();
+    workloads
+        .map(|workload| Choice {
+            name: workload.id.clone(),
+            parts: workload
+                .point
+                .iter()
+                .map(|point| point.id.clone())
+                .collect(),
+        })
+        .collect()
+}
+
+fn default_workloads(catalogue: &Catalogue, all: bool) -> Vec<String> {
+    let usual: Vec<String> = DEFAULT_WORKLOADS
+        .into_iter()
+        .filter(|id| catalogue.workload(id).is_some())
+        .map(str::to_owned)
+        .collect();
+    // Somebody else's root folder may have none of them.
+    if all || usual.is_empty() {
+        vec!["*".to_owned()]
+    } else {
+        usual
+    }
+}
+
+/// For each of `choices` which of its parts `globs` choose.
+fn choose(
+    noun: &str,
+    choices: &[Choice],
+    globs: &[String],
+    all: bool,
+    problems: &mut Vec<String>,
+) -> Vec<Vec<bool>> {
+    let mut chosen: Vec<Vec<bool>> = choices
+        .iter()
+        .map(|choice| vec![false; choice.parts.len()])
+        .collect();
+    for glob in globs {
+        let matcher = match Glob::new(glob) {
+            Ok(parsed) => parsed.compile_matcher(),
+            Err(error) => {
+                problems.push(format!("`{glob}` is no glob: {}", error.kind()));
+                continue;
+            }
+        };
+        let mut hits = 0;
+        for (choice, chosen) in choices.iter().zip(&mut chosen) {
+            for index in matching_parts(choice, glob, &matcher, all) {
+                chosen[index] = true;
+                hits += 1;
+            }
+        }
+        if hits == 0 {
+            problems.push(nothing_matches(noun, choices, glob));
+        }
+    }
+    chosen
+}
+
+fn matching_parts(choice: &Choice, glob: &str, matcher: &GlobMatcher, all: bool) -> Vec<usize> {
+    let whole_name = !glob.contains(':');
+    let parts = choice.parts.iter().enumerate();
+    parts
+        .filter(|(index, part)| {
+            if whole_name {
+                matcher.is_match(&choice.name) && (all || *index == 0)
+            } else {
+                matcher.is_match(format!("{}:{part}", choice.name))
+            }
+        })
+        .map(|(index, _)| index)
+        .collect()
+}
+
+fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
+    let names = || choices.iter().map(|choice| choice.name.as_str());
+    if choices.is_empty() {
+        return format!("no {noun} matches `{glob}`: there are none");
+    }
+    let (name, part) = glob.split_once(':').unwrap_or((glob, ""));
+    // The name alone may be right, and only what stands after the colon wrong.
+    if let Some(choice) = choices.iter().find(|choice| choice.name == name) {
+        let parts = || {
+            choice
+                .parts
+                .iter()
+                .map(String::as_str)
+                .filter(|part| !part.is_empty())
+        };
+        let Some(first) = parts().next() else {
+            return format!("no {noun} matches `{glob}`: `{name}` has no variants");
+        };
+        let nearest =
+            did_you_mean(part, parts()).unwrap_or_else(|| format!("say `{name}:{first}`?"));
+        return format!(
+            "no {noun} matches `{glob}`: {nearest} `{name}` has {}",
+            enumerate(parts())
+        );
+    }
+    let nearest = did_you_mean(name, names()).map_or(String::new(), |text| format!(" {text}"));
+    format!(
+        "no {noun} matches `{glob}`:{nearest} there are {}",
+        enumerate(names())
+    )
+}
+
+fn keep<T>(items: Vec<T>, chosen: &[bool]) -> Vec<T> {
+    let pairs = items.into_iter().zip(chosen);
+    pairs
+        .filter(|(_, chosen)| **chosen)
+        .map(|(item, _)| item)
+        .collect()
+}

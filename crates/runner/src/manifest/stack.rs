@@ -1,0 +1,148 @@
+//! What must hold in a `stack.toml` beside its types.
+
+use deadheat_model::stack::{StackManifest, Toolchain, Variant};
+
+use super::{
+    checks::Checks,
+    suggest::{did_you_mean, enumerate},
+};
+use crate::prepare::locked;
+
+/// Environment that the stack contract sets; a manifest that sets it too would be overruled without a word.
+const CONTRACT: [&str; 6] = [
+    "HOST",
+    "PORT",
+    "CPUS",
+    "DATABASE_URL",
+    "UPSTREAM_URL",
+    "BLOB_PATH",
+];
+
+/// Notes the mistakes of `manifest`, where there are the workloads `workloads`. (That its id is its folder's name is
+/// checked where all stacks are known, because the other one may be another stack's.)
+pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workloads: &[String]) {
+    checks.id(&["id"], &manifest.id);
+    checks.text(&["language"], &manifest.language);
+    checks.text(&["framework"], &manifest.framework);
+    checks.text(&["database", "driver"], &manifest.database.driver);
+    check_workloads(checks, manifest, workloads);
+    for (index, toolchain) in manifest.toolchain.iter().enumerate() {
+        check_toolchain(checks, &index.to_string(), toolchain);
+    }
+    check_locked(checks, manifest);
+    check_build(checks, manifest);
+    checks.command(&["run", "command"], &manifest.run.command);
+    check_env(checks, &["run", "env"], manifest.run.env.keys());
+    let ids = manifest.variant.iter().map(|variant| variant.id.as_str());
+    checks.unique("variant", Some("id"), ids);
+    for (index, variant) in manifest.variant.iter().enumerate() {
+        check_variant(checks, &index.to_string(), variant);
+    }
+}
+
+fn check_workloads(checks: &mut Checks<'_, '_>, manifest: &StackManifest, known: &[String]) {
+    let Some(list) = &manifest.workloads else {
+        return;
+    };
+    if list.is_empty() {
+        let label = "leave it out for all workloads, or name some";
+        checks.refuse(&["workloads"], "the stack answers no workload", label);
+    }
+    checks.unique("workloads", None, list.iter().map(String::as_str));
+    for (index, name) in list.iter().enumerate() {
+        if known.contains(name) {
+            continue;
+        }
+        let names = known.iter().map(String::as_str);
+        let path = ["workloads", &index.to_string()];
+        let error = checks
+            .error(&path, format!("there is no workload `{name}`"))
+            .label(did_you_mean(name, names.clone()).unwrap_or_default())
+            .help(format!("there are {}", enumerate(names)));
+        checks.errors.push(error);
+    }
+}
+
+fn check_toolchain(checks: &mut Checks<'_, '_>, index: &str, toolchain: &Toolchain) {
+    let at = |key| ["toolchain", index, key];
+    checks.text(&at("program"), &toolchain.program);
+    checks.command(&at("version"), &toolchain.version);
+    checks.text(&at("hint"), &toolchain.hint);
+    let Some(minimum) = &toolchain.minimum else {
+        return;
+    };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !minimum.split('.').all(is_number) {
+        let label = "a minimum is numbers with dots, such as \"1.25\"";
+        checks.refuse(&at("minimum"), format!("`{minimum}` is no version"), label);
+    }
+}
+
+fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
+    for (index, locked) in manifest.locked.iter().enumerate() {
+        let path = ["locked", &index.to_string(), "file"];
+        if !locked::is_supported(&locked.file) {
+            let error = checks
+                .error(
+                    &path,
+                    format!("`{}` is no lock file that is known", locked.file),
+                )
+                .label(did_you_mean(&locked.file, locked::SUPPORTED).unwrap_or_default())
+                .help(format!("these are read: {}", enumerate(locked::SUPPORTED)));
+            checks.errors.push(error);
+        }
+    }
+}
+
+fn check_build(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
+    let build = &manifest.build;
+    for (key, commands) in [("fetch", &build.fetch), ("steps", &build.steps)] {
+        for (index, command) in commands.iter().enumerate() {
+            checks.command(&["build", key, &index.to_string()], command);
+        }
+    }
+    for (index, artefact) in build.artefacts.iter().enumerate() {
+        use std::path::Component;
+        let inside = std::path::Path::new(artefact)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if !inside || artefact.is_empty() {
+            let path = ["build", "artefacts", &index.to_string()];
+            let title = format!("the artefact `{artefact}` is not in the stack's folder");
+            checks.refuse(&path, title, "name a file or a folder in it");
+        }
+    }
+}
+
+fn check_variant(checks: &mut Checks<'_, '_>, index: &str, variant: &Variant) {
+    let at = |key| ["variant", index, key];
+    checks.id(&at("id"), &variant.id);
+    checks.text(&at("description"), &variant.description);
+    if variant.cpus == Some(0) {
+        checks.refuse(&at("cpus"), "a variant for 0 CPUs", "at least 1");
+    }
+    if let Some(command) = &variant.command {
+        checks.command(&at("command"), command);
+    }
+    if let Some(database) = &variant.database {
+        checks.text(&["variant", index, "database", "driver"], &database.driver);
+    }
+    check_env(checks, &at("env"), variant.env.keys());
+}
+
+fn check_env<'a>(
+    checks: &mut Checks<'_, '_>,
+    path: &[&str],
+    names: impl Iterator<Item = &'a String>,
+) {
+    for name in names {
+        let path: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
+        if CONTRACT.contains(&name.as_str()) {
+            let title = format!("`{name}` is set by deadheat");
+            checks.refuse(&path, title, "leave it out; the stack gets it in any case");
+        } else if name.is_empty() || name.contains(['=', '\0']) {
+            let label = "a name has at least a character, and no `=`";
+            checks.refuse(&path, "this is no name for a variable", label);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What must hold in a `workloads/<id>.toml` beside its types.
+
+use deadheat_model::workload::{Oracle, WorkloadManifest};
+
+use super::{
+    checks::Checks,
+    decode::unknown_key_error,
+    tree::{Path, Step},
+};
+
+/// Stands for a load point's rounds in the path.
+const ROUNDS: &str = "{rounds}";
+
+/// Notes the mistakes of `manifest`, whose file is called `<stem>.toml`.
+pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest, stem: &str) {
+    checks.id(&["id"], &manifest.id);
+    if manifest.id != stem {
+        let title = format!("the id `{}` is not the file's name", manifest.id);
+        checks.refuse(&["id"], title, format!("the file is called `{stem}.toml`"));
+    }
+    checks.text(&["description"], &manifest.description);
+    checks.text(&["content-type"], &manifest.content_type);
+    let method = &manifest.method;
+    if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        let label = "a method is in capitals, such as \"GET\"";
+        checks.refuse(&["method"], format!("`{method}` is no method"), label);
+    }
+    if manifest
+        .least_measurement
+        .is_some_and(|least| least.is_zero())
+    {
+        let label = "leave it out where any length will do";
+        checks.refuse(&["least-measurement"], "a measurement of no length", label);
+    }
+    if manifest.content_sample == 0 {
+        let label = "one answer in so many: 1 compares every one";
+        checks.refuse(&["content-sample"], "no answer is compared", label);
+    }
+    check_path(checks, &manifest.path);
+    check_points(checks, manifest);
+    check_oracle(checks, manifest);
+}
+
+fn check_path(checks: &mut Checks<'_, '_>, path: &str) {
+    let line_safe = |c: char| c.is_ascii_graphic();
+    if !path.starts_with('/') || !path.chars().all(line_safe) {
+        let label = "it begins with `/` and has neither blanks nor characters beyond ASCII";
+        checks.refuse(&["path"], "this is no path", label);
+    }
+    if path.replace(ROUNDS, "").contains(['{', '}']) {
+        let label = format!("only {ROUNDS} is replaced");
+        checks.refuse(&["path"], "unknown braces in the path", label);
+    }
+}
+
+fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
+    if manifest.point.is_empty() {
+        let error = checks
+            .error(&["point"], "the workload has no load point")
+            .help("add a table [[point]] with `id` and `connections`");
+        checks.errors.push(error);
+    }
+    let ids = manifest.point.iter().map(|point| point.id.as_str());
+    checks.unique("point", Some("id"), ids);
+    let wants_rounds = manifest.path.contains(ROUNDS);
+    for (index, point) in manifest.point.iter().enumerate() {
+        let index = index.to_string();
+        let at = |key| ["point", index.as_str(), key];
+        checks.id(&at("id"), &point.id);
+        if point.connections == 0 {
+            checks.refuse(&at("connections"), "no connections", "at least 1");
+        }
+        match point.rounds {
+            Some(0) => checks.refuse(&at("rounds"), "no rounds", "at least 1"),
+            Some(_) if !wants_rounds => {
+                let title = format!("`rounds` without {ROUNDS} in `path`");
+                checks.refuse(&at("rounds"), title, "this would have no effect");
+            }
+            None if wants_rounds => {
+                let title = format!("`path` has {ROUNDS}, but a point says no `rounds`");
+                let point = ["point", index.as_str()];
+                checks.refuse(&point, title, "`rounds` is missing here");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_oracle(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
+    match &manifest.oracle {
+        Oracle::Repeated { byte, count } => {
+            if !byte.is_ascii() {
+                let label = "one byte is a character of ASCII";
+                checks.refuse(
+                    &["oracle", "byte"],
+                    format!("`{byte}` is not one byte"),
+                    label,
+                );
+            }
+            if *count == 0 {
+                checks.refuse(
+                    &["oracle", "count"],
+                    "an answer of no bytes",
+                    "`count` is at least 1",
+                );
+            }
+        }
+        Oracle::DigestChain if !manifest.path.contains(ROUNDS) => {
+            let title = format!("a digest chain needs {ROUNDS} in `path`");
+            checks.refuse(&["path"], title, "how many rounds?");
+        }
+        _ => {}
+    }
+    if let Oracle::Greeting | Oracle::DigestChain | Oracle::Users | Oracle::Relayed =
+        manifest.oracle
+    {
+        check_oracle_keys(checks);
+    }
+}
+
+/// Notes keys beside `kind` of an oracle that has none: serde lets them pass.
+fn check_oracle_keys(checks: &mut Checks<'_, '_>) {
+    let table = Path(vec![Step::Key("oracle".to_owned())]);
+    for (key, span) in checks.tree.keys(&table) {
+        if let Some(path) = checks.tree.key_at(&span).filter(|_| key != "kind") {
+            let known = ["kind".to_owned()];
+            let error = unknown_key_error(checks.source, checks.tree, &path, &known);
+            checks.errors.push(error);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Fetches what a stack depends on, and builds it.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use deadheat_model::{
+    session::BuildRecord,
+    trial::{Phase, TrialFailure},
+};
+
+use super::{
+    Host, Inspection, apt,
+    artefacts::artefact_bytes,
+    command::{CommandError, Task, in_shell, run},
+    stamp,
+};
+use crate::{manifest::Stack, process::log_tail};
+
+/// What a command may take unless somebody says otherwise: a first build of a large framework takes some minutes.
+pub const DEFAULT_COMMAND_LIMIT: Duration = Duration::from_secs(15 * 60);
+/// Lines of the log that a failure shows.
+const TAIL_LINES: usize = 20;
+/// How often we look whether another Deadheat has finished.
+const LOCK_ATTENTION: Duration = Duration::from_millis(100);
+
+/// What happens while a stack is prepared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildProgress {
+    /// Another Deadheat prepares the same stack; this one waits.
+    Waiting {
+        /// The file that the other one holds.
+        lock: PathBuf,
+    },
+    /// What a fetch would bring is here already.
+    AlreadyFetched,
+    /// A command begins.
+    Running {
+        /// Fetch or build.
+        phase: Phase,
+        /// The command, as one would type it.
+        command: String,
+    },
+}
+
+/// Fetches and builds stacks.
+#[derive(Clone, Copy, Debug)]
+pub struct Builder<'a> {
+    /// The machine.
+    pub host: &'a Host<'a>,
+    /// The folder for `<stack>.fetch.log` and `<stack>.build.log`.
+    pub logs: &'a Path,
+    /// What each command may take.
+    pub limit: Duration,
+}
+
+impl Builder<'_> {
+    /// Brings what `stack` depends on, unless it is here already. Whether something was done.
+    ///
+    /// # Errors
+    /// When a command fails, takes too long or is interrupted.
+    pub fn fetch(
+        &self,
+        stack: &Stack,
+        inspection: &Inspection,
+        tell: &mut dyn FnMut(BuildProgress),
+    ) -> Result<bool, TrialFailure> {
+        let work = self.begin(stack, tell)?;
+        work.fetch(inspection, tell)
+    }
+
+    /// Fetches and builds `stack`.
+    ///
+    /// # Errors
+    /// When a command fails, takes too long or is interrupted, or what it should have made is not there.
+    pub fn build(
+        &self,
+        stack: &Stack,
+        inspection: &Inspection,
+        tell: &mut dyn FnMut(BuildProgress),
+    ) -> Result<BuildRecord, TrialFailure> {
+        let work = self.begin(stack, tell)?;
+        work.fetch(inspection, tell)?;
+        work.build(tell)
+    }
+
+    /// Takes the stack's lock; its folder and that of the logs are there afterwards.
+    fn begin<'w>(
+        &'w self,
+        stack: &'w Stack,
+        tell: &mut dyn FnMut(BuildProgress),
+    ) -> Result<Work<'w>, TrialFailure> {
+        let id = &stack.manifest.id;
+        let folder = stamp::folder(stack);
+        for folder in [folder.as_path(), self.logs] {
+            fs::create_dir_all(folder).map_err(|error| {
+                let folder = folder.display();
+                failure(
+                    Phase::Fetch,
+                    format!("preparing {id}: making the folder {folder}: {error}"),
+                )
+            })?;
+        }
+        let path = folder.join("lock");
+        let lock = self.lock(&path, tell).map_err(|error| {
+            let path = path.display();
+            failure(
+                Phase::Fetch,
+                format!("preparing {id}: locking {path}: {error}"),
+            )
+        })?;
+        Ok(Work {
+            builder: self,
+            stack,
+            _lock: lock,
+        })
+    }
+
+    fn lock(&self, path: &Path, tell: &mut dyn FnMut(BuildProgress)) -> io::Result<File> {
+        let file = File::options().create(true).append(true).open(path)?;
+        let mut told = false;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if self.host.interrupted() {
+                let reason = "interrupted while another deadheat held it";
+                return Err(io::Error::new(io::ErrorKind::Interrupted, reason));
+            }
+            if !told {
+                let lock = path.to_owned();
+                tell(BuildProgress::Waiting { lock });
+                told = true;
+            }
+            thread::sleep(LOCK_ATTENTION);
+        }
+    }
+}
+
+/// A stack that nobody else prepares meanwhile.
+struct Work<'w> {
+    builder: &'w Builder<'w>,
+    stack: &'w Stack,
+    /// Given back when it is closed.
+    _lock: File,
+}
+
+impl Work<'_> {
+    fn fetch(
+        &self,
+        inspection: &Inspection,
+        tell: &mut dyn FnMut(BuildProgress),
+    ) -> Result<bool, TrialFailure> {
+        let commands = &self.stack.manifest.build.fetch;
+        if commands.is_empty() {
+            return Ok(false);
+        }
+        let fingerprint = || {
+            stamp::fingerprint(self.stack, inspection).map_err(|error| {
+                let id = &self.stack.manifest.id;
+                failure(
+                    Phase::Fetch,
+                    format!("reading the lock files of {id}: {error}"),
+                )
+            })
+        };
+        if stamp::is_fetched(self.stack, &fingerprint()?) {
+            tell(BuildProgress::AlreadyFetched);
+            return Ok(false);
+        }
+        stamp::forget_fetched(self.stack);
+        self.run(Phase::Fetch, commands, tell)?;
+        // Again, because a fetch may write lock files.
+        stamp::note_fetched(self.stack, &fingerprint()?)
+            .map_err(|error| failure(Phase::Fetch, self.cannot_note(&error)))?;
+        Ok(true)
+    }
+
+    fn build(&self, tell: &mut dyn FnMut(BuildProgress)) -> Result<BuildRecord, TrialFailure> {
+        let build = &self.stack.manifest.build;
+        let incremental = stamp::is_built(self.stack);
+        let started = Instant::now();
+        if let Err(failure) = self.run(Phase::Build, &build.steps, tell) {
+            // It may have failed because something fetched has gone from a cache that we do not see.
+            if !self.builder.host.interrupted() {
+                stamp::forget_fetched(self.stack);
+            }
+            return Err(failure);
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        let artefact_bytes =
+            artefact_bytes(&self.stack.dir, &build.artefacts).map_err(|error| {
+                let id = &self.stack.manifest.id;
+                let reason = format!("building {id}: looking at what was built: {error}; check `artefacts` in stack.toml");
+                failure(Phase::Build, reason)
+            })?;
+        stamp::note_built(self.stack)
+            .map_err(|error| failure(Phase::Build, self.cannot_note(&error)))?;
+        Ok(BuildRecord {
+            seconds,
+            incremental,
+            artefact_bytes,
+        })
+    }
+
+    fn run(
+        &self,
+        phase: Phase,
+        commands: &[Vec<String>],
+        tell: &mut dyn FnMut(BuildProgress),
+    ) -> Result<(), TrialFailure> {
+        if commands.is_empty() {
+            return Ok(());
+        }
+        let id = &self.stack.manifest.id;
+        let verb = if phase == Phase::Fetch {
+            "fetch"
+        } else {
+            "build"
+        };
+        let log = self.builder.logs.join(format!("{id}.{verb}.log"));
+        fs::write(&log, "").map_err(|error| {
+            let log = log.display();
+            failure(
+                phase,
+                format!("{} {id}: writing {log}: {error}", gerund(phase)),
+            )
+        })?;
+        for command in commands {
+            tell(BuildProgress::Running {
+                phase,
+                command: in_shell(command),
+            });
+            let task = Task::new(command, &self.stack.dir, &log, self.builder.limit);
+            run(self.builder.host, &task).map_err(|error| self.failed(phase, &error, &log))?;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, phase: Phase, error: &CommandError, log: &Path) -> TrialFailure {
+        let id = &self.stack.manifest.id;
+        let reason = format!(
+            "{} {id}: {error}; the log is {}{}",
+            gerund(phase),
+            log.display(),
+            self.missing_packages(error)
+        );
+        TrialFailure {
+            log_tail: log_tail(log, TAIL_LINES),
+            ..failure(phase, reason)
+        }
+    }
+
+    /// A failure's likely cause: Debian packages that the manifest names and that are not installed.
+    fn missing_packages(&self, error: &CommandError) -> String {
+        let host = self.builder.host;
+        let own_fault = matches!(
+            error,
+            CommandError::Failed { .. } | CommandError::NotFound { .. }
+        );
+        if !own_fault || !apt::is_here(host) {
+            return String::new();
+        }
+        let missing = apt::missing(host, &self.stack.manifest.build.apt);
+        if missing.is_empty() {
+            return String::new();
+        }
+        let command = in_shell(&apt::install_by_hand(host, &missing));
+        format!(
+            "; {} not installed: {command}",
+            missing.join(", ") + if missing.len() == 1 { " is" } else { " are" }
+        )
+    }
+
+    fn cannot_note(&self, error: &io::Error) -> String {
+        let folder = stamp::folder(self.stack);
+        let id = &self.stack.manifest.id;
+        format!("preparing {id}: writing to {}: {error}", folder.display())
+    }
+}
+
+fn gerund(phase: Phase) -> &'static str {
+    if phase == Phase::Fetch {
+        "fetching what is needed for"
+    } else {
+        "building"
+    }
+}
+
+fn failure(phase: Phase, reason: String) -> TrialFailure {
+    TrialFailure {
+        phase,
+        reason,
+        log_tail: Vec::new(),
+        load: None,
+    }
+}

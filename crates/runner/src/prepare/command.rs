@@ -1,0 +1,236 @@
+//! Commands that end: by themselves, at their time limit, or when the session is interrupted.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use super::Host;
+use crate::process::{ProcessError, Spawn, Supervised};
+
+/// How often a running command looks whether it shall end.
+const ATTENTION: Duration = Duration::from_millis(100);
+/// From SIGTERM to SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+/// What the supervisor says of a command that did what it should.
+const SUCCESS: &str = "exited with status 0";
+
+/// A command to run to its end.
+pub(super) struct Task<'t> {
+    /// Program and arguments.
+    pub command: &'t [String],
+    /// The working folder.
+    pub dir: &'t Path,
+    /// The file that its output is appended to.
+    pub log: &'t Path,
+    /// It is ended after this time.
+    pub limit: Duration,
+    /// How long it may take to end when it is asked to.
+    pub grace: Duration,
+}
+
+impl<'t> Task<'t> {
+    /// `command` in `dir`, with the usual grace.
+    pub fn new(command: &'t [String], dir: &'t Path, log: &'t Path, limit: Duration) -> Self {
+        Self {
+            command,
+            dir,
+            log,
+            limit,
+            grace: GRACE,
+        }
+    }
+}
+
+/// Why a command did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The program is nowhere on the PATH.
+    #[error("`{command}` cannot be run: {program} is not on the PATH, or not executable")]
+    NotFound {
+        /// The command.
+        command: String,
+        /// Its program.
+        program: String,
+    },
+    /// It could not be started.
+    #[error("`{command}` cannot be run: {source}")]
+    Start {
+        /// The command.
+        command: String,
+        /// Why.
+        source: ProcessError,
+    },
+    /// Its log file could not be written or read.
+    #[error("`{command}` cannot be run: using {} for its output: {source}", log.display())]
+    Log {
+        /// The command.
+        command: String,
+        /// The file.
+        log: PathBuf,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// It ended otherwise than with status 0.
+    #[error("`{command}` {how}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// "exited with status 1".
+        how: String,
+    },
+    /// It took too long and was ended.
+    #[error("`{command}` was ended because it took longer than {}", humantime::format_duration(*.limit))]
+    TimedOut {
+        /// The command.
+        command: String,
+        /// The time limit.
+        limit: Duration,
+    },
+    /// The session was interrupted meanwhile, and it was ended.
+    #[error("`{command}` was interrupted")]
+    Interrupted {
+        /// The command.
+        command: String,
+    },
+}
+
+/// Runs `task` to its end. Nothing that it started is left when this returns.
+pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> {
+    let command = in_shell(task.command);
+    if host.interrupted() {
+        return Err(CommandError::Interrupted { command });
+    }
+    let spec = spawn_spec(host, task)?;
+    let mut child = match Supervised::spawn(&host.supervision, &spec) {
+        Ok(child) => child,
+        Err(source) => return Err(CommandError::Start { command, source }),
+    };
+    let started = Instant::now();
+    let outcome = loop {
+        let left = task.limit.saturating_sub(started.elapsed());
+        match child.wait_exit(left.min(ATTENTION)) {
+            Some(how) if how == SUCCESS => break Ok(()),
+            Some(how) => break Err(CommandError::Failed { command, how }),
+            None if host.interrupted() => break Err(CommandError::Interrupted { command }),
+            None if left.is_zero() => {
+                let limit = task.limit;
+                break Err(CommandError::TimedOut { command, limit });
+            }
+            None => {}
+        }
+    };
+    // Also after a good end: a daemon that a build left behind would disturb the measurement.
+    if let Err(error) = child.stop() {
+        tracing::warn!("{error}");
+    }
+    outcome
+}
+
+/// Runs `command` in `dir` and returns what it wrote to standard output and standard error, and how it ended.
+pub(super) fn output(
+    host: &Host<'_>,
+    command: &[String],
+    dir: &Path,
+    limit: Duration,
+) -> (String, Result<(), CommandError>) {
+    let log = match tempfile::NamedTempFile::new() {
+        Ok(log) => log,
+        Err(source) => {
+            let error = CommandError::Log {
+                command: in_shell(command),
+                log: std::env::temp_dir(),
+                source,
+            };
+            return (String::new(), Err(error));
+        }
+    };
+    let outcome = run(host, &Task::new(command, dir, log.path(), limit));
+    let text = fs::read(log.path()).unwrap_or_default();
+    (String::from_utf8_lossy(&text).into_owned(), outcome)
+}
+
+fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
+    let command = || in_shell(task.command);
+    let (program, args) = task
+        .command
+        .split_first()
+        .ok_or_else(|| CommandError::NotFound {
+            command: String::new(),
+            program: "an empty command".to_owned(),
+        })?;
+    let Some(found) = host.find(program, task.dir) else {
+        return Err(CommandError::NotFound {
+            command: command(),
+            program: program.clone(),
+        });
+    };
+    write_heading(task).map_err(|source| CommandError::Log {
+        command: command(),
+        log: task.log.to_owned(),
+        source,
+    })?;
+    Ok(Spawn {
+        name: format!("`{}`", command()),
+        program: found,
+        args: args.to_vec(),
+        env: vec![("PATH".to_owned(), host.path.clone())],
+        cwd: task.dir.to_owned(),
+        cpus: None,
+        log: task.log.to_owned(),
+        user: None,
+        stop_signal: libc::SIGTERM,
+        grace: task.grace,
+        remove_after: None,
+    })
+}
+
+/// A log that already holds something gets a line between it and what comes.
+fn write_heading(task: &Task<'_>) -> std::io::Result<()> {
+    let mut log = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(task.log)?;
+    if log.metadata()?.len() > 0 {
+        writeln!(log)?;
+    }
+    Ok(())
+}
+
+/// `command` as one would type it into a shell.
+pub fn in_shell(command: &[String]) -> String {
+    let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_written_as_a_shell_would_read_them() {
+        let cases: [(&[&str], &str); 3] = [
+            (
+                &["go", "build", "-o", "out/server", "."],
+                "go build -o out/server .",
+            ),
+            (&["sh", "-c", "exit 1"], "sh -c 'exit 1'"),
+            (&["echo", "it's", ""], r"echo 'it'\''s' ''"),
+        ];
+        for (words, expected) in cases {
+            let command: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(in_shell(&command), expected);
+        }
+    }
+}

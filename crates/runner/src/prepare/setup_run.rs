@@ -1,0 +1,213 @@
+//! Does what a [`SetupPlan`] says. What fails is told of and keeps nothing else from being done.
+
+use std::{fs, path::Path, time::Duration};
+
+use deadheat_model::trial::TrialFailure;
+
+use super::{
+    BuildProgress, Builder, Host, SetupPlan, SetupStep, UnfitProgram,
+    command::{CommandError, Task, run},
+    inspect,
+};
+use crate::{manifest::Stack, process::log_tail};
+
+/// dpkg must not be killed between two packages when there is a way around it.
+const APT_GRACE: Duration = Duration::from_secs(60);
+/// Lines of apt's output that a failure shows.
+const TAIL_LINES: usize = 20;
+
+/// What happens during a setup.
+#[derive(Debug)]
+pub enum SetupProgress<'p> {
+    /// A step begins.
+    Running(&'p SetupStep),
+    /// A step failed; the setup goes on.
+    Failed {
+        /// The step.
+        step: &'p SetupStep,
+        /// Why.
+        error: CommandError,
+        /// The last lines of its output.
+        log_tail: Vec<String>,
+    },
+    /// A step that needs root, which we have no way to become.
+    ToBeDoneByYou(&'p SetupStep),
+    /// A stack's dependencies are not fetched, because its toolchain is not here.
+    NotFetched {
+        /// The stack.
+        stack: &'p str,
+        /// What is missing, and what to do.
+        reason: String,
+    },
+    /// A stack's fetch goes on.
+    Fetching {
+        /// The stack.
+        stack: &'p str,
+        /// How.
+        progress: BuildProgress,
+    },
+    /// A stack's fetch failed; the setup goes on.
+    FetchFailed {
+        /// The stack.
+        stack: &'p str,
+        /// Why.
+        failure: TrialFailure,
+    },
+}
+
+/// How a setup went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SetupOutcome {
+    /// Steps and fetches that failed.
+    pub failed: usize,
+    /// Steps that are left to the user.
+    pub left_to_you: usize,
+}
+
+/// Does what `plan` says; the builder's logs get `setup.log` beside the stacks' fetch logs. `stacks` are those that the
+/// plan was made for.
+pub fn run_setup(
+    builder: &Builder<'_>,
+    plan: &SetupPlan,
+    stacks: &[&Stack],
+    tell: &mut dyn FnMut(SetupProgress<'_>),
+) -> SetupOutcome {
+    let mut outcome = SetupOutcome::default();
+    install(builder, plan, &mut outcome, tell);
+    for stack in stacks {
+        let id = &stack.manifest.id;
+        if plan.fetch.iter().any(|(stack, _)| stack == id) {
+            fetch(builder, stack, &mut outcome, tell);
+        }
+    }
+    outcome
+}
+
+fn install(
+    builder: &Builder<'_>,
+    plan: &SetupPlan,
+    outcome: &mut SetupOutcome,
+    tell: &mut dyn FnMut(SetupProgress<'_>),
+) {
+    let Some(install) = &plan.install else {
+        return;
+    };
+    if plan.by_hand {
+        for step in plan
+            .guards
+            .iter()
+            .chain(&plan.update)
+            .chain([install])
+            .chain(&plan.cleanup)
+        {
+            tell(SetupProgress::ToBeDoneByYou(step));
+            outcome.left_to_you += 1;
+        }
+        return;
+    }
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let mut steps = Steps {
+        host: builder.host,
+        builder,
+        outcome,
+        tell,
+    };
+    // Without the guards a package might start services, so then none is installed.
+    if plan.guards.iter().all(|step| steps.run(step)) {
+        // A list that cannot be brought up to date may still do.
+        plan.update.iter().for_each(|step| {
+            steps.run(step);
+        });
+        let all = steps.run(install);
+        // One package that does not exist here keeps apt from installing the others.
+        if !all && plan.one_by_one.len() > 1 {
+            for step in &plan.one_by_one {
+                steps.run(step);
+            }
+        }
+    }
+    // Also after an interrupt: the guards must not stay.
+    let calm = Host {
+        interrupt: &never,
+        ..builder.host.clone()
+    };
+    let mut steps = Steps {
+        host: &calm,
+        builder,
+        outcome: steps.outcome,
+        tell: steps.tell,
+    };
+    for step in &plan.cleanup {
+        steps.run(step);
+    }
+}
+
+struct Steps<'s> {
+    host: &'s Host<'s>,
+    builder: &'s Builder<'s>,
+    outcome: &'s mut SetupOutcome,
+    tell: &'s mut dyn FnMut(SetupProgress<'_>),
+}
+
+impl Steps<'_> {
+    /// Runs `step`; whether it succeeded.
+    fn run(&mut self, step: &SetupStep) -> bool {
+        (self.tell)(SetupProgress::Running(step));
+        let log = self.builder.logs.join("setup.log");
+        match self.try_run(step, &log) {
+            Ok(()) => true,
+            Err(error) => {
+                self.outcome.failed += 1;
+                (self.tell)(SetupProgress::Failed {
+                    step,
+                    error,
+                    log_tail: log_tail(&log, TAIL_LINES),
+                });
+                false
+            }
+        }
+    }
+
+    fn try_run(&self, step: &SetupStep, log: &Path) -> Result<(), CommandError> {
+        // Should the folder be missing, opening the log says so.
+        let _ = fs::create_dir_all(self.builder.logs);
+        let mut task = Task::new(&step.command, &step.dir, log, self.builder.limit);
+        task.grace = APT_GRACE;
+        run(self.host, &task)
+    }
+}
+
+fn fetch(
+    builder: &Builder<'_>,
+    stack: &Stack,
+    outcome: &mut SetupOutcome,
+    tell: &mut dyn FnMut(SetupProgress<'_>),
+) {
+    let id = stack.manifest.id.as_str();
+    // Again, because its toolchain may have been installed just now.
+    let inspection = inspect(builder.host, stack);
+    let unfit: Vec<&UnfitProgram> = inspection
+        .programs
+        .iter()
+        .filter_map(|found| found.as_ref().err())
+        .collect();
+    if !unfit.is_empty() {
+        let reasons: Vec<String> = unfit
+            .iter()
+            .map(|unfit| format!("{}: {}", unfit.reason, unfit.remedy(builder.host)))
+            .collect();
+        let reason = reasons.join("; ");
+        tell(SetupProgress::NotFetched { stack: id, reason });
+        return;
+    }
+    let fetched = builder.fetch(stack, &inspection, &mut |progress| {
+        tell(SetupProgress::Fetching {
+            stack: id,
+            progress,
+        });
+    });
+    if let Err(failure) = fetched {
+        outcome.failed += 1;
+        tell(SetupProgress::FetchFailed { stack: id, failure });
+    }
+}

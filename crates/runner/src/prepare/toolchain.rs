@@ -1,0 +1,98 @@
+//! A stack's programs: whether they are here, and in which version.
+
+use std::{
+    cmp::Ordering,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use deadheat_model::stack::Toolchain;
+
+use super::{
+    Host, apt,
+    command::{in_shell, output},
+    version::{compare, find_version},
+};
+
+/// Asking for a version takes a JVM a second; what takes much longer is stuck, or downloads something.
+const VERSION_LIMIT: Duration = Duration::from_secs(20);
+
+/// A program that will do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundProgram {
+    /// Its name.
+    pub program: String,
+    /// Its version, as it prints it.
+    pub version: String,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// A program that will not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfitProgram {
+    /// Why: missing, too old, or it does not say its version.
+    pub reason: String,
+    /// Debian packages that would change that, where there is apt.
+    pub packages: Vec<String>,
+    /// Where else to get it.
+    pub hint: String,
+}
+
+impl UnfitProgram {
+    /// What to do.
+    pub fn remedy(&self, host: &Host<'_>) -> String {
+        if self.packages.is_empty() {
+            return self.hint.clone();
+        }
+        let command = in_shell(&apt::install_by_hand(host, &self.packages));
+        format!("{command} (or: {})", self.hint)
+    }
+}
+
+/// Looks for `toolchain`'s program on the PATH and asks its version in the stack's folder `dir`.
+///
+/// # Errors
+/// When it is missing, too old or does not say its version.
+pub fn check_program(
+    host: &Host<'_>,
+    dir: &Path,
+    toolchain: &Toolchain,
+) -> Result<FoundProgram, UnfitProgram> {
+    let program = &toolchain.program;
+    let unfit = |reason: String| UnfitProgram {
+        reason,
+        packages: apt::that_would_help(host, &toolchain.apt),
+        hint: toolchain.hint.clone(),
+    };
+    let minimum = toolchain.minimum.as_deref();
+    let wanted = minimum.map_or(String::new(), |minimum| format!(" {minimum} or later"));
+    let Some(path) = host.find(program, dir) else {
+        return Err(unfit(format!("{program}{wanted} is not on the PATH")));
+    };
+    let (text, outcome) = output(host, &toolchain.version, dir, VERSION_LIMIT);
+    if let Err(error) = outcome {
+        let said = text.lines().find(|line| !line.trim().is_empty());
+        let said = said.map_or(String::new(), |line| format!(": {}", line.trim()));
+        return Err(unfit(format!(
+            "asking the version of {program}: {error}{said}"
+        )));
+    }
+    let Some(version) = find_version(&text) else {
+        let command = in_shell(&toolchain.version);
+        return Err(unfit(format!(
+            "asking the version of {program}: `{command}` printed none"
+        )));
+    };
+    match minimum {
+        Some(minimum) if compare(&version, minimum) == Ordering::Less => Err(unfit(format!(
+            "{program} {version} ({}) is too old; {minimum} or later is needed",
+            path.display()
+        ))),
+        _ => Ok(FoundProgram {
+            program: program.clone(),
+            version,
+            path,
+        }),
+    }
+}

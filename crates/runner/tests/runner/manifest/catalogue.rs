@@ -1,0 +1,133 @@
+use std::{fs, path::Path};
+
+use deadheat_runner::manifest::{LoadError, load, read};
+
+use super::{stack, workload};
+
+#[test]
+fn the_projects_own_manifests_have_no_mistake() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let reading = read(&root).unwrap();
+    let drawn: Vec<String> = reading
+        .errors
+        .iter()
+        .map(|error| error.render(false))
+        .collect();
+    assert!(drawn.is_empty(), "{}", drawn.join("\n\n"));
+    let ids: Vec<&str> = reading
+        .catalogue
+        .workloads
+        .iter()
+        .map(|one| one.id.as_str())
+        .collect();
+    let eight = [
+        "hash",
+        "json",
+        "json-decode",
+        "payload",
+        "ping-pong",
+        "plaintext",
+        "proxy",
+        "users",
+    ];
+    assert_eq!(ids, eight);
+    assert!(!reading.catalogue.stacks.is_empty());
+}
+
+#[test]
+fn stacks_and_workloads_are_sorted_and_what_is_hidden_is_left_out() {
+    let root = super::root(&[
+        ("stacks/b/stack.toml", &stack("b", "")),
+        ("stacks/a/stack.toml", &stack("a", "")),
+        ("stacks/.hidden/stack.toml", "no toml"),
+        ("stacks/README.md", "about stacks"),
+        ("workloads/z.toml", &workload("z", "")),
+        ("workloads/y.toml", &workload("y", "")),
+        ("workloads/.y.toml.swp", "no toml"),
+        ("workloads/README.md", "about workloads"),
+    ]);
+    fs::create_dir(root.path().join("stacks/begun")).unwrap();
+    let catalogue = load(root.path()).unwrap();
+    let stacks: Vec<&str> = catalogue
+        .stacks
+        .iter()
+        .map(|one| one.manifest.id.as_str())
+        .collect();
+    let workloads: Vec<&str> = catalogue
+        .workloads
+        .iter()
+        .map(|one| one.id.as_str())
+        .collect();
+    assert_eq!((stacks, workloads), (vec!["a", "b"], vec!["y", "z"]));
+    assert_eq!(catalogue.stacks[0].dir, root.path().join("stacks/a"));
+    assert_eq!(
+        catalogue.warnings,
+        ["stacks/begun has no stack.toml and is left out"]
+    );
+}
+
+#[test]
+fn what_is_right_can_be_used_beside_what_is_not() {
+    let root = super::root(&[
+        ("stacks/a/stack.toml", &stack("a", "")),
+        ("stacks/b/stack.toml", &stack("b", "colour = 1\n")),
+    ]);
+    let reading = read(root.path()).unwrap();
+    assert_eq!(reading.catalogue.stacks.len(), 1);
+    assert_eq!(reading.errors.len(), 1);
+}
+
+#[test]
+fn the_mistakes_of_all_files_are_named_together() {
+    let root = super::root(&[
+        ("stacks/a/stack.toml", &stack("a", "colour = 1\n")),
+        ("stacks/b/stack.toml", "id ="),
+        ("workloads/y.toml", &workload("z", "")),
+    ]);
+    let LoadError::Manifests(errors) = load(root.path()).unwrap_err() else {
+        panic!("mistakes in manifests");
+    };
+    let lines = errors.to_string();
+    let expected = "stacks/a/stack.toml:13:1: unknown key `colour` in [run]\n\
+                    stacks/b/stack.toml:1:5: this is not TOML (string values must be quoted, expected literal string)\n\
+                    workloads/y.toml:1:6: the id `z` is not the file's name (the file is called `y.toml`)";
+    assert_eq!(lines, expected);
+    assert_eq!(errors.0[0].position(), Some((13, 1)));
+    assert_eq!(errors.0[0].path(), Path::new("stacks/a/stack.toml"));
+}
+
+#[test]
+fn a_manifest_that_cannot_be_read_is_a_mistake_too() {
+    let root = super::root(&[]);
+    let path = root.path().join("stacks/a/stack.toml");
+    fs::create_dir_all(&path).unwrap();
+    fs::create_dir(root.path().join("stacks/b")).unwrap();
+    fs::write(root.path().join("stacks/b/stack.toml"), b"id = \"\xff\"").unwrap();
+    let errors = read(root.path()).unwrap().errors;
+    let drawn: Vec<String> = errors.iter().map(|error| error.render(false)).collect();
+    assert_eq!(errors.len(), 2, "{drawn:?}");
+    assert!(
+        drawn[0].contains("stacks/a/stack.toml: reading this manifest"),
+        "{}",
+        drawn[0]
+    );
+    assert_eq!(errors[0].position(), None);
+}
+
+#[test]
+fn without_its_folders_there_is_no_catalogue() {
+    let empty = tempfile::tempdir().unwrap();
+    let error = load(empty.path()).unwrap_err().to_string();
+    assert!(
+        error.contains("reading the folder") && error.contains("workloads"),
+        "{error}"
+    );
+}
+
+#[test]
+fn colour_is_asked_for() {
+    let root = super::root(&[("stacks/b/stack.toml", "id =")]);
+    let error = &read(root.path()).unwrap().errors[0];
+    assert!(error.render(true).contains("\u{1b}["));
+    assert!(!error.render(false).contains('\u{1b}'));
+}

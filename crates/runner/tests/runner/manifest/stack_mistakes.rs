@@ -1,0 +1,107 @@
+//! A table of bad `stack.toml`s, each with the drawing that it gets.
+
+use super::{drawn, stack, workload};
+
+/// Draws the mistakes of `stacks/go/stack.toml`, where there are the workloads plaintext and users.
+fn of(manifest: &str) -> String {
+    drawn(&[
+        ("stacks/go/stack.toml", manifest),
+        ("workloads/plaintext.toml", &workload("plaintext", "")),
+        ("workloads/users.toml", &workload("users", "")),
+    ])
+}
+
+/// The least manifest, with `from` replaced.
+fn with(from: &str, to: &str) -> String {
+    let least = stack("go", "");
+    assert!(least.contains(from), "{from}");
+    least.replace(from, to)
+}
+
+macro_rules! mistakes {
+    ($($name:ident: $manifest:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(of(&$manifest));
+        }
+    )*};
+}
+
+mistakes! {
+    misspelt_key_gets_a_suggestion: stack("go", "\n[build]\nartifacts = [\"out\"]\n");
+    unknown_key_gets_the_known_ones: stack("go", "\n[build]\ncolour = \"blue\"\n");
+    misspelt_key_in_a_nested_table: with("driver =", "drivr =");
+    misspelt_key_in_the_second_variant:
+        stack("go", "\n[[variant]]\nid = \"a\"\ndescription = \"A\"\n\n[[variant]]\nid = \"b\"\ndescripton = \"B\"\n");
+    misspelt_key_in_a_variants_database: stack(
+        "go",
+        "\n[[variant]]\nid = \"a\"\ndescription = \"A\"\n[variant.database]\naccess = \"orm\"\ndriver = \"d\"\nsize = 4\n"
+    );
+    misspelt_key_in_an_inline_table:
+        stack("go", "\n[build]\n\n[[locked]]\nfile = \"go.mod\"\npakage = \"x\"\n");
+    missing_key: with("driver = \"pgx\"\n", "");
+    missing_table: with("[run]\ncommand = [\"out/server\"]\n", "");
+    missing_key_of_a_toolchain: stack("go", "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\n");
+    wrong_type: with("command = [\"out/server\"]", "command = \"out/server\"");
+    wrong_type_in_an_array: with("[\"out/server\"]", "[\"out/server\", 8080]");
+    wrong_type_of_a_table: with("[database]\naccess = \"async\"\ndriver = \"pgx\"\npool = 16", "database = \"pgx\"");
+    unknown_word: with("\"async\"", "\"asynch\"");
+    unknown_word_without_a_near_one: with("\"native\"", "\"quick\"");
+    pool_of_none_misspelt: with("pool = 16", "pool = \"nine\"");
+    missing_pool: with("pool = 16\n", "");
+    pool_of_zero: with("pool = 16", "pool = 0");
+    negative_cpus: stack("go", "\n[[variant]]\nid = \"a\"\ndescription = \"A\"\ncpus = -1\n");
+    malformed_toml: with("id = \"go\"", "id = \"go");
+    key_twice: with("language = \"Go\"", "language = \"Go\"\nlanguage = \"Go\"");
+    id_is_not_the_folder: with("id = \"go\"", "id = \"rust\"");
+    id_with_a_colon: with("id = \"go\"", "id = \"go:fast\"");
+    unknown_workload: with("runtime", "workloads = [\"plaintext\", \"user\"]\nruntime");
+    workload_twice: with("runtime", "workloads = [\"users\", \"users\"]\nruntime");
+    no_workload: with("runtime", "workloads = []\nruntime");
+    variant_twice: stack("go", "\n[[variant]]\nid = \"a\"\ndescription = \"A\"\n\n[[variant]]\nid = \"a\"\ndescription = \"B\"\n");
+    empty_commands: stack(
+        "go",
+        "\n[build]\nfetch = [[]]\nsteps = [[\"go\", \"build\"], [\"\"]]\n\n[[variant]]\nid = \"a\"\ndescription = \"A\"\ncommand = []\n"
+    );
+    unknown_lock_file: stack("go", "\n[[locked]]\nfile = \"cargo.lock\"\npackage = \"axum\"\n");
+    minimum_is_no_version: stack(
+        "go",
+        "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\nminimum = \">=1.25\"\nhint = \"x\"\n"
+    );
+    artefact_outside: stack("go", "\n[build]\nartefacts = [\"../secret\", \"/etc\", \"out\"]\n");
+    environment_of_the_contract: stack("go", "env = { PORT = \"80\", NODE_ENV = \"production\" }\n");
+    variant_for_no_cpus: stack("go", "\n[[variant]]\nid = \"a\"\ndescription = \" \"\ncpus = 0\n");
+    several_mistakes_at_once: stack(
+        "go",
+        "\n[build]\nartifacts = [\"out\"]\nstep = [[]]\nfetch = 3\n\n[[variant]]\nid = \"A\"\ndescription = \"A\"\n"
+    );
+}
+
+#[test]
+fn two_folders_with_one_id() {
+    insta::assert_snapshot!(drawn(&[
+        ("stacks/go/stack.toml", &stack("go", "")),
+        ("stacks/go-copy/stack.toml", &stack("go", "")),
+    ]));
+}
+
+#[test]
+fn an_empty_manifest_is_none() {
+    insta::assert_snapshot!(of(""));
+}
+
+#[test]
+fn the_least_manifest_and_a_full_one_have_no_mistake() {
+    assert_eq!(of(&stack("go", "")), "");
+    let full = stack(
+        "go",
+        "env = { A = \"1\" }\n\n\
+         [[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\nminimum = \"1.25\"\napt = [\"golang\"]\nhint = \"x\"\n\n\
+         [[locked]]\nfile = \"go.mod\"\npackage = \"x\"\n\n\
+         [build]\napt = [\"make\"]\nfetch = [[\"a\"]]\nsteps = [[\"b\"]]\nartefacts = [\"out/server\", \".\"]\n\n\
+         [[variant]]\nid = \"unpooled\"\ndescription = \"A connection per request\"\ncpus = 2\ncommand = [\"c\"]\nlimits = [\"slow\"]\n\
+         [variant.env]\nB = \"2\"\n\
+         [variant.database]\naccess = \"orm\"\ndriver = \"d\"\npool = \"none\"\n",
+    );
+    assert_eq!(of(&full), "");
+}

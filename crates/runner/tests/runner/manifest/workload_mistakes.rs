@@ -1,0 +1,47 @@
+//! A table of bad `workloads/*.toml`s, each with the drawing that it gets.
+
+use super::{drawn, workload};
+
+fn of(manifest: &str) -> String {
+    drawn(&[("workloads/text.toml", manifest)])
+}
+
+/// The least manifest, with `from` replaced.
+fn with(from: &str, to: &str) -> String {
+    let least = workload("text", "");
+    assert!(least.contains(from), "{from}");
+    least.replace(from, to)
+}
+
+macro_rules! mistakes {
+    ($($name:ident: $manifest:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(of(&$manifest));
+        }
+    )*};
+}
+
+mistakes! {
+    misspelt_key_of_a_point: workload("text", "conections = 4\n");
+    misspelt_key_of_an_oracle: with("body = \"Hello\"", "bdy = \"Hello\"");
+    missing_key_of_an_oracle: with("body = \"Hello\"\n", "");
+    misspelt_kind_of_an_oracle: with("\"text\"\nbody", "\"txt\"\nbody");
+    oracle_without_a_kind: with("kind = \"text\"\n", "");
+    wrong_type_in_an_oracle: with("body = \"Hello\"", "body = 3");
+    key_of_an_oracle_that_has_none: with("kind = \"text\"", "kind = \"users\"");
+    repeated_byte_is_two_characters: with("kind = \"text\"\nbody = \"Hello\"", "kind = \"repeated\"\nbyte = \"dd\"\ncount = 3");
+    repeated_byte_is_not_ascii: with("kind = \"text\"\nbody = \"Hello\"", "kind = \"repeated\"\nbyte = \"ä\"\ncount = 0");
+    duration_without_a_unit: with("content-sample", "least-measurement = \"2 parsecs\"\ncontent-sample");
+    id_is_not_the_file: with("id = \"text\"", "id = \"json\"");
+    rounds_without_a_place_in_the_path: workload("text", "rounds = 3\n");
+    path_with_rounds_and_a_point_without: with("/text", "/text?n={rounds}");
+    path_with_other_braces: with("/text", "/text?n={round}");
+    digest_chain_without_rounds: with("kind = \"text\"\nbody = \"Hello\"", "kind = \"digest-chain\"");
+    path_without_a_slash: with("/text", "text me");
+    point_twice: workload("text", "\n[[point]]\nid = \"c50\"\nconnections = 60\n");
+    no_point: with("[[point]]\nid = \"c50\"\nconnections = 50\n", "").replace("[oracle]", "point = []\n\n[oracle]");
+    zeroes: with("content-sample = 10", "content-sample = 0\nleast-measurement = \"0s\"")
+        .replace("connections = 50", "connections = 0");
+    method_in_small_letters: with("GET", "get");
+}
