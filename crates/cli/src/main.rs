@@ -1,1 +1,40 @@
-fn main() {}
+//! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
+
+mod args;
+mod exit;
+mod hidden;
+mod interrupt;
+mod output;
+mod plan_text;
+mod progress;
+mod report;
+mod run;
+mod select;
+mod setup;
+mod stacks;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::args::{Arguments, Command, StacksCommand};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::report(&args),
+        Command::Setup(args) => setup::setup(&args),
+        Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
+        Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
+        Command::Supervise => hidden::supervise(),
+        Command::Upstream(args) => hidden::upstream(&args),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::error(&error.to_string());
+            error.exit().into()
+        }
+    }
+}

@@ -6,5 +6,5 @@ pub mod prepare;
 pub mod process;
 pub mod sampling;
 pub mod services;
-// pub mod session;
-// pub mod verify;
+pub mod session;
+pub mod verify;

@@ -76,7 +76,7 @@ impl Measuring<'_> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        let Some((target, workload, point)) = self.find(cell) else {
+        let Some((target, workload, point)) = find(self.options, cell) else {
             return Ok(true);
         };
         (self.on_event)(&Event::TrialStarted {
@@ -101,7 +101,7 @@ impl Measuring<'_> {
                 timeout: self.options.start_timeout,
             },
             pinning: &self.plan.pinning,
-            warm_up: self.options.warm_up.unwrap_or_else(|| warm_up(target.manifest.runtime)),
+            warm_up: self.options.warm_up.unwrap_or_else(|| warm_up(target.stack.manifest.runtime)),
             measure: planned.map_or(Duration::from_secs(1), |one| one.measure),
             seed: self.options.seed ^ u64::from(block),
         };
@@ -126,12 +126,15 @@ impl Measuring<'_> {
         });
         Ok(true)
     }
+}
 
-    fn find(&self, cell: &Cell) -> Option<(&SelectedTarget, &WorkloadManifest, &LoadPoint)> {
-        let options: &SessionOptions = self.options;
-        let target = options.targets.iter().find(|one| one.target == cell.target)?;
-        let workload = options.workloads.iter().find(|one| one.manifest.id == cell.workload)?;
-        let point = workload.points.iter().find(|one| one.id == cell.point)?;
-        Some((target, &workload.manifest, point))
-    }
+/// What a cell of the plan stands for.
+fn find<'a>(
+    options: &'a SessionOptions,
+    cell: &Cell,
+) -> Option<(&'a SelectedTarget, &'a WorkloadManifest, &'a LoadPoint)> {
+    let target = options.targets.iter().find(|one| one.target == cell.target)?;
+    let workload = options.workloads.iter().find(|one| one.manifest.id == cell.workload)?;
+    let point = workload.points.iter().find(|one| one.id == cell.point)?;
+    Some((target, &workload.manifest, point))
 }

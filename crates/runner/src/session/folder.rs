@@ -66,7 +66,7 @@ pub(super) fn now() -> String {
 
 /// The commit of the stacks' sources, with `-dirty` when there are changes.
 pub(super) fn commit_of(options: &SessionOptions) -> Option<String> {
-    let folder = &options.targets.first()?.folder;
+    let folder = &options.targets.first()?.stack.dir;
     let git = |args: &[&str]| {
         let output = Command::new("git").arg("-C").arg(folder).args(args).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();

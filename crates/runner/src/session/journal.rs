@@ -168,3 +168,119 @@ fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
             source,
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{
+        Cell, Plan, TargetId, TrialOutcome, TrialRecord,
+        machine::Machine,
+        plan::Pinning,
+        session::EndReason,
+        trial::{Phase, TrialFailure},
+    };
+
+    use super::*;
+
+    fn header() -> SessionHeader {
+        SessionHeader {
+            schema: SCHEMA,
+            id: "s".to_owned(),
+            deadheat: "0".to_owned(),
+            commit: None,
+            started: "2026-11-21T00:00:00Z".to_owned(),
+            arguments: Vec::new(),
+            machine: Machine::default(),
+            plan: Plan {
+                seed: 1,
+                blocks: 3,
+                targets: Vec::new(),
+                workloads: Vec::new(),
+                cells: Vec::new(),
+                pinning: Pinning::Off { cpus: vec![0] },
+                budget_seconds: None,
+                estimate: std::time::Duration::ZERO,
+            },
+            targets: Vec::new(),
+            postgres: None,
+        }
+    }
+
+    fn trial(block: u32) -> JournalEntry {
+        JournalEntry::Trial(TrialRecord {
+            block,
+            position: 0,
+            cell: Cell {
+                target: TargetId::new("a", None),
+                workload: "plaintext".to_owned(),
+                point: "c50".to_owned(),
+            },
+            started: "2026-11-21T00:00:00Z".to_owned(),
+            command: Vec::new(),
+            port: 1,
+            warm_up: std::time::Duration::ZERO,
+            outcome: TrialOutcome::Failed(TrialFailure {
+                phase: Phase::Start,
+                reason: "a\nb".to_owned(),
+                log_tail: Vec::new(),
+                load: None,
+            }),
+        })
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        journal.append(&trial(0)).unwrap();
+        let end = JournalEntry::End {
+            reason: EndReason::Budget,
+            at: "2026-11-21T00:00:00Z".to_owned(),
+        };
+        journal.append(&end).unwrap();
+        let record = read_session(folder.path()).unwrap();
+        assert_eq!(record.header, header());
+        assert_eq!((record.trials.len(), record.end), (1, Some(EndReason::Budget)));
+    }
+
+    #[test]
+    fn a_kill_at_any_byte_loses_at_most_the_last_trial() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        journal.append(&trial(0)).unwrap();
+        journal.append(&trial(1)).unwrap();
+        let path = folder.path().join(TRIALS_FILE);
+        let whole = fs::read(&path).unwrap();
+        let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
+        for cut in 0..whole.len() {
+            fs::write(&path, &whole[..cut]).unwrap();
+            let record = read_session(folder.path()).unwrap();
+            assert_eq!(record.trials.len(), usize::from(cut > first), "cut at byte {cut}");
+            assert_eq!(record.end, None);
+        }
+    }
+
+    #[test]
+    fn a_changed_line_and_another_version_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        journal.append(&trial(0)).unwrap();
+        let path = folder.path().join(TRIALS_FILE);
+        fs::write(&path, "{}\n").unwrap();
+        let error = read_session(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("trials.jsonl, line 1"), "{error}");
+        let mut other = serde_json::to_value(header()).unwrap();
+        other["schema"] = 99.into();
+        fs::write(folder.path().join(HEADER_FILE), other.to_string()).unwrap();
+        let error = read_session(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("format 99"), "{error}");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_with_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/full", folder.path().join(TRIALS_FILE)).unwrap();
+        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        let error = journal.append(&trial(0)).unwrap_err().to_string();
+        assert!(error.contains("trials.jsonl") && error.contains("--results"), "{error}");
+    }
+}

@@ -27,7 +27,7 @@ pub use self::{
     error::SessionError,
     journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
     machine::describe_machine,
-    options::{PinningMode, SelectedTarget, SelectedWorkload, SessionOptions},
+    options::{PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
 };
 use self::{
@@ -37,7 +37,7 @@ use self::{
     preparation::{Prepared, Preparing},
     services::Services,
 };
-use crate::process::pin_current_thread;
+use crate::{manifest::SelectedWorkload, process::pin_current_thread};
 
 /// How a session ended.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub fn run(
     let Preparing { mut services, on_event, .. } = preparing;
 
     let participants: Vec<Participant> = prepared.iter().filter_map(|one| one.participant.clone()).collect();
-    let plan = planner::plan(options, &participants, pinning);
+    let plan = planner::plan(options, &participants, pinning.clone());
     let records: Vec<TargetRecord> = prepared.into_iter().map(|one| one.record).collect();
     let header = SessionHeader {
         schema: SCHEMA,
@@ -124,6 +124,30 @@ pub fn run(
         folder: folder.path().to_owned(),
         reason,
     })
+}
+
+/// Checks targets for all their workloads without measuring: the same preparation as a session's, with nothing pinned,
+/// so that a variant made for more CPUs than pinning would leave it is checked too.
+///
+/// # Errors
+/// When the folder for logs cannot be written.
+pub fn check(
+    options: &SessionOptions,
+    on_event: &mut dyn FnMut(&Event),
+    interrupt: &AtomicBool,
+) -> Result<Vec<TargetRecord>, SessionError> {
+    let folder = SessionFolder::create(&options.results, options.seed)?;
+    let pinning = share_out(PinningMode::Off);
+    let services = Services::start(options, &folder, &pinning, on_event)?;
+    let mut preparing = Preparing {
+        options,
+        folder: &folder,
+        pinning: &pinning,
+        services,
+        on_event,
+        interrupt,
+    };
+    Ok(preparing.all().into_iter().map(|one| one.record).collect())
 }
 
 /// How long a trial's server may take to its first correct answer unless the user says otherwise.

@@ -2,28 +2,21 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use deadheat_model::{LoadPoint, StackManifest, TargetId, WorkloadManifest};
+use deadheat_model::{TargetId, WorkloadManifest};
 
-use crate::{process::Supervision, services::PostgresSource};
+use crate::{
+    manifest::{SelectedWorkload, Stack},
+    process::Supervision,
+    services::postgres::Source,
+};
 
-/// A stack under a variant, where it is.
+/// A stack under one of its variants.
 #[derive(Clone, Debug)]
 pub struct SelectedTarget {
-    /// The stack's folder.
-    pub folder: PathBuf,
-    /// The stack.
-    pub manifest: StackManifest,
+    /// The stack and its folder.
+    pub stack: Stack,
     /// The variant.
     pub target: TargetId,
-}
-
-/// A workload with the load points that are wanted.
-#[derive(Clone, Debug)]
-pub struct SelectedWorkload {
-    /// The workload.
-    pub manifest: WorkloadManifest,
-    /// Its load points.
-    pub points: Vec<LoadPoint>,
 }
 
 /// Whether server and generator are kept on CPUs of their own.
@@ -59,7 +52,7 @@ pub struct SessionOptions {
     /// Whether server and generator are kept apart.
     pub pinning: PinningMode,
     /// Where PostgreSQL comes from.
-    pub postgres: PostgresSource,
+    pub postgres: Vec<Source>,
     /// How children are supervised.
     pub supervision: Supervision,
     /// How long a server may take to its first correct answer.

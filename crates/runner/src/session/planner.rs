@@ -140,3 +140,129 @@ fn estimate(
         .sum();
     block * blocks
 }
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{LoadPoint, WorkloadManifest};
+
+    use super::*;
+    use crate::{
+        process::Supervision,
+        services::postgres::Source,
+        session::{PinningMode, START_TIMEOUT},
+    };
+
+    fn workload(id: &str, oracle: Oracle, least: Option<Duration>) -> SelectedWorkload {
+        let point = LoadPoint {
+            id: "c50".to_owned(),
+            connections: 50,
+            rounds: None,
+        };
+        SelectedWorkload {
+            manifest: WorkloadManifest {
+                id: id.to_owned(),
+                description: String::new(),
+                oracle,
+                method: "GET".to_owned(),
+                path: "/".to_owned(),
+                content_type: "text/plain".to_owned(),
+                least_measurement: least,
+                content_sample: 1,
+                point: vec![point.clone()],
+            },
+            points: vec![point],
+        }
+    }
+
+    fn options(budget: u64) -> SessionOptions {
+        let text = Oracle::Text { body: String::new() };
+        SessionOptions {
+            targets: Vec::new(),
+            workloads: vec![
+                workload("plaintext", text, None),
+                workload("users", Oracle::Users, None),
+                workload("proxy", Oracle::Relayed, Some(Duration::from_secs(2))),
+            ],
+            plaintext: None,
+            results: "results".into(),
+            seed: 1,
+            budget: Duration::from_secs(budget),
+            blocks: None,
+            measure: None,
+            warm_up: None,
+            pinning: PinningMode::Off,
+            postgres: Source::automatic(None),
+            supervision: Supervision::by("deadheat"),
+            start_timeout: START_TIMEOUT,
+            arguments: Vec::new(),
+            version: String::new(),
+        }
+    }
+
+    fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
+        (0..count)
+            .map(|index| Participant {
+                target: TargetId::new(format!("stack-{index}"), None),
+                runtime,
+                workloads: ["plaintext", "users", "proxy"].map(str::to_owned).to_vec(),
+                ready: None,
+            })
+            .collect()
+    }
+
+    fn planned(options: &SessionOptions, count: usize) -> Plan {
+        plan(options, &participants(count, Runtime::Native), Pinning::Off { cpus: vec![0] })
+    }
+
+    #[test]
+    fn the_default_budget_gives_five_stacks_seven_blocks() {
+        let plan = planned(&options(600), 5);
+        assert_eq!((plan.blocks, plan.cells.len()), (7, 15));
+        assert!(plan.estimate <= Duration::from_secs(600));
+        assert!(plan.estimate >= Duration::from_secs(300), "the budget is used: {:?}", plan.estimate);
+    }
+
+    #[test]
+    fn a_small_budget_keeps_three_blocks_and_whole_seconds_and_says_what_it_takes() {
+        let plan = planned(&options(1), 5);
+        assert_eq!(plan.blocks, 3);
+        assert_eq!(plan.workloads[0].measure, Duration::from_secs(1));
+        assert!(plan.estimate > Duration::from_secs(1));
+    }
+
+    #[test]
+    fn a_workload_keeps_its_least_measurement_unless_the_user_says_otherwise() {
+        let mut options = options(1);
+        assert_eq!(planned(&options, 1).workloads[2].measure, Duration::from_secs(2));
+        options.measure = Some(Duration::from_millis(500));
+        assert_eq!(planned(&options, 1).workloads[2].measure, Duration::from_millis(500));
+    }
+
+    #[test]
+    fn more_budget_never_buys_less() {
+        let mut last = (0, Duration::ZERO);
+        for budget in [1, 60, 120, 240, 480, 960, 1920] {
+            let plan = planned(&options(budget), 5);
+            let bought = (plan.blocks, plan.workloads[0].measure);
+            assert!(bought.0 >= last.0, "{bought:?} after {last:?}");
+            last = bought;
+        }
+        assert_eq!(last, (7, Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn blocks_and_measurement_can_be_given() {
+        let mut options = options(1);
+        (options.blocks, options.measure) = (Some(11), Some(Duration::from_secs(9)));
+        let plan = planned(&options, 1);
+        assert_eq!((plan.blocks, plan.workloads[0].measure), (11, Duration::from_secs(9)));
+    }
+
+    #[test]
+    fn a_workload_that_a_stack_lacks_is_no_cell() {
+        let mut some = participants(2, Runtime::Jit);
+        some[1].workloads.retain(|id| id == "users");
+        let plan = plan(&options(600), &some, Pinning::Off { cpus: vec![0] });
+        assert_eq!(plan.cells.len(), 4);
+    }
+}

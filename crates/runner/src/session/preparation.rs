@@ -14,7 +14,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Participant, SelectedTarget, SelectedWorkload, SessionOptions,
+    Participant, SelectedTarget, SessionOptions,
     cpus::server_cpus,
     folder::SessionFolder,
     readiness::Readiness,
@@ -22,7 +22,8 @@ use super::{
     services::Services,
 };
 use crate::{
-    prepare,
+    manifest::SelectedWorkload,
+    prepare::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, Unavailable, inspect},
     verify::{Depth, Verifier},
 };
 
@@ -52,7 +53,7 @@ pub(super) fn participant(
 ) -> Participant {
     Participant {
         target: target.target.clone(),
-        runtime: target.manifest.runtime,
+        runtime: target.stack.manifest.runtime,
         workloads: answered(target, workloads).map(|one| one.manifest.id.clone()).collect(),
         ready,
     }
@@ -62,21 +63,29 @@ fn answered<'a>(
     target: &'a SelectedTarget,
     workloads: &'a [SelectedWorkload],
 ) -> impl Iterator<Item = &'a SelectedWorkload> {
-    workloads.iter().filter(|one| target.manifest.answers(&one.manifest.id))
+    workloads.iter().filter(|one| target.stack.manifest.answers(&one.manifest.id))
 }
 
-type Builds = BTreeMap<String, Result<BuildRecord, TrialFailure>>;
+/// What is done once for all variants of a stack, by its id.
+type Stacks = BTreeMap<String, StackState>;
+
+struct StackState {
+    inspection: Inspection,
+    /// `None` while no variant was available.
+    build: Option<Result<BuildRecord, TrialFailure>>,
+}
 
 impl Preparing<'_> {
     /// Prepares every target; stops early when the user asks to.
     pub(super) fn all(&mut self) -> Vec<Prepared> {
-        let mut builds = Builds::new();
+        let mut stacks = Stacks::new();
         let mut prepared = Vec::new();
         for target in &self.options.targets {
+            let one = self.one(target, &mut stacks);
+            // What was cut short by the user is no result.
             if self.interrupt.load(Ordering::Relaxed) {
                 break;
             }
-            let one = self.one(target, &mut builds);
             (self.on_event)(&Event::Prepared {
                 target: target.target.clone(),
                 state: one.record.state.clone(),
@@ -87,70 +96,86 @@ impl Preparing<'_> {
         prepared
     }
 
-    fn one(&mut self, target: &SelectedTarget, builds: &mut Builds) -> Prepared {
-        let mut prepared = Prepared {
-            record: record_of(target),
-            participant: None,
-        };
-        let server_cpus = self.pinning.server_cpus();
-        if let Some(state) = prepare::availability(&target.manifest, &target.target, server_cpus) {
-            prepared.record.state = state;
-            return prepared;
-        }
-        let build = match self.build(target, builds) {
-            Ok(build) => build,
-            Err(failure) => {
-                prepared.record.state = TargetState::Failed(failure);
-                return prepared;
+    fn one(&mut self, target: &SelectedTarget, stacks: &mut Stacks) -> Prepared {
+        let host = Host::here(self.options.supervision.clone(), self.interrupt);
+        let stack = stacks
+            .entry(target.stack.manifest.id.clone())
+            .or_insert_with(|| StackState {
+                inspection: inspect(&host, &target.stack),
+                build: None,
+            });
+        let missing = stack.inspection.availability(&host, &target.stack, &target.target, self.pinning);
+        let (state, failed_workloads, ready) = match missing {
+            Some(Unavailable { reason, remedy }) => {
+                (TargetState::Unavailable { reason, remedy }, Vec::new(), None)
             }
+            None => self.build_and_verify(&host, target, stack),
         };
-        prepared.record.versions = prepare::versions(&target.folder, &target.manifest);
-        match self.verify(target) {
-            Err(failure) => prepared.record.state = TargetState::Failed(failure),
-            Ok((ready, failed)) => {
-                let mut participant = participant(target, &self.options.workloads, Some(ready));
-                participant
-                    .workloads
-                    .retain(|id| !failed.iter().any(|one| one.workload == *id));
-                prepared.participant = Some(participant);
-                prepared.record.failed_workloads = failed;
-                prepared.record.state = TargetState::Ready { build };
-            }
+        let participant = ready.map(|ready| {
+            let mut participant = participant(target, &self.options.workloads, Some(ready));
+            participant
+                .workloads
+                .retain(|id| !failed_workloads.iter().any(|one| one.workload == *id));
+            participant
+        });
+        let inspection = &stack.inspection;
+        Prepared {
+            record: record_of(target, inspection, state, failed_workloads),
+            participant,
         }
-        prepared
     }
 
-    /// Builds the target's stack, once for all its variants.
+    fn build_and_verify(
+        &mut self,
+        host: &Host<'_>,
+        target: &SelectedTarget,
+        stack: &mut StackState,
+    ) -> (TargetState, Vec<WorkloadFailure>, Option<Duration>) {
+        let build = match &stack.build {
+            Some(done) => done.clone(),
+            None => {
+                let built = self.build(host, target, &stack.inspection);
+                stack.build.insert(built).clone()
+            }
+        };
+        let verified = build.and_then(|build| Ok((build, self.verify(target)?)));
+        match verified {
+            Ok((build, (ready, failed))) => (TargetState::Ready { build }, failed, Some(ready)),
+            Err(failure) => (TargetState::Failed(failure), Vec::new(), None),
+        }
+    }
+
     fn build(
         &mut self,
+        host: &Host<'_>,
         target: &SelectedTarget,
-        builds: &mut Builds,
+        inspection: &Inspection,
     ) -> Result<BuildRecord, TrialFailure> {
-        if let Some(done) = builds.get(&target.manifest.id) {
-            return done.clone();
-        }
-        let mut on_step = |step: &str| {
+        let logs = self.folder.logs();
+        let builder = Builder {
+            host,
+            logs: &logs,
+            limit: DEFAULT_COMMAND_LIMIT,
+        };
+        let mut tell = |progress: BuildProgress| {
+            let step = match progress {
+                BuildProgress::Waiting { lock } => {
+                    format!("waiting for another deadheat, which holds {}", lock.display())
+                }
+                BuildProgress::AlreadyFetched => return,
+                BuildProgress::Running { command, .. } => command,
+            };
             (self.on_event)(&Event::PrepareStarted {
                 target: target.target.clone(),
-                step: step.to_owned(),
+                step,
             });
         };
-        let job = prepare::BuildJob {
-            folder: &target.folder,
-            manifest: &target.manifest,
-            log: self.folder.log(&format!("{}-build", target.manifest.id)),
-            supervision: &self.options.supervision,
-            interrupt: self.interrupt,
-        };
-        let built = prepare::build(&job, &mut on_step);
-        if let Ok(build) = &built {
-            (self.on_event)(&Event::Built {
-                target: target.target.clone(),
-                build: build.clone(),
-            });
-        }
-        builds.insert(target.manifest.id.clone(), built.clone());
-        built
+        let build = builder.build(&target.stack, inspection, &mut tell)?;
+        (self.on_event)(&Event::Built {
+            target: target.target.clone(),
+            build: build.clone(),
+        });
+        Ok(build)
     }
 
     /// Starts the target once and asks it everything: the time to its first answer, and what it does not do.
@@ -212,8 +237,13 @@ impl Preparing<'_> {
     }
 }
 
-fn record_of(target: &SelectedTarget) -> TargetRecord {
-    let manifest = &target.manifest;
+fn record_of(
+    target: &SelectedTarget,
+    inspection: &Inspection,
+    state: TargetState,
+    failed_workloads: Vec<WorkloadFailure>,
+) -> TargetRecord {
+    let manifest = &target.stack.manifest;
     let database = manifest.database(&target.target);
     let variant = manifest.variant_of(&target.target);
     TargetRecord {
@@ -226,9 +256,9 @@ fn record_of(target: &SelectedTarget) -> TargetRecord {
         driver: database.driver.clone(),
         pool: database.pool,
         limits: manifest.limits(&target.target),
-        versions: prepare::versions(&target.folder, manifest),
-        state: TargetState::Failed(interrupted(target)),
-        failed_workloads: Vec::new(),
+        versions: inspection.versions(),
+        state,
+        failed_workloads,
     }
 }
 

@@ -98,7 +98,7 @@ impl Server {
         probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
     ) -> Result<Self, StartError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let manifest = &launch.target.manifest;
+        let manifest = &launch.target.stack.manifest;
         let name = launch.target.target.to_string();
         let command = manifest.command(&launch.target.target).to_vec();
         let [program, args @ ..] = command.as_slice() else {
@@ -110,7 +110,7 @@ impl Server {
             program: program.into(),
             args: args.to_vec(),
             env: environment(launch, address, fixtures),
-            cwd: launch.target.folder.clone(),
+            cwd: launch.target.stack.dir.clone(),
             cpus: launch.pinned.clone(),
             log: launch.log.clone(),
             user: None,
@@ -203,7 +203,7 @@ fn environment(
     address: SocketAddr,
     fixtures: &Fixtures,
 ) -> Vec<(String, String)> {
-    let manifest = &launch.target.manifest;
+    let manifest = &launch.target.stack.manifest;
     let pool = match manifest.database(&launch.target.target).pool {
         Pool::Size(size) => size,
         Pool::None => 0,
@@ -220,7 +220,7 @@ fn environment(
         env.push(("DATABASE_URL".to_owned(), postgres.url().to_owned()));
     }
     if let Some(upstream) = &fixtures.upstream {
-        env.push(("UPSTREAM_URL".to_owned(), upstream.url().to_owned()));
+        env.push(("UPSTREAM_URL".to_owned(), upstream.url()));
     }
     env.extend(manifest.env(&launch.target.target));
     env

@@ -50,10 +50,9 @@ impl Services {
         if needs(Oracle::Users) {
             begin("PostgreSQL");
             let started = Postgres::start(&PostgresOptions {
-                source: options.postgres.clone(),
-                supervision: options.supervision.clone(),
+                sources: options.postgres.clone(),
                 cpus: cpus.clone(),
-                log_dir: folder.logs(),
+                ..PostgresOptions::new(options.supervision.clone(), folder.logs())
             });
             match started {
                 Ok(postgres) => own.fixtures.postgres = Some(postgres),
@@ -62,7 +61,7 @@ impl Services {
         }
         if needs(Oracle::Relayed) {
             begin("the slow upstream");
-            match Upstream::start(&options.supervision, cpus, folder.logs()) {
+            match Upstream::start(&options.supervision, cpus, &folder.logs()) {
                 Ok(upstream) => own.fixtures.upstream = Some(upstream),
                 Err(error) => own.upstream_failure = Some(failure(&error)),
             }
@@ -78,7 +77,7 @@ impl Services {
         }
         if let Some(upstream) = &self.fixtures.upstream {
             let name = "the slow upstream".to_owned();
-            on_event(&Event::ServiceReady { name, detail: upstream.url().to_owned() });
+            on_event(&Event::ServiceReady { name, detail: upstream.url() });
         }
     }
 
@@ -100,8 +99,8 @@ impl Services {
 fn failure(error: &crate::services::ServiceError) -> TrialFailure {
     TrialFailure {
         phase: Phase::Service,
-        reason: error.to_string(),
-        log_tail: Vec::new(),
+        reason: error.summary(),
+        log_tail: error.log_tail.clone(),
         load: None,
     }
 }

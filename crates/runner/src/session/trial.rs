@@ -73,7 +73,7 @@ pub fn run(
         Err(StartError::Interrupted) => return None,
         Err(StartError::Failed(failure)) => {
             return Some(TrialRun {
-                command: request.target.manifest.command(&request.target.target).to_vec(),
+                command: request.target.stack.manifest.command(&request.target.target).to_vec(),
                 port: 0,
                 outcome: TrialOutcome::Failed(failure),
             });
@@ -130,7 +130,7 @@ fn measure(
     verifier
         .check_service_count(counted, &load)
         .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
-    if let Pool::Size(size) = request.target.manifest.database(&request.target.target).pool {
+    if let Pool::Size(size) = request.target.stack.manifest.database(&request.target.target).pool {
         verifier
             .check_pool(size)
             .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;

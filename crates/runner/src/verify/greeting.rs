@@ -4,7 +4,7 @@ use deadheat_model::{
     Exchange,
     load::{Body, Content, Expectation, RequestSpec},
 };
-use rand::{Rng, seq::IndexedRandom};
+use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 

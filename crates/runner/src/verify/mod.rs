@@ -102,7 +102,7 @@ impl<'a> Verifier<'a> {
             }
             Oracle::Greeting => self.verify_greeting(depth)?,
             Oracle::DigestChain => self.verify_digest(depth)?,
-            Oracle::Users => self.verify_users()?,
+            Oracle::Users => self.verify_users(depth)?,
             Oracle::Relayed => self.verify_relay(depth)?,
         }
         if depth == Depth::Full {
@@ -140,13 +140,18 @@ impl<'a> Verifier<'a> {
         }])
     }
 
-    /// How often the service behind the stack has been asked; `None` for workloads without one.
+    /// How often the service behind the stack has been asked; `None` for workloads without one, and with a database that
+    /// counts late.
     ///
     /// # Errors
     /// When the service cannot be asked.
     pub fn service_count(&mut self) -> Result<Option<u64>, Fault> {
         match self.workload.oracle {
-            Oracle::Users => self.statements().map(Some),
+            Oracle::Users => Ok(if self.counts_late()? {
+                None
+            } else {
+                Some(self.statements()?)
+            }),
             Oracle::Relayed => self.relayed().map(Some),
             _ => Ok(None),
         }

@@ -10,7 +10,7 @@ use crate::services::upstream;
 
 pub(super) fn right_content() -> Content {
     Content::Exact {
-        bytes: upstream::ANSWER.to_vec(),
+        bytes: upstream::ANSWER.as_bytes().to_vec(),
     }
 }
 

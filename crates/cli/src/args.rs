@@ -1,0 +1,215 @@
+//! The command line, as it is typed.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
+#[derive(Debug, Parser)]
+#[command(name = "deadheat", version, max_term_width = 100, after_help = EXIT_STATUS)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 fine; 1 a check failed or a stack did; 2 wrong usage; \
+3 nothing could be measured.\nData goes to standard output, everything else to standard error.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Build, check, load and compare stacks; write the report.
+    Run(RunArgs),
+    /// Write a session's report again, from its recorded trials alone.
+    Report(ReportArgs),
+    /// Install what the stacks need.
+    Setup(SetupArgs),
+    /// The stacks that there are.
+    #[command(subcommand)]
+    Stacks(StacksCommand),
+    /// Runs a child and ends its tree with Deadheat.
+    #[command(name = "__supervise", hide = true)]
+    Supervise,
+    /// The slow upstream of the proxy workload.
+    #[command(name = "__upstream", hide = true)]
+    Upstream(UpstreamArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StacksCommand {
+    /// The stacks, what they need and whether it is here.
+    List(ListArgs),
+    /// Check that stacks answer every workload rightly: every rule, with what was expected and what came.
+    Check(CheckArgs),
+}
+
+/// Which stacks and workloads.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) stack: Vec<String>,
+    /// Workloads: `users` (its first load point), `hash:*` (all of them), `proxy:c400` (one); repeatable
+    /// [default: plaintext, users, proxy]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Vec<String>,
+    /// Every variant of every stack, every load point of every workload
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// Where PostgreSQL comes from.
+#[derive(Debug, Args)]
+pub(crate) struct PostgresArgs {
+    /// PostgreSQL: `auto`, `installed`, `download`, or a URL (`postgres://user:password@host/db`)
+    #[arg(long, value_name = "SOURCE", default_value = "auto")]
+    pub(crate) postgres: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// The time that measuring may take; decides blocks and durations
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub(crate) budget: Duration,
+    /// So many blocks, whatever the budget
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+    /// So long a measurement per trial, whatever the budget
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) measure: Option<Duration>,
+    /// So long a warm-up per trial [default: 1s; 2s for runtimes that compile while they run]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) warm_up: Option<Duration>,
+    /// The seed of the order and of random requests [default: a random one, recorded]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Whether server and generator have CPUs of their own
+    #[arg(long, value_enum, default_value_t = PinningArg::Apart)]
+    pub(crate) pinning: PinningArg,
+    #[command(flatten)]
+    pub(crate) postgres: PostgresArgs,
+    /// The folder of sessions
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Install what is missing first, as `deadheat setup` does
+    #[arg(long)]
+    pub(crate) setup: bool,
+    /// How long a server may take to its first correct answer
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub(crate) start_timeout: Duration,
+    /// Print the plan and end
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the report as JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PinningArg {
+    /// Each on CPUs of its own
+    Apart,
+    /// The operating system decides
+    Off,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The session's folder, below `results/`
+    pub(crate) session: PathBuf,
+    /// The format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A table for the terminal
+    Text,
+    /// Markdown: summary, resources, every trial
+    Markdown,
+    /// A page that opens anywhere
+    Html,
+    /// For programs (docs/report-json.md)
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetupArgs {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(crate) postgres: PostgresArgs,
+    /// Print the commands and end
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Stacks, as for `run --stack` [default: every variant of every stack]
+    pub(crate) stacks: Vec<String>,
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Workloads [default: all of them]; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Vec<String>,
+    #[command(flatten)]
+    pub(crate) postgres: PostgresArgs,
+    /// A stack that is unavailable here is a failure
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// How long a server may take to its first correct answer
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub(crate) start_timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpstreamArgs {
+    /// As the runner gives them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
+}
+
+/// "90s", "10m", "1h 30m"; zero is refused.
+fn duration(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("it must be longer than nothing".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("{error}; write it like 90s or 10m")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_need_a_unit_and_a_length() {
+        assert_eq!(duration("1m 30s"), Ok(Duration::from_secs(90)));
+        assert!(duration("90").is_err());
+        assert!(duration("0s").is_err());
+    }
+}

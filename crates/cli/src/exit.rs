@@ -1,0 +1,58 @@
+//! How the program ends: the exit status is part of the interface.
+
+use std::process::ExitCode;
+
+/// The exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Fine,
+    /// A check or a threshold failed, or a stack did.
+    Failed,
+    /// The command was used wrongly.
+    Usage,
+    /// Nothing could be measured.
+    Nothing,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Fine => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Nothing => 3,
+        })
+    }
+}
+
+/// Why a command could not do its work, and the exit status that follows.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Failure {
+    message: String,
+    exit: Exit,
+}
+
+impl Failure {
+    /// Wrong arguments, manifests or folders: something that the user can put right.
+    pub(crate) fn usage(message: impl ToString) -> Self {
+        Self {
+            message: message.to_string(),
+            exit: Exit::Usage,
+        }
+    }
+
+    /// The work itself could not be done.
+    pub(crate) fn nothing(message: impl ToString) -> Self {
+        Self {
+            message: message.to_string(),
+            exit: Exit::Nothing,
+        }
+    }
+
+    /// The exit status.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+}

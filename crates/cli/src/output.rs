@@ -1,0 +1,51 @@
+//! The only place that writes: data to standard output, everything else to standard error.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::io::{self, IsTerminal, Write};
+
+use deadheat_model::trial::TrialFailure;
+
+/// Writes data. A reader that has gone away (`| head`) is no error.
+pub(crate) fn data(text: &str) {
+    let mut output = io::stdout().lock();
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}
+
+/// Writes a line for a person.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Writes an error for a person.
+pub(crate) fn error(text: &str) {
+    note(&format!("deadheat: {text}"));
+}
+
+/// A failure in words, with the end of its log.
+pub(crate) fn told(failure: &TrialFailure) -> String {
+    let phase = failure.phase.describe();
+    format!("{phase}: {}{}", failure.reason, quoted(&failure.log_tail))
+}
+
+/// Lines of a log, set off below a message.
+pub(crate) fn quoted(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("\n    | {line}")).collect()
+}
+
+/// Whether a person reads the data in a terminal that shows colour.
+pub(crate) fn colour() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Whether a person watches the progress in a terminal.
+pub(crate) fn watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// The columns of the terminal that the data goes to; 100 where it is none.
+pub(crate) fn width() -> usize {
+    if !io::stdout().is_terminal() {
+        return 100;
+    }
+    console::Term::stdout().size_checked().map_or(80, |(_, columns)| usize::from(columns))
+}

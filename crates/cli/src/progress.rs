@@ -1,0 +1,210 @@
+//! Progress from events: a bar with the time left for a person who watches, plain lines otherwise.
+
+use std::time::{Duration, Instant};
+
+use deadheat_model::{
+    Event, Plan, TrialOutcome, TrialRecord,
+    session::{TargetState, WorkloadFailure},
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::{output, plan_text};
+
+/// Shows what happens.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    watched: bool,
+    draft: Option<Plan>,
+    pace: Option<Pace>,
+}
+
+/// How fast trials go by.
+struct Pace {
+    began: Instant,
+    estimate: Duration,
+    done: usize,
+    all: usize,
+}
+
+impl Pace {
+    /// The time left: the estimate at first, then more and more what the trials really took.
+    fn left(&self) -> Duration {
+        let share = self.done as f64 / self.all.max(1) as f64;
+        let planned = self.estimate.mul_f64(1.0 - share);
+        if self.done == 0 {
+            return planned;
+        }
+        let observed = self.began.elapsed().mul_f64((1.0 - share) / share);
+        planned.mul_f64(1.0 - share) + observed.mul_f64(share)
+    }
+}
+
+impl Progress {
+    /// Shows progress of a session whose plan was shown as `draft`.
+    pub(crate) fn new(draft: Option<Plan>) -> Self {
+        let watched = output::watched();
+        let target = if watched {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(spinner());
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self {
+            bar,
+            watched,
+            draft,
+            pace: None,
+        }
+    }
+
+    /// Takes an event.
+    pub(crate) fn on(&mut self, event: &Event) {
+        match event {
+            Event::ServiceStarting { name } => self.step(&format!("starting {name}")),
+            Event::ServiceReady { name, detail } => self.line(&format!("{name}: {detail}")),
+            Event::PrepareStarted { target, step } => self.step(&format!("{target}: {step}")),
+            Event::Built { target, build } => self.line(&format!(
+                "{}: built in {}",
+                target.stack,
+                plan_text::about(Duration::from_secs_f64(build.seconds))
+            )),
+            Event::Prepared {
+                target,
+                state,
+                failed_workloads,
+            } => self.prepared(&target.to_string(), state, failed_workloads),
+            Event::SessionStarted { header } => self.started(&header.plan),
+            Event::BlockStarted { .. } => {}
+            Event::TrialStarted { block, cell } => self.bar.set_message(format!("block {} · {cell}", block + 1)),
+            Event::TrialEnded { trial, .. } => self.trial(trial),
+            Event::SessionEnded { .. } => self.finish(),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn step(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
+    }
+
+    /// A line that stays.
+    fn line(&self, text: &str) {
+        self.bar.suspend(|| output::note(text));
+    }
+
+    fn prepared(&self, target: &str, state: &TargetState, failed: &[WorkloadFailure]) {
+        match state {
+            TargetState::Ready { .. } => {
+                let wrong = failed.len();
+                let text = match wrong {
+                    0 => "ready".to_owned(),
+                    _ => format!("ready, but {wrong} of its workloads cannot be measured:"),
+                };
+                self.line(&format!("{target}: {text}"));
+            }
+            TargetState::Unavailable { reason, remedy } => {
+                self.line(&format!("{target}: UNAVAILABLE: {reason}\n    to change that: {remedy}"));
+            }
+            TargetState::Failed(failure) => self.line(&format!("{target}: FAILED {}", output::told(failure))),
+        }
+        for one in failed {
+            self.line(&format!("  {}: FAILED {}", one.workload, output::told(&one.failure)));
+        }
+    }
+
+    fn started(&mut self, plan: &Plan) {
+        let changed = self.draft.as_ref().is_none_or(|draft| {
+            (draft.blocks, draft.cells.len()) != (plan.blocks, plan.cells.len())
+        });
+        if changed {
+            self.line(&plan_text::describe(plan));
+        }
+        self.pace = Some(Pace {
+            began: Instant::now(),
+            estimate: plan.estimate,
+            done: 0,
+            all: plan.trials(),
+        });
+        self.bar.set_length(plan.trials() as u64);
+        self.bar.set_style(bar());
+        self.show_time_left();
+    }
+
+    fn trial(&mut self, trial: &TrialRecord) {
+        self.bar.inc(1);
+        if let Some(pace) = &mut self.pace {
+            pace.done += 1;
+        }
+        self.show_time_left();
+        match &trial.outcome {
+            TrialOutcome::Failed(failure) => self.line(&format!(
+                "{}, block {}: FAILED {}",
+                trial.cell,
+                trial.block + 1,
+                output::told(failure)
+            )),
+            TrialOutcome::Measured(measured) if !self.watched => {
+                let (done, all) = self.pace.as_ref().map_or((0, 0), |pace| (pace.done, pace.all));
+                let failed = measured.load.measured.failed.total();
+                let failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+                self.line(&format!(
+                    "[{done}/{all}] block {} {}: {:.0}/s{failures}",
+                    trial.block + 1,
+                    trial.cell,
+                    measured.load.throughput()
+                ));
+            }
+            TrialOutcome::Measured(_) => {}
+        }
+    }
+
+    fn show_time_left(&self) {
+        if let Some(pace) = &self.pace {
+            self.bar.set_prefix(format!("{} left", plan_text::about(pace.left())));
+        }
+    }
+}
+
+// Both templates are constants; a test below parses them.
+fn spinner() -> ProgressStyle {
+    style("{spinner} {wide_msg}")
+}
+
+fn bar() -> ProgressStyle {
+    style("{bar:24} {pos}/{len} · {prefix} · {wide_msg}")
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_parse() {
+        for template in ["{spinner} {wide_msg}", "{bar:24} {pos}/{len} · {prefix} · {wide_msg}"] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_time_left_follows_what_trials_really_take() {
+        let pace = |done| Pace {
+            began: Instant::now() - Duration::from_secs(50),
+            estimate: Duration::from_secs(60),
+            done,
+            all: 10,
+        };
+        assert_eq!(pace(0).left(), Duration::from_secs(60));
+        // Five took 50 s instead of 30 s: between the plan's 30 s and the observed 50 s.
+        let left = pace(5).left().as_secs_f64();
+        assert!((39.0..41.0).contains(&left), "{left}");
+    }
+}

@@ -1,0 +1,104 @@
+//! `deadheat run`: the main job.
+
+use std::{env, path::Path};
+
+use deadheat_model::SessionRecord;
+use deadheat_runner::{
+    process::Supervision,
+    session::{self, PinningMode, SessionOptions},
+};
+
+use crate::{
+    args::{PinningArg, RunArgs},
+    exit::{Exit, Failure},
+    interrupt,
+    output,
+    plan_text,
+    progress::Progress,
+    report,
+    select,
+    setup,
+};
+
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let catalogue = select::catalogue(args.selection.root.as_deref())?;
+    let selection = select::select(
+        &catalogue,
+        &args.selection.stack,
+        &args.selection.workload,
+        args.selection.all,
+    )?;
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let options = SessionOptions {
+        targets: select::targets(&catalogue, &selection),
+        workloads: selection.workloads.clone(),
+        plaintext: catalogue.workload("plaintext").cloned(),
+        results: args.results.clone(),
+        seed: args.seed.unwrap_or_else(random_seed),
+        budget: args.budget,
+        blocks: args.blocks,
+        measure: args.measure,
+        warm_up: args.warm_up,
+        pinning: match args.pinning {
+            PinningArg::Apart => PinningMode::Apart,
+            PinningArg::Off => PinningMode::Off,
+        },
+        postgres: select::postgres(&args.postgres.postgres)?,
+        supervision: supervision()?,
+        start_timeout: args.start_timeout,
+        arguments: env::args().skip(1).collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let draft = session::draft(&options);
+    output::note(&plan_text::describe(&draft));
+    if args.dry_run {
+        return Ok(Exit::Fine);
+    }
+    if args.setup {
+        setup::install(&catalogue, &selection, &args.postgres, &interrupted)?;
+    }
+    let mut progress = Progress::new(Some(draft));
+    let outcome = session::run(&options, &mut |event| progress.on(event), &interrupted);
+    progress.finish();
+    let outcome = outcome.map_err(Failure::nothing)?;
+    let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;
+    let rendered = report::Rendered::of(&record)?;
+    rendered.write_beside(&outcome.folder)?;
+    output::data(&if args.json { rendered.json.clone() } else { rendered.text.clone() });
+    output::note(&format!("report: {}", shown(&outcome.folder.join(report::HTML_FILE))));
+    Ok(verdict(&record))
+}
+
+/// Nothing measured is 3; a stack that failed is 1; one that is unavailable is told of, but no failure.
+fn verdict(record: &SessionRecord) -> Exit {
+    use deadheat_model::{TrialOutcome, session::TargetState};
+    let measured = |trial: &&deadheat_model::TrialRecord| matches!(trial.outcome, TrialOutcome::Measured(_));
+    if !record.trials.iter().any(|trial| measured(&trial)) {
+        return Exit::Nothing;
+    }
+    let failed_trial = record.trials.iter().any(|trial| !measured(&trial));
+    let failed_target = record.header.targets.iter().any(|target| {
+        matches!(target.state, TargetState::Failed(_)) || !target.failed_workloads.is_empty()
+    });
+    if failed_trial || failed_target { Exit::Failed } else { Exit::Fine }
+}
+
+/// How children are supervised: by this very binary.
+pub(crate) fn supervision() -> Result<Supervision, Failure> {
+    let program = env::current_exe()
+        .map_err(|error| Failure::nothing(format!("finding the deadheat binary itself: {error}")))?;
+    Ok(Supervision::by(program))
+}
+
+/// A seed from the standard library's own randomness; it is recorded, so that the order can be repeated.
+pub(crate) fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    // Short enough to be typed again.
+    RandomState::new().hash_one(std::process::id()) % 1_000_000_000
+}
+
+/// A path as the user would type it from here.
+pub(crate) fn shown(path: &Path) -> String {
+    let current = env::current_dir().unwrap_or_default();
+    path.strip_prefix(&current).unwrap_or(path).display().to_string()
+}

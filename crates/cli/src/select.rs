@@ -1,0 +1,68 @@
+//! From what was typed to stacks and workloads.
+
+use std::{env, path::Path};
+
+use deadheat_runner::{
+    manifest::{self, Catalogue, LoadError, ROOT_VARIABLE, Selection},
+    services::postgres::{Mirror, Places, Source},
+    session::SelectedTarget,
+};
+
+use crate::{exit::Failure, output};
+
+/// Reads all manifests below the root folder; mistakes in them are drawn.
+pub(crate) fn catalogue(root: Option<&Path>) -> Result<Catalogue, Failure> {
+    let current = env::current_dir()
+        .map_err(|error| Failure::usage(format!("finding the current folder: {error}; change to one that exists")))?;
+    let variable = env::var_os(ROOT_VARIABLE);
+    let root = manifest::find_root(root, variable.as_deref().map(Path::new), &current).map_err(Failure::usage)?;
+    let catalogue = manifest::load(&root).map_err(|error| match error {
+        LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour())),
+        other => Failure::usage(other),
+    })?;
+    for warning in &catalogue.warnings {
+        output::note(&format!("warning: {warning}"));
+    }
+    Ok(catalogue)
+}
+
+/// Picks stacks and workloads.
+pub(crate) fn select(
+    catalogue: &Catalogue,
+    stacks: &[String],
+    workloads: &[String],
+    all: bool,
+) -> Result<Selection, Failure> {
+    manifest::select(catalogue, stacks, workloads, all).map_err(Failure::usage)
+}
+
+/// The selected targets with the stacks that they belong to.
+pub(crate) fn targets(catalogue: &Catalogue, selection: &Selection) -> Vec<SelectedTarget> {
+    let targets = selection.targets.iter();
+    targets
+        .filter_map(|target| {
+            let stack = catalogue.stack(target)?;
+            Some(SelectedTarget {
+                stack: stack.clone(),
+                target: target.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Where PostgreSQL may come from, in this order.
+pub(crate) fn postgres(text: &str) -> Result<Vec<Source>, Failure> {
+    Ok(match text {
+        "auto" => Source::automatic(None),
+        "installed" => vec![Source::Installed(Places::default())],
+        "download" => vec![Source::Download(Mirror::default())],
+        url if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            Source::automatic(Some(url.to_owned()))
+        }
+        other => {
+            return Err(Failure::usage(format!(
+                "--postgres {other}: it is auto, installed, download or a URL like postgres://user:password@host/db"
+            )));
+        }
+    })
+}

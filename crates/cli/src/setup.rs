@@ -1,0 +1,132 @@
+//! `deadheat setup`, and `deadheat run --setup`: installs what the stacks need.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadheat_model::workload::Oracle;
+use deadheat_runner::{
+    manifest::{Catalogue, Selection, Stack},
+    prepare::{
+        BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection, SetupPlan, SetupProgress,
+        assess, in_shell, inspect, run_setup,
+    },
+};
+
+use crate::{
+    args::{PostgresArgs, SetupArgs},
+    exit::{Exit, Failure},
+    interrupt, output, run, select,
+};
+
+pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
+    let catalogue = select::catalogue(args.selection.root.as_deref())?;
+    // Whoever names nothing wants everything: a setup is for all sessions to come.
+    let names = [&args.selection.stack, &args.selection.workload];
+    let all = args.selection.all || names.iter().all(|names| names.is_empty());
+    let selection = select::select(&catalogue, &args.selection.stack, &args.selection.workload, all)?;
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let work = Work::new(&catalogue, &selection, &args.postgres, &interrupted)?;
+    if args.dry_run {
+        output::data(&work.plan.to_string());
+        return Ok(Exit::Fine);
+    }
+    let failed = work.execute()?;
+    Ok(if failed { Exit::Failed } else { Exit::Fine })
+}
+
+/// Installs what a session needs. What cannot be had is told of; the session then names it as unavailable.
+///
+/// # Errors
+/// When the user asked to stop meanwhile, or logs cannot be written.
+pub(crate) fn install(
+    catalogue: &Catalogue,
+    selection: &Selection,
+    postgres: &PostgresArgs,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    Work::new(catalogue, selection, postgres, interrupted)?.execute()?;
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Failure::nothing("interrupted during the setup; the same command goes on from here"));
+    }
+    Ok(())
+}
+
+/// A setup that was planned.
+struct Work<'a> {
+    host: Host<'a>,
+    stacks: Vec<&'a Stack>,
+    plan: SetupPlan,
+}
+
+impl<'a> Work<'a> {
+    fn new(
+        catalogue: &'a Catalogue,
+        selection: &Selection,
+        postgres: &PostgresArgs,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, Failure> {
+        let host = Host::here(run::supervision()?, interrupted);
+        let mut stacks: Vec<&Stack> = selection.targets.iter().filter_map(|target| catalogue.stack(target)).collect();
+        stacks.dedup_by_key(|stack| &stack.manifest.id);
+        let inspections: Vec<Inspection> = stacks.iter().map(|stack| inspect(&host, stack)).collect();
+        let wanted = selection.workloads.iter().any(|one| one.manifest.oracle == Oracle::Users);
+        // Anything else than installed binaries brings itself.
+        let installed = ["auto", "installed"].contains(&postgres.postgres.as_str());
+        let database = if wanted && installed { DatabaseNeed::Binaries } else { DatabaseNeed::None };
+        let pairs: Vec<(&Stack, &Inspection)> = stacks.iter().copied().zip(&inspections).collect();
+        let plan = SetupPlan::new(&assess(&host, &pairs, database));
+        Ok(Self { host, stacks, plan })
+    }
+
+    /// Does it; whether something failed.
+    fn execute(&self) -> Result<bool, Failure> {
+        if self.plan.is_empty() {
+            self.plan.notes.iter().for_each(|note| output::note(&format!("  note: {note}")));
+            output::note("setup: nothing to do");
+            return Ok(false);
+        }
+        output::note(&self.plan.to_string());
+        let logs = tempfile::Builder::new()
+            .prefix("deadheat-setup-")
+            .tempdir()
+            .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
+        let builder = Builder {
+            host: &self.host,
+            logs: logs.path(),
+            limit: DEFAULT_COMMAND_LIMIT,
+        };
+        let outcome = run_setup(&builder, &self.plan, &self.stacks, &mut |progress| tell(&progress));
+        output::note(&format!(
+            "setup: {} failed, {} left to you",
+            outcome.failed, outcome.left_to_you
+        ));
+        if outcome.failed > 0 {
+            // The messages name the logs, so these have to stay.
+            output::note(&format!("logs: {}", logs.keep().display()));
+        }
+        Ok(outcome.failed > 0)
+    }
+}
+
+fn tell(progress: &SetupProgress<'_>) {
+    let text = match progress {
+        SetupProgress::Running(step) => format!("$ {}    ({})", in_shell(&step.command), step.why),
+        SetupProgress::Failed { step, error, log_tail } => {
+            format!("FAILED {}: {error}{}", step.why, output::quoted(log_tail))
+        }
+        SetupProgress::ToBeDoneByYou(step) => {
+            format!("to be done by you: {}    ({})", in_shell(&step.command), step.why)
+        }
+        SetupProgress::NotFetched { stack, reason } => format!("{stack}: not fetched: {reason}"),
+        SetupProgress::Fetching { stack, progress } => match progress {
+            BuildProgress::Waiting { lock } => {
+                format!("{stack}: waiting for another deadheat, which holds {}", lock.display())
+            }
+            BuildProgress::AlreadyFetched => return,
+            BuildProgress::Running { command, .. } => format!("{stack}: {command}"),
+        },
+        SetupProgress::FetchFailed { stack, failure } => {
+            format!("FAILED {stack}: {}{}", failure.reason, output::quoted(&failure.log_tail))
+        }
+    };
+    output::note(&text);
+}

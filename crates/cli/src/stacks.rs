@@ -1,0 +1,180 @@
+//! `deadheat stacks list` and `deadheat stacks check`.
+
+use deadheat_model::session::{TargetRecord, TargetState};
+use deadheat_runner::{
+    prepare::{Host, Unavailable, inspect},
+    session::{self, PinningMode, SessionOptions},
+};
+use serde_json::json;
+
+use crate::{
+    args::{CheckArgs, ListArgs},
+    exit::{Exit, Failure},
+    interrupt,
+    output,
+    progress::Progress,
+    run::{random_seed, supervision},
+    select,
+};
+
+pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let catalogue = select::catalogue(args.root.as_deref())?;
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let host = Host::here(supervision()?, &interrupted);
+    let pinning = session::share_out(PinningMode::Apart);
+    let mut rows = Vec::new();
+    for stack in &catalogue.stacks {
+        let inspection = inspect(&host, stack);
+        let versions = inspection.versions();
+        for target in stack.manifest.targets() {
+            rows.push(Row {
+                target: target.to_string(),
+                language: stack.manifest.language.clone(),
+                framework: stack.manifest.framework.clone(),
+                versions: versions.iter().map(|one| format!("{} {}", one.name, one.version)).collect(),
+                unavailable: inspection.availability(&host, stack, &target, &pinning),
+            });
+        }
+    }
+    output::data(&if args.json { as_json(&rows) } else { as_text(&rows) });
+    Ok(Exit::Fine)
+}
+
+struct Row {
+    target: String,
+    language: String,
+    framework: String,
+    versions: Vec<String>,
+    unavailable: Option<Unavailable>,
+}
+
+fn as_json(rows: &[Row]) -> String {
+    let list: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            json!({
+                "target": row.target,
+                "language": row.language,
+                "framework": row.framework,
+                "versions": row.versions,
+                "available": row.unavailable.is_none(),
+                "reason": row.unavailable.as_ref().map(|one| &one.reason),
+                "remedy": row.unavailable.as_ref().map(|one| &one.remedy),
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!(list))
+}
+
+fn as_text(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let state = if row.unavailable.is_none() { "ready to build" } else { "UNAVAILABLE" };
+        text += &format!("{:<26} {} {} · {state}\n", row.target, row.language, row.framework);
+        if !row.versions.is_empty() {
+            text += &format!("    {}\n", row.versions.join(", "));
+        }
+        if let Some(Unavailable { reason, remedy }) = &row.unavailable {
+            text += &format!("    {reason}\n    to change that: {remedy}\n");
+        }
+    }
+    text
+}
+
+pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let catalogue = select::catalogue(args.root.as_deref())?;
+    let selection = select::select(&catalogue, &args.stacks, &args.workload, args.stacks.is_empty())?;
+    let workloads = if args.workload.is_empty() {
+        select::select(&catalogue, &args.stacks, &[], true)?.workloads
+    } else {
+        selection.workloads.clone()
+    };
+    let logs = tempfile::Builder::new()
+        .prefix("deadheat-check-")
+        .tempdir()
+        .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
+    let options = SessionOptions {
+        targets: select::targets(&catalogue, &selection),
+        workloads,
+        plaintext: catalogue.workload("plaintext").cloned(),
+        results: logs.path().to_owned(),
+        seed: random_seed(),
+        budget: session::START_TIMEOUT,
+        blocks: None,
+        measure: None,
+        warm_up: None,
+        pinning: PinningMode::Off,
+        postgres: select::postgres(&args.postgres.postgres)?,
+        supervision: supervision()?,
+        start_timeout: args.start_timeout,
+        arguments: Vec::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let mut progress = Progress::new(None);
+    let checked = session::check(&options, &mut |event| progress.on(event), &interrupted);
+    progress.finish();
+    let records = checked.map_err(Failure::nothing)?;
+    let mut summary = Summary::default();
+    for record in &records {
+        output::data(&summary.add(record, &options));
+    }
+    output::data(&summary.line());
+    let bad = summary.failed > 0 || (args.strict && summary.unavailable > 0) || records.len() < options.targets.len();
+    Ok(if bad { Exit::Failed } else { Exit::Fine })
+}
+
+/// Stacks × workloads by what came of them.
+#[derive(Default)]
+struct Summary {
+    passed: usize,
+    failed: usize,
+    unavailable: usize,
+}
+
+impl Summary {
+    fn add(&mut self, record: &TargetRecord, options: &SessionOptions) -> String {
+        let name = record.target.to_string();
+        let target = options.targets.iter().find(|one| one.target == record.target);
+        let answered: Vec<&str> = options
+            .workloads
+            .iter()
+            .map(|one| one.manifest.id.as_str())
+            .filter(|id| target.is_some_and(|one| one.stack.manifest.answers(id)))
+            .collect();
+        match &record.state {
+            TargetState::Unavailable { reason, remedy } => {
+                self.unavailable += 1;
+                format!("{name}: unavailable: {reason}; to change that: {remedy}\n")
+            }
+            TargetState::Failed(failure) => {
+                self.failed += 1;
+                format!("{name}: FAILED {}\n", output::told(failure))
+            }
+            TargetState::Ready { .. } => {
+                let mut text = String::new();
+                for id in answered {
+                    let failed = record.failed_workloads.iter().find(|one| one.workload == id);
+                    match failed {
+                        None => {
+                            self.passed += 1;
+                            text += &format!("{name} {id}: passed\n");
+                        }
+                        Some(one) => {
+                            self.failed += 1;
+                            text += &format!("{name} {id}: FAILED {}\n", output::told(&one.failure));
+                        }
+                    }
+                }
+                text
+            }
+        }
+    }
+
+    fn line(&self) -> String {
+        format!(
+            "{} passed, {} failed, {} unavailable\n",
+            self.passed, self.failed, self.unavailable
+        )
+    }
+}

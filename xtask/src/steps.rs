@@ -1,0 +1,80 @@
+//! Steps that are run one after the other, each of them even when an earlier one failed, and told of at the end.
+#![allow(clippy::print_stdout)]
+
+use std::{
+    path::PathBuf,
+    process::{Command, ExitCode},
+    time::{Duration, Instant},
+};
+
+/// What was run and how it ended.
+#[derive(Default)]
+pub(crate) struct Steps {
+    done: Vec<Step>,
+}
+
+struct Step {
+    name: String,
+    problem: Option<String>,
+    took: Duration,
+}
+
+impl Steps {
+    /// Runs a command in the project's folder; it fails when its exit status is not 0.
+    pub(crate) fn run(&mut self, name: &str, mut command: Command) {
+        let shown = format!("{command:?}");
+        self.check(name, || match command.current_dir(root()).status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{shown}: {status}")),
+            Err(error) => Err(format!("{shown}: {error}")),
+        });
+    }
+
+    /// Runs a check of this program's own.
+    pub(crate) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) {
+        println!("\n==> {name}");
+        let begun = Instant::now();
+        let problem = check().err();
+        if let Some(problem) = &problem {
+            println!("FAILED {name}: {problem}");
+        }
+        self.done.push(Step {
+            name: name.to_owned(),
+            problem,
+            took: begun.elapsed(),
+        });
+    }
+
+    /// Tells how everything ended.
+    pub(crate) fn finish(self) -> ExitCode {
+        println!();
+        for step in &self.done {
+            let word = if step.problem.is_none() { "passed" } else { "FAILED" };
+            println!("{word}  {:>6.1} s  {}", step.took.as_secs_f64(), step.name);
+        }
+        let failed = self.done.iter().filter(|step| step.problem.is_some()).count();
+        println!("steps: {} passed, {failed} failed", self.done.len() - failed);
+        if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+/// The project's folder.
+pub(crate) fn root() -> PathBuf {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    own.parent().map_or(own.clone(), PathBuf::from)
+}
+
+/// The cargo that runs this program, with arguments.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args);
+    command
+}
+
+/// The release binary, with arguments.
+pub(crate) fn deadheat(args: &[&str]) -> Command {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let mut command = Command::new(target.join("release/deadheat"));
+    command.args(args);
+    command
+}
