@@ -134,6 +134,44 @@ fn a_port_that_is_always_taken_is_given_up() {
     assert!(text.contains("could not bind"), "{text}");
 }
 
+/// The first start is made to meet a port that is really taken; the next one gets what Deadheat asks for.
+#[test]
+fn a_port_that_was_taken_meanwhile_is_replaced_by_another() {
+    let logs = tempfile::tempdir().unwrap();
+    let mut real = Postgres::start(&PostgresOptions {
+        sources: vec![Source::Installed(Places::Usual)],
+        ..PostgresOptions::new(supervision(), logs.path())
+    })
+    .unwrap();
+    let (_, bin) = real.describe().split_once(" from ").unwrap();
+    let bin = bin.to_owned();
+    real.stop().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let marks = tempfile::tempdir().unwrap();
+    fs::set_permissions(marks.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let mark = marks.path().join("tried").display().to_string();
+    let fake = fake(
+        &format!("exec {bin}/initdb \"$@\""),
+        &format!(
+            "if [ -e {mark} ]; then exec {bin}/postgres \"$@\"; fi\n\
+             touch {mark}; exec {bin}/postgres -D \"$2\" -p {port}"
+        ),
+    );
+    let mut server = Postgres::start(&PostgresOptions {
+        sources: vec![Source::Installed(Places::Folder(
+            fake.folder.path().to_owned(),
+        ))],
+        ..PostgresOptions::new(supervision(), fake.logs.path())
+    })
+    .unwrap();
+    assert_eq!(server.first_users(1).unwrap().len(), 1);
+    let first = fs::read_to_string(fake.logs.path().join("postgres.log")).unwrap();
+    assert!(first.contains("Address already in use"), "{first}");
+    assert!(fake.logs.path().join("postgres-2.log").is_file());
+    server.stop().unwrap();
+}
+
 #[test]
 fn a_url_that_leads_elsewhere_is_said_without_its_password() {
     let logs = tempfile::tempdir().unwrap();

@@ -95,7 +95,7 @@ fn lateness(connections: usize, spread: Duration) -> Vec<Duration> {
 #[ignore = "a measurement, not a check"]
 fn jitter() {
     let mut report = String::new();
-    for connections in [100, 1_000, 4_000] {
+    for connections in [100, 400, 1_000, 4_000] {
         for spread in [Duration::ZERO, upstream::DELAY] {
             let late = lateness(connections, spread);
             let at = |share: f64| late[(late.len() as f64 * share) as usize];
