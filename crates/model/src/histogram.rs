@@ -59,8 +59,9 @@ impl LatencyHistogram {
 
     /// Adds another histogram's latencies.
     pub fn merge(&mut self, other: &Self) {
-        // Both have the same bounds, so no value of `other` lies outside.
-        self.0.add(&other.0).expect("equal bounds");
+        // One that was read back is as small as its values; a new one has room for all.
+        self.0.auto(true);
+        self.0.add(&other.0).expect("values from within the bounds");
     }
 }
 
@@ -82,9 +83,12 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
         let read: Histogram<u64> = HdrDeserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(D::Error::custom)?;
-        let mut own = Self::new();
-        own.0.add(&read).map_err(D::Error::custom)?;
-        Ok(own)
+        // Only as large as what was recorded: a report holds one for each trial of a session.
+        let mut own =
+            Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).map_err(D::Error::custom)?;
+        own.auto(true);
+        own.add(&read).map_err(D::Error::custom)?;
+        Ok(Self(own))
     }
 }
 

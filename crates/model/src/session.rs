@@ -158,15 +158,14 @@ pub struct SessionRecord {
 impl SessionRecord {
     /// Blocks in which every planned cell has a trial.
     pub fn complete_blocks(&self) -> Vec<u32> {
-        let cells = self.header.plan.cells.len();
-        let trials_of = |block| {
-            self.trials
-                .iter()
-                .filter(|trial| trial.block == block)
-                .count()
+        let plan = &self.header.plan;
+        let has = |block, cell| {
+            let mut trials = self.trials.iter();
+            trials.any(|trial| trial.block == block && trial.cell == *cell)
         };
-        (0..self.header.plan.blocks)
-            .filter(|block| cells > 0 && trials_of(*block) >= cells)
+        let whole = |block: &u32| plan.cells.iter().all(|cell| has(*block, cell));
+        (0..plan.blocks)
+            .filter(|block| !plan.cells.is_empty() && whole(block))
             .collect()
     }
 }
