@@ -193,7 +193,10 @@ impl Work<'_> {
             }
             return Err(failure);
         }
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = match build.steps.len() {
+            0 => 0.0,
+            _ => started.elapsed().as_secs_f64(),
+        };
         let artefact_bytes =
             artefact_bytes(&self.stack.dir, &build.artefacts).map_err(|error| {
                 let id = &self.stack.manifest.id;

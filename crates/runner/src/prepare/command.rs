@@ -29,10 +29,12 @@ pub(super) struct Task<'t> {
     pub limit: Duration,
     /// How long it may take to end when it is asked to.
     pub grace: Duration,
+    /// Whether the log gets a line with the command before its output.
+    pub heading: bool,
 }
 
 impl<'t> Task<'t> {
-    /// `command` in `dir`, with the usual grace.
+    /// `command` in `dir`, with the usual grace and a heading.
     pub fn new(command: &'t [String], dir: &'t Path, log: &'t Path, limit: Duration) -> Self {
         Self {
             command,
@@ -40,6 +42,7 @@ impl<'t> Task<'t> {
             log,
             limit,
             grace: GRACE,
+            heading: true,
         }
     }
 }
@@ -147,7 +150,11 @@ pub(super) fn output(
             return (String::new(), Err(error));
         }
     };
-    let outcome = run(host, &Task::new(command, dir, log.path(), limit));
+    let task = Task {
+        heading: false,
+        ..Task::new(command, dir, log.path(), limit)
+    };
+    let outcome = run(host, &task);
     let text = fs::read(log.path()).unwrap_or_default();
     (String::from_utf8_lossy(&text).into_owned(), outcome)
 }
@@ -187,14 +194,14 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
     })
 }
 
-/// A log that already holds something gets a line between it and what comes.
+/// A log of several commands says which output is whose.
 fn write_heading(task: &Task<'_>) -> std::io::Result<()> {
     let mut log = OpenOptions::new()
         .append(true)
         .create(true)
         .open(task.log)?;
-    if log.metadata()?.len() > 0 {
-        writeln!(log)?;
+    if task.heading {
+        writeln!(log, "$ {}", in_shell(task.command))?;
     }
     Ok(())
 }

@@ -23,6 +23,6 @@ pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT};
 pub use command::{CommandError, in_shell};
 pub use host::Host;
 pub use inspect::{Inspection, Unavailable, inspect};
-pub use setup::{DatabaseNeed, Policy, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
+pub use setup::{DatabaseNeed, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
 pub use setup_run::{SetupOutcome, SetupProgress, run_setup};
 pub use toolchain::{FoundProgram, UnfitProgram, check_program};

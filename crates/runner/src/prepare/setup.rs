@@ -2,10 +2,14 @@
 //!
 //! Debian's packages may start services, and `postgresql` also makes a database cluster and starts it at every boot. Both
 //! would run during measurements. So while packages are installed there is a `/usr/sbin/policy-rc.d` that forbids
-//! services to start (Debian Policy 9.3.3.1), and a file in `/etc/postgresql-common/createcluster.d` that turns the
+//! services to start (invoke-rc.d(8)), and a file in `/etc/postgresql-common/createcluster.d` that turns the
 //! cluster off (pg_createcluster(1)). Both are deleted afterwards, and whatever was there before is left alone.
 
-use std::{collections::BTreeMap, fmt, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt, fs,
+    path::PathBuf,
+};
 
 use super::{
     Host, Inspection, Privilege,
@@ -29,17 +33,6 @@ pub enum DatabaseNeed {
     Binaries,
 }
 
-/// The file that says whether packages may start services.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// There is none: they may.
-    Absent,
-    /// One that a setup left behind when it was killed.
-    Ours,
-    /// Somebody else's; it stays.
-    Foreign,
-}
-
 /// What a stack needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackNeed {
@@ -60,8 +53,10 @@ pub struct StackNeed {
 pub struct SetupNeeds {
     /// How packages can be installed; `None` without apt.
     pub apt: Option<Privilege>,
-    /// Whether packages may start services.
-    pub policy: Policy,
+    /// Whether somebody else's policy says already which services may start; it stays.
+    pub foreign_policy: bool,
+    /// Files that a setup left behind when it was killed.
+    pub leftovers: Vec<String>,
     /// Whether PostgreSQL is missing.
     pub postgres: bool,
     /// What each stack needs.
@@ -109,7 +104,8 @@ pub fn assess(
     let has_apt = apt::is_here(host);
     SetupNeeds {
         apt: has_apt.then(|| apt::privilege(host)),
-        policy: policy(host),
+        foreign_policy: read_system(host, POLICY_FILE).is_some_and(|text| !text.contains(MARK)),
+        leftovers: leftovers(host),
         postgres: database == DatabaseNeed::Binaries && !has_postgres(host),
         stacks: stacks
             .iter()
@@ -152,14 +148,20 @@ fn stack_need(host: &Host<'_>, has_apt: bool, stack: &Stack, inspection: &Inspec
     }
 }
 
-fn policy(host: &Host<'_>) -> Policy {
-    match fs::read_to_string(host.system.join(&POLICY_FILE[1..])) {
-        Ok(text) if text.contains(MARK) => Policy::Ours,
-        Ok(_) => Policy::Foreign,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Policy::Absent,
-        // It is there, whatever it says.
-        Err(_) => Policy::Foreign,
-    }
+/// What stands in a file of the system; an empty text when it is there and cannot be read.
+fn read_system(host: &Host<'_>, file: &str) -> Option<String> {
+    let path = host.system.join(file.trim_start_matches('/'));
+    path.exists()
+        .then(|| fs::read_to_string(path).unwrap_or_default())
+}
+
+fn leftovers(host: &Host<'_>) -> Vec<String> {
+    let ours = |file: &&str| read_system(host, file).is_some_and(|text| text.contains(MARK));
+    [POLICY_FILE, CLUSTER_FILE]
+        .into_iter()
+        .filter(ours)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether a server's binaries are installed: where Debian puts them, or on the PATH.
@@ -202,7 +204,7 @@ impl SetupPlan {
 
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.install.is_none() && self.fetch.is_empty()
+        self.steps().is_empty()
     }
 
     /// All commands in their order.
@@ -214,17 +216,32 @@ impl SetupPlan {
     }
 
     fn add_packages(&mut self, needs: &SetupNeeds, privilege: Privilege) {
-        let wanted = wanted_packages(needs);
-        if wanted.is_empty() {
-            return;
-        }
         let as_root = |command: &[String], why: String| SetupStep {
             command: with_privilege(privilege, command),
             dir: PathBuf::from("/"),
             why,
         };
         self.by_hand = privilege == Privilege::ByHand;
-        self.guards_for(needs, &as_root);
+        let wanted = wanted_packages(needs);
+        let guards = if wanted.is_empty() {
+            Vec::new()
+        } else {
+            guards_for(needs)
+        };
+        for guard in &guards {
+            let step = as_root(&words(&["sh", "-c", &guard.script]), guard.why.to_owned());
+            self.guards.push(step);
+        }
+        let made = guards.iter().map(|guard| guard.file.to_owned());
+        let files: BTreeSet<String> = made.chain(needs.leftovers.iter().cloned()).collect();
+        for file in &files {
+            let why = "only needed while packages are installed";
+            self.cleanup
+                .push(as_root(&words(&["rm", "-f", file]), why.to_owned()));
+        }
+        if wanted.is_empty() {
+            return;
+        }
         self.update = Some(as_root(
             &apt_get(&words(&["apt-get", "update"])),
             "the list of packages that there are".to_owned(),
@@ -243,34 +260,39 @@ impl SetupPlan {
             self.one_by_one.push(step);
         }
     }
+}
 
-    fn guards_for(&mut self, needs: &SetupNeeds, as_root: &dyn Fn(&[String], String) -> SetupStep) {
-        if needs.policy != Policy::Foreign {
-            let script = format!(
-                "printf '#!/bin/sh\\n# {MARK}\\nexit 101\\n' > {POLICY_FILE} && chmod 755 {POLICY_FILE}"
-            );
-            let why = "packages must not start services";
-            self.guards
-                .push(as_root(&words(&["sh", "-c", &script]), why.to_owned()));
-            let why = "services may start again";
-            self.cleanup
-                .push(as_root(&words(&["rm", "-f", POLICY_FILE]), why.to_owned()));
-        }
-        if needs.postgres {
-            let folder = CLUSTER_FILE
-                .rsplit_once('/')
-                .map_or("", |(folder, _)| folder);
-            let script = format!(
-                "mkdir -p {folder} && printf '# {MARK}\\ncreate_main_cluster = false\\n' > {CLUSTER_FILE}"
-            );
-            let why = "PostgreSQL's package must not make and start a cluster of its own";
-            self.guards
-                .push(as_root(&words(&["sh", "-c", &script]), why.to_owned()));
-            let why = "later packages may make clusters again";
-            self.cleanup
-                .push(as_root(&words(&["rm", "-f", CLUSTER_FILE]), why.to_owned()));
-        }
+/// A file that is there while packages are installed.
+struct Guard {
+    file: &'static str,
+    script: String,
+    why: &'static str,
+}
+
+fn guards_for(needs: &SetupNeeds) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    if !needs.foreign_policy {
+        guards.push(Guard {
+            file: POLICY_FILE,
+            script: format!(
+                "printf \"#!/bin/sh\\n# {MARK}\\nexit 101\\n\" > {POLICY_FILE} && chmod 755 {POLICY_FILE}"
+            ),
+            why: "packages must not start services",
+        });
     }
+    if needs.postgres {
+        let folder = CLUSTER_FILE
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder);
+        guards.push(Guard {
+            file: CLUSTER_FILE,
+            script: format!(
+                "mkdir -p {folder} && printf \"# {MARK}\\ncreate_main_cluster = false\\n\" > {CLUSTER_FILE}"
+            ),
+            why: "PostgreSQL's package must not make and start a cluster of its own",
+        });
+    }
+    guards
 }
 
 /// Packages, each with those who want it.

@@ -89,17 +89,9 @@ fn install(
     outcome: &mut SetupOutcome,
     tell: &mut dyn FnMut(SetupProgress<'_>),
 ) {
-    let Some(install) = &plan.install else {
-        return;
-    };
     if plan.by_hand {
-        for step in plan
-            .guards
-            .iter()
-            .chain(&plan.update)
-            .chain([install])
-            .chain(&plan.cleanup)
-        {
+        let packages = plan.update.iter().chain(&plan.install);
+        for step in plan.guards.iter().chain(packages).chain(&plan.cleanup) {
             tell(SetupProgress::ToBeDoneByYou(step));
             outcome.left_to_you += 1;
         }
@@ -118,7 +110,7 @@ fn install(
         plan.update.iter().for_each(|step| {
             steps.run(step);
         });
-        let all = steps.run(install);
+        let all = plan.install.iter().all(|step| steps.run(step));
         // One package that does not exist here keeps apt from installing the others.
         if !all && plan.one_by_one.len() > 1 {
             for step in &plan.one_by_one {

@@ -1,5 +1,6 @@
 //! The runner's integration tests, in one binary.
 
 mod manifest;
+mod prepare;
 mod process;
 mod services;

@@ -1,0 +1,348 @@
+use std::{fs, path::PathBuf, sync::atomic::Ordering};
+
+use deadheat_runner::{
+    manifest::Stack,
+    prepare::{
+        Builder, DatabaseNeed, Privilege, SetupNeeds, SetupOutcome, SetupPlan, SetupProgress,
+        StackNeed, assess, run_setup,
+    },
+};
+
+use super::Workshop;
+
+fn needs(apt: Option<Privilege>, postgres: bool) -> SetupNeeds {
+    let need = |stack: &str, packages: &[&str], beyond_reach: &[&str], fetch: &[&str]| StackNeed {
+        stack: stack.to_owned(),
+        dir: PathBuf::from("/srv/stacks").join(stack),
+        packages: packages.iter().map(|name| (*name).to_owned()).collect(),
+        beyond_reach: beyond_reach.iter().map(|text| (*text).to_owned()).collect(),
+        fetch: fetch
+            .iter()
+            .map(|text| text.split(' ').map(str::to_owned).collect())
+            .collect(),
+    };
+    SetupNeeds {
+        apt,
+        foreign_policy: false,
+        leftovers: Vec::new(),
+        postgres,
+        stacks: vec![
+            need(
+                "go-nethttp",
+                &[],
+                &["go 1.25 or later is not on the PATH: https://go.dev/dl/"],
+                &["go mod download"],
+            ),
+            need("nim-http", &["libpq5", "nim"], &[], &[]),
+            need(
+                "ruby-rack",
+                &["libpq5", "ruby"],
+                &[],
+                &["bundle config set path 'x y'", "bundle install"],
+            ),
+        ],
+    }
+}
+
+#[test]
+fn plans_are_printed_before_anything_is_done() {
+    let cases = [
+        ("as_root", needs(Some(Privilege::Root), true)),
+        ("with_sudo", needs(Some(Privilege::Sudo), false)),
+        ("by_hand", needs(Some(Privilege::ByHand), false)),
+        ("without_apt", needs(None, true)),
+    ];
+    for (name, needs) in cases {
+        insta::assert_snapshot!(name, SetupPlan::new(&needs).to_string());
+    }
+}
+
+#[test]
+fn somebody_elses_policy_stays_and_what_was_left_behind_goes() {
+    let foreign = SetupNeeds {
+        foreign_policy: true,
+        ..needs(Some(Privilege::Root), false)
+    };
+    let plan = SetupPlan::new(&foreign);
+    assert_eq!((plan.guards.len(), plan.cleanup.len()), (0, 0));
+    let leftover = SetupNeeds {
+        leftovers: vec!["/usr/sbin/policy-rc.d".to_owned()],
+        stacks: Vec::new(),
+        ..needs(Some(Privilege::Root), false)
+    };
+    let plan = SetupPlan::new(&leftover);
+    assert_eq!(plan.steps().len(), 1, "{plan}");
+    assert_eq!(
+        plan.cleanup[0].command,
+        ["rm", "-f", "/usr/sbin/policy-rc.d"]
+    );
+}
+
+#[test]
+fn with_everything_here_there_is_nothing_to_do() {
+    let workshop = Workshop::sealed();
+    workshop.debian(&["make"]).program("initdb", "");
+    let stack = workshop.stack("[build]\napt = [\"make\"]\n");
+    let inspection = workshop.inspect(&stack);
+    let needs = assess(
+        &workshop.host(),
+        &[(&stack, &inspection)],
+        DatabaseNeed::Binaries,
+    );
+    let plan = SetupPlan::new(&needs);
+    assert!(
+        plan.is_empty() && plan.steps().is_empty() && plan.notes.is_empty(),
+        "{plan}"
+    );
+}
+
+const TOOL: &str = "\
+[[toolchain]]
+program = \"tool\"
+version = [\"tool\"]
+apt = [\"tool-dev\"]
+hint = \"https://tool.example\"
+
+[build]
+apt = [\"make\", \"libpq5\"]
+fetch = [[\"tool\", \"fetch\"]]
+";
+
+#[test]
+fn the_machine_is_asked_what_is_missing() {
+    let mut workshop = Workshop::sealed();
+    workshop.debian(&["make"]);
+    let stack = workshop.stack(TOOL);
+    let inspection = workshop.inspect(&stack);
+    let ask = |workshop: &Workshop| {
+        assess(
+            &workshop.host(),
+            &[(&stack, &inspection)],
+            DatabaseNeed::Binaries,
+        )
+    };
+    let needs = ask(&workshop);
+    assert_eq!((needs.apt, needs.postgres), (Some(Privilege::Root), true));
+    assert!(!needs.foreign_policy && needs.leftovers.is_empty());
+    assert_eq!(needs.stacks[0].packages, ["libpq5", "tool-dev"]);
+    assert_eq!(needs.stacks[0].fetch, [["tool", "fetch"]]);
+    workshop.root = false;
+    assert_eq!(ask(&workshop).apt, Some(Privilege::ByHand));
+    workshop.program("sudo", "[ \"$*\" = '-n true' ]");
+    assert_eq!(ask(&workshop).apt, Some(Privilege::Sudo));
+    workshop.program("sudo", "echo 'sudo: a password is required' >&2; exit 1");
+    assert_eq!(ask(&workshop).apt, Some(Privilege::ByHand));
+    workshop.file(
+        "system/usr/sbin/policy-rc.d",
+        "#!/bin/sh\n# made by deadheat setup\nexit 101\n",
+    );
+    let needs = ask(&workshop);
+    assert_eq!(
+        (needs.foreign_policy, needs.leftovers),
+        (false, vec!["/usr/sbin/policy-rc.d".to_owned()])
+    );
+    workshop.file("system/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n");
+    let needs = ask(&workshop);
+    assert_eq!((needs.foreign_policy, needs.leftovers), (true, Vec::new()));
+    workshop.file("system/usr/lib/postgresql/15/bin/initdb", "");
+    assert!(!ask(&workshop).postgres);
+    assert!(!assess(&workshop.host(), &[], DatabaseNeed::None).postgres);
+}
+
+#[test]
+fn without_apt_packages_are_beyond_reach() {
+    let workshop = Workshop::sealed();
+    let stack = workshop.stack(TOOL);
+    let inspection = workshop.inspect(&stack);
+    let needs = assess(
+        &workshop.host(),
+        &[(&stack, &inspection)],
+        DatabaseNeed::None,
+    );
+    assert_eq!(needs.apt, None);
+    assert_eq!(needs.stacks[0].packages, [""; 0]);
+    assert_eq!(
+        needs.stacks[0].beyond_reach,
+        ["tool is not on the PATH: https://tool.example"]
+    );
+}
+
+/// Every program that a setup runs, as a fake that notes how it was called.
+fn fakes(workshop: &Workshop, apt_get: &str) {
+    let calls = workshop.path("calls");
+    let note = format!("printf '%s\\n' \"${{0##*/}} $*\" >> {}", calls.display());
+    for name in ["sh", "rm"] {
+        workshop.program(name, &note);
+    }
+    workshop.debian(&["make"]);
+    workshop.program(
+        "env",
+        &format!("shift; exec {}/\"$@\"", workshop.path("bin").display()),
+    );
+    workshop.program("apt-get", &format!("{note}\n{apt_get}"));
+}
+
+/// Installs a `tool` that can fetch.
+fn that_installs_tool(workshop: &Workshop) -> String {
+    let tool = workshop.path("bin/tool");
+    let tool = tool.display();
+    format!(
+        "[ \"$1\" = install ] && {{ printf '#!/bin/sh\\necho 1.0\\n[ \"$1\" = fetch ] && echo > fetched; true\\n' > {tool}; /bin/chmod 755 {tool}; }}\ntrue"
+    )
+}
+
+fn set_up(
+    workshop: &Workshop,
+    stacks: &[&Stack],
+    mut heard: impl FnMut(&SetupProgress<'_>),
+) -> (SetupOutcome, String) {
+    let (host, logs) = (workshop.host(), workshop.path("logs"));
+    let builder = Builder {
+        host: &host,
+        logs: &logs,
+        limit: workshop.limit,
+    };
+    let inspections: Vec<_> = stacks.iter().map(|stack| workshop.inspect(stack)).collect();
+    let pairs: Vec<_> = stacks.iter().copied().zip(&inspections).collect();
+    let plan = SetupPlan::new(&assess(&host, &pairs, DatabaseNeed::None));
+    let outcome = run_setup(&builder, &plan, stacks, &mut |progress| heard(&progress));
+    (outcome, workshop.text("calls"))
+}
+
+/// The first words of each call.
+fn verbs(calls: &str) -> Vec<String> {
+    let first = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    calls.lines().map(first).collect()
+}
+
+#[test]
+fn packages_are_installed_under_guard_and_then_dependencies_are_fetched() {
+    let workshop = Workshop::sealed();
+    fakes(&workshop, &that_installs_tool(&workshop));
+    let stack = workshop.stack(TOOL);
+    let (outcome, calls) = set_up(&workshop, &[&stack], |_| {});
+    assert_eq!(outcome, SetupOutcome::default());
+    assert_eq!(
+        verbs(&calls),
+        ["sh -c", "apt-get update", "apt-get install", "rm -f"]
+    );
+    assert!(
+        calls.contains("install -y --no-install-recommends libpq5 tool-dev\n"),
+        "{calls}"
+    );
+    assert!(calls.contains("exit 101"), "{calls}");
+    assert!(workshop.path("stack/fetched").exists());
+}
+
+#[test]
+fn a_package_that_does_not_exist_keeps_nobody_else_from_theirs() {
+    let workshop = Workshop::sealed();
+    let script = format!(
+        "case \"$*\" in *no-such*) echo 'E: Unable to locate package' >&2; exit 100;; esac\n{}",
+        that_installs_tool(&workshop)
+    );
+    fakes(&workshop, &script);
+    let stack = workshop.stack(TOOL);
+    let mut other = workshop.stack("[build]\napt = [\"no-such\"]\n");
+    other.manifest.id = "other".to_owned();
+    let mut tails = Vec::new();
+    let (outcome, calls) = set_up(&workshop, &[&stack, &other], |progress| {
+        if let SetupProgress::Failed { log_tail, .. } = progress {
+            tails.push(log_tail.join("\n"));
+        }
+    });
+    // All of them together, and then the one that does not exist.
+    assert_eq!(outcome.failed, 2);
+    let said = |tail: &String| tail.ends_with("E: Unable to locate package");
+    assert!(tails.len() == 2 && tails.iter().all(said), "{tails:?}");
+    assert!(calls.contains("recommends libpq5 tool-dev\n"), "{calls}");
+    assert!(workshop.path("stack/fetched").exists());
+    assert_eq!(verbs(&calls).last().unwrap(), "rm -f");
+}
+
+#[test]
+fn a_toolchain_that_did_not_come_leaves_the_fetch_out_with_its_reason() {
+    let workshop = Workshop::sealed();
+    fakes(&workshop, "[ $1 != install ]");
+    let stack = workshop.stack(TOOL);
+    let mut reasons = Vec::new();
+    let (outcome, _) = set_up(&workshop, &[&stack], |progress| {
+        if let SetupProgress::NotFetched { stack, reason } = progress {
+            reasons.push(format!("{stack}: {reason}"));
+        }
+    });
+    assert_eq!(outcome.failed, 1);
+    assert_eq!(reasons.len(), 1);
+    assert!(
+        reasons[0].starts_with("toy: tool is not on the PATH: apt-get install"),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn a_fetch_that_fails_is_told_of() {
+    let workshop = Workshop::sealed();
+    workshop
+        .debian(&["make", "libpq5"])
+        .program("tool", "echo 1.0; [ \"$1\" != fetch ]");
+    let stack = workshop.stack(TOOL);
+    let mut reasons = Vec::new();
+    let (outcome, _) = set_up(&workshop, &[&stack], |progress| {
+        if let SetupProgress::FetchFailed { failure, .. } = progress {
+            reasons.push(failure.reason.clone());
+        }
+    });
+    assert_eq!(outcome.failed, 1);
+    assert!(
+        reasons[0].contains("`tool fetch` exited with status 1"),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn without_guards_nothing_is_installed() {
+    let workshop = Workshop::sealed();
+    fakes(&workshop, "true");
+    workshop.program("sh", "exit 1");
+    let stack = workshop.stack(TOOL);
+    let (outcome, calls) = set_up(&workshop, &[&stack], |_| {});
+    assert_eq!(outcome.failed, 1);
+    assert_eq!(verbs(&calls), ["rm -f"]);
+}
+
+#[test]
+fn an_interrupt_does_not_leave_the_guards_behind() {
+    let workshop = Workshop::sealed();
+    fakes(&workshop, "true");
+    let stack = workshop.stack(TOOL);
+    let (_, calls) = set_up(&workshop, &[&stack], |progress| {
+        if matches!(progress, SetupProgress::Running(step) if step.command.contains(&"update".to_owned()))
+        {
+            workshop.interrupt.store(true, Ordering::Relaxed);
+        }
+    });
+    assert_eq!(verbs(&calls), ["sh -c", "rm -f"]);
+}
+
+#[test]
+fn without_root_and_sudo_the_commands_are_left_to_the_user() {
+    let mut workshop = Workshop::sealed();
+    fakes(&workshop, "true");
+    workshop.root = false;
+    let stack = workshop.stack(TOOL);
+    let mut commands = Vec::new();
+    let (outcome, calls) = set_up(&workshop, &[&stack], |progress| {
+        if let SetupProgress::ToBeDoneByYou(step) = progress {
+            commands.push(step.command[..2].join(" "));
+        }
+    });
+    assert_eq!(outcome.left_to_you, 4);
+    assert_eq!(commands, ["sudo sh", "sudo env", "sudo env", "sudo rm"]);
+    assert_eq!(calls, "");
+    assert!(
+        fs::read_dir(workshop.path("system"))
+            .unwrap()
+            .next()
+            .is_none()
+    );
+}

@@ -1,0 +1,125 @@
+use std::{
+    sync::atomic::Ordering,
+    thread,
+    time::{Duration, Instant},
+};
+
+use deadheat_model::stack::Toolchain;
+use deadheat_runner::prepare::{FoundProgram, UnfitProgram, check_program};
+
+use super::Workshop;
+
+fn tool(minimum: Option<&str>, apt: &[&str]) -> Toolchain {
+    Toolchain {
+        program: "tool".to_owned(),
+        version: vec!["tool".to_owned(), "--version".to_owned()],
+        minimum: minimum.map(str::to_owned),
+        apt: apt.iter().map(|name| (*name).to_owned()).collect(),
+        hint: "https://tool.example".to_owned(),
+    }
+}
+
+fn check(workshop: &Workshop, toolchain: &Toolchain) -> Result<FoundProgram, UnfitProgram> {
+    check_program(&workshop.host(), &workshop.path("stack"), toolchain)
+}
+
+#[test]
+fn a_program_is_found_and_asked_its_version() {
+    let cases = [
+        ("echo 'tool version v1.25.3 linux/amd64'", "1.25.3"),
+        ("echo 'openjdk version \"17.0.9\" 2023-10-17' >&2", "17.0.9"),
+        ("[ \"$1\" = --version ] && echo 21", "21"),
+    ];
+    for (script, version) in cases {
+        let workshop = Workshop::new();
+        workshop.program("tool", script);
+        let found = check(&workshop, &tool(Some("1.25"), &[])).unwrap();
+        assert_eq!(found.version, version);
+        assert_eq!(found.path, workshop.path("bin/tool"));
+    }
+}
+
+#[test]
+fn a_version_is_asked_in_the_stacks_folder() {
+    let workshop = Workshop::new();
+    workshop
+        .program("tool", "cat .tool-version")
+        .file("stack/.tool-version", "3.1.4");
+    assert_eq!(check(&workshop, &tool(None, &[])).unwrap().version, "3.1.4");
+}
+
+#[test]
+fn what_will_not_do_is_said_with_its_reason() {
+    let cases = [
+        ("echo 1.24.9", "is too old; 1.25 or later is needed"),
+        ("echo hello", "`tool --version` printed none"),
+        (
+            "echo; echo 'pyenv: tool: command not found' >&2; exit 127",
+            "`tool --version` exited with status 127: pyenv: tool: command not found",
+        ),
+        ("kill -9 $$", "was ended by SIGKILL"),
+    ];
+    for (script, reason) in cases {
+        let workshop = Workshop::new();
+        workshop.program("tool", script);
+        let unfit = check(&workshop, &tool(Some("1.25"), &[])).unwrap_err();
+        assert!(unfit.reason.contains(reason), "{}", unfit.reason);
+    }
+}
+
+#[test]
+fn a_missing_program_is_named_with_what_was_wanted() {
+    let workshop = Workshop::sealed();
+    let unfit = check(&workshop, &tool(Some("1.25"), &["tool-dev"])).unwrap_err();
+    assert_eq!(unfit.reason, "tool 1.25 or later is not on the PATH");
+    // There is no apt here.
+    assert_eq!(unfit.remedy(&workshop.host()), "https://tool.example");
+}
+
+#[test]
+fn a_file_that_cannot_be_executed_is_no_program() {
+    let workshop = Workshop::sealed();
+    workshop.file("bin/tool", "1.0");
+    let unfit = check(&workshop, &tool(None, &[])).unwrap_err();
+    assert_eq!(unfit.reason, "tool is not on the PATH");
+}
+
+#[test]
+fn the_remedy_is_a_command_where_there_is_apt() {
+    let mut workshop = Workshop::sealed();
+    workshop.debian(&["tool-doc"]);
+    let toolchain = tool(None, &["tool-dev", "tool-doc"]);
+    let unfit = check(&workshop, &toolchain).unwrap_err();
+    let as_root =
+        "apt-get install -y --no-install-recommends tool-dev tool-doc (or: https://tool.example)";
+    assert_eq!(unfit.remedy(&workshop.host()), as_root);
+    workshop.root = false;
+    assert_eq!(unfit.remedy(&workshop.host()), format!("sudo {as_root}"));
+}
+
+#[test]
+fn packages_that_are_installed_already_are_no_remedy() {
+    let workshop = Workshop::sealed();
+    workshop.debian(&["tool-dev"]).program("tool", "echo 1.19");
+    let unfit = check(&workshop, &tool(Some("1.25"), &["tool-dev"])).unwrap_err();
+    assert_eq!(unfit.remedy(&workshop.host()), "https://tool.example");
+}
+
+#[test]
+fn a_program_that_hangs_is_ended() {
+    let workshop = Workshop::new();
+    workshop.program("tool", "sleep 1000");
+    let begun = Instant::now();
+    let unfit = thread::scope(|scope| {
+        let asked = scope.spawn(|| check(&workshop, &tool(None, &[])).unwrap_err());
+        thread::sleep(Duration::from_millis(300));
+        workshop.interrupt.store(true, Ordering::Relaxed);
+        asked.join().unwrap()
+    });
+    assert!(
+        unfit.reason.contains("`tool --version` was interrupted"),
+        "{}",
+        unfit.reason
+    );
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
