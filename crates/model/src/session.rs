@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Plan, TargetId, TrialRecord,
+    Cell, Plan, TargetId, TrialRecord,
     machine::Machine,
     stack::{DatabaseAccess, Pool, Runtime},
     trial::TrialFailure,
@@ -109,7 +109,7 @@ pub enum TargetState {
 /// What a build took and made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BuildRecord {
-    /// The time that the build steps took. An incremental build is shorter than a first one.
+    /// The time that the build steps took, 0 when there are none. An incremental build is shorter than a first one.
     pub seconds: f64,
     /// Whether the stack had been built here before.
     pub incremental: bool,
@@ -159,7 +159,7 @@ impl SessionRecord {
     /// Blocks in which every planned cell has a trial.
     pub fn complete_blocks(&self) -> Vec<u32> {
         let plan = &self.header.plan;
-        let has = |block, cell| {
+        let has = |block: u32, cell: &Cell| {
             let mut trials = self.trials.iter();
             trials.any(|trial| trial.block == block && trial.cell == *cell)
         };

@@ -93,6 +93,7 @@ fn start(spec: &Spawn, group: Option<&CpuGroup>) -> io::Result<u32> {
         if let Some(user) = user {
             sys::become_user(user.uid, user.gid)?;
         }
+        sys::unblock_signals()?;
         // Last, because becoming another user takes it back (prctl(2)).
         sys::die_with_parent()
     };

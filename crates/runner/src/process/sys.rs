@@ -67,6 +67,17 @@ pub(super) fn become_user(uid: u32, gid: u32) -> io::Result<()> {
     check(unsafe { libc::setuid(uid) })
 }
 
+/// Takes every signal again: the supervisor's own mask would go on into the program that is run, which would then never
+/// see the signal that asks it to end. Async-signal-safe: it changes a local set and makes one system call.
+pub(super) fn unblock_signals() -> io::Result<()> {
+    // SAFETY: sigemptyset initialises the set before anything reads it.
+    let mut none: libc::sigset_t = unsafe { mem::zeroed() };
+    // SAFETY: the pointer is to a live set.
+    unsafe { libc::sigemptyset(&mut none) };
+    // SAFETY: the set is initialised; the old mask is not wanted.
+    check(unsafe { libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut()) })
+}
+
 /// Asks the kernel to kill this process when its parent ends. Async-signal-safe: one system call.
 pub(super) fn die_with_parent() -> io::Result<()> {
     // SAFETY: takes plain numbers.

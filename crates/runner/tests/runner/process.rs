@@ -94,6 +94,17 @@ fn one_that_ignores_sigterm_is_killed_after_the_grace() {
 }
 
 #[test]
+fn one_that_does_nothing_about_signals_ends_at_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = shell(folder.path(), "");
+    (spec.program, spec.args) = ("sleep".into(), vec!["300".to_owned()]);
+    let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
+    let stopped = child.stop().unwrap();
+    assert!(!stopped.ignored_signal && stopped.killed == 0, "{stopped:?}");
+    assert_eq!(child.exit().as_deref(), Some("was ended by SIGTERM"));
+}
+
+#[test]
 fn a_daemon_that_forked_twice_is_found_and_ended() {
     let folder = tempfile::tempdir().unwrap();
     let spec = shell(
