@@ -24,45 +24,23 @@ pub fn text(view: &View, width: usize, colour: bool) -> String {
         note: String::new(),
     };
     page.wrapped(BOLD, "", &format!("Deadheat {}", view.id));
+    // The longest part comes first, so that a terminal ends with the results.
+    page.provenance(view);
+    page.section("What this session does not show");
+    for caveat in &view.caveats {
+        page.wrapped(Style::new(), "- ", caveat);
+    }
+    page.section("Results");
     page.wrapped(Style::new(), "", &view.headline);
     for alert in &view.alerts {
         page.wrapped(WARN, "! ", alert);
-    }
-    for group in &view.groups {
-        page.group(group);
     }
     if !view.losses.is_empty() {
         page.section("Not measured");
         view.losses.iter().for_each(|loss| page.loss(loss));
     }
-    page.section("What this session does not show");
-    for caveat in &view.caveats {
-        page.wrapped(Style::new(), "- ", caveat);
-    }
-    page.section("Where the figures come from");
-    for fact in &view.provenance {
-        page.wrapped(
-            Style::new(),
-            "- ",
-            &format!("{}: {}", fact.name, fact.value),
-        );
-    }
-    page.section("Stacks");
-    for stack in &view.stacks {
-        let variant = stack.variant.iter().map(|variant| format!(" ({variant})"));
-        let limits = stack.limits.iter().map(|limit| format!("; {limit}"));
-        let line = format!(
-            "{}{}: {}, {}; {}; database: {}; build: {}{}",
-            stack.target,
-            variant.collect::<String>(),
-            stack.what,
-            stack.runtime,
-            stack.versions,
-            stack.database,
-            stack.build,
-            limits.collect::<String>(),
-        );
-        page.wrapped(Style::new(), "- ", &line);
+    for group in &view.groups {
+        page.group(group);
     }
     page.text
 }
@@ -108,6 +86,30 @@ impl Page {
     fn section(&mut self, title: &str) {
         self.text.push('\n');
         self.line(BOLD, title);
+    }
+
+    fn provenance(&mut self, view: &View) {
+        for fact in &view.provenance {
+            let sentence = format!("{}: {}", fact.name, fact.value);
+            self.wrapped(Style::new(), "- ", &sentence);
+        }
+        self.section("Stacks");
+        for stack in &view.stacks {
+            let variant = stack.variant.iter().map(|variant| format!(" ({variant})"));
+            let limits = stack.limits.iter().map(|limit| format!("; {limit}"));
+            let line = format!(
+                "{}{}: {}, {}; {}; database: {}; build: {}{}",
+                stack.target,
+                variant.collect::<String>(),
+                stack.what,
+                stack.runtime,
+                stack.versions,
+                stack.database,
+                stack.build,
+                limits.collect::<String>(),
+            );
+            self.wrapped(Style::new(), "- ", &line);
+        }
     }
 
     fn loss(&mut self, loss: &Loss) {

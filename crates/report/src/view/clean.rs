@@ -21,14 +21,26 @@ const fn turns_direction(character: char) -> bool {
     )
 }
 
+/// Lines of a log, each cleaned; a run of equal ones is one line that says how many.
+pub fn clean_log(lines: &[String]) -> Vec<String> {
+    let runs = lines.chunk_by(|one, next| one == next);
+    runs.map(|run| match run.len() {
+        1 => clean(&run[0]),
+        count => format!("{} (×{count})", clean(&run[0])),
+    })
+    .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::clean;
+    use super::{clean, clean_log};
 
     #[test]
     fn nothing_moves_the_cursor() {
         assert_eq!(clean("\u{1b}[2Jgone\r\n"), "\\u{1b}[2Jgone\\u{d}\\u{a}");
         assert_eq!(clean("a\u{202e}b"), "a\\u{202e}b");
+        let log = ["same", "same", "other"].map(str::to_owned);
+        assert_eq!(clean_log(&log), ["same (×2)", "other"]);
         assert_eq!(clean("Größe 大小\t<b>"), "Größe 大小    <b>");
     }
 }

@@ -185,6 +185,12 @@ fn stack(target: &TargetRecord) -> StackFacts {
         .map(|found| clean(&format!("{} {}", found.name, found.version)))
         .collect();
     let build = match &target.state {
+        TargetState::Ready { build } if build.seconds == 0.0 => {
+            format!(
+                "nothing to build, {} to deploy",
+                bytes(build.artefact_bytes as f64)
+            )
+        }
         TargetState::Ready { build } => format!(
             "{}{}, {} to deploy",
             seconds(build.seconds),

@@ -11,7 +11,7 @@ use deadheat_stats::{
 };
 use serde::Serialize;
 
-use super::clean;
+use super::{clean, clean::clean_log};
 use crate::figure::{count, counted};
 
 /// Reasons that are spelled out; the trials' details have them all.
@@ -48,7 +48,7 @@ impl Loss {
 
     fn with_failure(mut self, failure: &TrialFailure) -> Self {
         self.reasons.push(clean(&failure.reason));
-        self.log = failure.log_tail.iter().map(|line| clean(line)).collect();
+        self.log = clean_log(&failure.log_tail);
         self.examples = failure.load.as_deref().map(examples).unwrap_or_default();
         self
     }
@@ -119,7 +119,7 @@ fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {
     let first = cell.trials.iter().find(|trial| trial.verdict.is_failed())?;
     match &record.trials.get(first.record)?.outcome {
         TrialOutcome::Failed(failure) => {
-            loss.log = failure.log_tail.iter().map(|line| clean(line)).collect();
+            loss.log = clean_log(&failure.log_tail);
             loss.examples = failure.load.as_deref().map(examples).unwrap_or_default();
         }
         TrialOutcome::Measured(measured) => loss.examples = examples(&measured.load),
