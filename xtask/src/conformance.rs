@@ -3,5 +3,8 @@
 use crate::steps::{Steps, deadheat};
 
 pub(crate) fn check(steps: &mut Steps) {
-    steps.run("conformance of every stack", deadheat(&["stacks", "check", "--strict"]));
+    steps.run(
+        "conformance of every stack",
+        deadheat(&["stacks", "check", "--strict"]),
+    );
 }

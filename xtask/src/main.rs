@@ -41,7 +41,10 @@ fn main() -> ExitCode {
         steps.run("tests", cargo(&["test", "--workspace", "--quiet"]));
     }
     if every || matches!(command, Command::Conformance | Command::Session) {
-        steps.run("build", cargo(&["build", "--release", "--quiet", "--package", "deadheat"]));
+        steps.run(
+            "build",
+            cargo(&["build", "--release", "--quiet", "--package", "deadheat"]),
+        );
     }
     if every || matches!(command, Command::Conformance) {
         conformance::check(&mut steps);

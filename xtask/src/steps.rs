@@ -49,12 +49,27 @@ impl Steps {
     pub(crate) fn finish(self) -> ExitCode {
         println!();
         for step in &self.done {
-            let word = if step.problem.is_none() { "passed" } else { "FAILED" };
+            let word = if step.problem.is_none() {
+                "passed"
+            } else {
+                "FAILED"
+            };
             println!("{word}  {:>6.1} s  {}", step.took.as_secs_f64(), step.name);
         }
-        let failed = self.done.iter().filter(|step| step.problem.is_some()).count();
-        println!("steps: {} passed, {failed} failed", self.done.len() - failed);
-        if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        let failed = self
+            .done
+            .iter()
+            .filter(|step| step.problem.is_some())
+            .count();
+        println!(
+            "steps: {} passed, {failed} failed",
+            self.done.len() - failed
+        );
+        if failed == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -73,7 +88,8 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
 
 /// The release binary, with arguments.
 pub(crate) fn deadheat(args: &[&str]) -> Command {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let mut command = Command::new(target.join("release/deadheat"));
     command.args(args);
     command

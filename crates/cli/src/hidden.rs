@@ -11,13 +11,17 @@ use crate::{
 };
 
 pub(crate) fn supervise() -> Result<Exit, Failure> {
-    process::supervise()
-        .map_err(|error| Failure::usage(format!("supervising a child (this command is for Deadheat itself): {error}")))?;
+    process::supervise().map_err(|error| {
+        Failure::usage(format!(
+            "supervising a child (this command is for Deadheat itself): {error}"
+        ))
+    })?;
     Ok(Exit::Fine)
 }
 
 pub(crate) fn upstream(args: &UpstreamArgs) -> Result<Exit, Failure> {
-    let options = ServeOptions::from_args(args.arguments.iter().cloned()).map_err(Failure::usage)?;
+    let options =
+        ServeOptions::from_args(args.arguments.iter().cloned()).map_err(Failure::usage)?;
     match serve(&options) {
         Ok(never) => match never {},
         Err(error) => Err(Failure::nothing(error)),

@@ -8,7 +8,9 @@ use deadheat_model::trial::TrialFailure;
 /// Writes data. A reader that has gone away (`| head`) is no error.
 pub(crate) fn data(text: &str) {
     let mut output = io::stdout().lock();
-    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    let _ = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
 }
 
 /// Writes a line for a person.
@@ -47,5 +49,7 @@ pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {
         return 100;
     }
-    console::Term::stdout().size_checked().map_or(80, |(_, columns)| usize::from(columns))
+    console::Term::stdout()
+        .size_checked()
+        .map_or(80, |(_, columns)| usize::from(columns))
 }

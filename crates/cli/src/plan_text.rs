@@ -41,7 +41,11 @@ pub(crate) fn describe(plan: &Plan) -> String {
             })
             .collect();
         let measure = about(workload.measure);
-        lines.push(format!("  workload  {}: {}; {measure} a trial", workload.id, points.join(" | ")));
+        lines.push(format!(
+            "  workload  {}: {}; {measure} a trial",
+            workload.id,
+            points.join(" | ")
+        ));
     }
     lines.push(format!("  CPUs      {}", pinning(&plan.pinning)));
     lines.push(format!("  seed      {}", plan.seed));

@@ -77,7 +77,9 @@ impl Progress {
             } => self.prepared(&target.to_string(), state, failed_workloads),
             Event::SessionStarted { header } => self.started(&header.plan),
             Event::BlockStarted { .. } => {}
-            Event::TrialStarted { block, cell } => self.bar.set_message(format!("block {} · {cell}", block + 1)),
+            Event::TrialStarted { block, cell } => self
+                .bar
+                .set_message(format!("block {} · {cell}", block + 1)),
             Event::TrialEnded { trial, .. } => self.trial(trial),
             Event::SessionEnded { .. } => self.finish(),
         }
@@ -108,12 +110,20 @@ impl Progress {
                 self.line(&format!("{target}: {text}"));
             }
             TargetState::Unavailable { reason, remedy } => {
-                self.line(&format!("{target}: UNAVAILABLE: {reason}\n    to change that: {remedy}"));
+                self.line(&format!(
+                    "{target}: UNAVAILABLE: {reason}\n    to change that: {remedy}"
+                ));
             }
-            TargetState::Failed(failure) => self.line(&format!("{target}: FAILED {}", output::told(failure))),
+            TargetState::Failed(failure) => {
+                self.line(&format!("{target}: FAILED {}", output::told(failure)))
+            }
         }
         for one in failed {
-            self.line(&format!("  {}: FAILED {}", one.workload, output::told(&one.failure)));
+            self.line(&format!(
+                "  {}: FAILED {}",
+                one.workload,
+                output::told(&one.failure)
+            ));
         }
     }
 
@@ -149,9 +159,16 @@ impl Progress {
                 output::told(failure)
             )),
             TrialOutcome::Measured(measured) if !self.watched => {
-                let (done, all) = self.pace.as_ref().map_or((0, 0), |pace| (pace.done, pace.all));
+                let (done, all) = self
+                    .pace
+                    .as_ref()
+                    .map_or((0, 0), |pace| (pace.done, pace.all));
                 let failed = measured.load.measured.failed.total();
-                let failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+                let failures = if failed > 0 {
+                    format!(", {failed} failed")
+                } else {
+                    String::new()
+                };
                 self.line(&format!(
                     "[{done}/{all}] block {} {}: {:.0}/s{failures}",
                     trial.block + 1,
@@ -165,7 +182,8 @@ impl Progress {
 
     fn show_time_left(&self) {
         if let Some(pace) = &self.pace {
-            self.bar.set_prefix(format!("{} left", plan_text::about(pace.left())));
+            self.bar
+                .set_prefix(format!("{} left", plan_text::about(pace.left())));
         }
     }
 }
@@ -189,7 +207,10 @@ mod tests {
 
     #[test]
     fn templates_parse() {
-        for template in ["{spinner} {wide_msg}", "{bar:24} {pos}/{len} · {prefix} · {wide_msg}"] {
+        for template in [
+            "{spinner} {wide_msg}",
+            "{bar:24} {pos}/{len} · {prefix} · {wide_msg}",
+        ] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
     }

@@ -42,7 +42,12 @@ impl Rendered {
     pub(crate) fn of(record: &SessionRecord) -> Result<Self, Failure> {
         let analysis = deadheat_stats::analyse(record);
         let view = View::new(record, &analysis);
-        let failed = |error| Failure::nothing(format!("writing the report of {}: {error}", record.header.id));
+        let failed = |error| {
+            Failure::nothing(format!(
+                "writing the report of {}: {error}",
+                record.header.id
+            ))
+        };
         Ok(Self {
             text: deadheat_report::text(&view, output::width(), output::colour()),
             json: deadheat_report::json(record, &analysis).map_err(failed)?,

@@ -11,13 +11,9 @@ use deadheat_runner::{
 use crate::{
     args::{PinningArg, RunArgs},
     exit::{Exit, Failure},
-    interrupt,
-    output,
-    plan_text,
+    interrupt, output, plan_text,
     progress::Progress,
-    report,
-    select,
-    setup,
+    report, select, setup,
 };
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -64,15 +60,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;
     let rendered = report::Rendered::of(&record)?;
     rendered.write_beside(&outcome.folder)?;
-    output::data(&if args.json { rendered.json.clone() } else { rendered.text.clone() });
-    output::note(&format!("report: {}", shown(&outcome.folder.join(report::HTML_FILE))));
+    output::data(&if args.json {
+        rendered.json.clone()
+    } else {
+        rendered.text.clone()
+    });
+    output::note(&format!(
+        "report: {}",
+        shown(&outcome.folder.join(report::HTML_FILE))
+    ));
     Ok(verdict(&record))
 }
 
 /// Nothing measured is 3; a stack that failed is 1; one that is unavailable is told of, but no failure.
 fn verdict(record: &SessionRecord) -> Exit {
     use deadheat_model::{TrialOutcome, session::TargetState};
-    let measured = |trial: &&deadheat_model::TrialRecord| matches!(trial.outcome, TrialOutcome::Measured(_));
+    let measured =
+        |trial: &&deadheat_model::TrialRecord| matches!(trial.outcome, TrialOutcome::Measured(_));
     if !record.trials.iter().any(|trial| measured(&trial)) {
         return Exit::Nothing;
     }
@@ -80,13 +84,18 @@ fn verdict(record: &SessionRecord) -> Exit {
     let failed_target = record.header.targets.iter().any(|target| {
         matches!(target.state, TargetState::Failed(_)) || !target.failed_workloads.is_empty()
     });
-    if failed_trial || failed_target { Exit::Failed } else { Exit::Fine }
+    if failed_trial || failed_target {
+        Exit::Failed
+    } else {
+        Exit::Fine
+    }
 }
 
 /// How children are supervised: by this very binary.
 pub(crate) fn supervision() -> Result<Supervision, Failure> {
-    let program = env::current_exe()
-        .map_err(|error| Failure::nothing(format!("finding the deadheat binary itself: {error}")))?;
+    let program = env::current_exe().map_err(|error| {
+        Failure::nothing(format!("finding the deadheat binary itself: {error}"))
+    })?;
     Ok(Supervision::by(program))
 }
 
@@ -100,5 +109,8 @@ pub(crate) fn random_seed() -> u64 {
 /// A path as the user would type it from here.
 pub(crate) fn shown(path: &Path) -> String {
     let current = env::current_dir().unwrap_or_default();
-    path.strip_prefix(&current).unwrap_or(path).display().to_string()
+    path.strip_prefix(&current)
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }

@@ -12,10 +12,14 @@ use crate::{exit::Failure, output};
 
 /// Reads all manifests below the root folder; mistakes in them are drawn.
 pub(crate) fn catalogue(root: Option<&Path>) -> Result<Catalogue, Failure> {
-    let current = env::current_dir()
-        .map_err(|error| Failure::usage(format!("finding the current folder: {error}; change to one that exists")))?;
+    let current = env::current_dir().map_err(|error| {
+        Failure::usage(format!(
+            "finding the current folder: {error}; change to one that exists"
+        ))
+    })?;
     let variable = env::var_os(ROOT_VARIABLE);
-    let root = manifest::find_root(root, variable.as_deref().map(Path::new), &current).map_err(Failure::usage)?;
+    let root = manifest::find_root(root, variable.as_deref().map(Path::new), &current)
+        .map_err(Failure::usage)?;
     let catalogue = manifest::load(&root).map_err(|error| match error {
         LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour())),
         other => Failure::usage(other),

@@ -6,8 +6,8 @@ use deadheat_model::workload::Oracle;
 use deadheat_runner::{
     manifest::{Catalogue, Selection, Stack},
     prepare::{
-        BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection, SetupPlan, SetupProgress,
-        assess, in_shell, inspect, run_setup,
+        BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection, SetupPlan,
+        SetupProgress, assess, in_shell, inspect, run_setup,
     },
 };
 
@@ -22,7 +22,12 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
     // Whoever names nothing wants everything: a setup is for all sessions to come.
     let names = [&args.selection.stack, &args.selection.workload];
     let all = args.selection.all || names.iter().all(|names| names.is_empty());
-    let selection = select::select(&catalogue, &args.selection.stack, &args.selection.workload, all)?;
+    let selection = select::select(
+        &catalogue,
+        &args.selection.stack,
+        &args.selection.workload,
+        all,
+    )?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let work = Work::new(&catalogue, &selection, &args.postgres, &interrupted)?;
     if args.dry_run {
@@ -45,7 +50,9 @@ pub(crate) fn install(
 ) -> Result<(), Failure> {
     Work::new(catalogue, selection, postgres, interrupted)?.execute()?;
     if interrupted.load(Ordering::Relaxed) {
-        return Err(Failure::nothing("interrupted during the setup; the same command goes on from here"));
+        return Err(Failure::nothing(
+            "interrupted during the setup; the same command goes on from here",
+        ));
     }
     Ok(())
 }
@@ -65,13 +72,25 @@ impl<'a> Work<'a> {
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Failure> {
         let host = Host::here(run::supervision()?, interrupted);
-        let mut stacks: Vec<&Stack> = selection.targets.iter().filter_map(|target| catalogue.stack(target)).collect();
+        let mut stacks: Vec<&Stack> = selection
+            .targets
+            .iter()
+            .filter_map(|target| catalogue.stack(target))
+            .collect();
         stacks.dedup_by_key(|stack| &stack.manifest.id);
-        let inspections: Vec<Inspection> = stacks.iter().map(|stack| inspect(&host, stack)).collect();
-        let wanted = selection.workloads.iter().any(|one| one.manifest.oracle == Oracle::Users);
+        let inspections: Vec<Inspection> =
+            stacks.iter().map(|stack| inspect(&host, stack)).collect();
+        let wanted = selection
+            .workloads
+            .iter()
+            .any(|one| one.manifest.oracle == Oracle::Users);
         // Anything else than installed binaries brings itself.
         let installed = ["auto", "installed"].contains(&postgres.postgres.as_str());
-        let database = if wanted && installed { DatabaseNeed::Binaries } else { DatabaseNeed::None };
+        let database = if wanted && installed {
+            DatabaseNeed::Binaries
+        } else {
+            DatabaseNeed::None
+        };
         let pairs: Vec<(&Stack, &Inspection)> = stacks.iter().copied().zip(&inspections).collect();
         let plan = SetupPlan::new(&assess(&host, &pairs, database));
         Ok(Self { host, stacks, plan })
@@ -80,7 +99,10 @@ impl<'a> Work<'a> {
     /// Does it; whether something failed.
     fn execute(&self) -> Result<bool, Failure> {
         if self.plan.is_empty() {
-            self.plan.notes.iter().for_each(|note| output::note(&format!("  note: {note}")));
+            self.plan
+                .notes
+                .iter()
+                .for_each(|note| output::note(&format!("  note: {note}")));
             output::note("setup: nothing to do");
             return Ok(false);
         }
@@ -94,7 +116,9 @@ impl<'a> Work<'a> {
             logs: logs.path(),
             limit: DEFAULT_COMMAND_LIMIT,
         };
-        let outcome = run_setup(&builder, &self.plan, &self.stacks, &mut |progress| tell(&progress));
+        let outcome = run_setup(&builder, &self.plan, &self.stacks, &mut |progress| {
+            tell(&progress)
+        });
         output::note(&format!(
             "setup: {} failed, {} left to you",
             outcome.failed, outcome.left_to_you
@@ -110,22 +134,37 @@ impl<'a> Work<'a> {
 fn tell(progress: &SetupProgress<'_>) {
     let text = match progress {
         SetupProgress::Running(step) => format!("$ {}    ({})", in_shell(&step.command), step.why),
-        SetupProgress::Failed { step, error, log_tail } => {
+        SetupProgress::Failed {
+            step,
+            error,
+            log_tail,
+        } => {
             format!("FAILED {}: {error}{}", step.why, output::quoted(log_tail))
         }
         SetupProgress::ToBeDoneByYou(step) => {
-            format!("to be done by you: {}    ({})", in_shell(&step.command), step.why)
+            format!(
+                "to be done by you: {}    ({})",
+                in_shell(&step.command),
+                step.why
+            )
         }
         SetupProgress::NotFetched { stack, reason } => format!("{stack}: not fetched: {reason}"),
         SetupProgress::Fetching { stack, progress } => match progress {
             BuildProgress::Waiting { lock } => {
-                format!("{stack}: waiting for another deadheat, which holds {}", lock.display())
+                format!(
+                    "{stack}: waiting for another deadheat, which holds {}",
+                    lock.display()
+                )
             }
             BuildProgress::AlreadyFetched => return,
             BuildProgress::Running { command, .. } => format!("{stack}: {command}"),
         },
         SetupProgress::FetchFailed { stack, failure } => {
-            format!("FAILED {stack}: {}{}", failure.reason, output::quoted(&failure.log_tail))
+            format!(
+                "FAILED {stack}: {}{}",
+                failure.reason,
+                output::quoted(&failure.log_tail)
+            )
         }
     };
     output::note(&text);

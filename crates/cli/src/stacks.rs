@@ -10,8 +10,7 @@ use serde_json::json;
 use crate::{
     args::{CheckArgs, ListArgs},
     exit::{Exit, Failure},
-    interrupt,
-    output,
+    interrupt, output,
     progress::Progress,
     run::{random_seed, supervision},
     select,
@@ -31,12 +30,19 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 target: target.to_string(),
                 language: stack.manifest.language.clone(),
                 framework: stack.manifest.framework.clone(),
-                versions: versions.iter().map(|one| format!("{} {}", one.name, one.version)).collect(),
+                versions: versions
+                    .iter()
+                    .map(|one| format!("{} {}", one.name, one.version))
+                    .collect(),
                 unavailable: inspection.availability(&host, stack, &target, &pinning),
             });
         }
     }
-    output::data(&if args.json { as_json(&rows) } else { as_text(&rows) });
+    output::data(&if args.json {
+        as_json(&rows)
+    } else {
+        as_text(&rows)
+    });
     Ok(Exit::Fine)
 }
 
@@ -69,8 +75,15 @@ fn as_json(rows: &[Row]) -> String {
 fn as_text(rows: &[Row]) -> String {
     let mut text = String::new();
     for row in rows {
-        let state = if row.unavailable.is_none() { "ready to build" } else { "UNAVAILABLE" };
-        text += &format!("{:<26} {} {} · {state}\n", row.target, row.language, row.framework);
+        let state = if row.unavailable.is_none() {
+            "ready to build"
+        } else {
+            "UNAVAILABLE"
+        };
+        text += &format!(
+            "{:<26} {} {} · {state}\n",
+            row.target, row.language, row.framework
+        );
         if !row.versions.is_empty() {
             text += &format!("    {}\n", row.versions.join(", "));
         }
@@ -83,7 +96,12 @@ fn as_text(rows: &[Row]) -> String {
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(args.root.as_deref())?;
-    let selection = select::select(&catalogue, &args.stacks, &args.workload, args.stacks.is_empty())?;
+    let selection = select::select(
+        &catalogue,
+        &args.stacks,
+        &args.workload,
+        args.stacks.is_empty(),
+    )?;
     let workloads = if args.workload.is_empty() {
         select::select(&catalogue, &args.stacks, &[], true)?.workloads
     } else {
@@ -120,7 +138,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         output::data(&summary.add(record, &options));
     }
     output::data(&summary.line());
-    let bad = summary.failed > 0 || (args.strict && summary.unavailable > 0) || records.len() < options.targets.len();
+    let bad = summary.failed > 0
+        || (args.strict && summary.unavailable > 0)
+        || records.len() < options.targets.len();
     Ok(if bad { Exit::Failed } else { Exit::Fine })
 }
 
@@ -135,7 +155,10 @@ struct Summary {
 impl Summary {
     fn add(&mut self, record: &TargetRecord, options: &SessionOptions) -> String {
         let name = record.target.to_string();
-        let target = options.targets.iter().find(|one| one.target == record.target);
+        let target = options
+            .targets
+            .iter()
+            .find(|one| one.target == record.target);
         let answered: Vec<&str> = options
             .workloads
             .iter()
@@ -154,7 +177,10 @@ impl Summary {
             TargetState::Ready { .. } => {
                 let mut text = String::new();
                 for id in answered {
-                    let failed = record.failed_workloads.iter().find(|one| one.workload == id);
+                    let failed = record
+                        .failed_workloads
+                        .iter()
+                        .find(|one| one.workload == id);
                     match failed {
                         None => {
                             self.passed += 1;
@@ -162,7 +188,8 @@ impl Summary {
                         }
                         Some(one) => {
                             self.failed += 1;
-                            text += &format!("{name} {id}: FAILED {}\n", output::told(&one.failure));
+                            text +=
+                                &format!("{name} {id}: FAILED {}\n", output::told(&one.failure));
                         }
                     }
                 }

@@ -6,8 +6,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Cell, Event, JournalEntry, LoadPoint, Plan, TrialRecord, WorkloadManifest,
-    session::EndReason,
+    Cell, Event, JournalEntry, LoadPoint, Plan, TrialRecord, WorkloadManifest, session::EndReason,
 };
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -85,9 +84,18 @@ impl Measuring<'_> {
         });
         let begun = Instant::now();
         let started = now();
-        let log = format!("{}-{}-{}-block{block}", target.target.file_stem(), cell.workload, cell.point);
+        let log = format!(
+            "{}-{}-{}-block{block}",
+            target.target.file_stem(),
+            cell.workload,
+            cell.point
+        );
         let (pinned, cpus) = server_cpus(target, &self.plan.pinning);
-        let planned = self.plan.workloads.iter().find(|one| one.id == cell.workload);
+        let planned = self
+            .plan
+            .workloads
+            .iter()
+            .find(|one| one.id == cell.workload);
         let request = TrialRequest {
             target,
             workload,
@@ -101,7 +109,10 @@ impl Measuring<'_> {
                 timeout: self.options.start_timeout,
             },
             pinning: &self.plan.pinning,
-            warm_up: self.options.warm_up.unwrap_or_else(|| warm_up(target.stack.manifest.runtime)),
+            warm_up: self
+                .options
+                .warm_up
+                .unwrap_or_else(|| warm_up(target.stack.manifest.runtime)),
             measure: planned.map_or(Duration::from_secs(1), |one| one.measure),
             seed: self.options.seed ^ u64::from(block),
         };
@@ -133,8 +144,14 @@ fn find<'a>(
     options: &'a SessionOptions,
     cell: &Cell,
 ) -> Option<(&'a SelectedTarget, &'a WorkloadManifest, &'a LoadPoint)> {
-    let target = options.targets.iter().find(|one| one.target == cell.target)?;
-    let workload = options.workloads.iter().find(|one| one.manifest.id == cell.workload)?;
+    let target = options
+        .targets
+        .iter()
+        .find(|one| one.target == cell.target)?;
+    let workload = options
+        .workloads
+        .iter()
+        .find(|one| one.manifest.id == cell.workload)?;
     let point = workload.points.iter().find(|one| one.id == cell.point)?;
     Some((target, &workload.manifest, point))
 }

@@ -26,9 +26,14 @@ pub(super) fn generator_cpus(pinning: &Pinning) -> Option<Vec<usize>> {
 
 /// The CPUs that `target` is pinned to, and how many it may use: all of the server's side, or as many as its variant is
 /// made for.
-pub(super) fn server_cpus(target: &SelectedTarget, pinning: &Pinning) -> (Option<Vec<usize>>, usize) {
+pub(super) fn server_cpus(
+    target: &SelectedTarget,
+    pinning: &Pinning,
+) -> (Option<Vec<usize>>, usize) {
     let variant = target.stack.manifest.variant_of(&target.target);
-    let wanted = variant.and_then(|variant| variant.cpus).map_or(usize::MAX, |cpus| cpus as usize);
+    let wanted = variant
+        .and_then(|variant| variant.cpus)
+        .map_or(usize::MAX, |cpus| cpus as usize);
     let cpus = wanted.min(pinning.server_cpus());
     match pinning {
         Pinning::Apart { server, .. } => (Some(server[..cpus].to_vec()), cpus),

@@ -68,11 +68,20 @@ pub(super) fn now() -> String {
 pub(super) fn commit_of(options: &SessionOptions) -> Option<String> {
     let folder = &options.targets.first()?.stack.dir;
     let git = |args: &[&str]| {
-        let output = Command::new("git").arg("-C").arg(folder).args(args).output().ok()?;
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(args)
+            .output()
+            .ok()?;
         let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
         output.status.success().then_some(text)
     };
     let commit = git(&["rev-parse", "HEAD"])?;
     let changed = git(&["status", "--porcelain", "--untracked-files=no", ":/"])?;
-    Some(if changed.is_empty() { commit } else { format!("{commit}-dirty") })
+    Some(if changed.is_empty() {
+        commit
+    } else {
+        format!("{commit}-dirty")
+    })
 }

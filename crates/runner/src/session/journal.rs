@@ -38,7 +38,9 @@ pub enum JournalError {
         source: io::Error,
     },
     /// What was read is not a record.
-    #[error("reading {path}, line {line}: {reason}; the file was changed or written by another version")]
+    #[error(
+        "reading {path}, line {line}: {reason}; the file was changed or written by another version"
+    )]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -48,7 +50,9 @@ pub enum JournalError {
         reason: String,
     },
     /// The files are of another version of the format.
-    #[error("{path} has format {found}, this deadheat reads {SCHEMA}; use the deadheat that wrote it")]
+    #[error(
+        "{path} has format {found}, this deadheat reads {SCHEMA}; use the deadheat that wrote it"
+    )]
     Schema {
         /// The file.
         path: PathBuf,
@@ -75,7 +79,8 @@ impl Journal {
             path: path.to_owned(),
             source,
         };
-        let text = serde_json::to_vec_pretty(header).map_err(|error| failed(&path, error.into()))?;
+        let text =
+            serde_json::to_vec_pretty(header).map_err(|error| failed(&path, error.into()))?;
         write_whole(&path, &text).map_err(|error| failed(&path, error))?;
         let path = folder.join(TRIALS_FILE);
         let file = OpenOptions::new()
@@ -92,10 +97,11 @@ impl Journal {
     /// # Errors
     /// When it cannot be written.
     pub fn append(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
-        self.try_append(entry).map_err(|source| JournalError::Write {
-            path: self.path.clone(),
-            source,
-        })
+        self.try_append(entry)
+            .map_err(|source| JournalError::Write {
+                path: self.path.clone(),
+                source,
+            })
     }
 
     fn try_append(&mut self, entry: &JournalEntry) -> io::Result<()> {
@@ -239,7 +245,10 @@ mod tests {
         journal.append(&end).unwrap();
         let record = read_session(folder.path()).unwrap();
         assert_eq!(record.header, header());
-        assert_eq!((record.trials.len(), record.end), (1, Some(EndReason::Budget)));
+        assert_eq!(
+            (record.trials.len(), record.end),
+            (1, Some(EndReason::Budget))
+        );
     }
 
     #[test]
@@ -254,7 +263,11 @@ mod tests {
         for cut in 0..whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();
             let record = read_session(folder.path()).unwrap();
-            assert_eq!(record.trials.len(), usize::from(cut > first), "cut at byte {cut}");
+            assert_eq!(
+                record.trials.len(),
+                usize::from(cut > first),
+                "cut at byte {cut}"
+            );
             assert_eq!(record.end, None);
         }
     }
@@ -281,6 +294,9 @@ mod tests {
         std::os::unix::fs::symlink("/dev/full", folder.path().join(TRIALS_FILE)).unwrap();
         let mut journal = Journal::begin(folder.path(), &header()).unwrap();
         let error = journal.append(&trial(0)).unwrap_err().to_string();
-        assert!(error.contains("trials.jsonl") && error.contains("--results"), "{error}");
+        assert!(
+            error.contains("trials.jsonl") && error.contains("--results"),
+            "{error}"
+        );
     }
 }

@@ -39,7 +39,11 @@ fn listeners(table: &str, port: u16) -> Vec<u64> {
         .filter_map(|line| {
             let fields: Vec<&str> = line.split_ascii_whitespace().collect();
             let listens = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == LISTEN;
-            if listens { fields.get(9)?.parse().ok() } else { None }
+            if listens {
+                fields.get(9)?.parse().ok()
+            } else {
+                None
+            }
         })
         .collect()
 }

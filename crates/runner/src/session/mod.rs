@@ -22,6 +22,13 @@ use deadheat_model::{
     session::{EndReason, SCHEMA, TargetRecord},
 };
 
+use self::{
+    blocks::Measuring,
+    folder::SessionFolder,
+    journal::Journal,
+    preparation::{Prepared, Preparing},
+    services::Services,
+};
 pub use self::{
     cpus::share_out,
     error::SessionError,
@@ -29,13 +36,6 @@ pub use self::{
     machine::describe_machine,
     options::{PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
-};
-use self::{
-    blocks::Measuring,
-    folder::SessionFolder,
-    journal::Journal,
-    preparation::{Prepared, Preparing},
-    services::Services,
 };
 use crate::{manifest::SelectedWorkload, process::pin_current_thread};
 
@@ -80,9 +80,16 @@ pub fn run(
         interrupt,
     };
     let prepared: Vec<Prepared> = preparing.all();
-    let Preparing { mut services, on_event, .. } = preparing;
+    let Preparing {
+        mut services,
+        on_event,
+        ..
+    } = preparing;
 
-    let participants: Vec<Participant> = prepared.iter().filter_map(|one| one.participant.clone()).collect();
+    let participants: Vec<Participant> = prepared
+        .iter()
+        .filter_map(|one| one.participant.clone())
+        .collect();
     let plan = planner::plan(options, &participants, pinning.clone());
     let records: Vec<TargetRecord> = prepared.into_iter().map(|one| one.record).collect();
     let header = SessionHeader {

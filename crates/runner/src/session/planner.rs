@@ -54,13 +54,16 @@ pub fn warm_up(runtime: Runtime) -> Duration {
 pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pinning) -> Plan {
     let ladder: Vec<(u32, Duration)> = match (options.blocks, options.measure) {
         (Some(blocks), Some(measure)) => vec![(blocks, measure)],
-        (Some(blocks), None) => LADDER.map(|(_, seconds)| (blocks, Duration::from_secs(seconds))).to_vec(),
+        (Some(blocks), None) => LADDER
+            .map(|(_, seconds)| (blocks, Duration::from_secs(seconds)))
+            .to_vec(),
         (None, Some(measure)) => LADDER.map(|(blocks, _)| (blocks, measure)).to_vec(),
-        (None, None) => LADDER.map(|(blocks, seconds)| (blocks, Duration::from_secs(seconds))).to_vec(),
+        (None, None) => LADDER
+            .map(|(blocks, seconds)| (blocks, Duration::from_secs(seconds)))
+            .to_vec(),
     };
-    let fits = |rung: &&(u32, Duration)| {
-        estimate(options, participants, rung.0, rung.1) <= options.budget
-    };
+    let fits =
+        |rung: &&(u32, Duration)| estimate(options, participants, rung.0, rung.1) <= options.budget;
     // The last rung is the least that means anything; when even that is too long, the estimate says so.
     let shortest = ladder.iter().min_by_key(|rung| (rung.0, rung.1));
     let (blocks, measure) = *ladder
@@ -82,7 +85,9 @@ pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pin
                 measure: measurement(workload, measure, options.measure),
             })
             .collect(),
-        cells: cells(options, participants).map(|(cell, ..)| cell).collect(),
+        cells: cells(options, participants)
+            .map(|(cell, ..)| cell)
+            .collect(),
         pinning,
         budget_seconds: Some(options.budget.as_secs_f64()),
         estimate: estimate(options, participants, blocks, measure),
@@ -90,7 +95,11 @@ pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pin
 }
 
 /// A workload's measurement: the plan's, or the least that the workload needs, unless the user said otherwise.
-fn measurement(workload: &SelectedWorkload, planned: Duration, asked: Option<Duration>) -> Duration {
+fn measurement(
+    workload: &SelectedWorkload,
+    planned: Duration,
+    asked: Option<Duration>,
+) -> Duration {
     asked.unwrap_or_else(|| planned.max(workload.manifest.least_measurement.unwrap_or_default()))
 }
 
@@ -130,7 +139,9 @@ fn estimate(
                 Oracle::Relayed => 2 * crate::services::upstream::DELAY,
                 _ => Duration::ZERO,
             };
-            let warm_up = options.warm_up.unwrap_or_else(|| warm_up(participant.runtime));
+            let warm_up = options
+                .warm_up
+                .unwrap_or_else(|| warm_up(participant.runtime));
             participant.ready.unwrap_or(USUAL_READY)
                 + OVERHEAD
                 + probes
@@ -175,7 +186,9 @@ mod tests {
     }
 
     fn options(budget: u64) -> SessionOptions {
-        let text = Oracle::Text { body: String::new() };
+        let text = Oracle::Text {
+            body: String::new(),
+        };
         SessionOptions {
             targets: Vec::new(),
             workloads: vec![
@@ -211,7 +224,11 @@ mod tests {
     }
 
     fn planned(options: &SessionOptions, count: usize) -> Plan {
-        plan(options, &participants(count, Runtime::Native), Pinning::Off { cpus: vec![0] })
+        plan(
+            options,
+            &participants(count, Runtime::Native),
+            Pinning::Off { cpus: vec![0] },
+        )
     }
 
     #[test]
@@ -219,7 +236,11 @@ mod tests {
         let plan = planned(&options(600), 5);
         assert_eq!((plan.blocks, plan.cells.len()), (7, 15));
         assert!(plan.estimate <= Duration::from_secs(600));
-        assert!(plan.estimate >= Duration::from_secs(300), "the budget is used: {:?}", plan.estimate);
+        assert!(
+            plan.estimate >= Duration::from_secs(300),
+            "the budget is used: {:?}",
+            plan.estimate
+        );
     }
 
     #[test]
@@ -233,9 +254,15 @@ mod tests {
     #[test]
     fn a_workload_keeps_its_least_measurement_unless_the_user_says_otherwise() {
         let mut options = options(1);
-        assert_eq!(planned(&options, 1).workloads[2].measure, Duration::from_secs(2));
+        assert_eq!(
+            planned(&options, 1).workloads[2].measure,
+            Duration::from_secs(2)
+        );
         options.measure = Some(Duration::from_millis(500));
-        assert_eq!(planned(&options, 1).workloads[2].measure, Duration::from_millis(500));
+        assert_eq!(
+            planned(&options, 1).workloads[2].measure,
+            Duration::from_millis(500)
+        );
     }
 
     #[test]
@@ -255,7 +282,10 @@ mod tests {
         let mut options = options(1);
         (options.blocks, options.measure) = (Some(11), Some(Duration::from_secs(9)));
         let plan = planned(&options, 1);
-        assert_eq!((plan.blocks, plan.workloads[0].measure), (11, Duration::from_secs(9)));
+        assert_eq!(
+            (plan.blocks, plan.workloads[0].measure),
+            (11, Duration::from_secs(9))
+        );
     }
 
     #[test]

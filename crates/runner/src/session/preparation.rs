@@ -23,7 +23,9 @@ use super::{
 };
 use crate::{
     manifest::SelectedWorkload,
-    prepare::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, Unavailable, inspect},
+    prepare::{
+        BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, Unavailable, inspect,
+    },
     verify::{Depth, Verifier},
 };
 
@@ -54,7 +56,9 @@ pub(super) fn participant(
     Participant {
         target: target.target.clone(),
         runtime: target.stack.manifest.runtime,
-        workloads: answered(target, workloads).map(|one| one.manifest.id.clone()).collect(),
+        workloads: answered(target, workloads)
+            .map(|one| one.manifest.id.clone())
+            .collect(),
         ready,
     }
 }
@@ -63,7 +67,9 @@ fn answered<'a>(
     target: &'a SelectedTarget,
     workloads: &'a [SelectedWorkload],
 ) -> impl Iterator<Item = &'a SelectedWorkload> {
-    workloads.iter().filter(|one| target.stack.manifest.answers(&one.manifest.id))
+    workloads
+        .iter()
+        .filter(|one| target.stack.manifest.answers(&one.manifest.id))
 }
 
 /// What is done once for all variants of a stack, by its id.
@@ -104,11 +110,16 @@ impl Preparing<'_> {
                 inspection: inspect(&host, &target.stack),
                 build: None,
             });
-        let missing = stack.inspection.availability(&host, &target.stack, &target.target, self.pinning);
+        let missing =
+            stack
+                .inspection
+                .availability(&host, &target.stack, &target.target, self.pinning);
         let (state, failed_workloads, ready) = match missing {
-            Some(Unavailable { reason, remedy }) => {
-                (TargetState::Unavailable { reason, remedy }, Vec::new(), None)
-            }
+            Some(Unavailable { reason, remedy }) => (
+                TargetState::Unavailable { reason, remedy },
+                Vec::new(),
+                None,
+            ),
             None => self.build_and_verify(&host, target, stack),
         };
         let participant = ready.map(|ready| {
@@ -160,7 +171,10 @@ impl Preparing<'_> {
         let mut tell = |progress: BuildProgress| {
             let step = match progress {
                 BuildProgress::Waiting { lock } => {
-                    format!("waiting for another deadheat, which holds {}", lock.display())
+                    format!(
+                        "waiting for another deadheat, which holds {}",
+                        lock.display()
+                    )
                 }
                 BuildProgress::AlreadyFetched => return,
                 BuildProgress::Running { command, .. } => command,
@@ -179,7 +193,10 @@ impl Preparing<'_> {
     }
 
     /// Starts the target once and asks it everything: the time to its first answer, and what it does not do.
-    fn verify(&mut self, target: &SelectedTarget) -> Result<(Duration, Vec<WorkloadFailure>), TrialFailure> {
+    fn verify(
+        &mut self,
+        target: &SelectedTarget,
+    ) -> Result<(Duration, Vec<WorkloadFailure>), TrialFailure> {
         let options = self.options;
         let Some(first) = answered(target, &options.workloads).next() else {
             return Err(not_one_workload(target));
@@ -190,10 +207,17 @@ impl Preparing<'_> {
             supervision: &options.supervision,
             pinned,
             cpus,
-            log: self.folder.log(&format!("{}-check", target.target.file_stem())),
+            log: self
+                .folder
+                .log(&format!("{}-check", target.target.file_stem())),
             timeout: options.start_timeout,
         };
-        let readiness = Readiness::of(options.plaintext.as_ref(), target, &first.manifest, &first.points[0]);
+        let readiness = Readiness::of(
+            options.plaintext.as_ref(),
+            target,
+            &first.manifest,
+            &first.points[0],
+        );
         let mut probe = |address| readiness.probe(address);
         let fixtures = &mut self.services.fixtures;
         let server = match Server::start(&launch, fixtures, self.interrupt, &mut probe) {
@@ -219,16 +243,25 @@ impl Preparing<'_> {
         Ok((ready, failed))
     }
 
-    fn verify_workload(&mut self, server: &Server, workload: &SelectedWorkload) -> Result<(), TrialFailure> {
+    fn verify_workload(
+        &mut self,
+        server: &Server,
+        workload: &SelectedWorkload,
+    ) -> Result<(), TrialFailure> {
         if let Some(failure) = self.services.failure_for(&workload.manifest.oracle) {
             return Err(failure.clone());
         }
         for (index, point) in workload.points.iter().enumerate() {
             let fixtures = &mut self.services.fixtures;
             let seed = self.options.seed;
-            let mut verifier = Verifier::new(server.address, &workload.manifest, point, fixtures, seed);
+            let mut verifier =
+                Verifier::new(server.address, &workload.manifest, point, fixtures, seed);
             // What must be refused is the same at every load point.
-            let depth = if index == 0 { Depth::Full } else { Depth::Brief };
+            let depth = if index == 0 {
+                Depth::Full
+            } else {
+                Depth::Brief
+            };
             verifier
                 .verify(depth)
                 .map_err(|fault| server.failure(Phase::VerifyBefore, fault.to_string()))?;
@@ -265,7 +298,10 @@ fn record_of(
 fn interrupted(target: &SelectedTarget) -> TrialFailure {
     TrialFailure {
         phase: Phase::Start,
-        reason: format!("{} was not prepared: the session was interrupted", target.target),
+        reason: format!(
+            "{} was not prepared: the session was interrupted",
+            target.target
+        ),
         log_tail: Vec::new(),
         load: None,
     }
@@ -274,7 +310,10 @@ fn interrupted(target: &SelectedTarget) -> TrialFailure {
 fn not_one_workload(target: &SelectedTarget) -> TrialFailure {
     TrialFailure {
         phase: Phase::VerifyBefore,
-        reason: format!("{} answers none of the workloads that were asked for", target.target),
+        reason: format!(
+            "{} answers none of the workloads that were asked for",
+            target.target
+        ),
         log_tail: Vec::new(),
         load: None,
     }

@@ -47,7 +47,8 @@ impl Readiness {
     /// Why it is not ready yet.
     pub fn probe(&self, address: SocketAddr) -> Result<(), String> {
         // A refused connection is the usual answer so far, and cheaper to find out this way.
-        TcpStream::connect_timeout(&address, ATTEMPT).map_err(|error| format!("connecting: {error}"))?;
+        TcpStream::connect_timeout(&address, ATTEMPT)
+            .map_err(|error| format!("connecting: {error}"))?;
         let client = Client::with_timeout(address, ATTEMPT);
         text_answer(&client, &self.path, self.body.as_deref()).map_err(|fault| fault.to_string())
     }

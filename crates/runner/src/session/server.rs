@@ -80,11 +80,16 @@ impl Server {
         let mut attempt = 1;
         loop {
             let port = free_port().map_err(|error| {
-                failed(launch, format!("finding a free port on {}: {error}", Ipv4Addr::LOCALHOST))
+                failed(
+                    launch,
+                    format!("finding a free port on {}: {error}", Ipv4Addr::LOCALHOST),
+                )
             })?;
             match Self::start_on(port, launch, fixtures, interrupt, probe) {
                 // Somebody else took the port in between: not this stack's fault.
-                Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(port) => attempt += 1,
+                Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(port) => {
+                    attempt += 1
+                }
                 other => return other,
             }
         }

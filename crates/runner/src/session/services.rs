@@ -36,7 +36,12 @@ impl Services {
         let blob = Blob::create(path.clone(), options.seed)
             .map_err(|source| SessionError::Folder { path, source })?;
         let cpus = generator_cpus(pinning);
-        let needs = |oracle: Oracle| options.workloads.iter().any(|one| one.manifest.oracle == oracle);
+        let needs = |oracle: Oracle| {
+            options
+                .workloads
+                .iter()
+                .any(|one| one.manifest.oracle == oracle)
+        };
         let mut own = Self {
             fixtures: Fixtures {
                 blob,
@@ -46,7 +51,11 @@ impl Services {
             postgres_failure: None,
             upstream_failure: None,
         };
-        let mut begin = |name: &str| on_event(&Event::ServiceStarting { name: name.to_owned() });
+        let mut begin = |name: &str| {
+            on_event(&Event::ServiceStarting {
+                name: name.to_owned(),
+            })
+        };
         if needs(Oracle::Users) {
             begin("PostgreSQL");
             let started = Postgres::start(&PostgresOptions {
@@ -77,7 +86,10 @@ impl Services {
         }
         if let Some(upstream) = &self.fixtures.upstream {
             let name = "the slow upstream".to_owned();
-            on_event(&Event::ServiceReady { name, detail: upstream.url() });
+            on_event(&Event::ServiceReady {
+                name,
+                detail: upstream.url(),
+            });
         }
     }
 

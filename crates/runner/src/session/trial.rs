@@ -73,7 +73,12 @@ pub fn run(
         Err(StartError::Interrupted) => return None,
         Err(StartError::Failed(failure)) => {
             return Some(TrialRun {
-                command: request.target.stack.manifest.command(&request.target.target).to_vec(),
+                command: request
+                    .target
+                    .stack
+                    .manifest
+                    .command(&request.target.target)
+                    .to_vec(),
                 port: 0,
                 outcome: TrialOutcome::Failed(failure),
             });
@@ -100,8 +105,13 @@ fn measure(
     interrupt: &AtomicBool,
 ) -> Result<Measured, TrialFailure> {
     let address = server.address;
-    let mut verifier =
-        Verifier::new(address, request.workload, request.point, fixtures, request.seed);
+    let mut verifier = Verifier::new(
+        address,
+        request.workload,
+        request.point,
+        fixtures,
+        request.seed,
+    );
     let wrong = |server: &Server, phase, fault: Fault| server.failure(phase, fault.to_string());
     let verified_before = verifier
         .verify(Depth::Brief)
@@ -130,7 +140,13 @@ fn measure(
     verifier
         .check_service_count(counted, &load)
         .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
-    if let Pool::Size(size) = request.target.stack.manifest.database(&request.target.target).pool {
+    if let Pool::Size(size) = request
+        .target
+        .stack
+        .manifest
+        .database(&request.target.target)
+        .pool
+    {
         verifier
             .check_pool(size)
             .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
@@ -167,7 +183,11 @@ fn load_and_sample(
     Ok((load, sampled))
 }
 
-fn load_spec(request: &TrialRequest<'_>, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec {
+fn load_spec(
+    request: &TrialRequest<'_>,
+    address: SocketAddr,
+    exchanges: Vec<Exchange>,
+) -> LoadSpec {
     LoadSpec {
         address,
         protocol: Protocol::Http1,

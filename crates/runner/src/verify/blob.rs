@@ -63,6 +63,13 @@ impl Blob {
     }
 }
 
+/// Deletes the file: it is of use to nobody afterwards, and follows from the session's seed.
+impl Drop for Blob {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,7 +30,13 @@ impl Verifier<'_> {
         let rule = "the file is read for each request (it was swapped after the answer before)";
         self.expect_content(rule, &request, &content)?;
         if depth == Depth::Full {
-            let path = self.workload.path.split('?').next().unwrap_or_default().to_owned();
+            let path = self
+                .workload
+                .path
+                .split('?')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             for query in BAD {
                 let bad = RequestSpec::get(format!("{path}?{query}"));
                 self.expect_status("a bad number of rounds is refused", &bad, 400)?;

@@ -14,14 +14,14 @@ use super::{Depth, Fault, Verifier};
 const LOADED_NAMES: usize = 64;
 /// All names under load have this length, so that every request has the same weight.
 const LOADED_LENGTH: usize = 8;
-/// Bodies that are not a person: cut off, not JSON, another type, another shape.
-const MALFORMED: [&str; 6] = [
+/// Bodies that are not a person: nothing, cut off, not JSON, a name that is no text. (An array is left out: some
+/// decoders take `["John"]` for a person by the order of its fields, and they are not wrong.)
+const MALFORMED: [&str; 5] = [
     "",
     "{",
     r#"{"name":"John","username":"#,
     "name=John",
     r#"{"name":7,"username":"x"}"#,
-    r#"["John"]"#,
 ];
 
 impl Verifier<'_> {
@@ -34,7 +34,11 @@ impl Verifier<'_> {
             return Ok(());
         }
         let foreign = format!("Zoë 李 😀 {}", ascii_name(&mut self.random, 4));
-        self.greet(&foreign, &body_of(&foreign), "a name outside ASCII comes back")?;
+        self.greet(
+            &foreign,
+            &body_of(&foreign),
+            "a name outside ASCII comes back",
+        )?;
         let quoted = format!("\"{}\\\t/", ascii_name(&mut self.random, 4));
         self.greet(&quoted, &body_of(&quoted), "escapes are undone")?;
         // The same kind of name as JSON's own escapes, surrogate pair included (RFC 8259, section 7).
@@ -44,7 +48,11 @@ impl Verifier<'_> {
             let request = post(&self.workload.path, Body::Sized(body.into()));
             self.expect_status("a body that is not a person is refused", &request, 400)?;
         }
-        self.greet(&plain, &body_of(&plain), "the server goes on after a malformed body")
+        self.greet(
+            &plain,
+            &body_of(&plain),
+            "the server goes on after a malformed body",
+        )
     }
 
     /// Sends a body sized and in chunks.
@@ -93,5 +101,7 @@ fn ascii_name(random: &mut ChaCha8Rng, length: usize) -> String {
     const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
     let mut letter = || *LETTERS.choose(random).unwrap_or(&b'x') as char;
     let first = letter().to_ascii_uppercase();
-    std::iter::once(first).chain((1..length).map(|_| letter())).collect()
+    std::iter::once(first)
+        .chain((1..length).map(|_| letter()))
+        .collect()
 }

@@ -253,7 +253,12 @@ impl<'a> Verifier<'a> {
         let wanted_type = &self.workload.content_type;
         if !answer.content_type.starts_with(wanted_type.as_str()) {
             let got = format!("`{}`", answer.content_type);
-            return Err(Fault::new(what, "the content type is right", format!("`{wanted_type}`"), got));
+            return Err(Fault::new(
+                what,
+                "the content type is right",
+                format!("`{wanted_type}`"),
+                got,
+            ));
         }
         if !content.matches(&answer.body) {
             let (expected, got) = (fault::described(content), shown(&answer.body));

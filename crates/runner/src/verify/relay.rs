@@ -37,7 +37,11 @@ impl Verifier<'_> {
     }
 
     pub(super) fn relayed(&mut self) -> Result<u64, Fault> {
-        let upstream = self.fixtures.upstream.as_mut().ok_or_else(|| missing("the slow upstream"))?;
+        let upstream = self
+            .fixtures
+            .upstream
+            .as_mut()
+            .ok_or_else(|| missing("the slow upstream"))?;
         upstream.requests().map_err(fault)
     }
 }

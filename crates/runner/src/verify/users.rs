@@ -68,7 +68,10 @@ impl Verifier<'_> {
     }
 
     fn postgres(&mut self) -> Result<&mut Postgres, Fault> {
-        self.fixtures.postgres.as_mut().ok_or_else(|| missing("PostgreSQL"))
+        self.fixtures
+            .postgres
+            .as_mut()
+            .ok_or_else(|| missing("PostgreSQL"))
     }
 }
 
