@@ -73,6 +73,16 @@ fn without_what_it_made_a_build_is_not_incremental() {
 }
 
 #[test]
+fn without_steps_a_build_takes_no_time() {
+    let workshop = Workshop::new();
+    workshop.file("stack/main.js", "12345");
+    let (record, told) = build(&workshop, "artefacts = [\"main.js\"]");
+    let record = record.unwrap();
+    assert_eq!((record.seconds, record.artefact_bytes), (0.0, 5));
+    assert!(told.is_empty(), "{told:?}");
+}
+
+#[test]
 fn steps_run_in_their_order_and_in_the_stacks_folder() {
     let workshop = Workshop::new();
     let section = "steps = [[\"sh\", \"-c\", \"pwd > a\"], [\"cp\", \"a\", \"b\"], [\"./c.sh\"]]";
