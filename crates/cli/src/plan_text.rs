@@ -82,8 +82,8 @@ fn budget_note(plan: &Plan) -> Option<String> {
     }
     (plan.blocks < 7).then(|| {
         format!(
-            "{} blocks are indicative; a longer --budget buys seven",
-            plan.blocks
+            "with {} the results are indicative; a longer --budget buys seven",
+            counted(plan.blocks as usize, "block")
         )
     })
 }

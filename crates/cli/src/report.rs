@@ -5,6 +5,7 @@ use std::path::Path;
 use deadheat_model::SessionRecord;
 use deadheat_report::View;
 use deadheat_runner::session::{self, write_whole};
+use deadheat_stats::Analysis;
 
 use crate::{
     args::{Format, ReportArgs},
@@ -33,6 +34,8 @@ pub(crate) struct Rendered {
     pub(crate) text: String,
     /// For programs.
     pub(crate) json: String,
+    /// What it was made from.
+    pub(crate) analysis: Analysis,
     markdown: String,
     html: String,
 }
@@ -53,6 +56,7 @@ impl Rendered {
             json: deadheat_report::json(record, &analysis).map_err(failed)?,
             markdown: deadheat_report::markdown(&view),
             html: deadheat_report::html(&view).map_err(failed)?,
+            analysis,
         })
     }
 

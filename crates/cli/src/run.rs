@@ -2,11 +2,13 @@
 
 use std::{env, path::Path};
 
-use deadheat_model::SessionRecord;
+use deadheat_model::{SessionRecord, session::TargetState};
 use deadheat_runner::{
     process::Supervision,
     session::{self, PinningMode, SessionOptions},
 };
+
+use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
 
 use crate::{
     args::{PinningArg, RunArgs},
@@ -69,22 +71,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         "report: {}",
         shown(&outcome.folder.join(report::HTML_FILE))
     ));
-    Ok(verdict(&record))
+    Ok(verdict(&record, &rendered.analysis))
 }
 
-/// Nothing measured is 3; a stack that failed is 1; one that is unavailable is told of, but no failure.
-fn verdict(record: &SessionRecord) -> Exit {
-    use deadheat_model::{TrialOutcome, session::TargetState};
-    let measured =
-        |trial: &&deadheat_model::TrialRecord| matches!(trial.outcome, TrialOutcome::Measured(_));
-    if !record.trials.iter().any(|trial| measured(&trial)) {
+/// Nothing measured is 3; a stack that failed, before or under load, is 1; one that is unavailable is told of, but is no
+/// failure.
+fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
+    let cells = || analysis.groups.iter().flat_map(|group| &group.cells);
+    let failed = |cell: &&CellAnalysis| matches!(cell.verdict, CellVerdict::Failed { .. });
+    if cells().all(|cell| failed(&cell)) {
         return Exit::Nothing;
     }
-    let failed_trial = record.trials.iter().any(|trial| !measured(&trial));
     let failed_target = record.header.targets.iter().any(|target| {
         matches!(target.state, TargetState::Failed(_)) || !target.failed_workloads.is_empty()
     });
-    if failed_trial || failed_target {
+    if failed_target || cells().any(|cell| failed(&cell)) {
         Exit::Failed
     } else {
         Exit::Fine

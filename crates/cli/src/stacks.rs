@@ -96,24 +96,15 @@ fn as_text(rows: &[Row]) -> String {
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(args.root.as_deref())?;
-    let selection = select::select(
-        &catalogue,
-        &args.stacks,
-        &args.workload,
-        args.stacks.is_empty(),
-    )?;
-    let workloads = if args.workload.is_empty() {
-        select::select(&catalogue, &args.stacks, &[], true)?.workloads
-    } else {
-        selection.workloads.clone()
-    };
+    // A check is of everything that the names stand for: all variants, all load points.
+    let selection = select::select(&catalogue, &args.stacks, &args.workload, true)?;
     let logs = tempfile::Builder::new()
         .prefix("deadheat-check-")
         .tempdir()
         .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
     let options = SessionOptions {
         targets: select::targets(&catalogue, &selection),
-        workloads,
+        workloads: selection.workloads.clone(),
         plaintext: catalogue.workload("plaintext").cloned(),
         results: logs.path().to_owned(),
         seed: random_seed(),
@@ -141,6 +132,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let bad = summary.failed > 0
         || (args.strict && summary.unavailable > 0)
         || records.len() < options.targets.len();
+    if summary.failed > 0 {
+        // The messages name the logs, so these have to stay.
+        output::note(&format!("logs: {}", logs.keep().display()));
+    }
     Ok(if bad { Exit::Failed } else { Exit::Fine })
 }
 

@@ -37,7 +37,7 @@ pub enum Phase {
     WarmUpStarted,
     /// What happens from now on counts.
     MeasurementStarted,
-    /// The measurement is over; the connections are still open.
+    /// The measurement is over; what is in flight may still end (the cool-down).
     MeasurementEnded,
 }
 

@@ -47,7 +47,9 @@ impl<'a> Plan<'a> {
             let (bin, least) = (spec.bin, LEAST_BIN);
             return Err(LoadError::NarrowBins { bin, least });
         }
-        let Timeouts { connect, request } = spec.timeouts;
+        let Timeouts {
+            connect, request, ..
+        } = spec.timeouts;
         for (which, timeout) in [("connect", connect), ("request", request)] {
             if timeout.is_zero() {
                 return Err(LoadError::ZeroTimeout { which });

@@ -39,10 +39,13 @@ impl Examples {
 /// Counts one worker's requests. Times are nanoseconds of the monotonic clock and never go back.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// The span that lasts: the warm-up, then the measurement.
+    /// The span that lasts: the warm-up, the measurement, then the cool-down.
     span: Tally,
-    /// The warm-up, once it is over.
-    warm_up: Tally,
+    /// What was issued and ended in the spans before it.
+    earlier: Tally,
+    /// The measurement, once it is over, and its length.
+    measured: Tally,
+    window: Duration,
     measuring: bool,
     measure_from: u64,
     last_end: u64,
@@ -69,7 +72,9 @@ impl Recorder {
         };
         Self {
             span: Tally::default(),
-            warm_up: Tally::default(),
+            earlier: Tally::default(),
+            measured: Tally::default(),
+            window: Duration::ZERO,
             measuring: false,
             measure_from: 0,
             last_end: 0,
@@ -90,14 +95,30 @@ impl Recorder {
 
     /// The warm-up is over; `in_flight` requests reach into the measurement.
     pub(crate) fn begin_measurement(&mut self, from: u64, in_flight: u64) {
-        self.span.in_flight = in_flight;
-        self.warm_up = std::mem::take(&mut self.span);
-        self.span.carried_in = in_flight;
+        self.next_span(in_flight);
         self.measuring = true;
         self.measure_from = from;
         self.last_end = from;
         self.bin_end = from.saturating_add(self.bin_ns);
         self.bins.push(Bin::default());
+    }
+
+    /// The measurement is over, if it ever began; `in_flight` requests reach out of it.
+    pub(crate) fn end_measurement(&mut self, at: u64, in_flight: u64) {
+        if self.measuring {
+            self.measured = self.next_span(in_flight);
+            self.window = Duration::from_nanos(at - self.measure_from);
+            self.measuring = false;
+        }
+    }
+
+    /// Ends a span and begins the next one, into which `in_flight` requests reach.
+    fn next_span(&mut self, in_flight: u64) -> Tally {
+        self.span.in_flight = in_flight;
+        let ended = std::mem::take(&mut self.span);
+        self.span.carried_in = in_flight;
+        add(&mut self.earlier, &ended);
+        ended
     }
 
     /// A request is about to be written.
@@ -173,28 +194,14 @@ impl Recorder {
         self.last_end
     }
 
-    /// The observation of a load that ended at `until` with `in_flight` requests under way.
-    pub(crate) fn into_observation(
-        mut self,
-        until: u64,
-        in_flight: u64,
-        health: WorkerHealth,
-    ) -> Observation {
+    /// The observation of a load that ended with `in_flight` requests under way.
+    pub(crate) fn into_observation(mut self, in_flight: u64, health: WorkerHealth) -> Observation {
         self.span.in_flight = in_flight;
         let in_use = self.bins_in_use();
-        let (warm_up, measured) = match self.measuring {
-            true => (self.warm_up, self.span),
-            false => (self.span, Tally::default()),
-        };
-        let mut total = warm_up;
-        total.issued += measured.issued;
-        total.succeeded += measured.succeeded;
-        total.failed.merge(&measured.failed);
+        let mut total = self.earlier;
+        add(&mut total, &self.span);
         total.in_flight = in_flight;
-        let window = match self.measuring {
-            true => Duration::from_nanos(until - self.measure_from),
-            false => Duration::ZERO,
-        };
+        let (measured, window) = (self.measured, self.window);
         let bins = window.as_nanos().div_ceil(u128::from(self.bin_ns)) as usize;
         // An end exactly on a bin's edge has opened the bin after the last one.
         self.bins.resize(bins.max(in_use), Bin::default());
@@ -218,6 +225,13 @@ impl Recorder {
         let used = |bin: &Bin| *bin != Bin::default();
         self.bins.iter().rposition(used).map_or(0, |last| last + 1)
     }
+}
+
+/// Adds what was issued and ended in a span; what was in flight at its edges cancels out between spans.
+fn add(sum: &mut Tally, span: &Tally) {
+    sum.issued += span.issued;
+    sum.succeeded += span.succeeded;
+    sum.failed.merge(&span.failed);
 }
 
 #[cfg(test)]
@@ -252,8 +266,12 @@ mod tests {
         recorder.issued();
         recorder.succeeded(5 * MS, 12 * MS);
         recorder.failed(Failure::Timeout, 35 * MS);
-        let seen = recorder.into_observation(110 * MS, 2, health());
+        recorder.end_measurement(110 * MS, 2);
+        recorder.succeeded(5 * MS, 120 * MS);
+        let seen = recorder.into_observation(1, health());
         assert!(seen.total.is_conserved() && seen.measured.is_conserved());
+        assert_eq!((seen.measured.in_flight, seen.total.in_flight), (2, 1));
+        assert_eq!((seen.measured.succeeded, seen.total.succeeded), (1, 3));
         assert_eq!(
             (
                 seen.measured.carried_in,
@@ -276,7 +294,7 @@ mod tests {
         recorder.issued();
         recorder.issued();
         recorder.succeeded(0, 1);
-        let seen = recorder.into_observation(5, 1, health());
+        let seen = recorder.into_observation(1, health());
         assert!(seen.total.is_conserved());
         assert_eq!(seen.measured, Tally::default());
         assert_eq!((seen.window, seen.bins.len()), (Duration::ZERO, 0));
@@ -296,7 +314,8 @@ mod tests {
                 .map(|bin| bin.succeeded)
                 .collect::<Vec<_>>()
         };
-        let seen = recorder.into_observation(100 * MS, 0, health());
+        recorder.end_measurement(100 * MS, 0);
+        let seen = recorder.into_observation(0, health());
         assert_eq!(counts(seen), [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
     }
 

@@ -80,6 +80,10 @@ pub struct Timeouts {
     /// From a request's start to the last byte of its answer.
     #[serde(with = "crate::seconds")]
     pub request: Duration,
+    /// The cool-down: how long requests that are in flight at the measurement's end are waited for, so that no server
+    /// is left with half its work. Zero: not at all.
+    #[serde(with = "crate::seconds")]
+    pub cool_down: Duration,
 }
 
 impl Default for Timeouts {
@@ -87,6 +91,7 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(5),
             request: Duration::from_secs(30),
+            cool_down: Duration::from_secs(5),
         }
     }
 }

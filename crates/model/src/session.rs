@@ -122,7 +122,7 @@ pub struct BuildRecord {
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum JournalEntry {
     /// A trial ended.
-    Trial(TrialRecord),
+    Trial(Box<TrialRecord>),
     /// The session ended in order; absent when it was killed.
     End {
         /// Why.

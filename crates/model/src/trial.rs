@@ -73,6 +73,8 @@ pub enum Phase {
     Load,
     /// Probes after the load.
     VerifyAfter,
+    /// From SIGTERM to its end.
+    Stop,
     /// A service that the workload needs (PostgreSQL, upstream).
     Service,
 }
@@ -87,6 +89,7 @@ impl Phase {
             Phase::VerifyBefore => "being checked before the load",
             Phase::Load => "under load",
             Phase::VerifyAfter => "being checked after the load",
+            Phase::Stop => "being stopped",
             Phase::Service => "waiting for a service it needs",
         }
     }

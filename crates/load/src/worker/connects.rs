@@ -17,7 +17,8 @@ impl Worker<'_> {
     /// Closes the connection if it is open, and begins to make it again if it is still wanted.
     pub(super) fn reopen(&mut self, slot: usize) {
         self.close(slot);
-        if self.phase == Phase::Measuring && self.plan.quota.is_spent() {
+        let spent = self.phase == Phase::Measuring && self.plan.quota.is_spent();
+        if spent || self.phase == Phase::CoolDown {
             return self.retire(slot);
         }
         self.deadlines
@@ -56,7 +57,7 @@ impl Worker<'_> {
             return;
         }
         self.close(slot);
-        if self.phase == Phase::Measuring && !self.plan.quota.claim() {
+        if !self.claim() {
             return self.retire(slot);
         }
         self.recorder.issued();

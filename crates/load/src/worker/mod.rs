@@ -38,6 +38,8 @@ const NAP: u64 = 10_000_000;
 enum Phase {
     WarmUp,
     Measuring,
+    /// Nothing is issued any more; what is in flight may end.
+    CoolDown,
     Over,
 }
 
@@ -61,8 +63,9 @@ pub(crate) struct Worker<'a> {
     edge: u64,
     /// The last reading of the clock.
     now: u64,
-    /// When the load ended, and the requests under way then.
-    ended: (u64, u64),
+    cool_down: u64,
+    /// Requests under way when the load ended.
+    left: u64,
     /// CPU and wall time at the measurement's start, then over the measurement.
     cpu_time: Duration,
     wall: u64,
@@ -102,7 +105,8 @@ impl<'a> Worker<'a> {
             phase: Phase::WarmUp,
             edge: 0,
             now: 0,
-            ended: (0, 0),
+            cool_down: nanos(plan.timeouts.cool_down),
+            left: 0,
             cpu_time: Duration::ZERO,
             wall: 0,
         })
@@ -134,13 +138,12 @@ impl<'a> Worker<'a> {
 
     /// What was seen. The sockets are closed by dropping the worker, after the measurement's end has been noted.
     pub(crate) fn observation(self) -> Observation {
-        let (until, in_flight) = self.ended;
         let health = WorkerHealth {
             cpu: self.plan.cpus[self.index],
             cpu_time: self.cpu_time,
             wall: Duration::from_nanos(self.wall),
         };
-        self.recorder.into_observation(until, in_flight, health)
+        self.recorder.into_observation(self.left, health)
     }
 
     fn begin(&mut self, timeline: Timeline) {
@@ -189,19 +192,40 @@ impl<'a> Worker<'a> {
                 self.cpu_time = sys::thread_cpu_time();
                 self.wall = self.now;
             }
-            Phase::Measuring => self.finish(self.edge),
+            Phase::Measuring => {
+                let at = self.edge;
+                self.end_measurement(at);
+                self.phase = Phase::CoolDown;
+                self.edge = at.saturating_add(self.cool_down);
+            }
+            Phase::CoolDown => self.finish(self.edge),
             Phase::Over => {}
         }
+    }
+
+    fn end_measurement(&mut self, at: u64) {
+        self.cpu_time = sys::thread_cpu_time().saturating_sub(self.cpu_time);
+        self.wall = self.now - self.wall;
+        self.recorder.end_measurement(at, self.in_flight());
     }
 
     #[cold]
     fn finish(&mut self, at: u64) {
         if self.phase == Phase::Measuring {
-            self.cpu_time = sys::thread_cpu_time().saturating_sub(self.cpu_time);
-            self.wall = self.now - self.wall;
+            self.end_measurement(at);
         }
-        self.ended = (at, self.in_flight());
+        self.left = self.in_flight();
         self.phase = Phase::Over;
+    }
+
+    /// Whether another request may be issued; takes it from the quota when there is one.
+    #[inline]
+    fn claim(&self) -> bool {
+        match self.phase {
+            Phase::WarmUp => true,
+            Phase::Measuring => self.plan.quota.claim(),
+            Phase::CoolDown | Phase::Over => false,
+        }
     }
 
     /// Requests under way, by the connections' states: it must agree with the counts.
@@ -220,6 +244,9 @@ impl<'a> Worker<'a> {
         {
             let last = self.recorder.last_end();
             self.finish(last);
+        }
+        if self.phase == Phase::CoolDown && self.recorder.outstanding() == 0 {
+            self.finish(self.now);
         }
         if self.stop.load(Ordering::Relaxed) {
             let now = self.tick();

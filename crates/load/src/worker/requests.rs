@@ -28,7 +28,7 @@ impl Worker<'_> {
         if self.phase == Phase::Over {
             return;
         }
-        if self.phase == Phase::Measuring && !self.plan.quota.claim() {
+        if !self.claim() {
             return self.retire(slot);
         }
         self.recorder.issued();

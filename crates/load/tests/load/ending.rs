@@ -69,6 +69,31 @@ fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
 }
 
 #[test]
+fn what_is_in_flight_at_the_end_is_waited_for_and_not_measured() {
+    let slow = |_: &Turn<'_>| {
+        let mut steps = vec![Step::Pause(Duration::from_millis(60))];
+        steps.extend(answers::send(answers::hello()));
+        steps
+    };
+    let server = OracleServer::start(slow).unwrap();
+    let mut spec = lasting(server.address(), 4, 0, 150);
+    spec.timeouts.cool_down = Duration::from_secs(30);
+    let seen = run_until(&spec, &mut |_| {}, &AtomicBool::new(false)).unwrap();
+    assert!(
+        seen.measured.in_flight > 0,
+        "the end came in the middle: {:?}",
+        seen.measured
+    );
+    assert_eq!(seen.total.in_flight, 0);
+    assert_eq!(
+        seen.total.succeeded,
+        seen.measured.succeeded + seen.measured.in_flight
+    );
+    assert_eq!(seen.service_time.count(), seen.measured.succeeded);
+    assert_eq!(seen.window, Duration::from_millis(150));
+}
+
+#[test]
 fn a_load_stopped_in_its_warm_up_measured_nothing() {
     let server = answering();
     let spec = lasting(server.address(), 4, 60_000, 60_000);

@@ -65,7 +65,13 @@ fn a_request_that_announces_the_end_gets_a_connection_of_its_own() {
     let seen = run(&spec);
     assert_eq!(seen.total.succeeded, 10);
     let server = server.seen_at_rest();
-    assert_eq!((server.requests, server.connections), (10, 10));
+    assert_eq!(server.requests, 10);
+    // Both connections may be made again for the one request that is left.
+    assert!(
+        (10..=11).contains(&server.connections),
+        "{}",
+        server.connections
+    );
 }
 
 #[test]

@@ -43,6 +43,7 @@ pub fn count(address: SocketAddr, connections: u32, requests: u64) -> LoadSpec {
         timeouts: Timeouts {
             connect: Duration::from_secs(10),
             request: Duration::from_secs(20),
+            cool_down: Duration::ZERO,
         },
         content_sample: 1,
         cpus: Vec::new(),

@@ -9,10 +9,11 @@ use super::{
 use crate::prepare::locked;
 
 /// Environment that the stack contract sets; a manifest that sets it too would be overruled without a word.
-const CONTRACT: [&str; 6] = [
+const CONTRACT: [&str; 7] = [
     "HOST",
     "PORT",
     "CPUS",
+    "POOL_SIZE",
     "DATABASE_URL",
     "UPSTREAM_URL",
     "BLOB_PATH",

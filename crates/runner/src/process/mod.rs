@@ -17,5 +17,5 @@ pub use cgroup::CpuGroup;
 pub use log::log_tail;
 pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
 pub use supervisor::supervise;
-pub use sys::{is_root, pin_current_thread, ticks, usable_cpus};
+pub use sys::{is_root, pin_current_thread, pin_threads_of, ticks, usable_cpus};
 pub use tree::{ProcessStat, descendants, read_stat};

@@ -40,6 +40,19 @@ pub fn pin_current_thread(cpus: &[usize]) -> io::Result<()> {
     set_affinity(&cpu_set(cpus))
 }
 
+/// Pins every thread of `processes` to `cpus`. One that has ended meanwhile needs no CPU.
+pub fn pin_threads_of(processes: &[u32], cpus: &[usize]) {
+    let set = cpu_set(cpus);
+    for process in processes {
+        let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
+        let names = tasks.into_iter().flatten().flatten();
+        for thread in names.filter_map(|task| task.file_name().to_str()?.parse().ok()) {
+            // SAFETY: the pointer is to a live set of the given size; the thread is one of this session's own.
+            unsafe { libc::sched_setaffinity(thread, mem::size_of_val(&set), &set) };
+        }
+    }
+}
+
 /// The set of these CPUs, made before a fork (making it may not be interrupted by one).
 pub(super) fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
     // SAFETY: an all-zero cpu_set_t is a valid, empty set.

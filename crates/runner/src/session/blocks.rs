@@ -130,9 +130,10 @@ impl Measuring<'_> {
             warm_up: request.warm_up,
             outcome: run.outcome,
         };
+        let record = Box::new(record);
         self.journal.append(&JournalEntry::Trial(record.clone()))?;
         (self.on_event)(&Event::TrialEnded {
-            trial: Box::new(record),
+            trial: record,
             took: begun.elapsed(),
         });
         Ok(true)

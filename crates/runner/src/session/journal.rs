@@ -158,7 +158,7 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     for (index, line) in whole.lines().enumerate() {
         match serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))? {
-            JournalEntry::Trial(trial) => record.trials.push(trial),
+            JournalEntry::Trial(trial) => record.trials.push(*trial),
             JournalEntry::End { reason, .. } => record.end = Some(reason),
         }
     }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn trial(block: u32) -> JournalEntry {
-        JournalEntry::Trial(TrialRecord {
+        JournalEntry::Trial(Box::new(TrialRecord {
             block,
             position: 0,
             cell: Cell {
@@ -230,7 +230,7 @@ mod tests {
                 log_tail: Vec::new(),
                 load: None,
             }),
-        })
+        }))
     }
 
     #[test]

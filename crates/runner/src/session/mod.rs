@@ -37,7 +37,10 @@ pub use self::{
     options::{PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
 };
-use crate::{manifest::SelectedWorkload, process::pin_current_thread};
+use crate::{
+    manifest::SelectedWorkload,
+    process::{descendants, pin_current_thread, pin_threads_of},
+};
 
 /// How a session ended.
 #[derive(Clone, Debug)]
@@ -108,9 +111,13 @@ pub fn run(
     on_event(&Event::SessionStarted {
         header: Box::new(header.clone()),
     });
-    // From here on, everything of this process stays off the server's CPUs.
+    // From here on this process with all its threads, and what serves it, stay off the server's CPUs.
     if let Some(cpus) = cpus::generator_cpus(&header.plan.pinning) {
         pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
+        let own = std::process::id();
+        let children = descendants(own).into_iter().map(|stat| stat.pid);
+        let all: Vec<u32> = children.chain([own]).collect();
+        pin_threads_of(&all, &cpus);
     }
     let mut measuring = Measuring {
         options,

@@ -110,10 +110,10 @@ impl Preparing<'_> {
                 inspection: inspect(&host, &target.stack),
                 build: None,
             });
-        let missing =
-            stack
-                .inspection
-                .availability(&host, &target.stack, &target.target, self.pinning);
+        let missing = stack
+            .inspection
+            .availability(&host, &target.stack, &target.target, self.pinning)
+            .or_else(|| answers_nothing(target, &self.options.workloads));
         let (state, failed_workloads, ready) = match missing {
             Some(Unavailable { reason, remedy }) => (
                 TargetState::Unavailable { reason, remedy },
@@ -199,7 +199,7 @@ impl Preparing<'_> {
     ) -> Result<(Duration, Vec<WorkloadFailure>), TrialFailure> {
         let options = self.options;
         let Some(first) = answered(target, &options.workloads).next() else {
-            return Err(not_one_workload(target));
+            return Ok((Duration::ZERO, Vec::new()));
         };
         let (pinned, cpus) = server_cpus(target, self.pinning);
         let launch = Launch {
@@ -239,7 +239,7 @@ impl Preparing<'_> {
             }
         }
         let ready = server.ready;
-        server.stop();
+        server.stop()?;
         Ok((ready, failed))
     }
 
@@ -307,14 +307,14 @@ fn interrupted(target: &SelectedTarget) -> TrialFailure {
     }
 }
 
-fn not_one_workload(target: &SelectedTarget) -> TrialFailure {
-    TrialFailure {
-        phase: Phase::VerifyBefore,
-        reason: format!(
-            "{} answers none of the workloads that were asked for",
-            target.target
-        ),
-        log_tail: Vec::new(),
-        load: None,
+/// Why a stack drops out that has none of the session's workloads.
+fn answers_nothing(target: &SelectedTarget, workloads: &[SelectedWorkload]) -> Option<Unavailable> {
+    if answered(target, workloads).next().is_some() {
+        return None;
     }
+    let has = target.stack.manifest.workloads.clone().unwrap_or_default();
+    Some(Unavailable {
+        reason: format!("{} answers none of the workloads asked for", target.target),
+        remedy: format!("--workload {}", has.join(" --workload ")),
+    })
 }

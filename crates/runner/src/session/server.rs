@@ -15,7 +15,7 @@ use deadheat_model::{
 
 use super::{SelectedTarget, listener::belongs_to_tree};
 use crate::{
-    process::{Spawn, Stopped, Supervised, Supervision, log_tail},
+    process::{Spawn, Supervised, Supervision, log_tail},
     verify::Fixtures,
 };
 
@@ -181,15 +181,30 @@ impl Server {
     }
 
     /// Ends it with everything that it started; its log goes too when there is nothing in it.
-    pub fn stop(mut self) -> Stopped {
-        let stopped = self.child.stop().unwrap_or_else(|error| {
-            tracing::warn!("{error}");
-            Stopped::default()
-        });
+    ///
+    /// # Errors
+    /// When it did not end as the contract asks: at SIGTERM, leaving nothing behind. It is gone all the same.
+    pub fn stop(mut self) -> Result<(), TrialFailure> {
+        let name = self.command.join(" ");
+        let problem = match self.child.stop() {
+            Err(error) => Some(error.to_string()),
+            Ok(stopped) if stopped.ignored_signal => {
+                let seconds = GRACE.as_secs();
+                Some(format!(
+                    "`{name}` did not end within {seconds} s of SIGTERM and was killed"
+                ))
+            }
+            Ok(stopped) if stopped.killed > 0 => Some(format!(
+                "`{name}` ended at SIGTERM but left {} of its processes behind, which were killed",
+                stopped.killed
+            )),
+            Ok(_) => None,
+        };
+        let failure = problem.map(|reason| self.failure(Phase::Stop, reason));
         if fs::metadata(&self.log).is_ok_and(|metadata| metadata.len() == 0) {
             let _ = fs::remove_file(&self.log);
         }
-        stopped
+        failure.map_or(Ok(()), Err)
     }
 }
 

@@ -7,7 +7,9 @@ use deadheat_model::{
     workload::Oracle,
 };
 
-use super::{SessionError, SessionOptions, cpus::generator_cpus, folder::SessionFolder};
+use super::{
+    SelectedTarget, SessionError, SessionOptions, cpus::generator_cpus, folder::SessionFolder,
+};
 use crate::{
     services::{Postgres, PostgresOptions, Upstream},
     verify::{Blob, Fixtures},
@@ -37,10 +39,11 @@ impl Services {
             .map_err(|source| SessionError::Folder { path, source })?;
         let cpus = generator_cpus(pinning);
         let needs = |oracle: Oracle| {
-            options
-                .workloads
-                .iter()
-                .any(|one| one.manifest.oracle == oracle)
+            options.workloads.iter().any(|one| {
+                let answered =
+                    |target: &SelectedTarget| target.stack.manifest.answers(&one.manifest.id);
+                one.manifest.oracle == oracle && options.targets.iter().any(answered)
+            })
         };
         let mut own = Self {
             fixtures: Fixtures {

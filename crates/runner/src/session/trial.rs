@@ -89,7 +89,10 @@ pub fn run(
         Ok(measured) => TrialOutcome::Measured(Box::new(measured)),
         Err(failure) => TrialOutcome::Failed(failure),
     };
-    server.stop();
+    // The preparation has seen it end as it should; a trial that is measured stays one.
+    if let Err(failure) = server.stop() {
+        tracing::warn!("{}: {}", request.target.target, failure.reason);
+    }
     // What was measured while the user asked to stop is cut short, so it is no trial.
     (!interrupt.load(Ordering::Relaxed)).then_some(TrialRun {
         command,
@@ -105,6 +108,8 @@ fn measure(
     interrupt: &AtomicBool,
 ) -> Result<Measured, TrialFailure> {
     let address = server.address;
+    // Now, before anything but readiness was asked: this is its idle memory.
+    let mut sampler = Sampler::new(server.child());
     let mut verifier = Verifier::new(
         address,
         request.workload,
@@ -124,7 +129,7 @@ fn measure(
         .map_err(|fault| wrong(server, Phase::Service, fault))?;
 
     let spec = load_spec(request, address, exchanges);
-    let (load, sampled) = load_and_sample(&spec, server, interrupt)?;
+    let (load, sampled) = load_and_sample(&spec, &mut sampler, server, interrupt)?;
     let with_load = |failure: TrialFailure| TrialFailure {
         load: Some(Box::new(load.clone())),
         ..failure
@@ -168,10 +173,10 @@ type Sampled = Option<(Resources, Noise)>;
 
 fn load_and_sample(
     spec: &LoadSpec,
-    server: &mut Server,
+    sampler: &mut Sampler,
+    server: &Server,
     interrupt: &AtomicBool,
 ) -> Result<(Observation, Sampled), TrialFailure> {
-    let mut sampler = Sampler::new(server.child());
     let mut sampled = None;
     let mut on_phase = |phase| match phase {
         LoadPhase::WarmUpStarted => {}

@@ -100,7 +100,10 @@ fn one_that_does_nothing_about_signals_ends_at_the_first() {
     (spec.program, spec.args) = ("sleep".into(), vec!["300".to_owned()]);
     let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
     let stopped = child.stop().unwrap();
-    assert!(!stopped.ignored_signal && stopped.killed == 0, "{stopped:?}");
+    assert!(
+        !stopped.ignored_signal && stopped.killed == 0,
+        "{stopped:?}"
+    );
     assert_eq!(child.exit().as_deref(), Some("was ended by SIGTERM"));
 }
 

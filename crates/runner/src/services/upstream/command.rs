@@ -68,7 +68,7 @@ pub fn serve(options: &ServeOptions) -> Result<Infallible, ServiceError> {
         ServiceError::new(
             what,
             error,
-            "check the limits of this machine (`ulimit -n`, a full disk) and run `deadheat doctor`",
+            "check the limits of this machine (`ulimit -n`, a full disk)",
         )
     };
     let server = Server::bind(options.delay)
