@@ -162,4 +162,11 @@ pub struct Noise {
     pub idle_share: f64,
     /// CPU seconds used by anything but the server's tree and Deadheat's own processes.
     pub other_cpu_seconds: f64,
+    /// How busy the server's CPUs were, 0 to 1; `None` when nothing was pinned.
+    #[serde(default)]
+    pub server_cpus_busy: Option<f64>,
+    /// How busy the generator's CPUs were with generator, database, upstream and all else, 0 to 1; `None` when nothing
+    /// was pinned.
+    #[serde(default)]
+    pub generator_cpus_busy: Option<f64>,
 }

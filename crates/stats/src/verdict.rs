@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Observation, TrialRecord,
-    trial::{Phase, TrialOutcome},
+    trial::{Measured, Phase, TrialOutcome},
 };
 use serde::Serialize;
 
@@ -14,10 +14,12 @@ use crate::Settings;
 pub enum TrialVerdict {
     /// It counts.
     Counts,
-    /// A worker of the generator was (almost) always busy: the throughput is a lower bound.
+    /// A worker of the generator, or its side of the machine, was (almost) always busy: the throughput is a lower bound.
     GeneratorLimited {
         /// CPU share of the busiest worker, 0 to 1.
         busiest_worker: f64,
+        /// How busy the CPUs of generator, database and upstream were, 0 to 1, when that was the limit.
+        cpus_busy: Option<f64>,
     },
     /// It failed.
     Failed {
@@ -99,14 +101,27 @@ pub fn of_trial(trial: &TrialRecord, settings: &Settings) -> TrialVerdict {
         },
         TrialOutcome::Measured(measured) => match failure_of(&measured.load, settings) {
             Some(reason) => TrialVerdict::Failed { reason },
-            None if measured.load.busiest_worker() >= settings.generator_busy => {
-                TrialVerdict::GeneratorLimited {
-                    busiest_worker: measured.load.busiest_worker(),
-                }
-            }
-            None => TrialVerdict::Counts,
+            None => limit_of(measured, settings),
         },
     }
+}
+
+/// Whether the generator's side was the limit: a worker was too busy, or the CPUs that it shares with database and
+/// upstream were, and busier than the server's.
+fn limit_of(measured: &Measured, settings: &Settings) -> TrialVerdict {
+    let busiest_worker = measured.load.busiest_worker();
+    let noise = &measured.noise;
+    let cpus_busy = noise.generator_cpus_busy.filter(|busy| {
+        *busy >= settings.generator_busy
+            && noise.server_cpus_busy.is_some_and(|server| *busy > server)
+    });
+    if busiest_worker >= settings.generator_busy || cpus_busy.is_some() {
+        return TrialVerdict::GeneratorLimited {
+            busiest_worker,
+            cpus_busy,
+        };
+    }
+    TrialVerdict::Counts
 }
 
 fn failure_of(load: &Observation, settings: &Settings) -> Option<FailReason> {

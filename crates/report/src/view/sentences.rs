@@ -138,7 +138,7 @@ fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     }
     if !limited.is_empty() {
         alerts.push(format!(
-            "Limited by the load generator, so that the throughput is a lower bound and not ranked: {}.",
+            "Limited by the generator's side, so that the throughput is a lower bound and not ranked: {}.",
             some(&limited)
         ));
     }
@@ -455,7 +455,15 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
 pub fn verdict(verdict: &TrialVerdict) -> String {
     match verdict {
         TrialVerdict::Counts => "counts".to_owned(),
-        TrialVerdict::GeneratorLimited { busiest_worker } => format!(
+        TrialVerdict::GeneratorLimited {
+            cpus_busy: Some(busy),
+            ..
+        } => format!(
+            "generator-limited: the CPUs of generator, database and upstream were busy for {} of the time, longer than \
+             the server's",
+            percent(*busy)
+        ),
+        TrialVerdict::GeneratorLimited { busiest_worker, .. } => format!(
             "generator-limited: a worker was busy for {} of its CPU",
             percent(*busiest_worker)
         ),

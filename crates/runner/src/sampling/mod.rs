@@ -14,7 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::trial::{CpuSource, Noise, Resources};
+use deadheat_model::{
+    plan::Pinning,
+    trial::{CpuSource, Noise, Resources},
+};
 
 use self::{counters::Counters, memory::tree_memory, noise::CpuClock, switches::Switches};
 use crate::process::{CpuGroup, Supervised};
@@ -27,6 +30,7 @@ pub const INTERVAL: Duration = Duration::from_millis(250);
 pub struct Sampler {
     tree: Tree,
     pss_idle: u64,
+    pinning: Pinning,
     begun: Option<Begun>,
 }
 
@@ -73,7 +77,7 @@ impl Series {
 
 impl Sampler {
     /// Prepares to sample `server`, which has just become ready, and takes its idle memory.
-    pub fn new(server: &Supervised) -> Self {
+    pub fn new(server: &Supervised, pinning: &Pinning) -> Self {
         let tree = Tree {
             supervisor: server.supervisor_pid(),
             group: server.group().cloned(),
@@ -81,6 +85,7 @@ impl Sampler {
         Self {
             pss_idle: tree_memory(tree.supervisor).pss_bytes,
             tree,
+            pinning: pinning.clone(),
             begun: None,
         }
     }
@@ -113,7 +118,7 @@ impl Sampler {
         let begun = self.begun.take()?;
         let used = Counters::read(&self.tree).since(&begun.counters);
         let span = begun.at.elapsed();
-        let noise = CpuClock::read().noise_since(&begun.clock);
+        let noise = CpuClock::read().noise_since(&begun.clock, &self.pinning);
         // The thread may have ended by a panic only, and then its samples so far still count.
         let _ = begun.stop.send(());
         let _ = begun.thread.join();

@@ -109,7 +109,7 @@ fn measure(
 ) -> Result<Measured, TrialFailure> {
     let address = server.address;
     // Now, before anything but readiness was asked: this is its idle memory.
-    let mut sampler = Sampler::new(server.child());
+    let mut sampler = Sampler::new(server.child(), request.pinning);
     let mut verifier = Verifier::new(
         address,
         request.workload,

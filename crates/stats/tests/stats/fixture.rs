@@ -245,6 +245,8 @@ pub fn measured(found: Found) -> Measured {
             steal_share: 0.002,
             idle_share: 0.31,
             other_cpu_seconds: 0.05,
+            server_cpus_busy: Some(0.9),
+            generator_cpus_busy: Some(0.5),
         },
     }
 }

@@ -213,6 +213,35 @@ fn a_busy_generator_makes_a_lower_bound() {
 }
 
 #[test]
+fn a_generators_side_that_is_busier_than_the_server_makes_a_lower_bound() {
+    let verdict = |server, generator| {
+        let mut trial = measured(Found::at(1_000.0));
+        trial.noise.server_cpus_busy = server;
+        trial.noise.generator_cpus_busy = generator;
+        verdict_of(TrialOutcome::Measured(Box::new(trial)))
+    };
+    let limited = |verdict| {
+        matches!(
+            verdict,
+            TrialVerdict::GeneratorLimited {
+                cpus_busy: Some(_),
+                ..
+            }
+        )
+    };
+    assert!(limited(verdict(Some(0.7), Some(0.9))));
+    assert!(
+        !limited(verdict(Some(0.95), Some(0.9))),
+        "the server is the busier one"
+    );
+    assert!(!limited(verdict(Some(0.2), Some(0.8))), "neither is busy");
+    assert!(
+        !limited(verdict(None, None)),
+        "nothing is known without pinning"
+    );
+}
+
+#[test]
 fn only_complete_blocks_count() {
     let record = Session::new(3)
         .workload("json", &[50])
