@@ -194,7 +194,7 @@ pub fn summary(analysis: &Analysis, group: &Group) -> String {
         let verb = if limited.len() == 1 { "was" } else { "were" };
         let limited = some(&limited);
         sentences.push(format!(
-            "{limited} {verb} limited by the load generator, and not ranked."
+            "{limited} {verb} limited by the generator's side of the machine, and not ranked."
         ));
     }
     let failed = of(|verdict| matches!(verdict, CellVerdict::Failed { .. }));
@@ -418,7 +418,7 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
     let mut notes = Vec::new();
     if let CellVerdict::LowerBound { limited, of } = &cell.verdict {
         notes.push(format!(
-            "the load generator was the limit in {limited} of {}; its latency contains the generator's own",
+            "the generator's side (generator, database, upstream) was the limit in {limited} of {}; its latency contains theirs",
             counted(*of, "trial")
         ));
     }
