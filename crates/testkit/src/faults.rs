@@ -148,6 +148,11 @@ pub fn right() -> Vec<Case> {
             then(sized(200, "Connection: close\r\n", BODY), Step::Fin)
         })
         .keeping(false),
+        Case::right("closes in the answer's own segment", {
+            // It was announced by nothing but the FIN, which is known when the answer is.
+            vec![Step::SendFin(hello())]
+        })
+        .keeping(false),
         Case::right("Connection: close, without closing", {
             send(sized(200, "Connection: close\r\n", BODY))
         })

@@ -245,11 +245,29 @@ fn play(mut stream: &TcpStream, steps: &[Step], shared: &Shared) -> io::Result<G
                 stream.shutdown(Shutdown::Write)?;
                 return Ok(Going::Silent);
             }
+            Step::SendFin(bytes) => {
+                send_more(stream, bytes)?;
+                stream.shutdown(Shutdown::Write)?;
+                return Ok(Going::Silent);
+            }
             Step::Reset => return Ok(Going::Gone),
             Step::Silence => return Ok(Going::Silent),
         }
     }
     Ok(Going::On)
+}
+
+/// Sends bytes that wait in the kernel for what follows them.
+fn send_more(stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    let flags = libc::MSG_MORE | libc::MSG_NOSIGNAL;
+    let (from, length) = (bytes.as_ptr().cast(), bytes.len());
+    // SAFETY: `from` is valid for reading over `length` bytes, and the descriptor is open.
+    let sent = unsafe { libc::send(stream.as_raw_fd(), from, length, flags) };
+    match usize::try_from(sent) {
+        Ok(sent) if sent == length => Ok(()),
+        Ok(_) => Err(io::ErrorKind::WriteZero.into()),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Sleeps, but not beyond the server's end.

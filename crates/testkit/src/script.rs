@@ -13,6 +13,8 @@ pub enum Step {
     Pause(Duration),
     /// Says that nothing follows (FIN), and goes on reading without an answer.
     Fin,
+    /// Sends these bytes and FIN in one segment, so that the peer learns of both at once. For small bytes.
+    SendFin(Vec<u8>),
     /// Resets the connection (RST).
     Reset,
     /// Answers nothing any more, and goes on reading.
