@@ -132,6 +132,7 @@ impl Progress {
             (draft.blocks, draft.cells.len()) != (plan.blocks, plan.cells.len())
         });
         if changed {
+            self.line("Now that it is known what is ready, and how soon:");
             self.line(&plan_text::describe(plan));
         }
         self.pace = Some(Pace {

@@ -31,6 +31,9 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let work = Work::new(&catalogue, &selection, &args.postgres, &interrupted)?;
     if args.dry_run {
+        if work.plan.is_empty() {
+            output::note("setup: nothing to do");
+        }
         output::data(&work.plan.to_string());
         return Ok(Exit::Fine);
     }

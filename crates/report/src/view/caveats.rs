@@ -31,7 +31,7 @@ pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     ));
     caveats.push(
         "The generator's ceiling was not measured with a null server. That the generator was not the limit is judged \
-         from its workers' CPU time alone."
+         from its workers' CPU time, and from how busy its CPUs were beside the server's."
             .to_owned(),
     );
     caveats.push(

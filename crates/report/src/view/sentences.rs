@@ -258,6 +258,12 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
         .collect();
     let names: Vec<String> = leaders.iter().map(|cell| name(cell)).collect();
     let rate = throughput(leaders[0]);
+    // A lower bound may hide a faster one, so then nobody is simply the fastest.
+    let is_bound = |cell: &CellAnalysis| matches!(cell.verdict, CellVerdict::LowerBound { .. });
+    let of_whom = match group.cells.iter().any(is_bound) {
+        true => " of those that could be ranked",
+        false => "",
+    };
     let mut heats = group.dead_heats.iter();
     let heat = heats.find(|heat| is_first(group, heat));
     match (&leaders[..], heat) {
@@ -266,7 +272,7 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
                 .get(1)
                 .and_then(|second| lead(group, winner, second));
             format!(
-                "{indicative}{} is the fastest, {rate}{}.",
+                "{indicative}{} is the fastest{of_whom}, {rate}{}.",
                 names[0],
                 lead.unwrap_or_default()
             )
