@@ -44,7 +44,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
         start_timeout: args.start_timeout,
-        arguments: env::args().skip(1).collect(),
+        arguments: env::args_os()
+            .skip(1)
+            .map(|argument| without_password(&argument.to_string_lossy()))
+            .collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let draft = session::draft(&options);
@@ -79,7 +82,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
     let cells = || analysis.groups.iter().flat_map(|group| &group.cells);
     let failed = |cell: &&CellAnalysis| matches!(cell.verdict, CellVerdict::Failed { .. });
-    if cells().all(|cell| failed(&cell)) {
+    let measured = |cell: &CellAnalysis| {
+        !matches!(
+            cell.verdict,
+            CellVerdict::Failed { .. } | CellVerdict::NotMeasured
+        )
+    };
+    if !cells().any(measured) {
         return Exit::Nothing;
     }
     let failed_target = record.header.targets.iter().any(|target| {
@@ -89,6 +98,15 @@ fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
         Exit::Failed
     } else {
         Exit::Fine
+    }
+}
+
+/// An argument as it may be recorded and shown: of a URL only the scheme, because a password can stand in several places
+/// of it. Which server it was stands in the record beside its version.
+fn without_password(argument: &str) -> String {
+    match argument.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://…"),
+        None => argument.to_owned(),
     }
 }
 
@@ -114,4 +132,25 @@ pub(crate) fn shown(path: &Path) -> String {
         .unwrap_or(path)
         .display()
         .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_recorded() {
+        let cases = [
+            ("postgres://me:secret@host:1/db", "postgres://…"),
+            (
+                "--postgres=postgresql://host/db?password=s@cret",
+                "--postgres=postgresql://…",
+            ),
+            ("--stack", "--stack"),
+            ("hash:*", "hash:*"),
+        ];
+        for (typed, recorded) in cases {
+            assert_eq!(without_password(typed), recorded);
+        }
+    }
 }
