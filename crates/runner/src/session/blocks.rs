@@ -41,6 +41,10 @@ impl Measuring<'_> {
     pub(super) fn all(&mut self) -> Result<EndReason, SessionError> {
         let begun = Instant::now();
         for block in 0..self.plan.blocks {
+            // Also before a block without cells: all stacks may have dropped out when the preparation was interrupted.
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Ok(EndReason::Interrupted);
+            }
             if !self.fits_budget(block, begun.elapsed()) {
                 return Ok(EndReason::Budget);
             }
