@@ -4,7 +4,7 @@ use deadheat_model::{SessionHeader, SessionRecord, session::EndReason};
 use deadheat_stats::Analysis;
 use serde::Serialize;
 
-use crate::{ReportError, View};
+use crate::{ReportError, View, view::Loss};
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
 pub const SCHEMA: u32 = 1;
@@ -27,6 +27,7 @@ struct Outcome<'a> {
     point: &'a str,
     summary: &'a str,
     dead_heats: &'a [String],
+    losses: &'a [Loss],
 }
 
 /// The session's header and its analysis with every trial, as JSON over several lines that end with a newline.
@@ -46,6 +47,7 @@ pub fn json(record: &SessionRecord, analysis: &Analysis) -> Result<String, Repor
                 point: &group.point.id,
                 summary: &view.summary,
                 dead_heats: &view.dead_heats,
+                losses: &view.losses,
             })
             .collect(),
         analysis,

@@ -1,0 +1,242 @@
+//! What ARCHITECTURE.md says about the crates, as far as it can be checked.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+use crate::support::root::project;
+
+/// Which crates of this workspace a crate may use. `deadheat-testkit` is for tests alone: any crate's, and no
+/// crate's product.
+const MAY_USE: [(&str, &[&str]); 8] = [
+    ("deadheat-model", &[]),
+    ("deadheat-load", &["deadheat-model"]),
+    ("deadheat-stats", &["deadheat-model"]),
+    ("deadheat-runner", &["deadheat-model", "deadheat-load"]),
+    ("deadheat-report", &["deadheat-model", "deadheat-stats"]),
+    (
+        "deadheat",
+        &[
+            "deadheat-model",
+            "deadheat-load",
+            "deadheat-runner",
+            "deadheat-stats",
+            "deadheat-report",
+        ],
+    ),
+    ("deadheat-testkit", &["deadheat-model"]),
+    ("xtask", &[]),
+];
+const TESTKIT: &str = "deadheat-testkit";
+
+/// What writes to standard output or standard error.
+const WRITES: [&str; 7] = [
+    "println!",
+    "eprintln!",
+    "print!",
+    "eprint!",
+    "dbg!",
+    "stdout()",
+    "stderr()",
+];
+
+/// Files outside the one that writes for deadheat which write all the same, and why they may.
+const WRITERS: [(&str, &str); 3] = [
+    (
+        "crates/runner/src/process/supervisor.rs",
+        "the supervisor's standard output is a pipe to Deadheat",
+    ),
+    (
+        "crates/runner/src/bin/runner-child.rs",
+        "its standard error is the log of the test that started it",
+    ),
+    (
+        "crates/cli/src/progress.rs",
+        "indicatif draws the bar on standard error",
+    ),
+];
+/// The file that writes for deadheat.
+const OUTPUT: &str = "crates/cli/src/output.rs";
+
+/// A dependency on another crate of the workspace.
+struct Dependency {
+    from: String,
+    to: String,
+    for_tests: bool,
+}
+
+struct Workspace {
+    crates: BTreeSet<String>,
+    dependencies: Vec<Dependency>,
+}
+
+/// What cargo knows about this workspace's crates.
+fn workspace() -> Workspace {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--no-deps",
+            "--format-version",
+            "1",
+            "--offline",
+        ])
+        .current_dir(project())
+        .output()
+        .unwrap_or_else(|error| panic!("running cargo metadata: {error}"));
+    assert!(
+        output.status.success(),
+        "cargo metadata: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let name = |value: &Value| value["name"].as_str().expect("a name").to_owned();
+    let dependencies = packages.iter().flat_map(|package| {
+        let list = package["dependencies"].as_array().expect("dependencies");
+        // Those with a path are of the workspace.
+        list.iter()
+            .filter(|dependency| dependency["path"].is_string())
+            .map(|dependency| Dependency {
+                from: name(package),
+                to: name(dependency),
+                for_tests: dependency["kind"] == "dev",
+            })
+    });
+    Workspace {
+        dependencies: dependencies.collect(),
+        crates: packages.iter().map(name).collect(),
+    }
+}
+
+#[test]
+fn crates_depend_on_each_other_only_as_the_architecture_says() {
+    let workspace = workspace();
+    let known: BTreeMap<&str, &[&str]> = MAY_USE.into_iter().collect();
+    let named: BTreeSet<String> = known.keys().map(|name| (*name).to_owned()).collect();
+    assert_eq!(
+        workspace.crates, named,
+        "every crate has its place in ARCHITECTURE.md and in this test"
+    );
+    for Dependency {
+        from,
+        to,
+        for_tests,
+    } in &workspace.dependencies
+    {
+        let may = known[from.as_str()].contains(&to.as_str()) || (*for_tests && to == TESTKIT);
+        let what = if *for_tests {
+            "its tests may not use"
+        } else {
+            "it may not use"
+        };
+        assert!(
+            may,
+            "{from}: {what} {to}; ARCHITECTURE.md says which way data flows"
+        );
+    }
+}
+
+#[test]
+fn each_direction_that_is_allowed_is_used() {
+    let workspace = workspace();
+    for (from, to) in MAY_USE
+        .into_iter()
+        .flat_map(|(from, list)| list.iter().map(move |to| (from, *to)))
+    {
+        let used = workspace
+            .dependencies
+            .iter()
+            .any(|one| one.from == from && one.to == to && !one.for_tests);
+        assert!(
+            used,
+            "{from} does not use {to}: take it out of this test and of ARCHITECTURE.md"
+        );
+    }
+}
+
+#[test]
+fn only_one_file_writes() {
+    let root = project();
+    let mut writers = BTreeSet::new();
+    for path in sources(&root) {
+        let shown = path
+            .strip_prefix(&root)
+            .expect("below the project")
+            .display()
+            .to_string();
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("reading {shown}: {error}"));
+        for (index, line) in text.lines().enumerate() {
+            if shown != OUTPUT && writes(line) {
+                let excepted = WRITERS.iter().any(|(file, _)| *file == shown);
+                assert!(
+                    excepted,
+                    "{shown}:{}: only {OUTPUT} writes: {}",
+                    index + 1,
+                    line.trim()
+                );
+                writers.insert(shown.clone());
+            }
+        }
+    }
+    for (file, why) in WRITERS {
+        assert!(
+            writers.contains(file),
+            "{file} ({why}) writes no more: it needs no exception"
+        );
+    }
+}
+
+/// Whether a line of code writes; a comment may say what it likes.
+fn writes(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    WRITES.iter().any(|what| code.contains(what))
+}
+
+#[test]
+fn what_writes_is_recognised() {
+    for line in [
+        "println!(\"x\");",
+        "    let out = io::stdout().lock();",
+        "dbg!(x)",
+        "std::io::stderr()",
+    ] {
+        assert!(writes(line), "{line}");
+    }
+    for line in [
+        "// println! is not used",
+        "command.stdout(log)",
+        "let stderr = 1;",
+        "writeln!(file, \"x\")",
+    ] {
+        assert!(!writes(line), "{line}");
+    }
+}
+
+/// The Rust files of all crates' products.
+fn sources(root: &Path) -> Vec<PathBuf> {
+    let crates = fs::read_dir(root.join("crates")).expect("listing the crates");
+    let mut open: Vec<PathBuf> = crates
+        .flatten()
+        .map(|entry| entry.path().join("src"))
+        .collect();
+    let mut files = Vec::new();
+    while let Some(folder) = open.pop() {
+        let entries = fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("listing {}: {error}", folder.display()));
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    assert!(files.len() > 50, "these are not all files: {files:?}");
+    files
+}

@@ -1,0 +1,217 @@
+//! The conformance check finds what is planted in a copy of a real stack, and nothing in the stack itself.
+//!
+//! This needs Go and PostgreSQL, as `deadheat setup` installs them. Without them the tests fail: a check that was
+//! skipped has found nothing.
+
+use std::fs;
+
+use crate::support::{Ended, Root, root::project};
+
+/// The stack that is copied, and its variant that any machine can run.
+const STACK: &str = "go-nethttp";
+const TARGET: &str = "go-nethttp:1cpu";
+/// Every workload of the project.
+const WORKLOADS: [&str; 8] = [
+    "hash",
+    "json",
+    "json-decode",
+    "payload",
+    "ping-pong",
+    "plaintext",
+    "proxy",
+    "users",
+];
+
+/// A text in a file of the stack, and what it becomes.
+type Patch = (&'static str, &'static str, &'static str);
+
+/// A root folder with the project's workloads and a copy of the stack with these patches.
+fn copy_with(patches: &[Patch]) -> Root {
+    let root = Root::with(&[]);
+    WORKLOADS.iter().for_each(|id| root.copy_workload(id));
+    let stack = project().join("stacks").join(STACK);
+    for entry in fs::read_dir(&stack).expect("listing the stack").flatten() {
+        let name = entry.file_name().into_string().expect("a name in UTF-8");
+        // What was built stays where it is.
+        if entry.path().is_file() {
+            let text = fs::read_to_string(entry.path())
+                .unwrap_or_else(|error| panic!("reading {name}: {error}"));
+            root.write(
+                &format!("stacks/{STACK}/{name}"),
+                &patched(&name, text, patches),
+            );
+        }
+    }
+    root
+}
+
+fn patched(file: &str, mut text: String, patches: &[Patch]) -> String {
+    for (_, before, after) in patches.iter().filter(|patch| patch.0 == file) {
+        assert_eq!(
+            text.matches(before).count(),
+            1,
+            "{file} should have this once: {before}"
+        );
+        text = text.replace(before, after);
+    }
+    text
+}
+
+/// Checks the copy for one workload.
+#[track_caller]
+fn check(patches: &[Patch], workload: &str) -> Ended {
+    let root = copy_with(patches);
+    for (file, ..) in patches {
+        let path = root.path().join("stacks").join(STACK).join(file);
+        assert!(path.exists(), "the stack has no {file}");
+    }
+    root.deadheat(&format!("stacks check {TARGET} --workload {workload}"))
+}
+
+/// Asserts that the check for `workload` fails by `rule`.
+#[track_caller]
+fn assert_found(patches: &[Patch], workload: &str, rule: &[&str]) {
+    check(patches, workload)
+        .exits(1)
+        .says(&[
+            &format!("{TARGET} {workload}: FAILED"),
+            "0 passed, 1 failed, 0 unavailable",
+        ])
+        .says(rule);
+}
+
+#[test]
+fn the_stack_itself_passes_for_every_workload() {
+    let root = copy_with(&[]);
+    let passed = WORKLOADS.map(|workload| format!("{TARGET} {workload}: passed"));
+    let passed: Vec<&str> = passed.iter().map(String::as_str).collect();
+    root.deadheat(&format!("stacks check {TARGET} --strict"))
+        .exits(0)
+        .says(&passed)
+        .says(&["8 passed, 0 failed, 0 unavailable"]);
+}
+
+#[test]
+fn constant_names_in_json_decode() {
+    let constant = (
+        "people.go",
+        r#""Hello, "+*request.Name+"!""#,
+        r#""Hello, John!""#,
+    );
+    assert_found(
+        &[constant],
+        "json-decode",
+        &[
+            "POST /json",
+            "a random name comes back",
+            "got `Hello, John!`",
+        ],
+    );
+}
+
+#[test]
+fn a_cached_blob_in_hash() {
+    let patches = [
+        (
+            "digest.go",
+            "const maxRounds",
+            "var kept []byte\n\nconst maxRounds",
+        ),
+        (
+            "digest.go",
+            "blob, err := os.ReadFile(h.blobPath)",
+            "if kept == nil {\n\t\tkept, err = os.ReadFile(h.blobPath)\n\t}\n\tblob := kept",
+        ),
+    ];
+    assert_found(
+        &patches,
+        "hash",
+        &["GET /bytes?rounds=", "the file is read for each request"],
+    );
+}
+
+#[test]
+fn cached_rows_in_users() {
+    let patches = [
+        (
+            "users.go",
+            "type usersHandler struct {",
+            "var kept []user\n\ntype usersHandler struct {",
+        ),
+        (
+            "users.go",
+            "\t// Query's error",
+            "\tif kept != nil {\n\t\trespondJSON(w, kept)\n\t\treturn\n\t}\n\t// Query's error",
+        ),
+        (
+            "users.go",
+            "\trespondJSON(w, users)",
+            "\tkept = users\n\trespondJSON(w, users)",
+        ),
+    ];
+    assert_found(
+        &patches,
+        "users",
+        &["GET /users", "rows are read for each request"],
+    );
+}
+
+#[test]
+fn one_cached_row_in_users() {
+    // The statement runs for each request, but the fourth row is always the first one that came.
+    let patches = [
+        (
+            "users.go",
+            "type usersHandler struct {",
+            "var kept *user\n\ntype usersHandler struct {",
+        ),
+        (
+            "users.go",
+            "\trespondJSON(w, users)",
+            "\tif kept == nil {\n\t\tkept = &users[3]\n\t}\n\tusers[3] = *kept\n\trespondJSON(w, users)",
+        ),
+    ];
+    assert_found(
+        &patches,
+        "users",
+        &["GET /users", "rows are read for each request"],
+    );
+}
+
+#[test]
+fn a_response_that_is_kept_in_proxy() {
+    let patches = [
+        (
+            "proxy.go",
+            "type proxyHandler struct {",
+            "var kept []byte\n\ntype proxyHandler struct {",
+        ),
+        (
+            "proxy.go",
+            "\tcontentType, body, err := h.fetch(r.Context())",
+            "\tif kept != nil {\n\t\trespondText(w, string(kept))\n\t\treturn\n\t}\n\
+             \tcontentType, body, err := h.fetch(r.Context())\n\tkept = body",
+        ),
+    ];
+    assert_found(
+        &patches,
+        "proxy",
+        &["GET /proxy", "the upstream is asked once for each request"],
+    );
+}
+
+#[test]
+fn a_payload_that_is_one_byte_short() {
+    let short = (
+        "payload.go",
+        "const payloadSize = 1 << 20",
+        "const payloadSize = 1<<20 - 1",
+    );
+    let rule = [
+        "GET /payload",
+        "the answer is right",
+        "1048576 bytes `d`",
+        "got 1048575 bytes",
+    ];
+    assert_found(&[short], "payload", &rule);
+}

@@ -1,0 +1,319 @@
+//! Servers that go wrong. Each is told of with its reason and its last words, and the other stacks go on.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
+    os::unix::net::UnixListener,
+    sync::mpsc::{Receiver, channel},
+    thread,
+};
+
+use deadheat_model::{Failure, session::TargetState, trial::Phase};
+use deadheat_testkit::NullServer;
+
+use crate::support::{Fake, PATIENCE, Recorded, Root, recorded::measured, running::THIEF};
+
+const BAD: &str = "fake-bad";
+
+/// A session of a good stack and one with a fault, in which the good one is measured whatever the other does.
+struct Session {
+    root: Root,
+    recorded: Recorded,
+    told: String,
+}
+
+#[track_caller]
+fn session_with(fault: &'static str, options: &str) -> Session {
+    let root = Root::with(&[Fake::faulty(BAD, fault), Fake::good("fake-good")]);
+    let ended = root.run(options).exits(1).says(&[BAD, "fake-good"]);
+    let recorded = root.session();
+    recorded.assert_measured("fake-good", 1);
+    Session {
+        root,
+        recorded,
+        told: ended.stderr,
+    }
+}
+
+impl Session {
+    /// Asserts that progress and every report say all of these.
+    #[track_caller]
+    fn assert_told(&self, fragments: &[&str]) {
+        for fragment in fragments {
+            assert!(
+                self.told.contains(fragment),
+                "progress lacks {fragment:?}:\n{}",
+                self.told
+            );
+        }
+        self.recorded.assert_reported(&self.root, fragments);
+    }
+}
+
+#[test]
+fn one_that_never_listens() {
+    let session = session_with("never-listens", "--start-timeout 2s");
+    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
+    session.assert_told(&[
+        "fake-bad gave no correct answer on 127.0.0.1:",
+        "within 2 s (connecting: Connection refused",
+        "it must listen on $HOST:$PORT",
+        "fake: waits for a train that never comes",
+    ]);
+    assert!(session.recorded.trials_of(BAD).is_empty());
+}
+
+#[test]
+fn one_that_exits_at_once() {
+    let session = session_with("exits-at-once", "");
+    let failure = session.recorded.failure_of(BAD);
+    assert_eq!(failure.phase, Phase::Start);
+    assert_eq!(failure.log_tail, ["fake: the ink is dry"]);
+    session.assert_told(&[
+        "fake-bad exited with status 7 before its first correct answer",
+        "fake: the ink is dry",
+    ]);
+}
+
+#[test]
+fn one_that_answers_wrongly() {
+    let session = session_with("wrong-answer", "--start-timeout 2s");
+    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
+    session.assert_told(&[
+        "gave no correct answer on 127.0.0.1:",
+        "GET /plaintext",
+        "expected status 200 with `Hello, World!`, got status 200 with `Howdy, World?`",
+    ]);
+}
+
+#[test]
+fn one_whose_answer_breaks_a_rule_of_the_workload() {
+    let session = session_with("wrong-type", "");
+    let target = session.recorded.target(BAD);
+    assert!(
+        matches!(target.state, TargetState::Ready { .. }),
+        "{:?}",
+        target.state
+    );
+    let [failed] = target.failed_workloads.as_slice() else {
+        panic!(
+            "one workload should have failed: {:?}",
+            target.failed_workloads
+        );
+    };
+    assert_eq!(
+        (failed.workload.as_str(), failed.failure.phase),
+        ("plaintext", Phase::VerifyBefore)
+    );
+    session.assert_told(&[
+        "GET /plaintext: the content type is right: expected `text/plain`, got `text/html`",
+    ]);
+}
+
+#[test]
+fn one_that_answers_rightly_and_then_wrongly_under_load() {
+    let session = session_with("right-then-wrong", "");
+    let failure = session.recorded.failed_trial_of(BAD);
+    let load = failure
+        .load
+        .as_deref()
+        .expect("what the load found is kept");
+    assert!(
+        load.total.failed[Failure::WrongContent] > 0,
+        "{:?}",
+        load.total
+    );
+    assert_eq!(
+        load.measured.succeeded, 0,
+        "a wrong answer is no throughput"
+    );
+    session.assert_told(&["Howdy, World?"]);
+    let Session { root, recorded, .. } = &session;
+    recorded.assert_reported(root, &["wrong-content"]);
+    recorded.assert_shown(root, &["fake: answers wrongly from now on"]);
+}
+
+#[test]
+fn one_that_answers_wrongly_after_the_load() {
+    let session = session_with("right-until-after", "--measure 600ms");
+    let failure = session.recorded.failed_trial_of(BAD);
+    assert_eq!(failure.phase, Phase::VerifyAfter);
+    let load = failure
+        .load
+        .as_deref()
+        .expect("what the load found is kept");
+    assert_eq!(
+        load.total.failed.total(),
+        0,
+        "the load saw right answers only: {:?}",
+        load.total
+    );
+    assert!(load.measured.succeeded > 0);
+    session.assert_told(&[
+        "GET /plaintext: the answer is right: expected `Hello, World!`, got `Howdy, World?`",
+    ]);
+}
+
+#[test]
+fn one_that_dies_under_load() {
+    let session = session_with("dies-under-load", "");
+    let failure = session.recorded.failed_trial_of(BAD);
+    assert_eq!(failure.phase, Phase::Load);
+    session.assert_told(&["fake-bad exited with status 9 under load"]);
+    let Session { root, recorded, .. } = &session;
+    recorded.assert_reported(root, &["connect-refused"]);
+    recorded.assert_shown(root, &["fake: out of paper"]);
+}
+
+#[test]
+fn the_report_for_programs_has_the_last_words_of_a_failed_trial() {
+    let session = session_with("dies-under-load", "");
+    let Session { root, recorded, .. } = &session;
+    recorded.assert_reported(root, &["fake: out of paper"]);
+}
+
+#[test]
+fn one_that_ignores_sigterm() {
+    let session = session_with("ignores-sigterm", "");
+    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Stop);
+    session.assert_told(&["did not end within 5 s of SIGTERM and was killed"]);
+}
+
+#[test]
+fn one_that_leaves_a_grandchild() {
+    let session = session_with("leaves-a-grandchild", "");
+    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Stop);
+    session.assert_told(&["left 1 of its processes behind"]);
+    // That it is gone is asserted of every session; that there was one must be, too.
+    assert_eq!(session.root.told("grandchild").len(), 1);
+}
+
+#[test]
+fn one_with_a_grandchild_that_ends_when_it_is_asked_to() {
+    let root = Root::with(&[
+        Fake::faulty("fake-family", "has-a-grandchild"),
+        Fake::good("fake-good"),
+    ]);
+    root.run("").exits(0);
+    let session = root.session();
+    session.assert_measured("fake-family", 1);
+    session.assert_measured("fake-good", 1);
+    assert_eq!(
+        root.told("grandchild").len(),
+        2,
+        "one in the check and one in the trial"
+    );
+    let processes = |stack| measured(session.trials_of(stack)[0]).resources.processes;
+    assert_eq!(
+        processes("fake-family"),
+        2,
+        "a grandchild in a session of its own is counted"
+    );
+    assert_eq!(processes("fake-good"), 1);
+}
+
+#[test]
+fn when_all_stacks_fail_nothing_was_measured() {
+    let root = Root::with(&[
+        Fake::faulty(BAD, "exits-at-once"),
+        Fake::faulty("fake-worse", "dies-under-load"),
+    ]);
+    root.run("").exits(3).says(&[BAD, "fake-worse"]);
+    let session = root.session();
+    session.assert_reported(
+        &root,
+        &["exited with status 7", "exited with status 9 under load"],
+    );
+}
+
+/// Another program, which takes ports that a stack was given: as many as it wants, before the stack can.
+struct Thief {
+    ports: Receiver<u16>,
+}
+
+impl Thief {
+    /// Takes ports with `take`, whose result is kept until the test ends; `None`: it has had enough.
+    fn prowl<T: 'static>(
+        root: &Root,
+        mut take: impl FnMut(u16) -> Option<T> + Send + 'static,
+    ) -> Self {
+        let listener = UnixListener::bind(root.path().join(THIEF)).expect("listening for ports");
+        let (sender, ports) = channel();
+        thread::spawn(move || {
+            let mut loot = Vec::new();
+            for stack in listener.incoming().map_while(Result::ok) {
+                let mut line = String::new();
+                let _ = BufReader::new(&stack).read_line(&mut line);
+                let port = line.trim().parse().expect("a port");
+                if let Some(taken) = take(port) {
+                    loot.push(taken);
+                    let _ = sender.send(port);
+                }
+                let _ = (&stack).write_all(b"!");
+            }
+        });
+        Self { ports }
+    }
+
+    fn next(&self) -> u16 {
+        self.ports.recv_timeout(PATIENCE).expect("a port was taken")
+    }
+}
+
+#[test]
+fn one_whose_port_was_taken_gets_another() {
+    let root = Root::with(&[Fake::faulty("fake-unlucky", "port-taken")]);
+    let mut once = true;
+    let thief = Thief::prowl(&root, move |port| {
+        std::mem::take(&mut once)
+            .then(|| TcpListener::bind(("127.0.0.1", port)).expect("the port is free"))
+    });
+    root.run("").exits(0);
+    let taken = thief.next();
+    let session = root.session();
+    session.assert_measured("fake-unlucky", 1);
+    assert_ne!(session.trials_of("fake-unlucky")[0].port, taken);
+    assert_eq!(
+        root.told("started").len(),
+        3,
+        "twice for the check, once for the trial"
+    );
+}
+
+#[test]
+fn one_whose_ports_are_all_taken_fails_with_its_own_words() {
+    let root = Root::with(&[Fake::faulty(BAD, "port-taken"), Fake::good("fake-good")]);
+    let thief = Thief::prowl(&root, |port| TcpListener::bind(("127.0.0.1", port)).ok());
+    root.run("--start-timeout 5s").exits(1);
+    let first = thief.next();
+    let session = root.session();
+    session.assert_measured("fake-good", 1);
+    let failure = session.failure_of(BAD);
+    assert!(
+        failure
+            .log_tail
+            .join("\n")
+            .contains(&format!("127.0.0.1:{first}: Address already in use"))
+    );
+    session.assert_reported(
+        &root,
+        &["Address already in use", "fake-bad exited with status 1"],
+    );
+}
+
+#[test]
+fn an_answer_of_another_process_is_not_the_stacks() {
+    let root = Root::with(&[
+        Fake::faulty(BAD, "another-answers"),
+        Fake::good("fake-good"),
+    ]);
+    let _thief = Thief::prowl(&root, |port| {
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
+        NullServer::start_at(([127, 0, 0, 1], port).into(), answer.to_vec()).ok()
+    });
+    root.run("").exits(1);
+    let session = root.session();
+    session.assert_measured("fake-good", 1);
+    assert_eq!(session.failure_of(BAD).phase, Phase::Start);
+    session.assert_reported(&root, &["is answered by another process than fake-bad"]);
+}

@@ -1,0 +1,158 @@
+//! Ctrl-C: once for an orderly end, twice for an end at once. Nothing is left behind in either case.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use deadheat_model::session::EndReason;
+use rustix::process::Signal;
+
+use crate::support::{Fake, PATIENCE, Root, eventually, recorded::journal_lines};
+
+/// A build that never ends, with a grandchild in a session of its own that ignores SIGTERM.
+const ENDLESS_BUILD: &str = r#"
+[build]
+steps = [["sh", "-c", """
+setsid sh -c 'trap "" TERM; echo "grandchild $$" >> "$EVENTS"; while :; do sleep 1; done' &
+sleep 600
+"""]]
+"#;
+
+/// Waits until so many trials are in the journal.
+#[track_caller]
+fn wait_for_trials(root: &Root, count: usize) {
+    eventually(&format!("{count} trials in the journal"), PATIENCE, || {
+        let folder = root.sessions().pop()?;
+        (journal_lines(&folder) >= count).then_some(())
+    });
+}
+
+#[test]
+fn once_after_a_trial_ends_in_a_valid_report() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
+        let running = root.start_run("--blocks 500");
+        wait_for_trials(&root, 3);
+        let asked = Instant::now();
+        running.signal(signal);
+        running
+            .wait()
+            .exits(0)
+            .says(&["interrupted", "fake-one", "fake-two"])
+            .tells(&["report: results/"]);
+        assert!(
+            asked.elapsed() < Duration::from_secs(20),
+            "it took {:?} to end",
+            asked.elapsed()
+        );
+        let session = root.session();
+        assert_eq!(
+            session.record.end,
+            Some(EndReason::Interrupted),
+            "{signal:?}"
+        );
+        let trials = session.record.trials.len();
+        assert!((3..1000).contains(&trials), "{trials} trials");
+        session.assert_measured("fake-one", session.trials_of("fake-one").len());
+        session.assert_measured("fake-two", session.trials_of("fake-two").len());
+        assert!(
+            session.record.complete_blocks().contains(&0),
+            "the first block is complete"
+        );
+        session.assert_reported(&root, &["fake-one", "fake-two"]);
+        for file in ["report.html", "report.md", "report.json"] {
+            assert!(session.folder.join(file).exists(), "{file} is missing");
+        }
+    }
+}
+
+#[test]
+fn before_the_first_trial_has_ended_nothing_was_measured() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let running = root.start_run("--measure 10m");
+    root.wait_for("loaded", 1);
+    running.signal(Signal::INT);
+    running.wait().exits(3).says(&["interrupted"]);
+    let session = root.session();
+    assert_eq!(session.record.end, Some(EndReason::Interrupted));
+    assert!(
+        session.record.trials.is_empty(),
+        "a trial that was cut short is none"
+    );
+    session.report(&root, "html");
+}
+
+#[test]
+fn while_a_server_starts() {
+    let root = Root::with(&[
+        Fake::faulty("fake-late", "never-listens"),
+        Fake::good("fake-one"),
+    ]);
+    let running = root.start_run("--start-timeout 10m");
+    root.wait_for("started", 1);
+    running.signal(Signal::INT);
+    running.wait().exits(3).says(&["interrupted"]);
+    assert!(root.session().record.trials.is_empty());
+}
+
+#[test]
+fn while_something_is_built() {
+    let root = Root::with(&[
+        Fake::good("fake-built").with(ENDLESS_BUILD),
+        Fake::good("fake-one"),
+    ]);
+    let running = root.start_run("");
+    root.wait_for("grandchild", 1);
+    running.signal(Signal::INT);
+    running.wait().exits(3).says(&["interrupted"]);
+    assert_eq!(
+        root.told("started").len(),
+        0,
+        "nothing was started after the interrupt"
+    );
+}
+
+#[test]
+fn while_a_stack_is_checked_for_conformance() {
+    let root = Root::with(&[Fake::faulty("fake-late", "never-listens")]);
+    let running = root.start("stacks check --start-timeout 10m");
+    root.wait_for("started", 1);
+    running.signal(Signal::INT);
+    running.wait().exits(1).says(&["0 passed"]);
+}
+
+#[test]
+fn while_postgresql_is_being_started() {
+    let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
+    root.copy_workload("users");
+    let running = root.start_run("--workload plaintext --workload users");
+    eventually("a session's folder", PATIENCE, || root.sessions().pop());
+    running.signal(Signal::INT);
+    running.wait().exits(3).says(&["interrupted"]);
+    assert!(root.session().record.trials.is_empty());
+}
+
+#[test]
+fn twice_ends_at_once_and_still_leaves_nothing_behind() {
+    let root = Root::with(&[Fake::faulty("fake-deaf", "ignores-sigterm")]);
+    let mut running = root.start_run("");
+    // From now on Deadheat waits for five seconds, because the server does not listen to SIGTERM.
+    root.wait_for("sigterm", 1);
+    running.signal(Signal::INT);
+    // Two signals at the same moment are one.
+    thread::sleep(Duration::from_millis(200));
+    assert!(
+        !running.has_ended(),
+        "the first one is an orderly end, which waits for the server"
+    );
+    let asked = Instant::now();
+    running.signal(Signal::INT);
+    let ended = running.wait_alone().exits(130);
+    assert!(
+        asked.elapsed() < Duration::from_secs(3),
+        "it took {:?}: {ended}",
+        asked.elapsed()
+    );
+    root.assert_nothing_runs(Duration::from_secs(20), "a second SIGINT");
+}

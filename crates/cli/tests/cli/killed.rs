@@ -1,0 +1,143 @@
+//! SIGKILL of Deadheat itself, at any moment: no process is left behind, and no finished trial is lost.
+
+use std::{thread, time::Duration};
+
+use rustix::process::Signal;
+
+use crate::support::{
+    Fake, Recorded, Root,
+    processes::{Processes, living, tree, wait_until_none},
+    recorded::journal_lines,
+};
+
+/// What the supervisors may take to end everything: a second's grace, what was left behind, and a busy machine.
+const BOUND: Duration = Duration::from_secs(15);
+
+/// A build with a grandchild, for as long as a link takes.
+const BUILD: &str = r#"
+[build]
+steps = [["sh", "-c", """
+echo "build $$" >> "$EVENTS"
+setsid sh -c 'trap "" TERM; while :; do sleep 1; done' &
+sleep 0.3
+"""]]
+"#;
+
+/// Where in a session Deadheat is killed: as soon as `event` was told of for the `nth` time, and a little later.
+struct Moment {
+    event: &'static str,
+    nth: usize,
+    later: Duration,
+}
+
+/// The moments of a session of two stacks and two blocks, whose servers tell of what happens to them: the check of the
+/// first stack, of the second, then four trials.
+const EVENTS: [(&str, usize); 8] = [
+    ("build", 1),
+    ("started", 1),
+    ("answered", 1),
+    ("sigterm", 1),
+    ("started", 3),
+    ("loaded", 1),
+    ("sigterm", 3),
+    ("loaded", 3),
+];
+
+/// Up to 60 ms after each event, the same in every run (xorshift; Marsaglia 2003).
+fn moments(mut seed: u64) -> Vec<Moment> {
+    let mut random = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % 60
+    };
+    let moment = |(event, nth)| Moment {
+        event,
+        nth,
+        later: Duration::from_millis(random()),
+    };
+    EVENTS.into_iter().map(moment).collect()
+}
+
+/// Asserts that nothing lives any more: neither what was seen below Deadheat (PostgreSQL overwrites its environment, so
+/// that it is found there only), nor what came after that.
+#[track_caller]
+fn assert_all_gone(root: &Root, before: &Processes, after: &str) {
+    root.assert_nothing_runs(BOUND, after);
+    if let Err(left) = wait_until_none(BOUND, || living(before)) {
+        panic!("{BOUND:?} after {after}, these processes live: {left:#?}");
+    }
+}
+
+#[track_caller]
+fn kill_at(moment: &Moment) {
+    let Moment { event, nth, later } = moment;
+    let when = format!("being killed {later:?} after `{event}` number {nth}");
+    let root = Root::with(&[
+        Fake::faulty("fake-family", "has-a-grandchild").with(BUILD),
+        Fake::faulty("fake-other", "has-a-grandchild"),
+    ]);
+    let running = root.start_run("--blocks 2");
+    root.wait_for(event, *nth);
+    thread::sleep(*later);
+    let folder = root.session_folder();
+    let finished = journal_lines(&folder);
+    let before = tree(running.pid());
+    running.signal(Signal::KILL);
+    running.wait_alone().was_killed_by(9);
+    assert_all_gone(&root, &before, &when);
+    let report = root.deadheat(&format!("report {}", folder.display()));
+    if !folder.join("session.json").exists() {
+        assert_eq!(finished, 0, "{when}: trials without a header");
+        let none = ["session.json", "is", "the folder of a session?"];
+        report.exits(2).has_no_data().tells(&none);
+        return;
+    }
+    let session = Recorded::read(&folder);
+    let trials = session.record.trials.len();
+    assert!(
+        trials >= finished,
+        "{when}: {trials} of {finished} trials are left"
+    );
+    assert_eq!(session.record.end, None, "{when}: it did not end in order");
+    report.exits(0).says(&["Ended: killed"]);
+    session.assert_reported(&root, &["killed"]);
+}
+
+#[test]
+fn at_any_moment() {
+    let moments = moments(0x5eed_dead_4ea7);
+    // Two at a time: most of it is waiting.
+    for pair in moments.chunks(2) {
+        thread::scope(|scope| {
+            for moment in pair {
+                scope.spawn(|| kill_at(moment));
+            }
+        });
+    }
+}
+
+#[test]
+fn with_a_database_and_an_upstream() {
+    let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users", "proxy"])]);
+    root.copy_workload("users");
+    root.copy_workload("proxy");
+    let workloads = "--workload plaintext --workload users --workload proxy";
+    let running = root.start_run(&format!("{workloads} --measure 10m"));
+    root.wait_for("loaded", 1);
+    let before = tree(running.pid());
+    let has = |what: &str| before.values().any(|command| command.contains(what));
+    assert!(
+        has("postgres") && has("__upstream"),
+        "both services should run: {before:#?}"
+    );
+    assert!(
+        !root.temporary().is_empty(),
+        "the cluster should have a folder"
+    );
+    running.signal(Signal::KILL);
+    running.wait_alone().was_killed_by(9);
+    assert_all_gone(&root, &before, "being killed beside a database");
+    let left = root.temporary();
+    assert!(left.is_empty(), "these are left of the cluster: {left:?}");
+}

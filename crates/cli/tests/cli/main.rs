@@ -1,0 +1,15 @@
+//! The `deadheat` binary as its users have it: what it measures, what it says when something is wrong, what it leaves
+//! behind. Stacks are small Python servers with a fault each (`fake_server.py`), so a session takes a second.
+
+mod architecture;
+mod conformance;
+mod faults;
+mod interrupted;
+mod killed;
+mod manifests;
+mod preparing;
+mod reporting;
+mod results_folder;
+mod services;
+mod session;
+mod support;

@@ -1,0 +1,175 @@
+//! Stacks that cannot be prepared here: said with what would change that, while the others go on.
+
+use deadheat_model::{session::TargetState, trial::Phase};
+use serde_json::Value;
+
+use crate::support::{Fake, Root};
+
+const ABSENT: &str = r#"
+[[toolchain]]
+program = "deadheat-no-such-compiler"
+version = ["deadheat-no-such-compiler", "--version"]
+minimum = "1.2"
+hint = "https://example.org/compiler"
+"#;
+
+#[test]
+fn without_its_toolchain_a_stack_is_unavailable_with_a_remedy() {
+    let root = Root::with(&[
+        Fake::good("fake-absent").with(ABSENT),
+        Fake::good("fake-good"),
+    ]);
+    let reason = "deadheat-no-such-compiler 1.2 or later is not on the PATH";
+    let remedy = "https://example.org/compiler";
+    root.deadheat("stacks list")
+        .exits(0)
+        .says(&["fake-absent", "UNAVAILABLE", reason, remedy]);
+    let list = root.deadheat("stacks list --json").exits(0);
+    let list: Value = serde_json::from_str(&list.stdout).expect("the list is JSON");
+    assert_eq!(list[0]["available"], false, "{list}");
+    assert_eq!(
+        (&list[0]["reason"], &list[0]["remedy"]),
+        (&reason.into(), &remedy.into()),
+        "{list}"
+    );
+    assert_eq!(list[1]["available"], true, "{list}");
+    // It is told of, but nothing has failed.
+    root.run("")
+        .exits(0)
+        .tells(&["fake-absent: UNAVAILABLE", reason, remedy]);
+    let session = root.session();
+    session.assert_measured("fake-good", 1);
+    let state = &session.target("fake-absent").state;
+    assert!(
+        matches!(state, TargetState::Unavailable { .. }),
+        "{state:?}"
+    );
+    session.assert_reported(&root, &["fake-absent", reason, remedy]);
+}
+
+#[test]
+fn a_toolchain_that_is_too_old_is_named_with_its_version() {
+    let old = ABSENT.replace("deadheat-no-such-compiler", "sh").replace(
+        r#"["sh", "--version"]"#,
+        r#"["sh", "-c", "echo compiler 1.1.9"]"#,
+    );
+    let root = Root::with(&[Fake::good("fake-old").with(&old)]);
+    root.deadheat("stacks list")
+        .exits(0)
+        .says(&["sh 1.1.9", "is too old; 1.2 or later is needed"]);
+    root.run("")
+        .exits(3)
+        .says(&["fake-old", "is too old", "https://example.org/compiler"]);
+}
+
+#[test]
+fn a_conformance_check_counts_unavailable_stacks_only_when_asked() {
+    let root = Root::with(&[
+        Fake::good("fake-absent").with(ABSENT),
+        Fake::good("fake-good"),
+    ]);
+    let says = [
+        "fake-absent: unavailable",
+        "fake-good plaintext: passed",
+        "1 passed, 0 failed, 1 unavailable",
+    ];
+    root.deadheat("stacks check").exits(0).says(&says);
+    root.deadheat("stacks check --strict").exits(1).says(&says);
+}
+
+#[test]
+fn a_build_that_fails_shows_the_end_of_its_log() {
+    let script = "i=0; while [ $i -lt 60 ]; do echo compiling $i; i=$((i+1)); done; echo error: no such type >&2; exit 3";
+    let build = format!("[build]\nsteps = [[\"sh\", \"-c\", \"{script}\"]]\n");
+    let root = Root::with(&[
+        Fake::good("fake-broken").with(&build),
+        Fake::good("fake-good"),
+    ]);
+    root.run("").exits(1).tells(&[
+        "fake-broken: FAILED",
+        "| compiling 59",
+        "| error: no such type",
+    ]);
+    let session = root.session();
+    session.assert_measured("fake-good", 1);
+    let failure = session.failure_of("fake-broken");
+    assert_eq!(failure.phase, Phase::Build);
+    assert!(
+        failure.log_tail.len() <= 20,
+        "the end of the log, not all of it: {:?}",
+        failure.log_tail
+    );
+    session.assert_reported(
+        &root,
+        &[
+            "exited with status 3",
+            "fake-broken.build.log",
+            "error: no such type",
+        ],
+    );
+    // What happened can be looked up in whole.
+    let log = std::fs::read_to_string(session.folder.join("logs/fake-broken.build.log"))
+        .expect("the log is kept");
+    assert!(
+        log.contains("compiling 0\n") && log.contains("$ sh -c"),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_fetch_that_fails_and_a_program_that_is_not_there() {
+    let fetch =
+        "[build]\nfetch = [[\"sh\", \"-c\", \"echo 'no route to the registry'; exit 6\"]]\n";
+    let missing = "[build]\nsteps = [[\"deadheat-no-such-compiler\", \"build\"]]\n";
+    let root = Root::with(&[
+        Fake::good("fake-fetch").with(fetch),
+        Fake::good("fake-missing").with(missing),
+        Fake::good("fake-good"),
+    ]);
+    root.run("").exits(1);
+    let session = root.session();
+    session.assert_measured("fake-good", 1);
+    assert_eq!(session.failure_of("fake-fetch").phase, Phase::Fetch);
+    session.assert_reported(&root, &["exited with status 6", "no route to the registry"]);
+    session.assert_reported(&root, &["deadheat-no-such-compiler is not on the PATH"]);
+}
+
+#[test]
+fn artefacts_that_a_build_did_not_make() {
+    let build = "[build]\nsteps = [[\"true\"]]\nartefacts = [\"out/server\"]\n";
+    let root = Root::with(&[
+        Fake::good("fake-empty").with(build),
+        Fake::good("fake-good"),
+    ]);
+    root.run("")
+        .exits(1)
+        .tells(&["out/server", "check `artefacts` in stack.toml"]);
+    root.session().assert_measured("fake-good", 1);
+}
+
+#[test]
+fn a_server_program_that_is_not_there() {
+    let fake = Fake::good("fake-unbuilt");
+    let root = Root::with(&[Fake::good("fake-good"), fake]);
+    let command = "command = [\"out/server\"]";
+    let manifest = Fake::good("fake-unbuilt").manifest();
+    let line = manifest
+        .lines()
+        .find(|line| line.starts_with("command"))
+        .expect("a command");
+    root.write(
+        "stacks/fake-unbuilt/stack.toml",
+        &manifest.replace(line, command),
+    );
+    root.run("").exits(1);
+    let session = root.session();
+    session.assert_measured("fake-good", 1);
+    session.assert_reported(
+        &root,
+        &[
+            "out/server",
+            "No such file or directory",
+            "`deadheat setup`",
+        ],
+    );
+}

@@ -1,0 +1,205 @@
+//! `deadheat report`, and who reads what is written.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
+
+use serde_json::Value;
+
+use crate::support::{Fake, Root, running};
+
+/// A root folder with a session of one trial, and the session's folder.
+fn measured() -> (Root, String) {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    root.run("").exits(0);
+    let folder = root.session_folder().display().to_string();
+    (root, folder)
+}
+
+#[test]
+fn every_format_comes_from_the_records_alone() {
+    let (root, folder) = measured();
+    let files = [
+        ("html", "report.html"),
+        ("markdown", "report.md"),
+        ("json", "report.json"),
+    ];
+    let kept = files
+        .map(|(_, file)| fs::read_to_string(format!("{folder}/{file}")).expect("reading a report"));
+    for (_, file) in files {
+        fs::remove_file(format!("{folder}/{file}")).expect("removing a report");
+    }
+    // The stacks are of no use to a report.
+    fs::remove_dir_all(root.path().join("stacks")).expect("removing the stacks");
+    for ((format, _), kept) in files.into_iter().zip(&kept) {
+        let ended = root
+            .deadheat(&format!("report {folder} --format {format}"))
+            .exits(0);
+        assert_eq!(
+            ended.stdout.trim_end(),
+            kept.trim_end(),
+            "{format}: the same as after the session"
+        );
+        assert!(ended.stderr.is_empty(), "{ended}");
+    }
+    let text = root
+        .deadheat(&format!("report {folder}"))
+        .exits(0)
+        .says(&["fake-one", "requests/s"]);
+    assert!(
+        !text.stdout.contains('\x1b'),
+        "colours for somebody who is no terminal: {text}"
+    );
+    let json: Value = serde_json::from_str(&kept[2]).expect("JSON");
+    assert_eq!(json["format"], "deadheat-report", "{json}");
+    assert!(kept[0].starts_with("<!"), "a page");
+    // In what the scripts say about themselves there are addresses; tags that load something have none.
+    for tag in kept[0]
+        .split('<')
+        .filter(|tag| tag.starts_with("script ") || tag.starts_with("link "))
+    {
+        let tag = tag.split('>').next().unwrap_or_default();
+        assert!(
+            !tag.contains("http"),
+            "the page should need nothing from elsewhere: <{tag}>"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_session_is_said_to_be_none() {
+    let (root, folder) = measured();
+    let none = ["session.json", "is", "the folder of a session?"];
+    root.deadheat("report nowhere")
+        .exits(2)
+        .has_no_data()
+        .tells(&["nowhere/session.json"])
+        .tells(&none);
+    root.deadheat("report stacks")
+        .exits(2)
+        .has_no_data()
+        .tells(&none);
+    root.deadheat("report workloads/plaintext.toml")
+        .exits(2)
+        .has_no_data()
+        .tells(&none);
+    root.deadheat(&format!("report {folder} --format pdf"))
+        .exits(2)
+        .has_no_data()
+        .tells(&["pdf", "markdown"]);
+    root.deadheat("report")
+        .exits(2)
+        .has_no_data()
+        .tells(&["SESSION"]);
+}
+
+#[test]
+fn files_that_were_changed_or_are_of_another_version() {
+    let (root, folder) = measured();
+    let header = format!("{folder}/session.json");
+    let trials = format!("{folder}/trials.jsonl");
+    let (right_header, right_trials) = (
+        fs::read_to_string(&header).unwrap(),
+        fs::read_to_string(&trials).unwrap(),
+    );
+    let cases = [
+        (
+            &header,
+            right_header.replacen("\"schema\": 1", "\"schema\": 99", 1),
+            "has format 99",
+        ),
+        (
+            &header,
+            right_header.replacen('{', "", 1),
+            "session.json, line",
+        ),
+        (
+            &trials,
+            right_trials.replacen("\"block\":0", "\"block\":\"first\"", 1),
+            "trials.jsonl, line 1",
+        ),
+        (
+            &trials,
+            format!("{right_trials}{{}}\n"),
+            "trials.jsonl, line 3",
+        ),
+    ];
+    for (path, text, message) in cases {
+        fs::write(path, text).expect("changing a record");
+        root.deadheat(&format!("report {folder}"))
+            .exits(2)
+            .has_no_data()
+            .tells(&[message]);
+        fs::write(&header, &right_header).expect("putting it back");
+        fs::write(&trials, &right_trials).expect("putting it back");
+    }
+    root.deadheat(&format!("report {folder}")).exits(0);
+}
+
+#[test]
+fn a_trial_that_was_cut_off_by_a_kill_is_left_out() {
+    let (root, folder) = measured();
+    let trials = format!("{folder}/trials.jsonl");
+    let text = fs::read_to_string(&trials).expect("reading the journal");
+    fs::write(&trials, &text[..text.len() / 2]).expect("cutting the journal");
+    let ended = root.deadheat(&format!("report {folder}")).exits(0);
+    ended.says(&["Trials: 0 counted", "killed"]);
+}
+
+/// Runs `deadheat` into a pipe that is closed after `lines` lines.
+#[track_caller]
+fn into_a_closed_pipe(root: &Root, args: &str, lines: usize) {
+    let mut child = running::command(root.path(), args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starting deadheat");
+    let mut reader = BufReader::new(child.stdout.take().expect("a pipe"));
+    for _ in 0..lines {
+        reader
+            .read_line(&mut String::new())
+            .expect("reading a line");
+    }
+    drop(reader);
+    let output = child.wait_with_output().expect("waiting for deadheat");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "`deadheat {}`: {stderr}",
+        args
+    );
+    assert!(stderr.is_empty(), "`deadheat {args}`: {stderr}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let (root, folder) = measured();
+    for lines in [0, 1] {
+        for format in ["text", "markdown", "html", "json"] {
+            into_a_closed_pipe(&root, &format!("report {folder} --format {format}"), lines);
+        }
+        into_a_closed_pipe(&root, "stacks list", lines);
+        into_a_closed_pipe(&root, "--help", lines);
+    }
+}
+
+#[test]
+fn help_and_version_are_data() {
+    let root = Root::with(&[]);
+    let help = root.deadheat("--help").exits(0).says(&[
+        "run",
+        "report",
+        "setup",
+        "stacks",
+        "Exit status: 0 fine",
+    ]);
+    assert!(help.stderr.is_empty(), "{help}");
+    assert!(
+        !help.stdout.contains("__supervise"),
+        "what is for Deadheat itself is not shown: {help}"
+    );
+    root.deadheat("--version").exits(0).says(&["deadheat 0."]);
+}

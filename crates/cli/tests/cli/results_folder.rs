@@ -1,0 +1,100 @@
+//! Results that cannot be written: nothing is lost that was written before, and the message says what to do.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::symlink},
+    path::{Path, PathBuf},
+};
+
+use crate::support::{Fake, PATIENCE, Root, Running, eventually, running};
+
+#[test]
+fn a_file_in_the_place_of_the_results_folder() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    root.write("results", "I am a file\n");
+    root.run("").exits(3).has_no_data().tells(&[
+        "making the session's folder",
+        "results/",
+        "Not a directory",
+        "--results",
+    ]);
+    assert!(
+        root.told("started").is_empty(),
+        "a stack was started though nothing could be kept"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_made() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    // Even root makes no folders here.
+    root.run("--results /proc/deadheat")
+        .exits(3)
+        .tells(&["making the session's folder /proc/deadheat/", "--results"]);
+}
+
+/// Waits for the folder of the session that has just begun, before any of its records are written.
+fn session_folder(root: &Root) -> PathBuf {
+    eventually("a session's folder", PATIENCE, || {
+        root.sessions()
+            .pop()
+            .filter(|folder| folder.join("logs").exists())
+    })
+}
+
+#[test]
+fn a_full_disk_ends_the_session_and_keeps_what_is_on_it() {
+    // The preparation takes a second, in which the journal's place is taken by a file that is always full.
+    let root = Root::with(&[Fake::faulty("fake-slow", "slow-start")]);
+    let running = root.start_run("");
+    let folder = session_folder(&root);
+    symlink("/dev/full", folder.join("trials.jsonl")).expect("linking /dev/full");
+    running.wait().exits(3).tells(&[
+        "writing",
+        "trials.jsonl",
+        "No space left on device",
+        "trials finished before are safe in the session's folder",
+        "free some space, or choose another folder with --results",
+    ]);
+    assert!(
+        folder.join("session.json").exists(),
+        "the header was written before"
+    );
+}
+
+/// A folder in the place of a file that is to be written.
+fn obstruct(path: &Path) {
+    fs::create_dir_all(path).expect("making a folder");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_loses_no_trial() {
+    let root = Root::with(&[Fake::faulty("fake-slow", "slow-start")]);
+    let running = root.start_run("");
+    let folder = session_folder(&root);
+    obstruct(&folder.join("report.part"));
+    let shown = folder.display().to_string();
+    running.wait().exits(3).tells(&[
+        "report.html",
+        "the trials are safe",
+        &format!("`deadheat report {shown}` prints"),
+    ]);
+    root.session().assert_measured("fake-slow", 1);
+    root.deadheat(&format!("report {shown}"))
+        .exits(0)
+        .says(&["fake-slow", "1 of 1 blocks complete"]);
+}
+
+#[test]
+fn a_folder_whose_name_is_no_unicode() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let results = OsStr::from_bytes(b"r\xe9sultats");
+    let mut command = running::command(root.path(), "run --blocks 1 --results");
+    command.arg(results);
+    // What is told to children is JSON, which has Unicode only. That is said, without a panic.
+    Running::start_command(root.path(), command, "run --blocks 1 --results r?sultats")
+        .wait()
+        .exits(3)
+        .says(&["path contains invalid UTF-8"]);
+}

@@ -1,0 +1,91 @@
+//! PostgreSQL that cannot be had: its workload fails with the reason, the others are measured.
+
+use std::{env, fs, os::unix::fs::PermissionsExt};
+
+use deadheat_model::trial::Phase;
+
+use crate::support::{Ended, Fake, Recorded, Root, Running, running};
+
+/// A stack that answers plaintext, and claims to answer users.
+fn root() -> Root {
+    let root = Root::with(&[Fake::good("fake-good").claiming(&["plaintext", "users"])]);
+    root.copy_workload("users");
+    root
+}
+
+/// Asserts that plaintext was measured and users could not be, for this reason.
+#[track_caller]
+fn assert_only_users_failed(root: &Root, ended: Ended, reason: &[&str]) -> Recorded {
+    ended.exits(1).tells(&["users: FAILED"]).tells(reason);
+    let session = root.session();
+    session.assert_measured("fake-good", 1);
+    let [failed] = session.target("fake-good").failed_workloads.as_slice() else {
+        panic!(
+            "one workload should have failed: {:?}",
+            session.target("fake-good")
+        );
+    };
+    assert_eq!(
+        (failed.workload.as_str(), failed.failure.phase),
+        ("users", Phase::Service)
+    );
+    session.assert_reported(root, reason);
+    session
+}
+
+#[test]
+fn a_server_that_is_not_there() {
+    let root = root();
+    let url = "postgres://somebody:hunter2@127.0.0.1:1/db";
+    let ended = root.run(&format!(
+        "--workload plaintext --workload users --postgres {url}"
+    ));
+    for text in [&ended.stdout, &ended.stderr] {
+        assert!(!text.contains("hunter2"), "a password was written: {ended}");
+    }
+    let reason = [
+        "PostgreSQL at 127.0.0.1:1 as somebody",
+        "Connection refused",
+        "--postgres URL",
+    ];
+    let session = assert_only_users_failed(&root, ended, &reason);
+    for entry in fs::read_dir(&session.folder)
+        .expect("listing the session")
+        .flatten()
+    {
+        let path = entry.path();
+        let text = fs::read(&path).unwrap_or_default();
+        assert!(
+            !String::from_utf8_lossy(&text).contains("hunter2"),
+            "a password stands in {}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn binaries_that_do_not_start() {
+    let root = root();
+    let version = "#!/bin/sh\necho 'postgres (PostgreSQL) 99.9'\n";
+    let initdb = "#!/bin/sh\necho 'initdb: no space for a cluster' >&2\nexit 1\n";
+    for (name, script) in [("postgres", version), ("initdb", initdb)] {
+        root.write(&format!("bin/{name}"), script);
+        let everybody = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(root.path().join("bin").join(name), everybody)
+            .expect("making it executable");
+    }
+    let args = "run --blocks 1 --measure 300ms --warm-up 100ms --workload plaintext --workload users --postgres installed";
+    let mut command = running::command(root.path(), args);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = [root.path().join("bin")]
+        .into_iter()
+        .chain(env::split_paths(&path));
+    command.env("PATH", env::join_paths(folders).expect("a PATH"));
+    let ended = Running::start_command(root.path(), command, args).wait();
+    let reason = [
+        "PostgreSQL 99.9",
+        "initdb",
+        "initdb: no space for a cluster",
+    ];
+    assert_only_users_failed(&root, ended, &reason);
+}

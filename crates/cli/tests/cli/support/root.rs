@@ -1,0 +1,207 @@
+//! A root folder of a test's own.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::{Ended, Fake, PATIENCE, Recorded, Running, eventually, fake, processes, running};
+
+/// The workload of the fake stacks: as the project's own, with few connections and every answer compared.
+const PLAINTEXT: &str = r#"id = "plaintext"
+description = "A constant text"
+method = "GET"
+path = "/plaintext"
+content-type = "text/plain"
+content-sample = 1
+
+[oracle]
+kind = "text"
+body = "Hello, World!"
+
+[[point]]
+id = "c4"
+connections = 4
+
+[[point]]
+id = "c1"
+connections = 1
+
+[[point]]
+id = "c2"
+connections = 2
+"#;
+
+/// A session of a second, unless a test says otherwise.
+const QUICK: [(&str, &str); 5] = [
+    ("--blocks", "1"),
+    ("--measure", "300ms"),
+    ("--warm-up", "100ms"),
+    ("--start-timeout", "20s"),
+    ("--seed", "1"),
+];
+
+/// A folder with stacks, workloads and results, which is gone in the end with everything that runs there.
+pub struct Root {
+    folder: TempDir,
+}
+
+impl Root {
+    /// With these stacks, and plaintext as the only workload.
+    pub fn with(stacks: &[Fake]) -> Self {
+        // PostgreSQL runs as another user than root, and must get to its folder.
+        let everybody = fs::Permissions::from_mode(0o755);
+        let folder = tempfile::Builder::new()
+            .prefix("deadheat-test-")
+            .permissions(everybody)
+            .tempdir();
+        let root = Self {
+            folder: folder.expect("making a temporary folder"),
+        };
+        fs::create_dir(root.path().join(running::TEMPORARY))
+            .expect("making a folder for temporary files");
+        root.write("workloads/plaintext.toml", PLAINTEXT);
+        fs::create_dir_all(root.path().join("stacks")).expect("making the folder of stacks");
+        for stack in stacks {
+            root.write(
+                &format!("stacks/{}/stack.toml", stack.id),
+                &stack.manifest(),
+            );
+            root.write(&format!("stacks/{}/server.py", stack.id), fake::SERVER);
+        }
+        root
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file; its path is below this folder.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        let parent = path.parent().expect("a path below the root");
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, text))
+            .unwrap_or_else(|error| {
+                panic!("writing {}: {error}", path.display());
+            });
+    }
+
+    /// Copies one of the project's own workloads.
+    pub fn copy_workload(&self, id: &str) {
+        let path = project().join(format!("workloads/{id}.toml"));
+        let text = fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("reading {}: {error}", path.display()));
+        self.write(&format!("workloads/{id}.toml"), &text);
+    }
+
+    /// Runs `deadheat` in this folder to its end; `args` are separated by blanks. Whatever it does, no process may be left behind.
+    #[track_caller]
+    pub fn deadheat(&self, args: &str) -> Ended {
+        self.start(args).wait()
+    }
+
+    /// Runs a quick session, with these options, to its end.
+    #[track_caller]
+    pub fn run(&self, options: &str) -> Ended {
+        self.start_run(options).wait()
+    }
+
+    /// Starts `deadheat` in this folder.
+    pub fn start(&self, args: &str) -> Running {
+        Running::start(self.path(), args)
+    }
+
+    /// Starts a quick session, with these options.
+    pub fn start_run(&self, options: &str) -> Running {
+        let given: Vec<&str> = options.split_whitespace().collect();
+        let usual = QUICK.iter().filter(|(name, _)| !given.contains(name));
+        let usual: Vec<String> = usual
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        self.start(&format!("run {} {options}", usual.join(" ")))
+    }
+
+    /// The folders of its sessions, the first one first.
+    pub fn sessions(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.path().join("results")) else {
+            return Vec::new();
+        };
+        let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        folders.sort();
+        folders
+    }
+
+    /// The folder of its only session.
+    #[track_caller]
+    pub fn session_folder(&self) -> PathBuf {
+        let sessions = self.sessions();
+        assert_eq!(
+            sessions.len(),
+            1,
+            "there should be one session: {sessions:?}"
+        );
+        sessions[0].clone()
+    }
+
+    /// Its only session, read back.
+    #[track_caller]
+    pub fn session(&self) -> Recorded {
+        Recorded::read(&self.session_folder())
+    }
+
+    /// The processes that have told of `event` (see `fake_server.py`), in order.
+    pub fn told(&self, event: &str) -> Vec<u32> {
+        let text = fs::read_to_string(self.path().join(running::EVENTS)).unwrap_or_default();
+        let pairs = text.lines().filter_map(|line| line.split_once(' '));
+        pairs
+            .filter(|(what, _)| *what == event)
+            .filter_map(|(_, pid)| pid.parse().ok())
+            .collect()
+    }
+
+    /// Waits until `event` was told of so many times.
+    #[track_caller]
+    pub fn wait_for(&self, event: &str, times: usize) {
+        eventually(&format!("event `{event}`, {times} times"), PATIENCE, || {
+            (self.told(event).len() >= times).then_some(())
+        });
+    }
+
+    /// What Deadheat has in the folder for temporary files.
+    pub fn temporary(&self) -> Vec<PathBuf> {
+        let entries =
+            fs::read_dir(self.path().join(running::TEMPORARY)).expect("listing temporary files");
+        entries.flatten().map(|entry| entry.path()).collect()
+    }
+
+    /// Asserts that nothing of this test runs any more after `patience`.
+    #[track_caller]
+    pub fn assert_nothing_runs(&self, patience: Duration, after: &str) {
+        if let Err(left) = processes::wait_until_none(patience, || processes::marked(self.path())) {
+            panic!("{patience:?} after {after}, these processes were left behind: {left:#?}");
+        }
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        // Only after a failed assertion is there anything left.
+        for pid in processes::marked(self.path()).into_keys() {
+            processes::signal(pid, Signal::KILL);
+        }
+    }
+}
+
+/// The project's own folder.
+pub fn project() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.join("../..")
+        .canonicalize()
+        .expect("the project's folder")
+}
