@@ -21,6 +21,7 @@ use self::args::{Arguments, Command, StacksCommand};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    output::show_warnings();
     let result = match arguments.command {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),

@@ -23,6 +23,17 @@ pub(crate) fn error(text: &str) {
     note(&format!("deadheat: {text}"));
 }
 
+/// Shows what the libraries warn of, on standard error.
+pub(crate) fn show_warnings() {
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(watched())
+        .with_max_level(tracing::Level::WARN)
+        .with_target(false)
+        .without_time()
+        .init();
+}
+
 /// A failure in words, with the end of its log.
 pub(crate) fn told(failure: &TrialFailure) -> String {
     let phase = failure.phase.describe();

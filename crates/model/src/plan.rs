@@ -60,6 +60,9 @@ pub struct PlannedWorkload {
     pub description: String,
     /// Its load points.
     pub points: Vec<LoadPoint>,
+    /// What every answer takes at least, by the workload's own nature, in seconds: the slow upstream's delay.
+    #[serde(default)]
+    pub delay_seconds: Option<f64>,
     /// The measurement of each trial.
     #[serde(rename = "measure_seconds", with = "crate::seconds")]
     pub measure: Duration,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::{Cell, LoadPoint, SessionRecord, TrialRecord};
+use deadheat_model::{Cell, LoadPoint, SessionRecord, TrialRecord, plan::PlannedWorkload};
 use serde::Serialize;
 
 use crate::{
@@ -46,6 +46,9 @@ pub struct Group {
     pub workload: String,
     /// The load point.
     pub point: LoadPoint,
+    /// The rate that no stack can pass here, in answers per second: connections over the least time of an answer, where
+    /// the workload has one.
+    pub ceiling_per_second: Option<f64>,
     /// One cell per planned stack, sorted for reading (see [`rank::sort`]).
     pub cells: Vec<CellAnalysis>,
     /// All pairs of comparable cells, or why there are none.
@@ -106,12 +109,10 @@ pub fn analyse_with(record: &SessionRecord, settings: Settings) -> Analysis {
         complete,
     };
     let plan = &record.header.plan;
-    let points = plan.workloads.iter().flat_map(|workload| {
-        workload
-            .points
-            .iter()
-            .map(move |point| (&workload.id, point))
-    });
+    let points = plan
+        .workloads
+        .iter()
+        .flat_map(|workload| workload.points.iter().map(move |point| (workload, point)));
     let groups = points
         .map(|(workload, point)| group(record, workload, point, &counted, &blocks, &settings))
         .collect();
@@ -142,7 +143,7 @@ fn counted_trials(record: &SessionRecord, counts: impl Fn(u32) -> bool) -> Count
 
 fn group(
     record: &SessionRecord,
-    workload: &str,
+    workload: &PlannedWorkload,
     point: &LoadPoint,
     counted: &Counted<'_>,
     blocks: &Blocks,
@@ -150,7 +151,7 @@ fn group(
 ) -> Group {
     let planned = record.header.plan.cells.iter();
     let mut cells: Vec<CellAnalysis> = planned
-        .filter(|cell| cell.workload == workload && cell.point == point.id)
+        .filter(|cell| cell.workload == workload.id && cell.point == point.id)
         .map(|cell| {
             let counted = counted.get(cell).map_or(&[][..], Vec::as_slice);
             let all = record.trials.iter().filter(|trial| trial.cell == *cell);
@@ -161,6 +162,7 @@ fn group(
                 counted,
                 left_out,
                 connections,
+                record.header.machine.cpus.len(),
                 settings,
             )
         })
@@ -174,8 +176,11 @@ fn group(
         rank::sort(&mut cells);
     }
     Group {
-        workload: workload.to_owned(),
+        workload: workload.id.clone(),
         point: point.clone(),
+        ceiling_per_second: workload
+            .delay_seconds
+            .map(|delay| f64::from(point.connections) / delay),
         dead_heats: rank::dead_heats(&cells, comparison.pairs()),
         cells,
         comparison,

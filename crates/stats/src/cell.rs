@@ -109,11 +109,12 @@ pub fn analyse(
     counted: &[(usize, &TrialRecord)],
     trials_left_out: usize,
     connections: Option<u32>,
+    cpus: usize,
     settings: &Settings,
 ) -> CellAnalysis {
     let trials: Vec<TrialAnalysis> = counted
         .iter()
-        .map(|(record, trial)| trial::analyse(*record, trial, connections, settings))
+        .map(|(record, trial)| trial::analyse(*record, trial, connections, cpus, settings))
         .collect();
     let verdict = verdict::of_cell(trials.iter().map(|trial| &trial.verdict));
     let estimates = match verdict {

@@ -13,6 +13,12 @@ pub struct Settings {
     pub practical_difference: f64,
     /// A worker that is busy for this share of its CPU makes a trial generator-limited.
     pub generator_busy: f64,
+    /// … unless the server used this share of its CPUs: then it had hardly more to give, whatever held it back.
+    pub server_saturated: f64,
+    /// A trial is flagged as disturbed when other programs used more than this share of the machine's CPU time, …
+    pub other_cpu: f64,
+    /// … or when the hypervisor gave more than this share of it to others.
+    pub steal: f64,
     /// A trial fails when a larger share of its ended requests failed on the way.
     pub transport_failures: f64,
     /// A closed loop's connections and `throughput × mean service time` may differ by this share of the connections.
@@ -34,6 +40,9 @@ impl Default for Settings {
             alpha: 0.05,
             practical_difference: 0.01,
             generator_busy: 0.85,
+            server_saturated: 0.90,
+            other_cpu: 0.05,
+            steal: 0.05,
             transport_failures: 0.001,
             little_deviation: 0.10,
             steady_change: 0.10,

@@ -60,6 +60,13 @@ pub enum Flag {
         #[serde(flatten)]
         trend: Trend,
     },
+    /// Other programs, or other machines on the same hardware, took CPU time meanwhile.
+    Disturbed {
+        /// What other programs used, of the machine's CPU time (0 to 1).
+        other_cpu: f64,
+        /// What the hypervisor gave to others (0 to 1).
+        steal: f64,
+    },
 }
 
 /// What a measured trial found.
@@ -129,11 +136,29 @@ pub struct Percentile {
     pub seconds: f64,
 }
 
-/// The analysis of one trial, whose load point has so many connections (`None`: not a closed loop).
+/// Whether something else took CPU time from a trial on a machine of so many CPUs. It looks at no result.
+fn disturbed(outcome: &TrialOutcome, cpus: usize, settings: &Settings) -> Option<Flag> {
+    let TrialOutcome::Measured(measured) = outcome else {
+        return None;
+    };
+    let all = measured.resources.span_seconds * cpus.max(1) as f64;
+    let other_cpu = if all > 0.0 {
+        measured.noise.other_cpu_seconds / all
+    } else {
+        0.0
+    };
+    let steal = measured.noise.steal_share;
+    (other_cpu > settings.other_cpu || steal > settings.steal)
+        .then_some(Flag::Disturbed { other_cpu, steal })
+}
+
+/// The analysis of one trial, whose load point has so many connections (`None`: not a closed loop), on a machine of
+/// `cpus` CPUs.
 pub fn analyse(
     record: usize,
     trial: &TrialRecord,
     connections: Option<u32>,
+    cpus: usize,
     settings: &Settings,
 ) -> TrialAnalysis {
     let figures = match &trial.outcome {
@@ -151,6 +176,7 @@ pub fn analyse(
             .into_iter()
             .chain(trend.map(|trend| Flag::Unsteady { trend }))
     });
+    let flags = flags.chain(disturbed(&trial.outcome, cpus, settings));
     TrialAnalysis {
         record,
         block: trial.block,

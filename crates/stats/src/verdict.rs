@@ -106,15 +106,16 @@ pub fn of_trial(trial: &TrialRecord, settings: &Settings) -> TrialVerdict {
     }
 }
 
-/// Whether the generator's side was the limit: a worker was too busy, or the CPUs that it shares with database and
-/// upstream were, and busier than the server's.
+/// Whether the generator's side was the limit: a worker was too busy, or generator, database and upstream were busy on
+/// their CPUs while the server had time left on its own.
 fn limit_of(measured: &Measured, settings: &Settings) -> TrialVerdict {
     let busiest_worker = measured.load.busiest_worker();
     let noise = &measured.noise;
-    let cpus_busy = noise.generator_cpus_busy.filter(|busy| {
-        *busy >= settings.generator_busy
-            && noise.server_cpus_busy.is_some_and(|server| *busy > server)
-    });
+    let server = noise.server_cpus_busy;
+    let server_had_time = server.is_some_and(|server| server < settings.server_saturated);
+    let cpus_busy = noise
+        .generator_cpus_busy
+        .filter(|busy| *busy >= settings.generator_busy && server_had_time);
     if busiest_worker >= settings.generator_busy || cpus_busy.is_some() {
         return TrialVerdict::GeneratorLimited {
             busiest_worker,

@@ -19,6 +19,8 @@ use super::{
 };
 use crate::figure::{count, counted, ends, figure, list, percent};
 
+/// A rate of at least this share of the most that is possible has reached it.
+const AT_CEILING: f64 = 0.97;
 /// Names that an alert spells out.
 const MOST_NAMES: usize = 8;
 
@@ -151,12 +153,22 @@ fn trials_doubted(analysis: &Analysis) -> Vec<String> {
         .flat_map(|cell| &cell.trials)
         .flat_map(|trial| trial.flags.clone())
         .collect();
-    let unsteady = flags
-        .iter()
-        .filter(|flag| matches!(flag, Flag::Unsteady { .. }))
-        .count();
-    let little = flags.len() - unsteady;
+    let count = |wanted: fn(&Flag) -> bool| flags.iter().filter(|flag| wanted(flag)).count();
+    let unsteady = count(|flag| matches!(flag, Flag::Unsteady { .. }));
+    let little = count(|flag| matches!(flag, Flag::Little { .. }));
+    let disturbed = count(|flag| matches!(flag, Flag::Disturbed { .. }));
     let mut alerts = Vec::new();
+    if disturbed > 0 {
+        alerts.push(format!(
+            "{} disturbed: other programs used more than {} of the machine, or the hypervisor gave it to others. Wide \
+             intervals and dead heats may come from that; measure on a quiet machine.",
+            match disturbed {
+                1 => "1 trial was".to_owned(),
+                many => format!("{many} trials were"),
+            },
+            percent(analysis.settings.other_cpu)
+        ));
+    }
     if unsteady > 0 {
         alerts.push(format!(
             "{} changed in throughput by more than {} while measured.",
@@ -185,6 +197,7 @@ fn some(names: &[String]) -> String {
 /// The outcome at a load point, in a sentence or two.
 pub fn summary(analysis: &Analysis, group: &Group) -> String {
     let mut sentences = vec![outcome(analysis, group)];
+    sentences.extend(ceiling(group));
     let of = |wanted: fn(&CellVerdict) -> bool| {
         let cells = group.cells.iter().filter(|cell| wanted(&cell.verdict));
         cells.map(name).collect::<Vec<_>>()
@@ -203,6 +216,24 @@ pub fn summary(analysis: &Analysis, group: &Group) -> String {
     }
     sentences.retain(|sentence| !sentence.is_empty());
     sentences.join(" ")
+}
+
+/// That the load point itself held stacks back, when it did: then equal rates say little.
+fn ceiling(group: &Group) -> Option<String> {
+    let most = group.ceiling_per_second?;
+    let at_it = |cell: &&CellAnalysis| {
+        cell.throughput()
+            .is_some_and(|rate| rate >= AT_CEILING * most)
+    };
+    let reached = group.cells.iter().filter(at_it).count();
+    (reached > 0).then(|| {
+        format!(
+            "No more than {} requests/s are possible here, whatever the stack, and {reached} of {} reached that: for \
+             those, look at CPU and memory.",
+            figure(most),
+            group.cells.len()
+        )
+    })
 }
 
 fn outcome(analysis: &Analysis, group: &Group) -> String {
@@ -435,6 +466,13 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
             .count()
     };
     let of = cell.trials.len();
+    match flagged(|flag| matches!(flag, Flag::Disturbed { .. })) {
+        0 => {}
+        n => notes.push(format!(
+            "disturbed by other programs in {n} of {}",
+            counted(of, "trial")
+        )),
+    }
     match flagged(|flag| matches!(flag, Flag::Unsteady { .. })) {
         0 => {}
         n => notes.push(format!("not steady in {n} of {}", counted(of, "trial"))),
@@ -465,8 +503,8 @@ pub fn verdict(verdict: &TrialVerdict) -> String {
             cpus_busy: Some(busy),
             ..
         } => format!(
-            "generator-limited: the CPUs of generator, database and upstream were busy for {} of the time, longer than \
-             the server's",
+            "generator-limited: generator, database and upstream kept their CPUs busy for {} of the time, while the server \
+             had time left",
             percent(*busy)
         ),
         TrialVerdict::GeneratorLimited { busiest_worker, .. } => format!(
@@ -489,6 +527,11 @@ pub fn flag(flag: &Flag) -> String {
         } => format!(
             "Little's law: {connections} connections, but throughput × mean service time is {}",
             figure(*in_flight)
+        ),
+        Flag::Disturbed { other_cpu, steal } => format!(
+            "disturbed: other programs used {} of the machine's CPU time, and {} was stolen",
+            percent(*other_cpu),
+            percent(*steal)
         ),
         Flag::Unsteady { trend } => format!(
             "not steady: throughput changed by {:+.1} % (standard error {:.1} %) from start to end",

@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{CpuGroup, log_tail};
+use super::{CpuGroup, log_tail, sys, tree::descendants};
 
 /// How a supervisor is started: the deadheat binary with its hidden command.
 #[derive(Clone, Debug)]
@@ -263,6 +263,10 @@ impl Supervised {
     }
 
     fn lost(&mut self) -> ProcessError {
+        // The tree first: without its supervisor nobody could tell any more what belongs to it.
+        for stat in descendants(self.supervisor.id()) {
+            sys::kill(stat.pid, libc::SIGKILL);
+        }
         let _ = self.supervisor.kill();
         let _ = self.supervisor.wait();
         self.stopped = Some(Stopped::default());

@@ -118,7 +118,7 @@ impl Sampler {
         let begun = self.begun.take()?;
         let used = Counters::read(&self.tree).since(&begun.counters);
         let span = begun.at.elapsed();
-        let noise = CpuClock::read().noise_since(&begun.clock, &self.pinning);
+        let noise = CpuClock::read().noise_since(&begun.clock, &self.pinning, used.cpu);
         // The thread may have ended by a panic only, and then its samples so far still count.
         let _ = begun.stop.send(());
         let _ = begun.thread.join();

@@ -1,6 +1,6 @@
 //! What else the machine did during a measurement, from `/proc/stat` (proc_stat(5)).
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use deadheat_model::{plan::Pinning, trial::Noise};
 
@@ -49,8 +49,14 @@ impl CpuClock {
         }
     }
 
-    /// What happened since `earlier`, with the CPUs shared out as `pinning` says.
-    pub(super) fn noise_since(&self, earlier: &Self, pinning: &Pinning) -> Noise {
+    /// What happened since `earlier`, with the CPUs shared out as `pinning` says, while the server's tree used
+    /// `server_cpu`.
+    pub(super) fn noise_since(
+        &self,
+        earlier: &Self,
+        pinning: &Pinning,
+        server_cpu: Duration,
+    ) -> Noise {
         let all = self.all.since(earlier.all);
         let ours = ticks(self.ours.saturating_sub(earlier.ours)).as_secs_f64();
         let (server, generator) = match pinning {
@@ -62,8 +68,24 @@ impl CpuClock {
             idle_share: all.idle as f64 / all.total(),
             other_cpu_seconds: (ticks(all.busy).as_secs_f64() - ours).max(0.0),
             server_cpus_busy: server.map(|cpus| self.busy_since(earlier, cpus)),
-            generator_cpus_busy: generator.map(|cpus| self.busy_since(earlier, cpus)),
+            // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
+            generator_cpus_busy: generator.map(|cpus| {
+                let time = self.time_since(earlier, cpus).as_secs_f64();
+                let own = (ours - server_cpu.as_secs_f64()).max(0.0);
+                if time > 0.0 {
+                    (own / time).min(1.0)
+                } else {
+                    0.0
+                }
+            }),
         }
+    }
+
+    /// The time that went by on all of `cpus` together.
+    fn time_since(&self, earlier: &Self, cpus: &[usize]) -> Duration {
+        let of = |clock: &Self, cpu| clock.each.get(cpu).copied().unwrap_or_default();
+        let spans = cpus.iter().map(|cpu| of(self, cpu).since(of(earlier, cpu)));
+        ticks(spans.map(|span| span.busy + span.idle + span.steal).sum())
     }
 
     /// The share of their time in which `cpus` worked.
@@ -123,7 +145,7 @@ mod tests {
     fn shares_are_of_all_cpu_time() {
         let before = parse("cpu  100 0 50 800 0 0 0 50 0 0\ncpu0 1\n");
         let after = parse("cpu  130 0 60 840 10 0 0 60 0 0\n");
-        let noise = after.noise_since(&before, &OFF);
+        let noise = after.noise_since(&before, &OFF, Duration::ZERO);
         assert!((noise.steal_share - 0.1).abs() < 1e-9);
         assert!((noise.idle_share - 0.5).abs() < 1e-9);
         assert!((noise.other_cpu_seconds - ticks(40).as_secs_f64()).abs() < 1e-9);
@@ -142,7 +164,8 @@ mod tests {
             server: vec![0],
             generator: vec![1, 2],
         };
-        let noise = after.noise_since(&before, &pinning);
+        let after = CpuClock { ours: 105, ..after };
+        let noise = after.noise_since(&before, &pinning, ticks(10));
         assert!((noise.server_cpus_busy.unwrap() - 0.1).abs() < 1e-9);
         assert!((noise.generator_cpus_busy.unwrap() - 0.475).abs() < 1e-9);
     }

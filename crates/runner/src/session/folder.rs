@@ -1,7 +1,7 @@
 //! A session's folder: `results/<time>-<seed>/`, with the logs below it.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -27,12 +27,28 @@ impl SessionFolder {
         let started = now();
         // 2026-11-21T09:08:07Z → 20261121-090807: sorts by time and needs no quoting.
         let time = started.replace(['-', ':', 'Z'], "").replace('T', "-");
-        let id = format!("{time}-{seed:x}");
-        let path = std::path::absolute(results.join(&id)).unwrap_or_else(|_| results.join(&id));
-        fs::create_dir_all(path.join("logs")).map_err(|source| SessionError::Folder {
-            path: path.clone(),
+        let name = format!("{time}-{seed:x}");
+        let results = std::path::absolute(results).unwrap_or_else(|_| results.to_owned());
+        let failed = |path: &Path, source| SessionError::Folder {
+            path: path.to_owned(),
             source,
-        })?;
+        };
+        fs::create_dir_all(&results).map_err(|error| failed(&results, error))?;
+        let mut id = name.clone();
+        let mut number = 1;
+        // A folder has one session: another one of the same second and seed gets a number.
+        let path = loop {
+            let path = results.join(&id);
+            match fs::create_dir(&path) {
+                Ok(()) => break path,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
+                    number += 1;
+                    id = format!("{name}-{number}");
+                }
+                Err(error) => return Err(failed(&path, error)),
+            }
+        };
+        fs::create_dir(path.join("logs")).map_err(|error| failed(&path, error))?;
         Ok(Self { path, id, started })
     }
 
@@ -84,4 +100,20 @@ pub(super) fn commit_of(options: &SessionOptions) -> Option<String> {
     } else {
         format!("{commit}-dirty")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_sessions_never_share_a_folder() {
+        let results = tempfile::tempdir().unwrap();
+        let folders: Vec<SessionFolder> = (0..3)
+            .map(|_| SessionFolder::create(&results.path().join("results"), 7).unwrap())
+            .collect();
+        let ids: std::collections::BTreeSet<&str> = folders.iter().map(SessionFolder::id).collect();
+        assert_eq!(ids.len(), 3);
+        assert!(folders.iter().all(|folder| folder.logs().is_dir()));
+    }
 }

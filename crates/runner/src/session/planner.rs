@@ -82,6 +82,8 @@ pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pin
                 id: workload.manifest.id.clone(),
                 description: workload.manifest.description.clone(),
                 points: workload.points.clone(),
+                delay_seconds: (workload.manifest.oracle == Oracle::Relayed)
+                    .then(|| crate::services::upstream::DELAY.as_secs_f64()),
                 measure: measurement(workload, measure, options.measure),
             })
             .collect(),

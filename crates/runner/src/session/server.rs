@@ -109,7 +109,6 @@ impl Server {
         let [program, args @ ..] = command.as_slice() else {
             return Err(failed(launch, format!("{name} has an empty command")));
         };
-        let started = Instant::now();
         let spec = Spawn {
             name: name.clone(),
             program: program.into(),
@@ -125,6 +124,8 @@ impl Server {
         };
         let mut child = Supervised::spawn(launch.supervision, &spec)
             .map_err(|error| failed(launch, error.to_string()))?;
+        // Now, when the supervisor says that the process runs: its own start is no part of the server's.
+        let started = Instant::now();
         let mut last = "nothing listened".to_owned();
         loop {
             if interrupt.load(Ordering::Relaxed) {

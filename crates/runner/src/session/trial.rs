@@ -89,12 +89,14 @@ pub fn run(
         Ok(measured) => TrialOutcome::Measured(Box::new(measured)),
         Err(failure) => TrialOutcome::Failed(failure),
     };
+    // A measurement that the user's wish to stop cut short is no trial; one that was whole by then is.
+    let whole = matches!(&outcome, TrialOutcome::Measured(measured) if measured.load.window >= request.measure);
+    let cut_short = interrupt.load(Ordering::Relaxed) && !whole;
     // The preparation has seen it end as it should; a trial that is measured stays one.
     if let Err(failure) = server.stop() {
         tracing::warn!("{}: {}", request.target.target, failure.reason);
     }
-    // What was measured while the user asked to stop is cut short, so it is no trial.
-    (!interrupt.load(Ordering::Relaxed)).then_some(TrialRun {
+    (!cut_short).then_some(TrialRun {
         command,
         port,
         outcome,

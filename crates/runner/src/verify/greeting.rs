@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{Depth, Fault, Verifier};
 
 /// Different names under load: enough that an answer cannot be kept by accident.
-const LOADED_NAMES: usize = 64;
+const LOADED_NAMES: usize = 1024;
 /// All names under load have this length, so that every request has the same weight.
 const LOADED_LENGTH: usize = 8;
 /// Bodies that are not a person: nothing, cut off, not JSON, a name that is no text. (An array is left out: some

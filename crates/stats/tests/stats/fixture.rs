@@ -111,6 +111,7 @@ impl Session {
             id: id.to_owned(),
             description: format!("What {id} exercises."),
             points: connections.iter().map(point).collect(),
+            delay_seconds: None,
             measure: Duration::from_secs_f64(WINDOW),
         });
         self

@@ -213,7 +213,7 @@ fn a_busy_generator_makes_a_lower_bound() {
 }
 
 #[test]
-fn a_generators_side_that_is_busier_than_the_server_makes_a_lower_bound() {
+fn a_busy_generators_side_beside_a_server_with_time_left_makes_a_lower_bound() {
     let verdict = |server, generator| {
         let mut trial = measured(Found::at(1_000.0));
         trial.noise.server_cpus_busy = server;
@@ -231,13 +231,47 @@ fn a_generators_side_that_is_busier_than_the_server_makes_a_lower_bound() {
     };
     assert!(limited(verdict(Some(0.7), Some(0.9))));
     assert!(
-        !limited(verdict(Some(0.95), Some(0.9))),
-        "the server is the busier one"
+        !limited(verdict(Some(0.9), Some(0.99))),
+        "the server had hardly more to give"
     );
     assert!(!limited(verdict(Some(0.2), Some(0.8))), "neither is busy");
     assert!(
         !limited(verdict(None, None)),
         "nothing is known without pinning"
+    );
+}
+
+#[test]
+fn other_programs_disturb_a_trial_and_their_share_alone_decides() {
+    let flags = |other: f64, steal: f64| {
+        let mut record = session_with(&[("a", 1_000.0)], 1, |_, _, found| {
+            let mut trial = measured(found);
+            let cpus = 2.0;
+            trial.noise.other_cpu_seconds = other * cpus * trial.resources.span_seconds;
+            trial.noise.steal_share = steal;
+            TrialOutcome::Measured(Box::new(trial))
+        });
+        record.header.machine.cpus = vec![0, 1];
+        let analysis = analyse(&record);
+        let flags = &analysis.groups[0].cells[0].trials[0].flags;
+        flags
+            .iter()
+            .any(|flag| matches!(flag, Flag::Disturbed { .. }))
+    };
+    assert!(!flags(0.04, 0.04));
+    assert!(flags(0.06, 0.0));
+    assert!(flags(0.0, 0.06));
+}
+
+#[test]
+fn a_delay_of_the_workload_is_a_ceiling_of_the_load_point() {
+    let mut record = session_with(&[("a", 1_000.0)], 1, |_, _, found| good(found));
+    assert_eq!(analyse(&record).groups[0].ceiling_per_second, None);
+    record.header.plan.workloads[0].delay_seconds = Some(0.5);
+    let group = &analyse(&record).groups[0];
+    assert_eq!(
+        group.ceiling_per_second,
+        Some(f64::from(group.point.connections) / 0.5)
     );
 }
 
