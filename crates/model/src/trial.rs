@@ -165,8 +165,8 @@ pub struct Noise {
     /// How busy the server's CPUs were, 0 to 1; `None` when nothing was pinned.
     #[serde(default)]
     pub server_cpus_busy: Option<f64>,
-    /// How busy the generator's CPUs were with generator, database, upstream and all else, 0 to 1; `None` when nothing
-    /// was pinned.
+    /// How busy generator, database, upstream and sampling kept the generator's CPUs, 0 to 1; what other programs did
+    /// there is not in it. `None` when nothing was pinned.
     #[serde(default)]
     pub generator_cpus_busy: Option<f64>,
 }
