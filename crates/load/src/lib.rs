@@ -22,7 +22,7 @@ mod worker;
 
 use std::{sync::atomic::AtomicBool, thread};
 
-use deadheat_model::{LoadSpec, Observation};
+use deadheat_model::{Interval, LoadSpec, Observation};
 
 pub use error::LoadError;
 
@@ -41,9 +41,18 @@ pub enum Phase {
     MeasurementEnded,
 }
 
+/// What a load tells while it goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoadEvent {
+    /// An instant.
+    Phase(Phase),
+    /// An interval is over. Intervals come in order, and only where the spec asks for them.
+    Interval(Box<Interval>),
+}
+
 /// Loads a server as `spec` says.
 ///
-/// `on_phase` is called on the calling thread at each instant, and the thread sleeps in between. A load that is
+/// `on_event` is called on the calling thread at each instant, and the thread sleeps in between. A load that is
 /// stopped in its warm-up has no measurement: the last two instants do not come and the observation's `window` is
 /// zero. Setting `stop` ends the load within some 10 ms; the observation is as complete as any other, over the
 /// window that was measured.
@@ -55,7 +64,7 @@ pub enum Phase {
 /// When the load could not be started: nothing was sent then. A request that fails is no error; it is counted.
 pub fn run(
     spec: &LoadSpec,
-    on_phase: &mut dyn FnMut(Phase),
+    on_event: &mut dyn FnMut(LoadEvent),
     stop: &AtomicBool,
 ) -> Result<Observation, LoadError> {
     let plan = Plan::new(spec)?;
@@ -64,13 +73,13 @@ pub fn run(
     thread::scope(|scope| {
         let crew = Crew::assemble(scope, &plan, stop, &finish)?;
         let timeline = Timeline::new(sys::monotonic_ns(), spec.warm_up, spec.stop);
-        on_phase(Phase::WarmUpStarted);
+        on_event(LoadEvent::Phase(Phase::WarmUpStarted));
         crew.start(timeline);
         crew.sleep_until(timeline.measure_from);
         if sys::monotonic_ns() >= timeline.measure_from {
-            on_phase(Phase::MeasurementStarted);
+            on_event(LoadEvent::Phase(Phase::MeasurementStarted));
             crew.sleep_until(timeline.measure_until);
-            on_phase(Phase::MeasurementEnded);
+            on_event(LoadEvent::Phase(Phase::MeasurementEnded));
         }
         let mut whole: Option<Observation> = None;
         for worker in crew.join()? {

@@ -2,7 +2,7 @@
 
 use std::{fs, net::SocketAddr, time::Duration};
 
-use deadheat_model::load::{Exchange, LoadSpec, Protocol, Schedule, StopRule, Timeouts};
+use deadheat_model::load::{Endpoint, Exchange, LoadSpec, Protocol, Schedule, StopRule, Timeouts};
 
 use crate::{
     LoadError,
@@ -36,7 +36,12 @@ pub(crate) struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(spec: &'a LoadSpec) -> Result<Self, LoadError> {
-        let Schedule::Closed { connections, ramp } = spec.schedule;
+        let Schedule::Closed { connections, ramp } = spec.schedule else {
+            todo!("open loops")
+        };
+        let Endpoint::Tcp { address } = spec.target.endpoint else {
+            todo!("unix sockets")
+        };
         if spec.exchanges.is_empty() {
             return Err(LoadError::NoExchanges);
         }
@@ -56,7 +61,7 @@ impl<'a> Plan<'a> {
             }
         }
         let encode = |(index, exchange): (usize, &Exchange)| match spec.protocol {
-            Protocol::Http1 => EncodedRequest::new(&exchange.request, spec.address)
+            Protocol::Http1 { .. } => EncodedRequest::new(&exchange.request, address)
                 .map_err(|problem| LoadError::BadRequest { index, problem }),
         };
         let requests = spec.exchanges.iter().enumerate().map(encode);
@@ -65,7 +70,7 @@ impl<'a> Plan<'a> {
             cpus => cpus.iter().copied().map(Some).collect(),
         };
         Ok(Self {
-            address: spec.address,
+            address,
             exchanges: spec.exchanges.iter().collect(),
             requests: requests.collect::<Result<_, _>>()?,
             connections,
@@ -84,7 +89,7 @@ impl<'a> Plan<'a> {
     pub(crate) fn length(&self) -> Option<Duration> {
         match self.stop {
             StopRule::Duration { length } => Some(length),
-            StopRule::Count { .. } => None,
+            StopRule::Count { .. } | StopRule::Interrupt => None,
         }
     }
 
@@ -119,31 +124,24 @@ fn must_raise(limit: DescriptorLimit, needed: u64, connections: u32) -> Result<b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::load::{Expectation, RequestSpec};
+    use deadheat_model::load::{Expectation, RequestSpec, StatusSet, Target};
 
     fn spec() -> LoadSpec {
-        LoadSpec {
-            address: "127.0.0.1:1".parse().unwrap(),
-            protocol: Protocol::Http1,
-            exchanges: vec![Exchange {
-                request: RequestSpec::get("/"),
-                expect: Expectation {
-                    status: 200,
-                    length: None,
-                    content: None,
-                },
-            }],
-            schedule: Schedule::Closed {
-                connections: 3,
-                ramp: Duration::ZERO,
-            },
-            stop: StopRule::Count { requests: 1 },
-            warm_up: Duration::ZERO,
-            timeouts: Timeouts::default(),
-            content_sample: 1,
-            cpus: Vec::new(),
-            bin: Duration::from_millis(500),
-        }
+        let expect = Expectation {
+            status: StatusSet::just(200),
+            length: None,
+            content: None,
+        };
+        let schedule = Schedule::Closed {
+            connections: 3,
+            ramp: Duration::ZERO,
+        };
+        LoadSpec::new(
+            Target::plain("127.0.0.1:1".parse().unwrap()),
+            vec![Exchange::new(RequestSpec::get("/"), expect)],
+            schedule,
+            StopRule::Count { requests: 1 },
+        )
     }
 
     fn refusal(change: impl FnOnce(&mut LoadSpec)) -> LoadError {

@@ -218,6 +218,7 @@ impl Recorder {
             content_checked: self.content_checked,
             workers: vec![health],
             examples: self.examples.kept,
+            ..Observation::default()
         }
     }
 

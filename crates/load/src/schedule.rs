@@ -35,7 +35,7 @@ impl Timeline {
         let measure_from = start.saturating_add(nanos(warm_up));
         let length = match stop {
             StopRule::Duration { length } => nanos(length),
-            StopRule::Count { .. } => u64::MAX,
+            StopRule::Count { .. } | StopRule::Interrupt => u64::MAX,
         };
         Self {
             start,
@@ -62,7 +62,7 @@ pub(crate) enum Quota {
 impl Quota {
     pub(crate) fn new(stop: StopRule) -> Self {
         match stop {
-            StopRule::Duration { .. } => Quota::Unlimited,
+            StopRule::Duration { .. } | StopRule::Interrupt => Quota::Unlimited,
             StopRule::Count { requests } => Quota::Left(AtomicU64::new(requests)),
         }
     }

@@ -43,7 +43,8 @@ impl Contents {
         let known = |exchange: &&Exchange| match &exchange.expect.content {
             Some(Content::Exact { bytes }) => bytes.clone(),
             Some(Content::Repeated { byte, .. }) => vec![*byte; PATTERN],
-            Some(Content::Json { .. }) | None => Vec::new(),
+            Some(Content::Json { .. } | Content::JsonAt { .. } | Content::Contains { .. })
+            | None => Vec::new(),
         };
         Self {
             known: exchanges.iter().map(known).collect(),
@@ -120,7 +121,7 @@ impl Answer {
         contents: &mut Contents,
     ) -> Verdict {
         let content = self.compare_end(exchange, expect, contents);
-        let failure = if self.status != expect.status {
+        let failure = if !expect.status.contains(self.status) {
             Some(Failure::WrongStatus)
         } else if expect.length.is_some_and(|length| length != self.length) {
             Some(Failure::WrongLength)
@@ -190,7 +191,7 @@ pub(crate) struct Examiner<'a> {
 impl Sink for Examiner<'_> {
     fn head(&mut self, head: &Head, raw: &[u8]) {
         self.answer.status = head.status;
-        if head.status != self.expect.status {
+        if !self.expect.status.contains(head.status) {
             if self.examples.wants(Failure::WrongStatus) {
                 self.answer.note = Some(excerpt(raw));
             }
@@ -234,7 +235,7 @@ impl Examiner<'_> {
                         .chunks(PATTERN)
                         .all(|piece| piece == &known[..piece.len()])
             }
-            (Comparison::Same, Content::Json { .. }) => {
+            (Comparison::Same, _) => {
                 if !is_next() {
                     let mut text = self.contents.spare.pop().unwrap_or_default();
                     text.clear();
@@ -259,17 +260,17 @@ impl Examiner<'_> {
 mod tests {
     use super::*;
     use crate::http1::AnswerReader;
-    use deadheat_model::load::RequestSpec;
+    use deadheat_model::load::{RequestSpec, StatusSet};
 
     fn exchange(content: Content) -> Exchange {
-        Exchange {
-            request: RequestSpec::get("/"),
-            expect: Expectation {
-                status: 200,
+        Exchange::new(
+            RequestSpec::get("/"),
+            Expectation {
+                status: StatusSet::just(200),
                 length: content.length(),
                 content: Some(content),
             },
-        }
+        )
     }
 
     /// The verdicts on `bodies`, one after the other, each delivered in pieces of `piece` bytes.

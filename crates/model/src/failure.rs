@@ -39,6 +39,12 @@ failures! {
     ConnectTimeout = "connect-timeout", "no connection within the connect timeout";
     /// The connection could not be made for another reason.
     ConnectOther = "connect-other", "the connection could not be made";
+    /// The generator had no local port left (EADDRNOTAVAIL): its own limit, not the server's.
+    NoLocalPort = "no-local-port", "the generator had no local port left to connect from";
+    /// Open loop: no connection became free within the request timeout.
+    NoConnection = "no-connection", "no connection became free within the request timeout";
+    /// The TLS handshake failed, or TLS was broken later on.
+    Tls = "tls", "the TLS handshake failed, or the peer broke TLS";
     /// The peer reset the connection, or writing failed.
     Reset = "reset", "the connection was reset";
     /// The peer closed before the first byte of the answer.
@@ -75,6 +81,47 @@ impl Failure {
                 | Failure::WrongLength
                 | Failure::WrongContent
         )
+    }
+}
+
+/// What was going on when a request failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailurePhase {
+    /// It waited for a connection (open loop).
+    Waiting,
+    /// The connection was being made.
+    Connect,
+    /// TLS was being agreed on.
+    Tls,
+    /// The request was being written.
+    Write,
+    /// It was written, and no byte of the answer had come.
+    FirstByte,
+    /// The answer's head was coming.
+    Head,
+    /// The answer's body was coming, or had come.
+    Body,
+}
+
+impl FailurePhase {
+    /// The name in records and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FailurePhase::Waiting => "waiting",
+            FailurePhase::Connect => "connect",
+            FailurePhase::Tls => "tls",
+            FailurePhase::Write => "write",
+            FailurePhase::FirstByte => "first-byte",
+            FailurePhase::Head => "head",
+            FailurePhase::Body => "body",
+        }
+    }
+}
+
+impl fmt::Display for FailurePhase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Latencies in nanoseconds, 1 µs to 1 h, at three significant digits (HdrHistogram).
+//! Distributions at three significant digits (HdrHistogram): latencies in nanoseconds from 1 µs to 1 h, and counts.
 
 use std::time::Duration;
 
@@ -13,6 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, se
 pub const LOWEST_NS: u64 = 1_000;
 /// The largest latency kept; longer ones count as this (1 h in nanoseconds).
 pub const HIGHEST_NS: u64 = 3_600 * 1_000_000_000;
+/// The largest count kept; larger ones count as this.
+const MOST: u64 = 1_000_000_000_000;
 
 /// A mergeable histogram of latencies. Serialised as base64 of HdrHistogram's V2 + deflate encoding.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +59,49 @@ impl LatencyHistogram {
         (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.max()))
     }
 
+    /// Forgets everything, and keeps the room for it.
+    pub fn clear(&mut self) {
+        self.0.reset();
+    }
+
+    /// The smallest latency, or `None` when nothing was recorded.
+    pub fn least(&self) -> Option<Duration> {
+        (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.min()))
+    }
+
+    /// The standard deviation, or `None` when nothing was recorded.
+    pub fn deviation(&self) -> Option<Duration> {
+        (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.stdev() as u64))
+    }
+
+    /// The share of the latencies that are at most `bound`, 0 to 1; 1 when nothing was recorded.
+    pub fn share_up_to(&self, bound: Duration) -> f64 {
+        let bound = u64::try_from(bound.as_nanos()).unwrap_or(u64::MAX);
+        self.0.quantile_below(bound)
+    }
+
+    /// The latencies' distribution as percentiles, closer and closer to 1 in the manner of HdrHistogram's
+    /// `.hgrm`: `ticks` steps each time the distance to 1 halves. Each is a quantile, the latency at it and how many
+    /// latencies are at most that.
+    pub fn percentiles(&self, ticks: u32) -> Vec<(f64, Duration, u64)> {
+        let mut up_to = 0;
+        let values = self.0.iter_quantiles(ticks.max(1));
+        values
+            .map(|value| {
+                up_to += value.count_since_last_iteration();
+                let latency = Duration::from_nanos(value.value_iterated_to());
+                (value.quantile_iterated_to(), latency, up_to)
+            })
+            .collect()
+    }
+
+    /// HdrHistogram's V2 encoding, deflated, as base64: what a record and HdrHistogram's log hold. Values are
+    /// nanoseconds.
+    pub fn encoded(&self) -> String {
+        // Writing into memory does not fail.
+        encode(&self.0).unwrap_or_default()
+    }
+
     /// Adds another histogram's latencies.
     pub fn merge(&mut self, other: &Self) {
         // One that was read back is as small as its values; a new one has room for all.
@@ -65,31 +110,103 @@ impl LatencyHistogram {
     }
 }
 
+/// How many of something each of many things had: 1 and more, exactly up to 2,047.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountHistogram(Histogram<u64>);
+
+impl Default for CountHistogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CountHistogram {
+    /// An empty histogram, allocated for its whole range: recording never allocates.
+    pub fn new() -> Self {
+        // The bounds are constants that the constructor accepts (a test builds one).
+        Self(Histogram::new_with_bounds(1, MOST, 3).expect("constant bounds"))
+    }
+
+    /// Records one count, clamped to the range.
+    pub fn record(&mut self, count: u64) {
+        self.0.saturating_record(count);
+    }
+
+    /// Recorded counts.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The smallest, or `None` when nothing was recorded.
+    pub fn least(&self) -> Option<u64> {
+        // The library's minimum is the lower edge of a bucket, and 0 only when a 0 was recorded.
+        (!self.0.is_empty()).then(|| self.0.min())
+    }
+
+    /// The median, or `None` when nothing was recorded.
+    pub fn median(&self) -> Option<u64> {
+        (!self.0.is_empty()).then(|| self.0.value_at_quantile(0.5))
+    }
+
+    /// The largest, or `None` when nothing was recorded.
+    pub fn most(&self) -> Option<u64> {
+        (!self.0.is_empty()).then(|| self.0.max())
+    }
+
+    /// Adds another histogram's counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.0.auto(true);
+        self.0.add(&other.0).expect("values from within the bounds");
+    }
+}
+
 impl Serialize for LatencyHistogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.0, &mut bytes)
-            .map_err(S::Error::custom)?;
-        serializer.serialize_str(&STANDARD.encode(bytes))
+        serializer.serialize_str(&encode(&self.0).map_err(S::Error::custom)?)
+    }
+}
+
+impl Serialize for CountHistogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&encode(&self.0).map_err(S::Error::custom)?)
     }
 }
 
 impl<'de> Deserialize<'de> for LatencyHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = STANDARD
-            .decode(String::deserialize(deserializer)?)
-            .map_err(D::Error::custom)?;
-        let read: Histogram<u64> = HdrDeserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(D::Error::custom)?;
-        // Only as large as what was recorded: a report holds one for each trial of a session.
-        let mut own =
-            Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).map_err(D::Error::custom)?;
-        own.auto(true);
-        own.add(&read).map_err(D::Error::custom)?;
-        Ok(Self(own))
+        let text = String::deserialize(deserializer)?;
+        decode(&text, LOWEST_NS).map(Self).map_err(D::Error::custom)
     }
+}
+
+impl<'de> Deserialize<'de> for CountHistogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        decode(&text, 1).map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// HdrHistogram's V2 encoding, deflated, as base64: what its log format holds, too.
+fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(histogram, &mut bytes)
+        .map_err(|error| error.to_string())?;
+    Ok(STANDARD.encode(bytes))
+}
+
+/// The histogram that `encode` wrote, of values from `lowest` on.
+fn decode(text: &str, lowest: u64) -> Result<Histogram<u64>, String> {
+    let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
+    let read: Histogram<u64> = HdrDeserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|error| error.to_string())?;
+    // Only as large as what was recorded: a report holds one for each trial of a session.
+    let mut own =
+        Histogram::new_with_bounds(lowest, 2 * lowest, 3).map_err(|error| error.to_string())?;
+    own.auto(true);
+    own.add(&read).map_err(|error| error.to_string())?;
+    Ok(own)
 }
 
 #[cfg(test)]

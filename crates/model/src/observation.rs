@@ -1,10 +1,10 @@
 //! What a load found. Observations of the same load from several threads, processes or hosts merge into one.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureCounts, LatencyHistogram};
+use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
 
 /// Requests by their fate over a span of time. Always:
 /// `carried_in + issued = succeeded + failed + in_flight`.
@@ -79,9 +79,104 @@ impl WorkerHealth {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureExample {
     /// The kind.
-    pub kind: crate::Failure,
+    pub kind: Failure,
     /// What was seen: an error of the operating system, or the start of the answer.
     pub detail: String,
+}
+
+/// Failures that are alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureGroup {
+    /// The kind.
+    pub kind: Failure,
+    /// What was going on.
+    pub phase: FailurePhase,
+    /// The operating system's error, the parser's reason or the status.
+    pub cause: String,
+    /// How many in the measurement.
+    pub measured: u64,
+    /// How many in the whole load.
+    pub total: u64,
+}
+
+/// What only an open loop has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenLoop {
+    /// Requests whose intended start lay in the measurement.
+    pub offered: u64,
+    /// Requests whose time had come when the measurement ended, and that had not been sent: they waited for a
+    /// connection, or the generator was late.
+    pub unsent: u64,
+    /// How long the oldest of them had waited.
+    #[serde(rename = "oldest_unsent_seconds", with = "crate::seconds")]
+    pub oldest_unsent: Duration,
+    /// How late the oldest request in flight was at the measurement's end, counted from its intended start.
+    #[serde(rename = "oldest_in_flight_seconds", with = "crate::seconds")]
+    pub oldest_in_flight: Duration,
+    /// Response time (end − intended start) of the verified answers that ended in the measurement.
+    pub response_time: LatencyHistogram,
+    /// How late the generator noticed that a request's time had come: its own delay.
+    pub send_lag: LatencyHistogram,
+    /// How long a request waited for a free connection after that. Response time = send lag + connection wait +
+    /// service time.
+    pub connection_wait: LatencyHistogram,
+}
+
+impl OpenLoop {
+    fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.unsent += other.unsent;
+        self.oldest_unsent = self.oldest_unsent.max(other.oldest_unsent);
+        self.oldest_in_flight = self.oldest_in_flight.max(other.oldest_in_flight);
+        self.response_time.merge(&other.response_time);
+        self.send_lag.merge(&other.send_lag);
+        self.connection_wait.merge(&other.connection_wait);
+    }
+}
+
+/// Looks at the receive queues of connections with a request under way, taken now and then in the measurement:
+/// answers that wait there wait for the generator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiveQueues {
+    /// Looks taken.
+    pub looks: u64,
+    /// Connections looked at, over all looks.
+    pub connections: u64,
+    /// Those that had unread bytes.
+    pub waiting: u64,
+    /// Unread bytes, over all looks.
+    pub bytes: u64,
+    /// The most unread bytes of one connection.
+    pub most_bytes: u64,
+}
+
+impl ReceiveQueues {
+    /// The share of the connections looked at that had unread bytes, 0 to 1.
+    pub fn waiting_share(&self) -> f64 {
+        match self.connections {
+            0 => 0.0,
+            connections => self.waiting as f64 / connections as f64,
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.looks += other.looks;
+        self.connections += other.connections;
+        self.waiting += other.waiting;
+        self.bytes += other.bytes;
+        self.most_bytes = self.most_bytes.max(other.most_bytes);
+    }
+}
+
+/// What was agreed on with TLS.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsSeen {
+    /// Version and cipher suite of the first handshake: "TLSv1.3 TLS13_AES_256_GCM_SHA384".
+    pub agreed: String,
+    /// Handshakes from nothing, over the whole load.
+    pub full: u64,
+    /// Handshakes that resumed an earlier session, over the whole load.
+    pub resumed: u64,
 }
 
 /// What a load found.
@@ -105,6 +200,40 @@ pub struct Observation {
     pub connections_opened: u64,
     /// Most connections that were open at once (a sum of the workers' own maxima).
     pub connections_peak: u64,
+    /// How long connections took to be made (TCP alone), over the whole load.
+    #[serde(default)]
+    pub connect_time: LatencyHistogram,
+    /// How long TLS handshakes took, over the whole load.
+    #[serde(default)]
+    pub handshake_time: LatencyHistogram,
+    /// What was agreed on with TLS; `None`: plain.
+    #[serde(default)]
+    pub tls: Option<TlsSeen>,
+    /// Answers that each connection carried, over the whole load.
+    #[serde(default)]
+    pub answers_per_connection: CountHistogram,
+    /// Requests that were sent again on another connection, because the server had announced with an answer before
+    /// theirs that it would close (pipelining alone; RFC 9112 §9.3.2). They are one request in all counts.
+    #[serde(default)]
+    pub resent: u64,
+    /// Whole answers in the measurement by status, right or wrong.
+    #[serde(default)]
+    pub statuses: BTreeMap<u16, u64>,
+    /// Failures by kind, phase and cause.
+    #[serde(default)]
+    pub failures: Vec<FailureGroup>,
+    /// What only an open loop has.
+    #[serde(default)]
+    pub open: Option<OpenLoop>,
+    /// Answers that waited for the generator.
+    #[serde(default)]
+    pub receive_queues: ReceiveQueues,
+    /// Bytes of requests written in the measurement, before TLS.
+    #[serde(default)]
+    pub sent_bytes: u64,
+    /// Bytes of answers received in the measurement, after TLS: heads, framing and bodies.
+    #[serde(default)]
+    pub received_bytes: u64,
     /// Body bytes received in the measurement, after the transfer coding is undone.
     pub body_bytes: u64,
     /// Answers in the measurement whose content was compared.
@@ -148,6 +277,33 @@ impl Observation {
         }
         self.connections_opened += other.connections_opened;
         self.connections_peak += other.connections_peak;
+        self.connect_time.merge(&other.connect_time);
+        self.handshake_time.merge(&other.handshake_time);
+        match (&mut self.tls, &other.tls) {
+            (Some(own), Some(more)) => {
+                own.full += more.full;
+                own.resumed += more.resumed;
+            }
+            (own @ None, Some(more)) => *own = Some(more.clone()),
+            (_, None) => {}
+        }
+        self.answers_per_connection
+            .merge(&other.answers_per_connection);
+        self.resent += other.resent;
+        for (status, count) in &other.statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        for group in &other.failures {
+            self.merge_failures(group);
+        }
+        match (&mut self.open, &other.open) {
+            (Some(own), Some(more)) => own.merge(more),
+            (own @ None, Some(more)) => *own = Some(more.clone()),
+            (_, None) => {}
+        }
+        self.receive_queues.merge(&other.receive_queues);
+        self.sent_bytes += other.sent_bytes;
+        self.received_bytes += other.received_bytes;
         self.body_bytes += other.body_bytes;
         self.content_checked += other.content_checked;
         self.workers.extend_from_slice(&other.workers);
@@ -155,10 +311,24 @@ impl Observation {
     }
 }
 
+impl Observation {
+    fn merge_failures(&mut self, other: &FailureGroup) {
+        let alike = |own: &&mut FailureGroup| {
+            own.kind == other.kind && own.phase == other.phase && own.cause == other.cause
+        };
+        match self.failures.iter_mut().find(alike) {
+            Some(own) => {
+                own.measured += other.measured;
+                own.total += other.total;
+            }
+            None => self.failures.push(other.clone()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Failure;
 
     fn part(succeeded: u64, bins: usize) -> Observation {
         let mut part = Observation {

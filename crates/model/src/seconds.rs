@@ -13,3 +13,29 @@ pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S:
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
 }
+
+/// The same, of a duration that may be missing.
+pub mod option {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer, de::Error as _};
+
+    /// Writes seconds as a number, or null.
+    pub fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        duration
+            .map(|duration| duration.as_secs_f64())
+            .serialize(serializer)
+    }
+
+    /// Reads seconds from a number, or nothing from null.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let seconds = Option::<f64>::deserialize(deserializer)?;
+        let duration = seconds.map(Duration::try_from_secs_f64).transpose();
+        duration.map_err(D::Error::custom)
+    }
+}

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::Phase;
+use deadheat_load::{LoadEvent, Phase};
 use deadheat_model::{
     Schedule,
     load::{Content, RequestSpec},
@@ -136,15 +136,18 @@ fn in_a_process_of_its_own() {
     ARMED.store(true, Ordering::Relaxed);
     let mut in_set_up = 0;
     let mut in_measurement = 0;
-    let mut on_phase = |phase| match phase {
-        Phase::WarmUpStarted => in_set_up = BY_WORKERS.load(Ordering::Relaxed),
-        Phase::MeasurementStarted => in_measurement = BY_WORKERS.load(Ordering::Relaxed),
+    let mut on_event = |event| match event {
+        LoadEvent::Phase(Phase::WarmUpStarted) => in_set_up = BY_WORKERS.load(Ordering::Relaxed),
+        LoadEvent::Phase(Phase::MeasurementStarted) => {
+            in_measurement = BY_WORKERS.load(Ordering::Relaxed)
+        }
         // The workers end at the same instant, and free nothing before they have handed over what they hold.
-        Phase::MeasurementEnded => {
+        LoadEvent::Interval(_) => {}
+        LoadEvent::Phase(Phase::MeasurementEnded) => {
             in_measurement = BY_WORKERS.load(Ordering::Relaxed) - in_measurement
         }
     };
-    let seen = run_until(&spec, &mut on_phase, &AtomicBool::new(false)).unwrap();
+    let seen = run_until(&spec, &mut on_event, &AtomicBool::new(false)).unwrap();
     ARMED.store(false, Ordering::Relaxed);
     assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
     assert!(seen.measured.succeeded > 20, "{}", seen.measured.succeeded);

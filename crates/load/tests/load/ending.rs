@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_load::{LoadError, Phase};
+use deadheat_load::{LoadError, LoadEvent, Phase};
 use deadheat_model::{Schedule, StopRule, Tally};
 use deadheat_testkit::{OracleServer, Step, Turn, answers};
 
@@ -27,11 +27,11 @@ fn phases_are_called_in_order_at_their_instants() {
         phases.push((phase, Instant::now()));
     };
     run_until(&spec, &mut note, &AtomicBool::new(false)).unwrap();
-    let names: Vec<Phase> = phases.iter().map(|(phase, _)| *phase).collect();
+    let names: Vec<LoadEvent> = phases.iter().map(|(phase, _)| phase.clone()).collect();
     let all = [
-        Phase::WarmUpStarted,
-        Phase::MeasurementStarted,
-        Phase::MeasurementEnded,
+        LoadEvent::Phase(Phase::WarmUpStarted),
+        LoadEvent::Phase(Phase::MeasurementStarted),
+        LoadEvent::Phase(Phase::MeasurementEnded),
     ];
     assert_eq!(names, all);
     assert!(
@@ -106,7 +106,7 @@ fn a_load_stopped_in_its_warm_up_measured_nothing() {
         });
         run_until(&spec, &mut |phase| phases.push(phase), &stop).unwrap()
     });
-    assert_eq!(phases, [Phase::WarmUpStarted]);
+    assert_eq!(phases, [LoadEvent::Phase(Phase::WarmUpStarted)]);
     assert_eq!(seen.measured, Tally::default());
     assert!(seen.window.is_zero() && seen.bins.is_empty());
     assert!(seen.total.succeeded > 0);
@@ -139,7 +139,7 @@ fn a_load_that_cannot_start_says_what_to_do() {
         connections: u32::MAX,
         ramp: Duration::ZERO,
     };
-    let error = refusal(&|spec| spec.schedule = too_many);
+    let error = refusal(&|spec| spec.schedule = too_many.clone());
     assert!(
         matches!(error, LoadError::TooFewDescriptors { .. }),
         "{error}"

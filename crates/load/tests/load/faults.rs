@@ -30,7 +30,7 @@ fn check(case: Case) {
     let mut spec = count(server.address(), 2, REQUESTS);
     spec.exchanges[0].request.method = method.to_owned();
     spec.exchanges[0].expect = Expectation {
-        status,
+        status: status.into(),
         length: Some(body.len() as u64),
         content: Some(Content::Exact {
             bytes: body.to_vec(),

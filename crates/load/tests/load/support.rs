@@ -2,10 +2,10 @@
 
 use std::{net::SocketAddr, sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_load::{LoadError, Phase};
+use deadheat_load::{LoadError, LoadEvent};
 use deadheat_model::{
     Exchange, LoadSpec, Observation, Schedule, StopRule,
-    load::{Content, Expectation, Protocol, RequestSpec, Timeouts},
+    load::{Content, Expectation, RequestSpec, StatusSet, Target, Timeouts},
 };
 use deadheat_testkit::answers::BODY;
 
@@ -16,38 +16,31 @@ pub fn hello() -> Exchange {
 
 /// A request with exactly this body as the answer.
 pub fn expecting(request: RequestSpec, body: &[u8]) -> Exchange {
-    Exchange {
-        request,
-        expect: Expectation {
-            status: 200,
-            length: Some(body.len() as u64),
-            content: Some(Content::Exact {
-                bytes: body.to_vec(),
-            }),
-        },
-    }
+    let expect = Expectation {
+        status: StatusSet::just(200),
+        length: Some(body.len() as u64),
+        content: Some(Content::Exact {
+            bytes: body.to_vec(),
+        }),
+    };
+    Exchange::new(request, expect)
 }
 
 /// So many requests on so many connections, without warm-up.
 pub fn count(address: SocketAddr, connections: u32, requests: u64) -> LoadSpec {
+    let schedule = Schedule::Closed {
+        connections,
+        ramp: Duration::ZERO,
+    };
+    let (target, stop) = (Target::plain(address), StopRule::Count { requests });
     LoadSpec {
-        address,
-        protocol: Protocol::Http1,
-        exchanges: vec![hello()],
-        schedule: Schedule::Closed {
-            connections,
-            ramp: Duration::ZERO,
-        },
-        stop: StopRule::Count { requests },
-        warm_up: Duration::ZERO,
         timeouts: Timeouts {
             connect: Duration::from_secs(10),
             request: Duration::from_secs(20),
             cool_down: Duration::ZERO,
         },
-        content_sample: 1,
-        cpus: Vec::new(),
         bin: Duration::from_millis(10),
+        ..LoadSpec::new(target, vec![hello()], schedule, stop)
     }
 }
 
@@ -70,10 +63,10 @@ pub fn run(spec: &LoadSpec) -> Observation {
 /// Runs a load, and checks what holds for every observation.
 pub fn run_until(
     spec: &LoadSpec,
-    on_phase: &mut dyn FnMut(Phase),
+    on_event: &mut dyn FnMut(LoadEvent),
     stop: &AtomicBool,
 ) -> Result<Observation, LoadError> {
-    let seen = deadheat_load::run(spec, on_phase, stop)?;
+    let seen = deadheat_load::run(spec, on_event, stop)?;
     assert!(seen.total.is_conserved(), "{:?}", seen.total);
     assert!(seen.measured.is_conserved(), "{:?}", seen.measured);
     assert_eq!(seen.service_time.count(), seen.measured.succeeded);

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::Phase as LoadPhase;
+use deadheat_load::{LoadEvent, Phase as LoadPhase};
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TrialOutcome, WorkloadManifest,
-    load::{Protocol, Timeouts},
+    load::Target,
     plan::Pinning,
     stack::Pool,
     trial::{Measured, Noise, Phase, Resources, TrialFailure},
@@ -180,12 +180,12 @@ fn load_and_sample(
     interrupt: &AtomicBool,
 ) -> Result<(Observation, Sampled), TrialFailure> {
     let mut sampled = None;
-    let mut on_phase = |phase| match phase {
-        LoadPhase::WarmUpStarted => {}
-        LoadPhase::MeasurementStarted => sampler.begin(),
-        LoadPhase::MeasurementEnded => sampled = sampler.end(),
+    let mut on_event = |event| match event {
+        LoadEvent::Phase(LoadPhase::MeasurementStarted) => sampler.begin(),
+        LoadEvent::Phase(LoadPhase::MeasurementEnded) => sampled = sampler.end(),
+        LoadEvent::Phase(LoadPhase::WarmUpStarted) | LoadEvent::Interval(_) => {}
     };
-    let load = deadheat_load::run(spec, &mut on_phase, interrupt)
+    let load = deadheat_load::run(spec, &mut on_event, interrupt)
         .map_err(|error| server.failure(Phase::Load, error.to_string()))?;
     Ok((load, sampled))
 }
@@ -195,24 +195,21 @@ fn load_spec(
     address: SocketAddr,
     exchanges: Vec<Exchange>,
 ) -> LoadSpec {
+    let schedule = Schedule::Closed {
+        connections: request.point.connections,
+        ramp: RAMP.min(request.warm_up),
+    };
+    let stop = StopRule::Duration {
+        length: request.measure,
+    };
     LoadSpec {
-        address,
-        protocol: Protocol::Http1,
-        exchanges,
-        schedule: Schedule::Closed {
-            connections: request.point.connections,
-            ramp: RAMP.min(request.warm_up),
-        },
-        stop: StopRule::Duration {
-            length: request.measure,
-        },
         warm_up: request.warm_up,
-        timeouts: Timeouts::default(),
         content_sample: request.workload.content_sample,
         cpus: match request.pinning {
             Pinning::Apart { generator, .. } => generator.clone(),
             Pinning::Off { .. } => Vec::new(),
         },
         bin: BIN,
+        ..LoadSpec::new(Target::plain(address), exchanges, schedule, stop)
     }
 }

@@ -50,5 +50,7 @@ pub(super) fn described(content: &Content) -> String {
         Content::Exact { bytes } => shown(bytes),
         Content::Repeated { byte, count } => format!("{count} bytes `{}`", char::from(*byte)),
         Content::Json { value } => format!("JSON for `{value}`"),
+        Content::JsonAt { pointer, value } => format!("JSON with `{value}` at {pointer}"),
+        Content::Contains { bytes } => format!("a body with {} in it", shown(bytes)),
     }
 }

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Exchange,
-    load::{Body, Content, Expectation, RequestSpec},
+    load::{Body, Content, Expectation, RequestSpec, StatusSet},
 };
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -71,14 +71,14 @@ impl Verifier<'_> {
             .map(|_| {
                 let name = ascii_name(&mut self.random, LOADED_LENGTH);
                 let bytes = format!("Hello, {name}!").into_bytes();
-                Exchange {
-                    request: post(&self.workload.path, Body::Sized(body_of(&name).into())),
-                    expect: Expectation {
-                        status: 200,
+                Exchange::new(
+                    post(&self.workload.path, Body::Sized(body_of(&name).into())),
+                    Expectation {
+                        status: StatusSet::just(200),
                         length: Some(bytes.len() as u64),
                         content: Some(Content::Exact { bytes }),
                     },
-                }
+                )
             })
             .collect()
     }

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 use deadheat_model::{
     Exchange, LoadPoint, Observation, WorkloadManifest,
-    load::{Content, Expectation, RequestSpec},
+    load::{Content, Expectation, RequestSpec, StatusSet},
     workload::Oracle,
 };
 use rand::SeedableRng;
@@ -130,14 +130,12 @@ impl<'a> Verifier<'a> {
             Some(length) => length,
             None => self.expect_right(&request)?.body.len() as u64,
         };
-        Ok(vec![Exchange {
-            request,
-            expect: Expectation {
-                status: 200,
-                length: Some(length),
-                content: Some(content),
-            },
-        }])
+        let expect = Expectation {
+            status: StatusSet::just(200),
+            length: Some(length),
+            content: Some(content),
+        };
+        Ok(vec![Exchange::new(request, expect)])
     }
 
     /// How often the service behind the stack has been asked; `None` for workloads without one, and with a database that

@@ -283,7 +283,7 @@ fn observation(succeeded: u64, found: Found) -> Observation {
             cpu_time: window.mul_f64(found.busy),
             wall: window,
         }],
-        examples: Vec::new(),
+        ..Observation::default()
     }
 }
 

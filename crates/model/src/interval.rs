@@ -1,0 +1,91 @@
+//! What happened in a part of a load, told while it goes on.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{FailureCounts, LatencyHistogram};
+
+/// The phase of a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadPhase {
+    /// Load that does not count yet.
+    #[default]
+    WarmUp,
+    /// Load that counts.
+    Measurement,
+    /// Nothing is sent any more; what is in flight may end.
+    CoolDown,
+}
+
+/// What happened between two instants of a load; intervals never overlap, and each lies in one phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Which one, from 0.
+    pub index: u64,
+    /// Its start, since the load's start.
+    #[serde(rename = "from_seconds", with = "crate::seconds")]
+    pub from: Duration,
+    /// Its end, since the load's start.
+    #[serde(rename = "until_seconds", with = "crate::seconds")]
+    pub until: Duration,
+    /// The phase that it lies in.
+    pub phase: LoadPhase,
+    /// Requests issued.
+    pub issued: u64,
+    /// Verified answers.
+    pub succeeded: u64,
+    /// Failed requests by kind.
+    pub failed: FailureCounts,
+    /// Requests in flight at its end.
+    pub in_flight: u64,
+    /// Open loop: requests whose intended start lay in it.
+    pub offered: u64,
+    /// Open loop: requests that waited for a connection at its end.
+    pub waiting: u64,
+    /// Connections open at its end.
+    pub connections: u64,
+    /// Bytes of requests written.
+    pub sent_bytes: u64,
+    /// Bytes of answers received.
+    pub received_bytes: u64,
+    /// Service time of the verified answers.
+    pub service_time: LatencyHistogram,
+    /// Open loop: their response time.
+    pub response_time: Option<LatencyHistogram>,
+}
+
+impl Interval {
+    /// How long it was.
+    pub fn length(&self) -> Duration {
+        self.until.saturating_sub(self.from)
+    }
+
+    /// Verified answers per second.
+    pub fn throughput(&self) -> f64 {
+        match self.length() {
+            Duration::ZERO => 0.0,
+            length => self.succeeded as f64 / length.as_secs_f64(),
+        }
+    }
+
+    /// Adds what another worker saw in the same interval.
+    pub fn merge(&mut self, other: &Self) {
+        self.issued += other.issued;
+        self.succeeded += other.succeeded;
+        self.failed.merge(&other.failed);
+        self.in_flight += other.in_flight;
+        self.offered += other.offered;
+        self.waiting += other.waiting;
+        self.connections += other.connections;
+        self.sent_bytes += other.sent_bytes;
+        self.received_bytes += other.received_bytes;
+        self.service_time.merge(&other.service_time);
+        match (&mut self.response_time, &other.response_time) {
+            (Some(own), Some(more)) => own.merge(more),
+            (own @ None, Some(more)) => *own = Some(more.clone()),
+            (_, None) => {}
+        }
+    }
+}

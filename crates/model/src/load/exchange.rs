@@ -1,0 +1,79 @@
+//! What is sent.
+
+use serde::{Deserialize, Serialize};
+
+use super::Expectation;
+
+/// A request and the answer that is expected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// What is sent.
+    pub request: RequestSpec,
+    /// What should come back.
+    pub expect: Expectation,
+    /// How often it is sent in comparison with the others: twice as often as one of half the weight.
+    #[serde(default = "one")]
+    pub weight: u32,
+}
+
+impl Exchange {
+    /// A request and what should come back, with a weight of 1.
+    pub fn new(request: RequestSpec, expect: Expectation) -> Self {
+        Self {
+            request,
+            expect,
+            weight: 1,
+        }
+    }
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// A request. `Host` is added when the headers have none, and the body's framing headers always.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestSpec {
+    /// The method ("GET").
+    pub method: String,
+    /// Path and query ("/bytes?rounds=1").
+    pub path: String,
+    /// Headers, in order.
+    #[serde(default)]
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    #[serde(default)]
+    pub body: Body,
+    /// Whether path, header values and body are templates: `{{counter}}`, `{{random 1 100}}`, `{{line NAME}}` (the
+    /// lines of a list in turn) and `{{random-line NAME}}` are replaced anew for each request.
+    #[serde(default)]
+    pub template: bool,
+}
+
+impl RequestSpec {
+    /// A GET without headers of its own.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self {
+            method: "GET".to_owned(),
+            path: path.into(),
+            headers: Vec::new(),
+            body: Body::None,
+            template: false,
+        }
+    }
+}
+
+/// A request's body.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "framing", content = "bytes")]
+pub enum Body {
+    /// No body.
+    #[default]
+    None,
+    /// With a content-length.
+    #[serde(with = "crate::bytes")]
+    Sized(Vec<u8>),
+    /// In chunks, as a client sends it that does not know the length beforehand.
+    #[serde(with = "crate::bytes")]
+    Chunked(Vec<u8>),
+}

@@ -1,0 +1,127 @@
+//! What to load and how: the input of the load generator. `Schedule`, `StopRule` and `Protocol` are values.
+
+mod exchange;
+mod expectation;
+mod protocol;
+mod schedule;
+mod status;
+mod target;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+pub use exchange::{Body, Exchange, RequestSpec};
+pub use expectation::{Content, Expectation};
+pub use protocol::{HttpVersion, Protocol, Reuse};
+pub use schedule::{Arrivals, Schedule, Stage};
+pub use status::StatusSet;
+pub use target::{Endpoint, Identity, Target, Tls, Trust};
+
+/// One load, as a plain value: it can be sent to another thread, process or host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// What to connect to.
+    pub target: Target,
+    /// How requests travel.
+    pub protocol: Protocol,
+    /// Requests with their expected answers. At least one. Each connection sends them in turn, as often as their
+    /// weights say.
+    pub exchanges: Vec<Exchange>,
+    /// The lists of lines that templates choose from, by name.
+    #[serde(default)]
+    pub lists: BTreeMap<String, Vec<String>>,
+    /// When requests are sent.
+    pub schedule: Schedule,
+    /// When the load ends.
+    pub stop: StopRule,
+    /// Load before the measurement, not in the figures.
+    #[serde(with = "crate::seconds")]
+    pub warm_up: Duration,
+    /// Bounds on waiting.
+    pub timeouts: Timeouts,
+    /// One answer in so many has its content compared (1: every one, 0: none). Status and length always are.
+    pub content_sample: u32,
+    /// The seed of random arrivals and templates.
+    #[serde(default)]
+    pub seed: u64,
+    /// One worker thread per CPU, pinned to it; empty: one worker, not pinned.
+    pub cpus: Vec<usize>,
+    /// The width of the bins of the time series.
+    #[serde(with = "crate::seconds")]
+    pub bin: Duration,
+    /// How often the load tells what happened since it last did, with histograms; `None`: never.
+    #[serde(default, with = "crate::seconds::option")]
+    pub interval: Option<Duration>,
+}
+
+impl LoadSpec {
+    /// A load of HTTP/1.1 with keep-alive, without warm-up, intervals and pinning; the content of each answer is
+    /// compared.
+    pub fn new(
+        target: Target,
+        exchanges: Vec<Exchange>,
+        schedule: Schedule,
+        stop: StopRule,
+    ) -> Self {
+        Self {
+            target,
+            protocol: Protocol::HTTP_1_1,
+            exchanges,
+            lists: BTreeMap::new(),
+            schedule,
+            stop,
+            warm_up: Duration::ZERO,
+            timeouts: Timeouts::default(),
+            content_sample: 1,
+            seed: 0,
+            cpus: Vec::new(),
+            bin: Duration::from_millis(500),
+            interval: None,
+        }
+    }
+}
+
+/// When the load ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "after")]
+pub enum StopRule {
+    /// When the measurement (after the warm-up) has lasted so long.
+    Duration {
+        /// The measurement's length.
+        #[serde(with = "crate::seconds")]
+        length: Duration,
+    },
+    /// When exactly so many requests have been issued after the warm-up and have ended.
+    Count {
+        /// Requests to issue.
+        requests: u64,
+    },
+    /// When somebody stops it.
+    Interrupt,
+}
+
+/// Bounds on waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeouts {
+    /// For a connection to be made.
+    #[serde(with = "crate::seconds")]
+    pub connect: Duration,
+    /// From a request's start to the last byte of its answer.
+    #[serde(with = "crate::seconds")]
+    pub request: Duration,
+    /// The cool-down: how long requests that are in flight at the measurement's end are waited for, so that no server
+    /// is left with half its work. Zero: not at all.
+    #[serde(with = "crate::seconds")]
+    pub cool_down: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            request: Duration::from_secs(30),
+            cool_down: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! How requests travel.
+
+use serde::{Deserialize, Serialize};
+
+/// How requests travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "protocol")]
+pub enum Protocol {
+    /// HTTP/1.
+    Http1 {
+        /// The version in the request line.
+        version: HttpVersion,
+        /// Whether connections carry more than one request.
+        reuse: Reuse,
+        /// Requests on a connection that are sent before the first of them is answered; 1: no pipelining.
+        pipeline: u32,
+    },
+}
+
+impl Protocol {
+    /// HTTP/1.1 with keep-alive, without pipelining: what most clients speak.
+    pub const HTTP_1_1: Self = Protocol::Http1 {
+        version: HttpVersion::Http11,
+        reuse: Reuse::KeepAlive,
+        pipeline: 1,
+    };
+}
+
+/// A version of HTTP/1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HttpVersion {
+    /// HTTP/1.0: connections end after an answer, unless both sides say keep-alive.
+    #[serde(rename = "1.0")]
+    Http10,
+    /// HTTP/1.1: connections go on, unless one side says close.
+    #[serde(rename = "1.1")]
+    Http11,
+}
+
+/// Whether connections carry more than one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reuse {
+    /// As many as the server allows; HTTP/1.0 asks for it with `Connection: keep-alive`.
+    KeepAlive,
+    /// One; HTTP/1.1 announces it with `Connection: close`.
+    PerRequest,
+}

@@ -1,0 +1,106 @@
+//! What to connect to.
+
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// What to connect to, and as whom. Names are resolved and files are read before: the load itself asks nobody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Where to connect to.
+    pub endpoint: Endpoint,
+    /// The value of `Host`, unless a request has its own.
+    pub authority: String,
+    /// TLS on the connections; `None`: plain.
+    #[serde(default)]
+    pub tls: Option<Tls>,
+    /// Addresses that connections are made from, in turn; empty: the system chooses.
+    #[serde(default)]
+    pub sources: Vec<IpAddr>,
+}
+
+impl Target {
+    /// Plain TCP to an address, which is also the host's name.
+    pub fn plain(address: SocketAddr) -> Self {
+        Self {
+            endpoint: Endpoint::Tcp { address },
+            authority: address.to_string(),
+            tls: None,
+            sources: Vec::new(),
+        }
+    }
+}
+
+/// Where a socket connects to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Endpoint {
+    /// A TCP port.
+    Tcp {
+        /// Its address.
+        address: SocketAddr,
+    },
+    /// A Unix socket.
+    Unix {
+        /// Its file.
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Endpoint::Tcp { address } => address.fmt(f),
+            Endpoint::Unix { path } => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// TLS 1.2 or 1.3, as a client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tls {
+    /// The name that the server is asked for (SNI) and that its certificate must carry: a DNS name or an IP address.
+    pub server_name: String,
+    /// Whose certificates are believed.
+    pub trust: Trust,
+    /// The client's own certificate.
+    #[serde(default)]
+    pub identity: Option<Identity>,
+    /// Whether later connections resume the session of earlier ones.
+    pub resumption: bool,
+}
+
+/// Whose certificates are believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "trust")]
+pub enum Trust {
+    /// The authorities that the system knows.
+    System,
+    /// These authorities alone.
+    Authorities {
+        /// Certificates in PEM.
+        pem: String,
+    },
+    /// Anybody's, of any name and date.
+    Anything,
+}
+
+/// A certificate with its key.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The chain in PEM, the client's own certificate first.
+    pub certificates: String,
+    /// The private key in PEM. Never written out: a record that is read back has an empty one.
+    #[serde(skip)]
+    pub key: String,
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,31 @@
+//! Everything that one load left behind: what `deadheat load` writes its outputs from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Interval, LoadSpec, Observation, machine::Machine};
+
+/// The version of the record.
+pub const SCHEMA: u32 = 1;
+
+/// A load: what was asked for and what was found. Every output can be made again from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// The version of the format, [`SCHEMA`].
+    pub schema: u32,
+    /// Deadheat's version.
+    pub deadheat: String,
+    /// When it started (RFC 3339, UTC).
+    pub started: String,
+    /// What the user asked for, as it was typed: the URL, or the file of URLs. Without a password.
+    pub url: String,
+    /// Where the generator ran.
+    pub machine: Machine,
+    /// What was asked for.
+    pub spec: LoadSpec,
+    /// Whether somebody stopped it before its end.
+    pub interrupted: bool,
+    /// What was found.
+    pub observation: Observation,
+    /// The same over time; empty where the spec asks for no intervals.
+    pub intervals: Vec<Interval>,
+}
