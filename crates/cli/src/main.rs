@@ -4,6 +4,7 @@ mod args;
 mod exit;
 mod hidden;
 mod interrupt;
+mod load;
 mod output;
 mod plan_text;
 mod progress;

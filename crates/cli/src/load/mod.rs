@@ -1,0 +1,3 @@
+//! `deadheat load`: the load generator on its own.
+
+mod live;
