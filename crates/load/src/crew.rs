@@ -15,6 +15,7 @@ use crate::{
     LoadError,
     intervals::Intervals,
     plan::Plan,
+    poller::Events,
     recorder::{Message, Outlet, room},
     schedule::Timeline,
     sys,
@@ -81,8 +82,9 @@ impl<'scope, 'env> Crew<'scope, 'env> {
                         return Ok(None);
                     }
                 };
+                let mut events = Events::new();
                 if let Ok(timeline) = started.recv() {
-                    worker.run(timeline)?;
+                    worker.run(timeline, &mut events)?;
                     drop(through);
                     // Stays as it is until the measurement's end has been noted: closing connections would show
                     // in the server's figures.

@@ -176,12 +176,11 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Loads until the end.
-    pub(crate) fn run(&mut self, timeline: Timeline) -> Result<(), LoadError> {
-        let mut events = Events::new();
+    /// Loads until the end; `events` is room for them, which cannot go with the worker to another thread.
+    pub(crate) fn run(&mut self, timeline: Timeline, events: &mut Events) -> Result<(), LoadError> {
         self.begin(timeline);
         while self.phase != Phase::Over {
-            self.wait(&mut events)?;
+            self.wait(events)?;
             self.tick();
             if self.now >= self.next_look {
                 self.look_at_queues();
