@@ -100,12 +100,14 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(
             },
         }
     };
+    // In this order: whatever comes between the two clocks makes the stamp late, never early.
+    let wall = SystemTime::now();
     let now = Stamp::now();
-    Ok((read, kernels_stamp(&message, now.at).unwrap_or(now)))
+    Ok((read, kernels_stamp(&message, wall, now.at).unwrap_or(now)))
 }
 
 /// The kernel's stamp in a message's control data. It is of the wall clock, so its age is what counts.
-fn kernels_stamp(message: &libc::msghdr, now: Instant) -> Option<Stamp> {
+fn kernels_stamp(message: &libc::msghdr, wall: SystemTime, now: Instant) -> Option<Stamp> {
     // SAFETY: the kernel has filled the control data up to `msg_controllen`; the macros stay within it, and a message
     // of this level and type holds a `timespec`, which is read without regard to its alignment.
     let time = unsafe {
@@ -122,7 +124,7 @@ fn kernels_stamp(message: &libc::msghdr, now: Instant) -> Option<Stamp> {
     };
     let (seconds, nanoseconds) = (time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?);
     let stamped = UNIX_EPOCH + Duration::new(seconds, nanoseconds);
-    let age = SystemTime::now().duration_since(stamped).ok()?;
+    let age = wall.duration_since(stamped).ok()?;
     let at = now.checked_sub(age).filter(|_| age < OLDEST)?;
     Some(Stamp {
         at,
