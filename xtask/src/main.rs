@@ -1,6 +1,7 @@
 //! The one entry for development: `cargo xtask test | lint | …`.
 
 mod conformance;
+mod fuzz;
 mod lint;
 mod session;
 mod steps;
@@ -10,6 +11,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use self::steps::{Steps, cargo};
+
+/// How long each parser is fuzzed.
+const FUZZ_SECONDS: u32 = 60;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
@@ -21,19 +25,32 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Everything: format, lint, tests, conformance of every stack, one short real session
-    Test,
+    Test {
+        /// Also what takes minutes: fuzzing
+        #[arg(long)]
+        long: bool,
+    },
     /// Format and lint alone
     Lint,
     /// Conformance of every stack for every workload alone
     Conformance,
     /// One short real session alone
     Session,
+    /// Fuzzing of the parsers alone
+    Fuzz {
+        /// How long for each parser
+        #[arg(long, default_value_t = FUZZ_SECONDS)]
+        seconds: u32,
+        /// Adds what was found to fuzz/corpus
+        #[arg(long)]
+        keep: bool,
+    },
 }
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;
     let mut steps = Steps::default();
-    let every = matches!(command, Command::Test);
+    let every = matches!(command, Command::Test { .. });
     if every || matches!(command, Command::Lint) {
         lint::lint(&mut steps);
     }
@@ -51,6 +68,11 @@ fn main() -> ExitCode {
     }
     if every || matches!(command, Command::Session) {
         session::short_session(&mut steps);
+    }
+    match command {
+        Command::Fuzz { seconds, keep } => fuzz::fuzz(&mut steps, seconds, keep),
+        Command::Test { long: true } => fuzz::fuzz(&mut steps, FUZZ_SECONDS, false),
+        _ => {}
     }
     steps.finish()
 }
