@@ -59,6 +59,21 @@ impl LatencyHistogram {
         (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.max()))
     }
 
+    /// An empty histogram in little memory: recording allocates.
+    pub fn small() -> Self {
+        let mut small =
+            Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).expect("constant bounds");
+        small.auto(true);
+        Self(small)
+    }
+
+    /// The same latencies in as little memory as they need.
+    pub fn compact(&self) -> Self {
+        let mut compact = Self::small();
+        compact.merge(self);
+        compact
+    }
+
     /// Forgets everything, and keeps the room for it.
     pub fn clear(&mut self) {
         self.0.reset();
