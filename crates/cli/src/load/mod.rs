@@ -21,6 +21,7 @@ mod thresholds;
 mod told;
 mod url;
 mod urls_file;
+mod words;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

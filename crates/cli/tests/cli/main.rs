@@ -6,6 +6,8 @@ mod conformance;
 mod faults;
 mod interrupted;
 mod killed;
+mod load;
+mod load_wrong;
 mod manifests;
 mod preparing;
 mod reporting;

@@ -230,7 +230,7 @@ fn valid_body_bytes(record: &LoadRecord) -> Option<f64> {
     });
     let first = lengths.next()??;
     let alike = lengths.all(|length| length == Some(first));
-    alike.then(|| measured.succeeded as f64 * first as f64)
+    alike.then_some(measured.succeeded as f64 * first as f64)
 }
 
 fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {

@@ -34,6 +34,8 @@ pub struct LoadSettings {
     pub queued_doubt: f64,
     /// … if at least so many connections were looked at.
     pub queued_looks: u64,
+    /// An interval without any valid answer is told if intervals have so many on average.
+    pub silence_answers: u64,
     /// More failed requests than this share of those that ended cast a doubt on the result.
     pub failures: f64,
     /// A throughput that changed by more than this share over the measurement is not steady.
@@ -60,6 +62,7 @@ impl Default for LoadSettings {
             queued_note: 0.2,
             queued_doubt: 0.5,
             queued_looks: 100,
+            silence_answers: 10,
             failures: session.transport_failures,
             steady_change: session.steady_change,
             steady_errors: session.steady_errors,

@@ -157,6 +157,14 @@ pub enum Sign {
         /// Its standard error.
         standard_error: f64,
     },
+    /// No valid answer for whole intervals, between others that had some: the server (or what is between) stood still.
+    /// In a closed loop such a time is under-represented in all percentiles.
+    Silence {
+        /// Its start, since the load's start.
+        from_seconds: f64,
+        /// How long the longest such time was.
+        seconds: f64,
+    },
     /// The load was stopped before its end; the figures are of what was done until then.
     Interrupted,
     /// Too few valid answers for a percentile.

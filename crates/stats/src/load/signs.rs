@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Failure, LoadRecord, Schedule, StopRule,
+    Failure, Interval, LoadPhase, LoadRecord, Schedule, StopRule,
     load::{Endpoint, Protocol, Reuse},
     observation::OpenLoop,
 };
@@ -51,6 +51,7 @@ pub(super) fn all(
     signs.extend(load.not_connected());
     signs.extend(load.failures());
     signs.extend(load.unsteady());
+    signs.extend(load.silence());
     signs.extend(load.interrupted());
     signs.extend(load.few_answers());
     signs.extend(load.redirects());
@@ -351,6 +352,35 @@ impl Load<'_> {
                 change: trend.change,
                 standard_error: trend.standard_error,
             })
+        })
+    }
+
+    fn silence(&self) -> Option<Judged> {
+        let observation = &self.record.observation;
+        let measured = |interval: &&Interval| interval.phase == LoadPhase::Measurement;
+        let intervals: Vec<_> = self.record.intervals.iter().filter(measured).collect();
+        // At a low rate an interval may have no answer by chance.
+        let usual = observation.measured.succeeded / intervals.len().max(1) as u64;
+        if usual < self.settings.silence_answers {
+            return None;
+        }
+        let silent = |interval: &&Interval| interval.succeeded == 0;
+        let runs = intervals.chunk_by(|one, next| silent(one) == silent(next));
+        let runs = runs.filter(|run| run.iter().all(silent));
+        let span = |run: &[&Interval]| {
+            let from = run.first().map_or(Duration::ZERO, |first| first.from);
+            let until = run.last().map_or(Duration::ZERO, |last| last.until);
+            (from, until.saturating_sub(from))
+        };
+        let (from, length) = runs.map(span).max_by_key(|(_, length)| *length)?;
+        let sign = Sign::Silence {
+            from_seconds: from.as_secs_f64(),
+            seconds: length.as_secs_f64(),
+        };
+        // An open loop counts what waited meanwhile; a closed one did not ask.
+        Some(match self.closed() {
+            Some(_) => doubt(sign),
+            None => note(sign),
         })
     }
 

@@ -463,3 +463,34 @@ fn every_load_built_by_hand_could_have_been() {
     };
     assert!(verdict.signs.iter().any(|judged| judged.sign == redirects));
 }
+
+#[test]
+fn a_server_that_stands_still_is_told_of_with_the_time() {
+    let is_silence = |sign: &Sign| matches!(sign, Sign::Silence { .. });
+    let expected = Sign::Silence {
+        from_seconds: 5.0,
+        seconds: 2.0,
+    };
+    let frozen = cases::open_freeze();
+    assert_eq!(sign(&frozen, is_silence), Some((Severity::Note, expected)));
+    assert_eq!(sign(&cases::closed_fine(), is_silence), None);
+
+    let second = Second::of(500, Duration::from_millis(20));
+    let nothing = Second::of(0, second.service);
+    let load = Simulation::new("http://192.0.2.7/", closed(10, 3));
+    let closed = load
+        .second(second)
+        .second(nothing)
+        .second(second)
+        .ended(0.1);
+    assert_eq!(severity(&closed, is_silence), Some(Severity::Doubt));
+
+    let load = Simulation::new("http://192.0.2.7/", open(3.0, 10, 3));
+    let few = Second::of(3, second.service);
+    let slow = load.second(few).second(nothing).second(few).ended(0.1);
+    assert_eq!(
+        sign(&slow, is_silence),
+        None,
+        "at three per second that is chance"
+    );
+}
