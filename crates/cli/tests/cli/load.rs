@@ -56,13 +56,13 @@ pub fn url(server: &OracleServer, path: &str) -> String {
 
 /// What `--json` wrote.
 #[track_caller]
-fn json(ended: &Ended) -> Value {
+pub fn json(ended: &Ended) -> Value {
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended}"))
 }
 
 /// The tally of the whole load or of the measurement.
 #[track_caller]
-fn tally(json: &Value, which: &str, of: &str) -> u64 {
+pub fn tally(json: &Value, which: &str, of: &str) -> u64 {
     let found = json.pointer(&format!("/observation/{which}/{of}"));
     found
         .and_then(Value::as_u64)
