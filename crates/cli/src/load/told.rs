@@ -1,0 +1,74 @@
+//! What is said after a load, beyond its report.
+
+use deadheat_model::{Failure, LoadRecord};
+
+use super::rate::grouped;
+
+/// The statuses that lead elsewhere (RFC 9110 §15.4).
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// Why nothing was measured, if so: not one valid answer.
+pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
+    let found = &record.observation;
+    if found.measured.succeeded > 0 {
+        return None;
+    }
+    let why = if found.window.is_zero() {
+        match record.interrupted {
+            true => "it was interrupted before the measurement began".to_owned(),
+            false => "the load ended before the measurement began".to_owned(),
+        }
+    } else {
+        let most = found.measured.failed.iter().max_by_key(|(_, count)| *count);
+        let ended = found.measured.ended();
+        match most {
+            Some((kind, _)) => format!(
+                "not one valid answer in {} requests; mostly, {}{}",
+                grouped(ended),
+                kind.describe(),
+                what_to_do(kind)
+            ),
+            None => format!(
+                "no request ended in the measurement ({} were in flight): measure longer, or see whether the server \
+                 answers at all",
+                grouped(found.measured.in_flight)
+            ),
+        }
+    };
+    Some(format!("nothing could be measured: {why}"))
+}
+
+fn what_to_do(kind: Failure) -> &'static str {
+    match kind {
+        Failure::ConnectRefused => " (is the server running, and on this port?)",
+        Failure::Tls => " (--insecure believes any certificate, --cacert a given authority)",
+        Failure::WrongStatus => " (--expect-status says which are valid)",
+        _ => "",
+    }
+}
+
+/// That redirects came and were not followed, where they are not what was expected.
+pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
+    let expected = |status: u16| {
+        let mut exchanges = record.spec.exchanges.iter();
+        exchanges.any(|exchange| exchange.expect.status.contains(status))
+    };
+    let statuses = &record.observation.statuses;
+    let came = REDIRECTS.iter().filter(|status| !expected(**status));
+    let came: Vec<(u16, u64)> = came
+        .filter_map(|status| Some((*status, *statuses.get(status)?)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    if came.is_empty() {
+        return None;
+    }
+    let all: u64 = came.iter().map(|(_, count)| count).sum();
+    let names: Vec<String> = came.iter().map(|(status, _)| status.to_string()).collect();
+    Some(format!(
+        "hint: {} answers were redirects ({}), which are not followed: load the address that they lead to (curl -I \
+         {} shows it), or count them as valid with --expect-status 2xx,3xx",
+        grouped(all),
+        names.join(", "),
+        record.url
+    ))
+}
