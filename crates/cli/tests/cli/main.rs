@@ -7,6 +7,7 @@ mod faults;
 mod interrupted;
 mod killed;
 mod load;
+mod load_faults;
 mod load_wrong;
 mod manifests;
 mod preparing;
