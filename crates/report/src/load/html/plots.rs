@@ -194,7 +194,9 @@ fn held(view: &LoadView) -> Option<Drawing> {
     let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
     let mut drawing = Drawing::new("At each interval's end", time_axis(), y_axis);
     drawing.shade_warm_up(view);
-    let lines: [(Series, fn(&Point) -> Option<f64>); 3] = [
+    /// What of a point is drawn.
+    type Of = fn(&Point) -> Option<f64>;
+    let lines: [(Series, Of); 3] = [
         (series("connections open", Stroke::Dotted, GREY), |point| {
             point.connections
         }),
