@@ -35,7 +35,28 @@ pub fn assert_agree(case: &str, reported: &LatencyHistogram, server: &Seen) {
     }
 }
 
-fn agree(reported: &LatencyHistogram, mut took: Vec<Duration>) -> Result<(), String> {
+/// Asserts that no quantile of the generator's service times is below the server's: all that can be said where several
+/// requests came in one read of the server's, which stamps them all with the last one's arrival.
+///
+/// # Panics
+///
+/// When one is.
+#[track_caller]
+pub fn assert_not_below(case: &str, reported: &LatencyHistogram, server: &Seen) {
+    if let Err(disagreement) = compare(reported, server.took(), false) {
+        panic!("{case}: {disagreement}");
+    }
+}
+
+fn agree(reported: &LatencyHistogram, took: Vec<Duration>) -> Result<(), String> {
+    compare(reported, took, true)
+}
+
+fn compare(
+    reported: &LatencyHistogram,
+    mut took: Vec<Duration>,
+    above_too: bool,
+) -> Result<(), String> {
     took.sort_unstable();
     let (own, servers) = (reported.count(), took.len());
     if own != servers as u64 {
@@ -55,7 +76,7 @@ fn agree(reported: &LatencyHistogram, mut took: Vec<Duration>) -> Result<(), Str
             true => (took[rank + few - 1], BULK_ALLOWANCE),
             false => (took[servers - 1], TAIL_ALLOWANCE),
         };
-        if got < least || got > most.mul_f64(ROUNDING) + allowance {
+        if got < least || (above_too && got > most.mul_f64(ROUNDING) + allowance) {
             return Err(format!(
                 "at {quantile} the generator says {got:?}, and the server took {least:?} (at most {most:?})"
             ));
@@ -141,6 +162,10 @@ mod tests {
             );
         }
         assert!(agree(&reported(std::iter::empty()), Vec::new()).is_err());
+        let slower = reported(server(400).iter().map(|took| *took * 2));
+        assert_eq!(compare(&slower, server(400), false), Ok(()));
+        let faster = reported(server(400).iter().map(|took| *took - MS));
+        assert!(compare(&faster, server(400), false).is_err());
     }
 
     #[test]

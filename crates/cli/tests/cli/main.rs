@@ -8,6 +8,7 @@ mod interrupted;
 mod killed;
 mod load;
 mod load_options;
+mod load_faults;
 mod load_wrong;
 mod manifests;
 mod preparing;

@@ -219,6 +219,8 @@ fn erase_before_panics() {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU16;
+
     use ratatui::style::Style;
     use vt100::Parser;
 
@@ -247,8 +249,12 @@ mod tests {
         rows
     }
 
+    fn some(characters: u16) -> NonZeroU16 {
+        NonZeroU16::new(characters).expect("no empty terminal")
+    }
+
     fn terminal() -> Parser {
-        let mut terminal = Parser::new(SIZE.rows, SIZE.columns, 100);
+        let mut terminal = Parser::new(some(SIZE.rows), some(SIZE.columns), 100);
         terminal.process(b"$ deadheat load\r\nthe plan\r\n");
         terminal
     }
@@ -307,7 +313,7 @@ mod tests {
             let mut terminal = terminal();
             let mut painter = Painter::default();
             terminal.process(painter.frame(SIZE, 5, letters("a")).as_bytes());
-            terminal.screen_mut().set_size(rows, columns);
+            terminal.set_size(some(rows), some(columns));
             let size = Size { columns, rows };
             terminal.process(painter.frame(size, 5, letters("b")).as_bytes());
             let shown = terminal.screen().contents();
