@@ -163,6 +163,22 @@ fn the_send_lag_weighs_as_much_as_its_share_of_the_response_time() {
 }
 
 #[test]
+fn a_tail_is_judged_only_where_there_are_samples_for_it() {
+    for (requests, expected) in [(30, 50.0), (400, 90.0), (1_500, 95.0), (4_000, 99.0)] {
+        let second = Second {
+            lag: Duration::from_millis(2),
+            ..Second::of(requests, Duration::from_millis(6))
+        };
+        let record = open_loop(second).ended(0.2);
+        let found = sign(&record, |sign| matches!(sign, Sign::SendLag { .. }));
+        let Some((_, Sign::SendLag { percent, .. })) = found else {
+            panic!("{found:?}");
+        };
+        assert_eq!(percent, expected, "{requests} per second for three seconds");
+    }
+}
+
+#[test]
 fn what_is_still_on_the_way_makes_percentiles_lower_bounds() {
     let second = Second::of(1_000, Duration::from_millis(5));
     let stuck = |requests: u64, age: Duration| {
@@ -268,13 +284,15 @@ fn connections_that_were_not_had_and_those_that_starve_are_told() {
 #[test]
 fn answers_that_wait_to_be_read_are_told() {
     let second = Second::of(2_000, Duration::from_millis(5));
-    for (waiting, connections, expected) in [
-        (150, 1_000, None),
-        (250, 1_000, Some(Severity::Note)),
-        (600, 1_000, Some(Severity::Doubt)),
-        (60, 90, None),
+    for (waiting, connections, busy, expected) in [
+        (150, 1_000, 0.7, None),
+        (250, 1_000, 0.7, Some(Severity::Note)),
+        (600, 1_000, 0.7, Some(Severity::Doubt)),
+        (60, 90, 0.7, None),
+        // Whoever sleeps is woken by what has come: that is no delay.
+        (900, 1_000, 0.3, None),
     ] {
-        let mut record = closed_loop(10, second).ended(0.1);
+        let mut record = closed_loop(10, second).ended(busy);
         record.observation.receive_queues = ReceiveQueues {
             looks: 100,
             connections,
@@ -283,7 +301,7 @@ fn answers_that_wait_to_be_read_are_told() {
             most_bytes: 130,
         };
         let found = severity(&record, |sign| matches!(sign, Sign::Queued { .. }));
-        assert_eq!(found, expected, "{waiting} of {connections}");
+        assert_eq!(found, expected, "{waiting} of {connections} at {busy}");
     }
 }
 
