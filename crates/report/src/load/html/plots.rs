@@ -194,18 +194,19 @@ fn held(view: &LoadView) -> Option<Drawing> {
     let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
     let mut drawing = Drawing::new("At each interval's end", time_axis(), y_axis);
     drawing.shade_warm_up(view);
-    type Held = fn(&Point) -> Option<f64>;
-    let connections: Held = |point| point.connections;
-    let in_flight: Held = |point| point.in_flight;
-    let waiting: Held = |point| point.waiting;
-    let waiting_name = "requests waiting for a connection";
-    let lines = [
+    /// What of a point is drawn.
+    type Of = fn(&Point) -> Option<f64>;
+    let lines: [(Series, Of); 3] = [
+        (series("connections open", Stroke::Dotted, GREY), |point| {
+            point.connections
+        }),
+        (series("requests in flight", Stroke::Solid, BLUE), |point| {
+            point.in_flight
+        }),
         (
-            series("connections open", Stroke::Dotted, GREY),
-            connections,
+            series("requests waiting for a connection", Stroke::Dashed, ORANGE),
+            |point| point.waiting,
         ),
-        (series("requests in flight", Stroke::Solid, BLUE), in_flight),
-        (series(waiting_name, Stroke::Dashed, ORANGE), waiting),
     ];
     for (series, of) in lines {
         if points.iter().any(|point| of(point).is_some()) {
