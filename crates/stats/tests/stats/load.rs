@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{
     CountHistogram, Failure, LoadRecord, Schedule,
     failure::FailurePhase,
-    load::{Endpoint, Expectation, Stage, StatusSet, Target},
+    load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target},
     observation::ReceiveQueues,
 };
 use deadheat_stats::load::{
@@ -227,7 +227,12 @@ fn what_is_still_on_the_way_makes_percentiles_lower_bounds() {
 #[test]
 fn littles_law_counts_the_depth_of_pipelining() {
     let is_little = |sign: &Sign| matches!(sign, Sign::Little { .. });
-    assert_eq!(sign(&cases::tls_pipelining(), is_little), None);
+    let mut deep = cases::tls_pipelining();
+    assert_eq!(sign(&deep, is_little), None);
+    let Protocol::Http1 { pipeline, .. } = &mut deep.spec.protocol;
+    *pipeline = 20;
+    let found = severity(&deep, is_little);
+    assert_eq!(found, Some(Severity::Note), "batches are not always full");
     // Twice as many connections as ever had a request.
     let idle = closed_loop(20, Second::of(1_000, Duration::from_millis(10))).ended(0.1);
     let (severity, found) = sign(&idle, is_little).unwrap();
