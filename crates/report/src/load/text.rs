@@ -95,8 +95,8 @@ impl Page {
             .word_splitter(textwrap::WordSplitter::NoHyphenation)
             .initial_indent(mark)
             .subsequent_indent(&rest);
-        for line in textwrap::wrap(text, options) {
-            self.line(style, &line);
+        for line in textwrap::wrap(&glued(text), options) {
+            self.line(style, &line.replace(GLUE, " "));
         }
     }
 
@@ -210,7 +210,49 @@ impl Page {
     }
 }
 
+/// Keeps a number and its unit on one line.
+const GLUE: char = '\u{a0}';
+
+/// The text with its numbers glued to their units.
+fn glued(text: &str) -> String {
+    const UNITS: [&str; 8] = ["µs", "ms", "s", "%", "B", "KiB", "MiB", "GiB"];
+    let mut glued = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        let unit = word
+            .trim_end_matches(|end: char| end.is_ascii_punctuation() && end != '%' || end == ' ')
+            .trim_end_matches("/s");
+        let after_number = glued
+            .strip_suffix(' ')
+            .is_some_and(|before| before.ends_with(|end: char| end.is_ascii_digit()));
+        if after_number && UNITS.contains(&unit) {
+            glued.pop();
+            glued.push(GLUE);
+        }
+        glued.push_str(word);
+    }
+    glued
+}
+
 fn left(text: &str, width: usize) -> String {
     let blank = width.saturating_sub(display_width(text));
     format!("{text}{}", " ".repeat(blank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::glued;
+
+    #[test]
+    fn units_stay_with_their_numbers_and_nothing_else_does() {
+        let cases = [
+            ("for 3.00 s after 500 ms.", "for 3.00~s after 500~ms."),
+            ("(27.5 % of 1,020 KiB/s)", "(27.5~% of 1,020~KiB/s)"),
+            ("up to 51 B.", "up to 51~B."),
+            ("50 connections, s 3", "50 connections, s 3"),
+            ("8 seconds", "8 seconds"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(glued(text), expected.replace('~', "\u{a0}"));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use deadheat_model::{LoadRecord, observation::WorkerHealth};
 use deadheat_stats::load::{Latency, LatencyKind, LoadAnalysis, LoadFigures};
 
-use super::{capital, fact, latency, share, time as seconds};
+use super::{capital, fact, latency, share, size, time as seconds};
 use crate::{
     figure::{bytes, count, counted, figure, percent},
     view::{Fact, clean},
@@ -195,7 +195,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
                 "{} of {} looked at had unread bytes, at most {}",
                 share(figures.queued_share),
                 counted(queues.connections as usize, "connection"),
-                bytes(queues.most_bytes as f64)
+                size(queues.most_bytes)
             ),
         ));
     }

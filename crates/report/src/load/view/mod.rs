@@ -151,12 +151,11 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     );
     match verdict.standing {
         Standing::GeneratorLimited => {
-            let why = first(Severity::Limit).unwrap_or_default();
-            let meaning = if measured.succeeded > 0 {
-                " Throughput is a lower bound for the server, times are upper bounds."
-            } else {
-                ""
-            };
+            let sign = verdict.of(Severity::Limit).next();
+            let why = sign.map(signs::sentence).unwrap_or_default();
+            let meaning = sign
+                .filter(|_| measured.succeeded > 0)
+                .map_or("", signs::meaning);
             format!("The generator was the limit: {why}{meaning}")
         }
         Standing::Failed => {
@@ -197,6 +196,14 @@ pub(crate) fn share(part: f64) -> String {
         _ if part > 0.0 && part < 0.0005 => "under 0.1 %".to_owned(),
         _ if part < 1.0 && part > 0.9995 => "over 99.9 %".to_owned(),
         _ => crate::figure::percent(part),
+    }
+}
+
+/// A size that is counted, and exact below a KiB.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        _ => crate::figure::bytes(bytes as f64),
     }
 }
 

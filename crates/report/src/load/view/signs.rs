@@ -2,8 +2,8 @@
 
 use deadheat_stats::load::Sign;
 
-use super::{share, time as seconds};
-use crate::figure::{bytes, count, counted, figure, percent};
+use super::{share, size, time as seconds};
+use crate::figure::{count, counted, figure, percent};
 
 /// A sign as a sentence that begins with a lower-case letter, unless it is a name, and ends with a full stop.
 pub(super) fn sentence(sign: &Sign) -> String {
@@ -29,10 +29,11 @@ pub(super) fn sentence(sign: &Sign) -> String {
             offered,
             unsent,
             sent_share,
+            percent,
             send_lag_seconds,
             ..
         } => format!(
-            "of {} requests whose time had come it sent {} ({} unsent), and noticed that time late (send lag p99 {}).",
+            "of {} requests whose time had come it sent {} ({} unsent), and noticed that time late (send lag p{percent} {}).",
             count(*offered),
             share(*sent_share),
             count(*unsent),
@@ -40,28 +41,29 @@ pub(super) fn sentence(sign: &Sign) -> String {
         ),
         Sign::Behind { .. } => behind(sign),
         Sign::SendLag {
-            p99_seconds,
-            bound_seconds,
+            percent,
+            send_lag_seconds,
             response_share,
+            ..
         } => {
             let part = response_share.map_or(String::new(), |part| {
-                format!(", {} of the response time's p99", share(part.min(1.0)))
+                format!(", {} of the response time there", share(part.min(1.0)))
             });
             format!(
-                "requests left late by the generator's own delay: send lag p99 {}{part} (told above {}).",
-                seconds(*p99_seconds),
-                seconds(*bound_seconds)
+                "requests left late by the generator's own delay: send lag p{percent} {}{part}.",
+                seconds(*send_lag_seconds)
             )
         }
         Sign::ConnectionWait {
-            p99_seconds,
-            response_p99_seconds,
+            percent,
+            wait_seconds,
+            response_seconds,
             connections,
             most_connections,
         } => format!(
-            "requests waited for a free connection: p99 {} of a response time of p99 {}; {} of at most {} connections were open.",
-            seconds(*p99_seconds),
-            seconds(*response_p99_seconds),
+            "requests waited for a free connection: p{percent} {} of a response time of {}; {} of at most {} connections were open.",
+            seconds(*wait_seconds),
+            seconds(*response_seconds),
             count(*connections),
             count(u64::from(*most_connections))
         ),
@@ -105,7 +107,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             "answers waited for the generator: {} of {} connections looked at had unread bytes, up to {}.",
             share(*part),
             count(*connections),
-            bytes(*most_bytes as f64)
+            size(*most_bytes)
         ),
         Sign::Failures {
             requests,
@@ -133,7 +135,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             from_seconds,
             seconds: length,
         } => format!(
-            "no valid answer came for {}, from {} after the load's start on.",
+            "no valid answer came for at least {}, from {} after the load's start on.",
             seconds(*length),
             seconds(*from_seconds)
         ),
@@ -167,6 +169,16 @@ pub(super) fn sentence(sign: &Sign) -> String {
             };
             format!("server and generator shared this machine's {cpus}.")
         }
+    }
+}
+
+/// What a limit of the generator does to the figures: a sentence to go on with, or nothing.
+pub(super) const fn meaning(sign: &Sign) -> &'static str {
+    match sign {
+        Sign::Busy { .. } => " Throughput is a lower bound for the server, times are upper bounds.",
+        Sign::Late { .. } => " The server was asked for less than was to be offered.",
+        Sign::SendLag { .. } => " Response times say more of the generator than of the server.",
+        _ => "",
     }
 }
 
@@ -215,9 +227,10 @@ fn unfinished(sign: &Sign) -> String {
         format!(", the oldest for {}", seconds(oldest))
     });
     let bound = if *percentiles {
-        "p99 and above are lower bounds"
+        let known = (100.0 * (1.0 - part)).floor();
+        format!("percentiles are lower bounds, and nothing is known beyond p{known}")
     } else {
-        "the longest time is a lower bound"
+        "the longest time is a lower bound".to_owned()
     };
     format!(
         "{} ({}) had no answer yet when the measurement ended{oldest}: {bound}.",
