@@ -2,10 +2,26 @@
 
 use deadheat_model::{Failure, LoadRecord};
 
+use deadheat_load::LoadError;
+
 use super::words::counted;
+use crate::exit::Failure as CommandFailure;
 
 /// The statuses that lead elsewhere (RFC 9110 §15.4).
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// Why the load could not be started: what was asked for cannot be done, or the machine does not let it.
+pub(crate) fn refused(typed: &str, error: &LoadError) -> CommandFailure {
+    let message = format!("loading {typed}: {error}");
+    match error {
+        LoadError::TooFewDescriptors { .. }
+        | LoadError::Descriptors { .. }
+        | LoadError::Pin { .. }
+        | LoadError::Spawn { .. }
+        | LoadError::Poll { .. } => CommandFailure::nothing(message),
+        _ => CommandFailure::usage(message),
+    }
+}
 
 /// Why nothing was measured, if so: not one valid answer.
 pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {

@@ -220,6 +220,9 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
 fn valid_body_bytes(record: &LoadRecord) -> Option<f64> {
     let observation = &record.observation;
     let measured = &observation.measured;
+    if measured.succeeded == 0 {
+        return Some(0.0);
+    }
     if measured.failed.total() == 0 {
         return Some(observation.body_bytes as f64);
     }

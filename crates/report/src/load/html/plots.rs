@@ -41,23 +41,36 @@ pub(super) struct PlotView {
 #[derive(Clone, Serialize)]
 struct Series {
     name: String,
-    glyph: &'static str,
+    stroke: Stroke,
     colour: &'static str,
-    #[serde(skip)]
-    dash: DashType,
 }
 
-fn series(name: &str, dash: DashType, colour: &'static str) -> Series {
-    let glyph = match dash {
-        DashType::Dot => "┈",
-        DashType::Dash | DashType::LongDash => "╌",
-        _ => "━",
-    };
+/// How a line is drawn, so that colour is not all that tells it apart.
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Stroke {
+    Solid,
+    Dashed,
+    Dotted,
+    /// An area, not a line.
+    Area,
+}
+
+impl Stroke {
+    const fn dash(self) -> DashType {
+        match self {
+            Stroke::Solid | Stroke::Area => DashType::Solid,
+            Stroke::Dashed => DashType::Dash,
+            Stroke::Dotted => DashType::Dot,
+        }
+    }
+}
+
+fn series(name: &str, stroke: Stroke, colour: &'static str) -> Series {
     Series {
         name: name.to_owned(),
-        glyph,
+        stroke,
         colour,
-        dash,
     }
 }
 
@@ -67,6 +80,8 @@ struct Drawing {
     plot: Plot,
     layout: Layout,
     legend: Vec<Series>,
+    /// Whether a value holds for its whole interval, and not at an instant.
+    steps: bool,
 }
 
 /// The plots of a load; none without an answer or a failure.
@@ -110,20 +125,21 @@ fn over_time(view: &LoadView) -> Option<Drawing> {
     let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
     let mut drawing = Drawing::new("Answers and failures per second", time_axis(), y_axis);
     drawing.shade_warm_up(view);
+    drawing.steps = true;
     let per_second = |value: f64| format!("{}/s", figure(value));
     if points.iter().any(|point| point.offered.is_some()) {
         let line = points.iter().map(|point| (point.at, point.offered));
-        drawing.add(series("offered", DashType::Dot, GREY), line, per_second);
+        drawing.add(series("offered", Stroke::Dotted, GREY), line, per_second);
     }
     let valid = points.iter().map(|point| (point.at, Some(point.valid)));
     drawing.add(
-        series("valid answers", DashType::Solid, BLUE),
+        series("valid answers", Stroke::Solid, BLUE),
         valid,
         per_second,
     );
     if points.iter().any(|point| point.failed > 0.0) {
         let failed = points.iter().map(|point| (point.at, Some(point.failed)));
-        drawing.add(series("failed", DashType::Dash, RED), failed, per_second);
+        drawing.add(series("failed", Stroke::Dashed, RED), failed, per_second);
     }
     Some(drawing)
 }
@@ -132,10 +148,10 @@ fn over_time(view: &LoadView) -> Option<Drawing> {
 fn times(view: &LoadView) -> Option<Drawing> {
     let points = &view.series.points;
     let names = [
-        series("longest", DashType::Dot, GREY),
-        series("p99", DashType::Solid, ORANGE),
-        series("p90", DashType::Dash, PURPLE),
-        series("p50", DashType::Solid, BLUE),
+        series("longest", Stroke::Dotted, GREY),
+        series("p99", Stroke::Solid, ORANGE),
+        series("p90", Stroke::Dashed, PURPLE),
+        series("p50", Stroke::Solid, BLUE),
     ];
     let of = |index: usize| move |point: &Point| (point.at, point.times[3 - index]);
     let known = |index: usize| {
@@ -178,22 +194,23 @@ fn held(view: &LoadView) -> Option<Drawing> {
     let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
     let mut drawing = Drawing::new("At each interval's end", time_axis(), y_axis);
     drawing.shade_warm_up(view);
-    let lines: [(Series, fn(&Point) -> Option<f64>); 3] = [
-        (series("connections open", DashType::Dot, GREY), |point| {
+    /// What of a point is drawn.
+    type Of = fn(&Point) -> Option<f64>;
+    let lines: [(Series, Of); 3] = [
+        (series("connections open", Stroke::Dotted, GREY), |point| {
             point.connections
         }),
+        (series("requests in flight", Stroke::Solid, BLUE), |point| {
+            point.in_flight
+        }),
         (
-            series("requests in flight", DashType::Solid, BLUE),
-            |point| point.in_flight,
-        ),
-        (
-            series("requests waiting for a connection", DashType::Dash, ORANGE),
+            series("requests waiting for a connection", Stroke::Dashed, ORANGE),
             |point| point.waiting,
         ),
     ];
     for (series, of) in lines {
         if points.iter().any(|point| of(point).is_some()) {
-            let line = points.iter().map(|point| (point.at, of(point)));
+            let line = points.iter().map(|point| (point.until, of(point)));
             drawing.add(series, line, figure);
         }
     }
@@ -225,9 +242,9 @@ fn by_percentile(view: &LoadView) -> Option<Drawing> {
     // The last curve lies above: response time where there is one.
     for (index, curve) in curves.iter().enumerate() {
         let (name, dash, colour) = match (index, view.series.response) {
-            (0, false) => ("service time (closed loop)", DashType::Solid, BLUE),
-            (0, true) => (curve.name.as_str(), DashType::Dash, BLUE),
-            _ => (curve.name.as_str(), DashType::Solid, ORANGE),
+            (0, false) => ("service time (closed loop)", Stroke::Solid, BLUE),
+            (0, true) => (curve.name.as_str(), Stroke::Dashed, BLUE),
+            _ => (curve.name.as_str(), Stroke::Solid, ORANGE),
         };
         let line = curve
             .points
@@ -254,7 +271,10 @@ fn nines(most: f64) -> Vec<(f64, String)> {
 }
 
 fn time_axis() -> Axis {
-    Axis::new().tick_suffix(" s").n_ticks(8)
+    Axis::new()
+        .range_mode(RangeMode::ToZero)
+        .tick_suffix(" s")
+        .n_ticks(8)
 }
 
 /// A logarithmic axis with 1, 2 and 5 of each decade, or 1 alone where those are many. (plotly's own ticks leave the
@@ -325,6 +345,7 @@ impl Drawing {
             plot,
             layout,
             legend: Vec::new(),
+            steps: false,
         }
     }
 
@@ -345,10 +366,7 @@ impl Drawing {
             .fill_color("rgba(128,128,128,0.16)")
             .line(ShapeLine::new().width(0.0));
         self.layout = std::mem::take(&mut self.layout).shapes(vec![shape]);
-        self.legend.push(Series {
-            glyph: "▒",
-            ..series("warm-up", DashType::Solid, GREY)
-        });
+        self.legend.push(series("warm-up", Stroke::Area, GREY));
     }
 
     /// Adds a line; where a value is missing it is interrupted.
@@ -378,8 +396,12 @@ impl Drawing {
                 Line::new()
                     .color(series.colour)
                     .width(2.0)
-                    .shape(LineShape::Linear)
-                    .dash(series.dash.clone()),
+                    .shape(if self.steps {
+                        LineShape::Hvh
+                    } else {
+                        LineShape::Linear
+                    })
+                    .dash(series.stroke.dash()),
             );
         self.plot.add_trace(trace);
         self.legend.push(series);

@@ -23,6 +23,8 @@ pub struct Series {
 pub struct Point {
     /// Its middle, in seconds since the load's start.
     pub at: f64,
+    /// Its end, in seconds since the load's start.
+    pub until: f64,
     /// Valid answers per second.
     pub valid: f64,
     /// Failed requests per second.
@@ -94,6 +96,7 @@ fn point(interval: &Interval) -> Point {
     };
     Point {
         at: interval.from.as_secs_f64() + length / 2.0,
+        until: interval.until.as_secs_f64(),
         valid: interval.throughput(),
         failed: interval.failed.total() as f64 / length,
         offered: interval
@@ -128,6 +131,7 @@ fn of_bins(record: &LoadRecord) -> Vec<Point> {
         let length = (window - from).min(width);
         (length > 0.0).then(|| Point {
             at: from + length / 2.0,
+            until: from + length,
             valid: bin.succeeded as f64 / length,
             failed: bin.failed as f64 / length,
             ..Point::default()

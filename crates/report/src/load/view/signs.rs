@@ -73,6 +73,10 @@ pub(super) fn sentence(sign: &Sign) -> String {
             figure(*wanted),
             figure(*in_flight)
         ),
+        Sign::Connections { wanted, peak: 0 } => format!(
+            "none of {} was ever open.",
+            counted(*wanted as usize, "connection")
+        ),
         Sign::Connections { wanted, peak } => format!(
             "of {}, no more than {} were open at once.",
             counted(*wanted as usize, "connection"),
