@@ -366,14 +366,14 @@ pub fn wrong() -> Vec<Case> {
         Case::wrong(
             "503",
             Failure::WrongStatus,
-            &[Body],
+            &[Head],
             send(sized(503, "", BODY)),
         )
         .keeping(true),
         Case::wrong(
             "404 without a body",
             Failure::WrongStatus,
-            &[Body],
+            &[Head],
             send(sized(404, "", b"")),
         )
         .keeping(true),

@@ -5,6 +5,7 @@ pub mod answers;
 mod backlog;
 mod conversation;
 pub mod faults;
+pub mod judge;
 pub mod latency;
 mod listen;
 mod null;

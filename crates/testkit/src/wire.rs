@@ -111,14 +111,16 @@ impl Wire {
     pub(crate) fn over_tls(socket: Socket, connection: ServerConnection) -> io::Result<Self> {
         let mut wire = Self::plain(socket);
         let tls = wire.tls.insert(Box::new(connection));
-        while tls.is_handshaking() {
-            flush(tls, &wire.socket)?;
-            if tls.is_handshaking() {
-                take(tls, &wire.socket, &mut wire.stamp)?;
+        if let Err(error) = shake_hands(tls, &wire.socket, &mut wire.stamp) {
+            // With something unread the close would be a reset, which might overtake the alert that says why.
+            if wire.cut().is_ok() {
+                let mut buffer = [0; 4096];
+                while sys::receive(wire.socket.as_fd(), &mut buffer).is_ok_and(|(read, _)| read > 0)
+                {
+                }
             }
+            return Err(error);
         }
-        // The tickets of TLS 1.3 follow the handshake.
-        flush(tls, &wire.socket)?;
         Ok(wire)
     }
 
@@ -209,6 +211,17 @@ impl Read for Wire {
             flush(tls, &self.socket)?;
         }
     }
+}
+
+fn shake_hands(tls: &mut ServerConnection, socket: &Socket, stamp: &mut Stamp) -> io::Result<()> {
+    while tls.is_handshaking() {
+        flush(tls, socket)?;
+        if tls.is_handshaking() {
+            take(tls, socket, stamp)?;
+        }
+    }
+    // The tickets of TLS 1.3 follow the handshake.
+    flush(tls, socket)
 }
 
 /// Reads what came, and takes it apart; 0 at the end of the stream.

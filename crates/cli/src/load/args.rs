@@ -11,8 +11,8 @@ use deadheat_model::load::{Arrivals, Stage, StatusSet};
 use super::{rate, target::FixedAddress, thresholds::Threshold};
 
 const AFTER_HELP: &str = "\
-Times are written 500ms, 10s, 2m. Exit status: 0 fine; 1 a --fail-if came true or could not be judged; 2 wrong usage; \
-3 nothing could be measured. The guide is docs/load.md.";
+Times are written 500ms, 10s, 2m. The guide is docs/load.md.
+Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong usage; 3 nothing could be measured.";
 
 /// What `deadheat load` is asked to do.
 #[derive(Debug, Args)]

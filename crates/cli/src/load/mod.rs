@@ -21,6 +21,7 @@ mod thresholds;
 mod told;
 mod url;
 mod urls_file;
+mod words;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,8 +90,7 @@ fn go(spec: LoadSpec, asked: &Asked, mode: Mode) -> Result<LoadRecord, Failure> 
     };
     let observation = deadheat_load::run(&spec, &mut on_event, &stop);
     live.finish();
-    let observation = observation
-        .map_err(|error| Failure::nothing(format!("loading {}: {error}", asked.typed)))?;
+    let observation = observation.map_err(|error| told::refused(&asked.typed, &error))?;
     let mut record = LoadRecord {
         schema: SCHEMA,
         deadheat: env!("CARGO_PKG_VERSION").to_owned(),

@@ -7,8 +7,16 @@ use std::{
 };
 
 use deadheat_model::LoadRecord;
+use deadheat_report::{
+    ReportError,
+    load::{self as report, LoadView},
+};
+use deadheat_stats::load::LoadAnalysis;
 
 use crate::{exit::Failure, output};
+
+/// The columns of a text file.
+const COLUMNS: usize = 80;
 
 /// A format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,26 +83,26 @@ impl Outputs {
         Ok(Self { json, files })
     }
 
-    /// Writes everything: the files, too, where one of them fails.
+    /// Writes everything: the other files, too, where one of them fails.
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), Failure> {
-        let format = if self.json {
-            Format::Json
-        } else {
-            Format::Text
-        };
-        let text = render(format, record, output::width(), output::colour())?;
-        output::data(&text);
+        let results = Results::of(record);
+        let data = results.data(self.json).map_err(|error| {
+            Failure::nothing(format!("writing the report of {}: {error}", record.url))
+        })?;
+        output::data(&data);
         let mut failed = None;
         for destination in self.files {
             let shown = destination.path.display().to_string();
-            let written = render(destination.format, record, 100, false).and_then(|text| {
-                destination
-                    .write(&text)
-                    .map_err(|error| Failure::nothing(format!("writing {shown}: {error}")))
-            });
+            let text = results.text(destination.format);
+            let written = text
+                .map_err(|error| error.to_string())
+                .and_then(|text| destination.write(&text).map_err(|error| error.to_string()));
             match written {
                 Ok(()) => output::note(&format!("written: {shown}")),
-                Err(error) => failed = failed.or(Some(error)),
+                Err(why) => {
+                    let failure = Failure::nothing(format!("writing {shown}: {why}"));
+                    failed = failed.or(Some(failure));
+                }
             }
         }
         failed.map_or(Ok(()), Err)
@@ -138,18 +146,42 @@ impl Drop for Destination {
     }
 }
 
-/// The record in a format.
-fn render(
-    format: Format,
-    record: &LoadRecord,
-    _width: usize,
-    _colour: bool,
-) -> Result<String, Failure> {
-    match format {
-        Format::Json => serde_json::to_string_pretty(record)
-            .map(|text| text + "\n")
-            .map_err(|error| Failure::nothing(format!("writing JSON: {error}"))),
-        _ => Ok(format!("{record:?}\n")),
+/// A load's results, to be laid out in any format.
+struct Results<'a> {
+    record: &'a LoadRecord,
+    analysis: LoadAnalysis,
+    view: LoadView,
+}
+
+impl<'a> Results<'a> {
+    fn of(record: &'a LoadRecord) -> Self {
+        let analysis = deadheat_stats::load::analyse(record);
+        let view = LoadView::new(record, &analysis);
+        Self {
+            record,
+            analysis,
+            view,
+        }
+    }
+
+    /// The text of a file. One that a person reads has neither a terminal's width nor its colours.
+    fn text(&self, format: Format) -> Result<String, ReportError> {
+        match format {
+            Format::Text => Ok(report::text(&self.view, COLUMNS, false)),
+            Format::Json => report::json(self.record, &self.analysis),
+            Format::Csv => Ok(report::csv(self.record)),
+            Format::HdrLog => report::hdr_log(self.record),
+            Format::Percentiles => Ok(report::hgrm(self.record)),
+            Format::Html => report::html(&self.view),
+        }
+    }
+
+    /// What goes to standard output.
+    fn data(&self, json: bool) -> Result<String, ReportError> {
+        match json {
+            true => self.text(Format::Json),
+            false => Ok(report::text(&self.view, output::width(), output::colour())),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::load::Stage;
 
-use super::args::length;
+use super::{args::length, words::grouped};
 
 /// The highest rate that is taken: beyond it, something was mistyped.
 const MOST: f64 = 1e9;
@@ -66,19 +66,6 @@ pub(crate) fn shown(rate: f64) -> String {
         rest if !rest.starts_with('.') => format!("{}/s", grouped(whole as u64 + 1)),
         rest => format!("{thousands}{rest}/s"),
     }
-}
-
-/// A count with a comma between thousands.
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn any_rate(text: &str) -> Result<f64, String> {
@@ -181,15 +168,6 @@ mod tests {
         ];
         for (rate, expected) in rates {
             assert_eq!(shown(rate), expected);
-        }
-        let counts = [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1,000"),
-            (12_345_678, "12,345,678"),
-        ];
-        for (count, expected) in counts {
-            assert_eq!(grouped(count), expected);
         }
     }
 }

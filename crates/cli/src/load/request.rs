@@ -18,7 +18,12 @@ use super::{
 };
 
 /// Headers whose values are secrets, in lower case.
-const SECRET: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+const SECRET: [&str; 4] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+];
 /// What stands for a secret.
 pub(crate) const HIDDEN: &str = "…";
 /// Methods that a line of the file of URLs can name and that then go without the body.

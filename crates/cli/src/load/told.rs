@@ -2,10 +2,26 @@
 
 use deadheat_model::{Failure, LoadRecord};
 
-use super::rate::grouped;
+use deadheat_load::LoadError;
+
+use super::words::counted;
+use crate::exit::Failure as CommandFailure;
 
 /// The statuses that lead elsewhere (RFC 9110 §15.4).
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// Why the load could not be started: what was asked for cannot be done, or the machine does not let it.
+pub(crate) fn refused(typed: &str, error: &LoadError) -> CommandFailure {
+    let message = format!("loading {typed}: {error}");
+    match error {
+        LoadError::TooFewDescriptors { .. }
+        | LoadError::Descriptors { .. }
+        | LoadError::Pin { .. }
+        | LoadError::Spawn { .. }
+        | LoadError::Poll { .. } => CommandFailure::nothing(message),
+        _ => CommandFailure::usage(message),
+    }
+}
 
 /// Why nothing was measured, if so: not one valid answer.
 pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
@@ -23,15 +39,15 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
         let ended = found.measured.ended();
         match most {
             Some((kind, _)) => format!(
-                "not one valid answer in {} requests; mostly, {}{}",
-                grouped(ended),
+                "not one valid answer in {}; mostly, {}{}",
+                counted(ended, "request"),
                 kind.describe(),
                 what_to_do(kind)
             ),
             None => format!(
-                "no request ended in the measurement ({} were in flight): measure longer, or see whether the server \
+                "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
                  answers at all",
-                grouped(found.measured.in_flight)
+                counted(found.measured.in_flight, "request")
             ),
         }
     };
@@ -65,9 +81,9 @@ pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
     let all: u64 = came.iter().map(|(_, count)| count).sum();
     let names: Vec<String> = came.iter().map(|(status, _)| status.to_string()).collect();
     Some(format!(
-        "hint: {} answers were redirects ({}), which are not followed: load the address that they lead to (curl -I \
+        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to (curl -I \
          {} shows it), or count them as valid with --expect-status 2xx,3xx",
-        grouped(all),
+        counted(all, "answer"),
         names.join(", "),
         record.url
     ))

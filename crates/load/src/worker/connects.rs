@@ -161,6 +161,11 @@ impl Worker<'_> {
             if !tls.is_handshaking() {
                 return Ok(true);
             }
+            // A connection that is renewed while its last bytes are being decrypted finds the room in use. What comes
+            // meanwhile is told of once the socket is watched.
+            if self.buffers.wire.is_empty() {
+                return Ok(false);
+            }
             let length = match socket::read(connection.socket()?, &mut self.buffers.wire) {
                 Ok(0) => return Err(Broken::Socket(Errno::CONNABORTED)),
                 Ok(length) => length,

@@ -2,10 +2,14 @@
 
 mod allocation;
 mod any_split;
+mod arrivals;
 mod counting;
 mod ending;
 mod faults;
+mod latency;
 mod pacing;
 mod reconnecting;
 mod requests;
 mod support;
+mod tls;
+mod unix;

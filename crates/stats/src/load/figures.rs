@@ -220,6 +220,9 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
 fn valid_body_bytes(record: &LoadRecord) -> Option<f64> {
     let observation = &record.observation;
     let measured = &observation.measured;
+    if measured.succeeded == 0 {
+        return Some(0.0);
+    }
     if measured.failed.total() == 0 {
         return Some(observation.body_bytes as f64);
     }
@@ -230,7 +233,7 @@ fn valid_body_bytes(record: &LoadRecord) -> Option<f64> {
     });
     let first = lengths.next()??;
     let alike = lengths.all(|length| length == Some(first));
-    alike.then(|| measured.succeeded as f64 * first as f64)
+    alike.then_some(measured.succeeded as f64 * first as f64)
 }
 
 fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {

@@ -11,13 +11,14 @@ pub struct LoadSettings {
     pub generator_busy: f64,
     /// Open loop: less than this share of the offered requests was sent, and the load was not what was asked for.
     pub achieved: f64,
-    /// Open loop: a p99 of the send lag above so many seconds is told. An idle CPU wakes up within this time.
+    /// Open loop: a send lag above so many seconds is told, at the highest of p99, p95, p90 and p50 for which there
+    /// are samples enough. An idle CPU wakes up within this time.
     pub send_lag_seconds: f64,
-    /// … casts a doubt on the response times when it is more than this share of their p99, …
+    /// … casts a doubt on the response times when it is more than this share of them at that percentile, …
     pub send_lag_doubt: f64,
     /// … and from this share on the response times say more of the generator than of the server.
     pub send_lag_limit: f64,
-    /// Open loop: a p99 of the wait for a connection above this share of the response time's p99 is told.
+    /// Open loop: a wait for a connection above this share of the response time, at the same percentile, is told.
     pub connection_wait: f64,
     /// Requests that had not ended when the measurement did cast a doubt on the percentiles when they are more than
     /// this share of all: then the p99 may lie among them.
@@ -32,8 +33,13 @@ pub struct LoadSettings {
     pub queued_note: f64,
     /// … and from this share on answers are read late more often than not.
     pub queued_doubt: f64,
-    /// … if at least so many connections were looked at.
+    /// … if a worker was busy for at least this share of its time: one that sleeps finds unread answers whenever it
+    /// wakes up, because they woke it, …
+    pub queued_busy: f64,
+    /// … and if at least so many connections were looked at.
     pub queued_looks: u64,
+    /// An interval without any valid answer is told if intervals have so many on average.
+    pub silence_answers: u64,
     /// More failed requests than this share of those that ended cast a doubt on the result.
     pub failures: f64,
     /// A throughput that changed by more than this share over the measurement is not steady.
@@ -59,7 +65,9 @@ impl Default for LoadSettings {
             uneven_answers: 100,
             queued_note: 0.2,
             queued_doubt: 0.5,
+            queued_busy: 0.5,
             queued_looks: 100,
+            silence_answers: 10,
             failures: session.transport_failures,
             steady_change: session.steady_change,
             steady_errors: session.steady_errors,

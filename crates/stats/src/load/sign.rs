@@ -44,7 +44,9 @@ pub enum Sign {
         sent_share: f64,
         /// The threshold.
         bound: f64,
-        /// p99 of the send lag.
+        /// Which percentile of the send lag.
+        percent: f64,
+        /// The send lag there.
         send_lag_seconds: f64,
     },
     /// Open loop: requests were not sent although their time had come, for want of a free connection. The generator
@@ -67,19 +69,23 @@ pub enum Sign {
     },
     /// Open loop: the generator noticed late that a request's time had come.
     SendLag {
-        /// p99 of the send lag.
-        p99_seconds: f64,
+        /// Which percentile.
+        percent: f64,
+        /// The send lag there.
+        send_lag_seconds: f64,
         /// The bound above which it is told.
         bound_seconds: f64,
-        /// The lag's p99 over the response time's p99.
+        /// The lag over the response time, both at that percentile.
         response_share: Option<f64>,
     },
     /// Open loop: requests waited for a free connection for a good part of their response time.
     ConnectionWait {
-        /// p99 of the wait.
-        p99_seconds: f64,
-        /// p99 of the response time.
-        response_p99_seconds: f64,
+        /// Which percentile.
+        percent: f64,
+        /// The wait there.
+        wait_seconds: f64,
+        /// The response time there.
+        response_seconds: f64,
         /// Most connections that were open at once.
         connections: u64,
         /// The most connections that the load may hold.
@@ -94,7 +100,7 @@ pub enum Sign {
         share: f64,
         /// The age of the oldest, where it is known.
         oldest_seconds: Option<f64>,
-        /// Whether so many are unfinished that the p99 may lie among them; else only the maximum is a lower bound.
+        /// Whether they are so many that percentiles are lower bounds; else only the maximum is.
         percentiles: bool,
     },
     /// Closed loop: the connections did not hold as many requests in flight as they could (Little, Operations
@@ -138,6 +144,8 @@ pub enum Sign {
         most_bytes: u64,
         /// The threshold of the severity.
         bound: f64,
+        /// CPU share of the busiest worker: it had reason to be late.
+        busy: f64,
     },
     /// Requests failed.
     Failures {
@@ -156,6 +164,14 @@ pub enum Sign {
         change: f64,
         /// Its standard error.
         standard_error: f64,
+    },
+    /// No valid answer for whole intervals, between others that had some: the server (or what is between) stood still.
+    /// In a closed loop such a time is under-represented in all percentiles.
+    Silence {
+        /// Its start, since the load's start.
+        from_seconds: f64,
+        /// How long the longest such time was.
+        seconds: f64,
     },
     /// The load was stopped before its end; the figures are of what was done until then.
     Interrupted,

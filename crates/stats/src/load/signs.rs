@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Failure, LoadRecord, Schedule, StopRule,
+    Failure, Interval, LoadPhase, LoadRecord, Schedule, StopRule,
     load::{Endpoint, Protocol, Reuse},
     observation::OpenLoop,
 };
@@ -14,8 +14,11 @@ use super::{
 };
 use crate::trial::requests_for;
 
-/// Samples that a p99 needs before it is held against the generator: at least one lies beyond it.
-const LEAST_FOR_P99: u64 = 100;
+/// The percentiles at which parts of the response time are compared with it: the highest with samples enough.
+const TAILS: [f64; 4] = [99.0, 95.0, 90.0, 50.0];
+
+/// Answers that a mean needs before it is held against the generator.
+const LEAST_FOR_MEAN: u64 = 100;
 
 /// What every search looks at.
 struct Load<'a> {
@@ -51,6 +54,7 @@ pub(super) fn all(
     signs.extend(load.not_connected());
     signs.extend(load.failures());
     signs.extend(load.unsteady());
+    signs.extend(load.silence());
     signs.extend(load.interrupted());
     signs.extend(load.few_answers());
     signs.extend(load.redirects());
@@ -111,10 +115,21 @@ impl Load<'_> {
         (!conserved).then(|| doubt(Sign::NotConserved))
     }
 
-    /// The p99 of the send lag in seconds, if there are samples enough to hold it against the generator.
-    fn lag(&self) -> Option<f64> {
-        let lag = self.figures.latency(LatencyKind::SendLag)?;
-        lag.at(99.0).filter(|_| lag.samples >= LEAST_FOR_P99)
+    /// One kind of latency in seconds, at the highest percentile that is shown both of it and of `beside`.
+    fn tail(&self, of: LatencyKind, beside: LatencyKind) -> Option<(f64, f64)> {
+        let latency = self.figures.latency(of)?;
+        let samples = self.figures.latency(beside).map(|other| other.samples);
+        let enough = latency.samples.min(samples.unwrap_or(latency.samples));
+        let percent = TAILS
+            .into_iter()
+            .find(|percent| enough >= requests_for(*percent))?;
+        Some((percent, latency.at(percent)?))
+    }
+
+    /// The percentile and the send lag there, when it is more than what an idle CPU needs.
+    fn lag(&self) -> Option<(f64, f64)> {
+        self.tail(LatencyKind::SendLag, LatencyKind::ResponseTime)
+            .filter(|(_, lag)| *lag > self.settings.send_lag_seconds)
     }
 
     fn unsent(&self, open: &OpenLoop) -> Option<Judged> {
@@ -131,17 +146,17 @@ impl Load<'_> {
         }
         // Whoever waits for a connection was noticed in time: its lag is small. A generator that is late has no
         // time to notice, and its lag shows it.
-        let waited = self.figures.latency(LatencyKind::ConnectionWait);
-        let waited = waited.and_then(|wait| wait.at(99.0)).unwrap_or(0.0);
-        let late = self
-            .lag()
-            .filter(|lag| *lag > self.settings.send_lag_seconds && *lag >= waited);
+        let late = self.lag().filter(|(percent, lag)| {
+            let waited = self.figures.latency(LatencyKind::ConnectionWait);
+            *lag >= waited.and_then(|wait| wait.at(*percent)).unwrap_or(0.0)
+        });
         Some(match late {
-            Some(send_lag_seconds) => limit(Sign::Late {
+            Some((percent, send_lag_seconds)) => limit(Sign::Late {
                 offered: open.offered,
                 unsent: open.unsent,
                 sent_share,
                 bound,
+                percent,
                 send_lag_seconds,
             }),
             None => doubt(Sign::Behind {
@@ -157,19 +172,16 @@ impl Load<'_> {
     }
 
     fn send_lag(&self) -> Option<Judged> {
-        let p99_seconds = self.lag()?;
-        let bound_seconds = self.settings.send_lag_seconds;
-        if p99_seconds <= bound_seconds {
-            return None;
-        }
+        let (percent, send_lag_seconds) = self.lag()?;
         let response = self.figures.latency(LatencyKind::ResponseTime);
-        let response = response.and_then(|response| response.at(99.0));
+        let response = response.and_then(|response| response.at(percent));
         let response_share = response
             .filter(|response| *response > 0.0)
-            .map(|response| p99_seconds / response);
+            .map(|response| send_lag_seconds / response);
         let sign = Sign::SendLag {
-            p99_seconds,
-            bound_seconds,
+            percent,
+            send_lag_seconds,
+            bound_seconds: self.settings.send_lag_seconds,
             response_share,
         };
         Some(match response_share {
@@ -180,15 +192,18 @@ impl Load<'_> {
     }
 
     fn connection_wait(&self) -> Option<Judged> {
-        let wait = self.figures.latency(LatencyKind::ConnectionWait)?;
-        let response = self.figures.latency(LatencyKind::ResponseTime)?;
-        let (p99_seconds, response_p99_seconds) = (wait.at(99.0)?, response.at(99.0)?);
-        let told = p99_seconds > self.settings.connection_wait * response_p99_seconds
-            && wait.samples >= LEAST_FOR_P99;
+        let (percent, wait_seconds) =
+            self.tail(LatencyKind::ConnectionWait, LatencyKind::ResponseTime)?;
+        let response_seconds = self
+            .figures
+            .latency(LatencyKind::ResponseTime)?
+            .at(percent)?;
+        let told = wait_seconds > self.settings.connection_wait * response_seconds;
         told.then(|| {
             note(Sign::ConnectionWait {
-                p99_seconds,
-                response_p99_seconds,
+                percent,
+                wait_seconds,
+                response_seconds,
                 connections: self.record.observation.connections_peak,
                 most_connections: self.record.spec.schedule.most_connections(),
             })
@@ -265,20 +280,22 @@ impl Load<'_> {
         let connections = self.closed()?;
         // Failed requests and connections in the making hold connections too, and stand in no service time.
         let clean = self.figures.failed_share? <= self.settings.failures;
-        let enough = self.record.observation.measured.succeeded >= LEAST_FOR_P99.max(connections);
+        let enough = self.record.observation.measured.succeeded >= LEAST_FOR_MEAN.max(connections);
         if !clean || !enough || !self.connections_stayed() {
             return None;
         }
         let (wanted, in_flight) = (self.figures.wanted_in_flight?, self.figures.mean_in_flight?);
         let bound = self.settings.little_deviation;
         let holds = (in_flight - wanted).abs() <= bound * wanted;
-        (!holds).then(|| {
-            doubt(Sign::Little {
-                wanted,
-                in_flight,
-                bound,
-            })
-        })
+        let sign = Sign::Little {
+            wanted,
+            in_flight,
+            bound,
+        };
+        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
+        // Pipelined requests are sent again in batches, so that connections are not always full by design.
+        let weigh = if pipeline > 1 { note } else { doubt };
+        (!holds).then(|| weigh(sign))
     }
 
     fn uneven(&self) -> Option<Judged> {
@@ -298,7 +315,8 @@ impl Load<'_> {
 
     fn queued(&self) -> Option<Judged> {
         let queues = &self.record.observation.receive_queues;
-        if queues.connections < self.settings.queued_looks {
+        let busy = self.figures.busiest_worker;
+        if queues.connections < self.settings.queued_looks || busy < self.settings.queued_busy {
             return None;
         }
         let share = queues.waiting_share();
@@ -307,6 +325,7 @@ impl Load<'_> {
             connections: queues.connections,
             most_bytes: queues.most_bytes,
             bound,
+            busy,
         };
         if share >= self.settings.queued_doubt {
             return Some(doubt(sign(self.settings.queued_doubt)));
@@ -351,6 +370,35 @@ impl Load<'_> {
                 change: trend.change,
                 standard_error: trend.standard_error,
             })
+        })
+    }
+
+    fn silence(&self) -> Option<Judged> {
+        let observation = &self.record.observation;
+        let measured = |interval: &&Interval| interval.phase == LoadPhase::Measurement;
+        let intervals: Vec<_> = self.record.intervals.iter().filter(measured).collect();
+        // At a low rate an interval may have no answer by chance.
+        let usual = observation.measured.succeeded / intervals.len().max(1) as u64;
+        if usual < self.settings.silence_answers {
+            return None;
+        }
+        let silent = |interval: &&Interval| interval.succeeded == 0;
+        let runs = intervals.chunk_by(|one, next| silent(one) == silent(next));
+        let runs = runs.filter(|run| run.iter().all(silent));
+        let span = |run: &[&Interval]| {
+            let from = run.first().map_or(Duration::ZERO, |first| first.from);
+            let until = run.last().map_or(Duration::ZERO, |last| last.until);
+            (from, until.saturating_sub(from))
+        };
+        let (from, length) = runs.map(span).max_by_key(|(_, length)| *length)?;
+        let sign = Sign::Silence {
+            from_seconds: from.as_secs_f64(),
+            seconds: length.as_secs_f64(),
+        };
+        // An open loop counts what waited meanwhile; a closed one did not ask.
+        Some(match self.closed() {
+            Some(_) => doubt(sign),
+            None => note(sign),
         })
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{
     CountHistogram, Failure, LoadRecord, Schedule,
     failure::FailurePhase,
-    load::{Endpoint, Expectation, Stage, StatusSet, Target},
+    load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target},
     observation::ReceiveQueues,
 };
 use deadheat_stats::load::{
@@ -163,6 +163,22 @@ fn the_send_lag_weighs_as_much_as_its_share_of_the_response_time() {
 }
 
 #[test]
+fn a_tail_is_judged_only_where_there_are_samples_for_it() {
+    for (requests, expected) in [(30, 50.0), (400, 90.0), (1_500, 95.0), (4_000, 99.0)] {
+        let second = Second {
+            lag: Duration::from_millis(2),
+            ..Second::of(requests, Duration::from_millis(6))
+        };
+        let record = open_loop(second).ended(0.2);
+        let found = sign(&record, |sign| matches!(sign, Sign::SendLag { .. }));
+        let Some((_, Sign::SendLag { percent, .. })) = found else {
+            panic!("{found:?}");
+        };
+        assert_eq!(percent, expected, "{requests} per second for three seconds");
+    }
+}
+
+#[test]
 fn what_is_still_on_the_way_makes_percentiles_lower_bounds() {
     let second = Second::of(1_000, Duration::from_millis(5));
     let stuck = |requests: u64, age: Duration| {
@@ -211,7 +227,12 @@ fn what_is_still_on_the_way_makes_percentiles_lower_bounds() {
 #[test]
 fn littles_law_counts_the_depth_of_pipelining() {
     let is_little = |sign: &Sign| matches!(sign, Sign::Little { .. });
-    assert_eq!(sign(&cases::tls_pipelining(), is_little), None);
+    let mut deep = cases::tls_pipelining();
+    assert_eq!(sign(&deep, is_little), None);
+    let Protocol::Http1 { pipeline, .. } = &mut deep.spec.protocol;
+    *pipeline = 20;
+    let found = severity(&deep, is_little);
+    assert_eq!(found, Some(Severity::Note), "batches are not always full");
     // Twice as many connections as ever had a request.
     let idle = closed_loop(20, Second::of(1_000, Duration::from_millis(10))).ended(0.1);
     let (severity, found) = sign(&idle, is_little).unwrap();
@@ -268,13 +289,15 @@ fn connections_that_were_not_had_and_those_that_starve_are_told() {
 #[test]
 fn answers_that_wait_to_be_read_are_told() {
     let second = Second::of(2_000, Duration::from_millis(5));
-    for (waiting, connections, expected) in [
-        (150, 1_000, None),
-        (250, 1_000, Some(Severity::Note)),
-        (600, 1_000, Some(Severity::Doubt)),
-        (60, 90, None),
+    for (waiting, connections, busy, expected) in [
+        (150, 1_000, 0.7, None),
+        (250, 1_000, 0.7, Some(Severity::Note)),
+        (600, 1_000, 0.7, Some(Severity::Doubt)),
+        (60, 90, 0.7, None),
+        // Whoever sleeps is woken by what has come: that is no delay.
+        (900, 1_000, 0.3, None),
     ] {
-        let mut record = closed_loop(10, second).ended(0.1);
+        let mut record = closed_loop(10, second).ended(busy);
         record.observation.receive_queues = ReceiveQueues {
             looks: 100,
             connections,
@@ -283,7 +306,7 @@ fn answers_that_wait_to_be_read_are_told() {
             most_bytes: 130,
         };
         let found = severity(&record, |sign| matches!(sign, Sign::Queued { .. }));
-        assert_eq!(found, expected, "{waiting} of {connections}");
+        assert_eq!(found, expected, "{waiting} of {connections} at {busy}");
     }
 }
 
@@ -462,4 +485,35 @@ fn every_load_built_by_hand_could_have_been() {
         valid: false,
     };
     assert!(verdict.signs.iter().any(|judged| judged.sign == redirects));
+}
+
+#[test]
+fn a_server_that_stands_still_is_told_of_with_the_time() {
+    let is_silence = |sign: &Sign| matches!(sign, Sign::Silence { .. });
+    let expected = Sign::Silence {
+        from_seconds: 5.0,
+        seconds: 2.0,
+    };
+    let frozen = cases::open_freeze();
+    assert_eq!(sign(&frozen, is_silence), Some((Severity::Note, expected)));
+    assert_eq!(sign(&cases::closed_fine(), is_silence), None);
+
+    let second = Second::of(500, Duration::from_millis(20));
+    let nothing = Second::of(0, second.service);
+    let load = Simulation::new("http://192.0.2.7/", closed(10, 3));
+    let closed = load
+        .second(second)
+        .second(nothing)
+        .second(second)
+        .ended(0.1);
+    assert_eq!(severity(&closed, is_silence), Some(Severity::Doubt));
+
+    let load = Simulation::new("http://192.0.2.7/", open(3.0, 10, 3));
+    let few = Second::of(3, second.service);
+    let slow = load.second(few).second(nothing).second(few).ended(0.1);
+    assert_eq!(
+        sign(&slow, is_silence),
+        None,
+        "at three per second that is chance"
+    );
 }

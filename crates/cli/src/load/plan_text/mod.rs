@@ -13,10 +13,11 @@ use deadheat_model::{
 };
 
 use super::{
-    rate::{self, grouped},
+    rate,
     request::shown_value,
     template,
     thresholds::Threshold,
+    words::{counted, grouped},
 };
 
 /// The columns that lines are broken at.
@@ -51,6 +52,9 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     }
     for request in requests(spec) {
         say("request", request);
+    }
+    if let Some(headers) = headers(spec.exchanges.first()) {
+        say("headers", headers);
     }
     say("loop", pace(spec));
     say("ceiling", ceiling(&spec.schedule));
@@ -157,9 +161,6 @@ fn requests(spec: &LoadSpec) -> Vec<String> {
     if spec.exchanges.len() > SHOWN {
         lines.push(format!("… and {} more", spec.exchanges.len() - SHOWN));
     }
-    if let Some(headers) = headers(spec.exchanges.first()) {
-        lines.push(headers);
-    }
     if !spec.lists.is_empty() {
         let lists = spec.lists.iter();
         let lists =
@@ -202,7 +203,7 @@ fn headers(exchange: Option<&Exchange>) -> Option<String> {
     if headers.len() > SHOWN {
         text.push_str(&format!("; … and {} more", headers.len() - SHOWN));
     }
-    Some(format!("with {text}"))
+    Some(text)
 }
 
 fn pace(spec: &LoadSpec) -> String {
@@ -404,11 +405,4 @@ fn notes(spec: &LoadSpec) -> Vec<String> {
 /// A time as a person writes it.
 fn span(time: Duration) -> String {
     humantime::format_duration(time).to_string()
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        count => format!("{} {noun}s", grouped(count)),
-    }
 }

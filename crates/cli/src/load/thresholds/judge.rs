@@ -7,7 +7,10 @@ use super::{
     Figure, Metric, Of, Threshold,
     figures::{bytes, digits, time},
 };
-use crate::load::rate::{self, grouped};
+use crate::load::{
+    rate,
+    words::{counted, grouped},
+};
 
 /// The samples below which no percentile is judged, however low it is.
 const LEAST_SAMPLES: u64 = 100;
@@ -62,7 +65,7 @@ impl Threshold {
                 if ended < needed {
                     return Err(format!(
                         "{} ended, and such a share needs {}; measure longer, or count them ('errors>0')",
-                        requests(ended),
+                        counted(ended, "request"),
                         grouped(needed)
                     ));
                 }
@@ -130,7 +133,7 @@ impl Waiting {
         format!(
             "{} had no answer at the end of the measurement, the oldest for {}, so it is only known to be longer than \
              what was seen",
-            requests(self.requests),
+            counted(self.requests, "request"),
             time(self.oldest)
         )
     }
@@ -201,13 +204,6 @@ fn too_few(samples: u64, needed: u64, percent: f64) -> String {
         grouped(samples),
         grouped(needed)
     )
-}
-
-fn requests(count: u64) -> String {
-    match count {
-        1 => "1 request".to_owned(),
-        count => format!("{} requests", grouped(count)),
-    }
 }
 
 /// A percentage with one digit behind the point, rounded down.

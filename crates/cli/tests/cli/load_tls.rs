@@ -1,0 +1,320 @@
+//! TLS, Unix sockets, IPv6 and source addresses, by the options of `deadheat load`.
+
+use std::{collections::BTreeSet, fs, net::IpAddr, path::Path};
+
+use deadheat_model::{Failure, failure::FailurePhase};
+use deadheat_testkit::{
+    Authority, Identity, Listen, Of, OracleServer, Seen, Step, TlsFault, TlsServer, Turn,
+    answers::{hello, send},
+};
+use tempfile::TempDir;
+
+use crate::support::loaded::{Loaded, in_parallel, load};
+
+const REQUESTS: u64 = 24;
+const CLOSED: &[&str] = &["-n", "24", "-c", "3"];
+const OPEN: &[&str] = &["-n", "24", "-c", "3", "--rate", "300/s"];
+const UNTIL_CLOSE: &str = "HTTP/1.1 200 OK\r\n\r\nHello";
+
+fn serving(listen: Listen) -> OracleServer {
+    listen.serve(|_: &Turn<'_>| send(hello())).unwrap()
+}
+
+fn over(tls: TlsServer) -> OracleServer {
+    serving(Listen::ipv4().unwrap().over_tls(tls))
+}
+
+/// Certificates in files, for options to name.
+struct Files {
+    folder: TempDir,
+    authority: Authority,
+}
+
+impl Files {
+    fn new() -> Self {
+        let files = Self {
+            folder: tempfile::tempdir().unwrap(),
+            authority: Authority::new().unwrap(),
+        };
+        files.write("ca.pem", files.authority.pem());
+        files
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    fn write_identity(&self, name: &str, identity: &Identity) {
+        self.write(&format!("{name}.pem"), &identity.certificate);
+        self.write(&format!("{name}.key"), &identity.key);
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    fn server(&self, of: Of) -> TlsServer {
+        TlsServer::new(self.authority.server(of).unwrap()).unwrap()
+    }
+}
+
+/// Loads https://localhost at a new server, closed and open, with these options.
+fn each_loop(
+    serve: impl Fn() -> OracleServer + Sync,
+    options: &[&str],
+    check: impl Fn(Loaded, Seen) + Sync,
+) {
+    in_parallel([CLOSED, OPEN], |which| {
+        let server = serve();
+        let url = format!("https://localhost:{}/", server.address().port());
+        let args = [which, &["-4"], options, &[&url]].concat();
+        let loaded = load(&args);
+        check(loaded, server.seen_at_rest());
+    });
+}
+
+fn fails(loaded: Loaded, server: &Seen) {
+    fails_in(&[FailurePhase::Tls], loaded, server);
+}
+
+fn fails_in(phases: &[FailurePhase], loaded: Loaded, server: &Seen) {
+    let loaded = loaded.all_fail(REQUESTS, Failure::Tls, phases);
+    assert_eq!(server.requests, 0, "{loaded}");
+}
+
+fn succeeds(loaded: Loaded, server: &Seen) {
+    let loaded = loaded.all_succeed(REQUESTS);
+    assert_eq!(server.requests, REQUESTS, "{loaded}");
+    let own = loaded
+        .seen
+        .tls
+        .clone()
+        .unwrap_or_else(|| panic!("no TLS: {loaded}"));
+    assert!(own.full + own.resumed > 0, "{loaded}");
+}
+
+#[test]
+fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
+    let files = Files::new();
+    let stranger = Authority::new().unwrap();
+    let ca = files.path("ca.pem");
+    let believing = ["--cacert", ca.as_str()];
+    each_loop(
+        || over(files.server(Of::Localhost)),
+        &believing,
+        |loaded, server| {
+            succeeds(loaded, &server);
+            assert_eq!(
+                server.each[0].tls.as_ref().unwrap().name.as_deref(),
+                Some("localhost")
+            );
+        },
+    );
+    let wrong = [
+        files.server(Of::Elsewhere),
+        files.server(Of::Past),
+        TlsServer::new(stranger.server(Of::Localhost).unwrap()).unwrap(),
+    ];
+    for tls in wrong {
+        each_loop(
+            || over(tls.clone()),
+            &believing,
+            |loaded, server| fails(loaded, &server),
+        );
+        each_loop(
+            || over(tls.clone()),
+            &["--insecure"],
+            |loaded, server| succeeds(loaded, &server),
+        );
+    }
+    let named = [&believing[..], &["--server-name", "elsewhere.test"]].concat();
+    each_loop(
+        || over(files.server(Of::Elsewhere)),
+        &named,
+        |loaded, server| {
+            succeeds(loaded, &server);
+            assert_eq!(
+                server.each[0].tls.as_ref().unwrap().name.as_deref(),
+                Some("elsewhere.test")
+            );
+        },
+    );
+    each_loop(
+        || over(files.server(Of::Localhost)),
+        &named,
+        |loaded, server| fails(loaded, &server),
+    );
+    // Nobody outside has signed it.
+    each_loop(
+        || over(files.server(Of::Localhost)),
+        &[],
+        |loaded, server| fails(loaded, &server),
+    );
+}
+
+#[test]
+fn sessions_are_resumed_unless_that_is_switched_off() {
+    let files = Files::new();
+    let ca = files.path("ca.pem");
+    for tls in [
+        files.server(Of::Localhost).only_1_2(),
+        files.server(Of::Localhost).only_1_3(),
+    ] {
+        let tls = tls.unwrap();
+        let options = ["--cacert", ca.as_str(), "--no-keepalive"];
+        each_loop(
+            || over(tls.clone()),
+            &options,
+            |loaded, server| {
+                succeeds(loaded, &server);
+                // The first on each of the three connections may have nothing to resume.
+                assert!(
+                    server.resumed_handshakes >= REQUESTS - 6,
+                    "{}",
+                    server.resumed_handshakes
+                );
+            },
+        );
+        let options = [&options[..], &["--no-resumption"]].concat();
+        each_loop(
+            || over(tls.clone()),
+            &options,
+            |loaded, server| {
+                succeeds(loaded, &server);
+                assert_eq!(server.resumed_handshakes, 0);
+                assert!(server.full_handshakes >= REQUESTS);
+            },
+        );
+    }
+}
+
+#[test]
+fn a_clients_certificate_is_shown() {
+    // With TLS 1.3 a client hears of it when its side of the handshake is over (RFC 8446 § 4.4.2.4).
+    let late = [
+        FailurePhase::Tls,
+        FailurePhase::Write,
+        FailurePhase::FirstByte,
+    ];
+    let files = Files::new();
+    let stranger = Authority::new().unwrap();
+    files.write_identity("right", &files.authority.client().unwrap());
+    files.write_identity("wrong", &stranger.client().unwrap());
+    let ca = files.path("ca.pem");
+    let serve = || {
+        over(
+            files
+                .server(Of::Localhost)
+                .only_clients_of(&files.authority)
+                .unwrap(),
+        )
+    };
+    for (name, may) in [("right", true), ("wrong", false)] {
+        let (cert, key) = (
+            files.path(&format!("{name}.pem")),
+            files.path(&format!("{name}.key")),
+        );
+        let options = ["--cacert", &ca, "--cert", &cert, "--key", &key];
+        each_loop(serve, &options, |loaded, server| match may {
+            true => succeeds(loaded, &server),
+            false => fails_in(&late, loaded, &server),
+        });
+    }
+    each_loop(serve, &["--cacert", &ca], |loaded, server| {
+        fails_in(&late, loaded, &server)
+    });
+}
+
+#[test]
+fn handshakes_and_answers_that_are_cut_off() {
+    let files = Files::new();
+    let ca = files.path("ca.pem");
+    let options = [
+        "--cacert",
+        ca.as_str(),
+        "--no-keepalive",
+        "--connect-timeout",
+        "300ms",
+    ];
+    for fault in [
+        TlsFault::Alert,
+        TlsFault::Garbage,
+        TlsFault::Close,
+        TlsFault::Reset,
+    ] {
+        let serve = || over(files.server(Of::Localhost).failing(fault));
+        each_loop(serve, &options, |loaded, server| fails(loaded, &server));
+    }
+    let serve = || over(files.server(Of::Localhost).failing(TlsFault::Silence));
+    let soon = ["--cacert", ca.as_str(), "--connect-timeout", "60ms"];
+    each_loop(serve, &soon, |loaded, server| {
+        let loaded = loaded.all_fail(REQUESTS, Failure::ConnectTimeout, &[FailurePhase::Tls]);
+        assert_eq!(server.requests, 0, "{loaded}");
+    });
+    // Without a length it is close_notify alone that tells an end from a cut (RFC 9112 § 9.8).
+    for (end, whole) in [(Step::Fin, true), (Step::Cut, false)] {
+        let serve = || {
+            let steps = vec![Step::Send(UNTIL_CLOSE.into()), end.clone()];
+            let listen = Listen::ipv4()
+                .unwrap()
+                .over_tls(files.server(Of::Localhost));
+            listen.serve(move |_: &Turn<'_>| steps.clone()).unwrap()
+        };
+        each_loop(serve, &options, |loaded, server| {
+            let loaded = match whole {
+                true => loaded.all_succeed(REQUESTS),
+                false => loaded.all_fail(REQUESTS, Failure::TruncatedBody, &[FailurePhase::Body]),
+            };
+            assert_eq!(server.requests, REQUESTS, "{loaded}");
+        });
+    }
+}
+
+#[test]
+fn unix_sockets_ipv6_and_addresses_are_connected_to_and_from() {
+    in_parallel([CLOSED, OPEN], |which| {
+        let server = serving(Listen::unix().unwrap());
+        let path: &Path = server.path();
+        let options = [
+            "--unix-socket",
+            path.to_str().unwrap(),
+            "http://somewhere.test/",
+        ];
+        load(&[which, &options].concat()).all_succeed(REQUESTS);
+        let seen = server.seen_at_rest();
+        assert_eq!((seen.requests, seen.each[0].peer), (REQUESTS, None));
+        assert_eq!(seen.first[0].header("host"), Some("somewhere.test"));
+
+        let server = serving(Listen::ipv6().unwrap());
+        let url = format!("http://[::1]:{}/", server.address().port());
+        load(&[which, &["-6", &url]].concat()).all_succeed(REQUESTS);
+        assert!(
+            server
+                .seen_at_rest()
+                .each
+                .iter()
+                .all(|one| one.peer.unwrap().is_ipv6())
+        );
+
+        let server = serving(Listen::ipv4().unwrap());
+        let url = format!("http://somewhere.test:{}/", server.address().port());
+        let options = [
+            "--resolve",
+            "127.0.0.1",
+            "--source",
+            "127.0.0.2",
+            "--source",
+            "127.0.0.3",
+            &url,
+        ];
+        load(&[which, &options].concat()).all_succeed(REQUESTS);
+        let seen = server.seen_at_rest();
+        let from: BTreeSet<IpAddr> = seen.each.iter().map(|one| one.peer.unwrap().ip()).collect();
+        assert_eq!(
+            from,
+            [2, 3].map(|last| IpAddr::from([127, 0, 0, last])).into()
+        );
+        let host = format!("somewhere.test:{}", server.address().port());
+        assert_eq!(seen.first[0].header("host"), Some(host.as_str()));
+    });
+}
