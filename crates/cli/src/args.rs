@@ -4,6 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::load::args::LoadArgs;
+
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
 #[derive(Debug, Parser)]
 #[command(name = "deadheat", version, max_term_width = 100, after_help = EXIT_STATUS)]
@@ -21,6 +23,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Write a session's report again, from its recorded trials alone.
     Report(ReportArgs),
+    /// Load one HTTP server and say what it did.
+    Load(Box<LoadArgs>),
     /// Install what the stacks need.
     Setup(SetupArgs),
     /// The stacks that there are.

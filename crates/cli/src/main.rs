@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
+        Command::Load(args) => load::load(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),

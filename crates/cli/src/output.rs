@@ -64,3 +64,17 @@ pub(crate) fn width() -> usize {
         .size_checked()
         .map_or(80, |(_, columns)| usize::from(columns))
 }
+
+/// Writes to the terminal that a person watches, control sequences and all, in one piece.
+pub(crate) fn draw(text: &str) {
+    let mut output = io::stderr().lock();
+    let _ = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
+}
+
+/// The columns and rows of the terminal that a person watches; `None` where it is none, or does not know them.
+pub(crate) fn terminal_size() -> Option<(u16, u16)> {
+    let (rows, columns) = console::Term::stderr().size_checked()?;
+    (watched() && rows > 0 && columns > 0).then_some((columns, rows))
+}

@@ -2,38 +2,33 @@
 
 use std::{
     sync::{
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc,
+        atomic::AtomicBool,
+        mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
     },
-    thread::{self, Scope, ScopedJoinHandle, Thread},
+    thread::{self, Scope, ScopedJoinHandle},
     time::Duration,
 };
 
-use crate::{LoadError, plan::Plan, schedule::Timeline, sys, worker::Worker};
+use deadheat_model::Interval;
 
-/// Who waits for the workers, and how many of them are through.
-pub(crate) struct Finish {
-    through: AtomicUsize,
-    waiting: Thread,
-}
-
-impl Finish {
-    /// The calling thread is the one that waits.
-    pub(crate) fn new() -> Self {
-        Self {
-            through: AtomicUsize::new(0),
-            waiting: thread::current(),
-        }
-    }
-}
+use crate::{
+    LoadError,
+    intervals::Intervals,
+    plan::Plan,
+    poller::Events,
+    recorder::{Message, Outlet, room},
+    schedule::Timeline,
+    sys,
+    worker::Worker,
+};
 
 /// Says that a worker is through, however its thread ends.
-struct Through<'a>(&'a Finish);
+struct Through(SyncSender<Message>);
 
-impl Drop for Through<'_> {
+impl Drop for Through {
     fn drop(&mut self) {
-        self.0.through.fetch_add(1, Ordering::Release);
-        self.0.waiting.unpark();
+        // Nobody listens any more when the load was given up.
+        let _ = self.0.send(Message::Through);
     }
 }
 
@@ -44,7 +39,9 @@ type Outcome<'env> = Result<Option<Worker<'env>>, LoadError>;
 pub(crate) struct Crew<'scope, 'env> {
     threads: Vec<ScopedJoinHandle<'scope, Outcome<'env>>>,
     starts: Vec<mpsc::Sender<Timeline>>,
-    finish: &'env Finish,
+    messages: Receiver<Message>,
+    intervals: Intervals,
+    through: usize,
 }
 
 impl<'scope, 'env> Crew<'scope, 'env> {
@@ -53,21 +50,28 @@ impl<'scope, 'env> Crew<'scope, 'env> {
         scope: &'scope Scope<'scope, 'env>,
         plan: &'env Plan<'env>,
         stop: &'env AtomicBool,
-        finish: &'env Finish,
     ) -> Result<Self, LoadError> {
         let (ready, readiness) = mpsc::channel();
+        let (tell, messages) = mpsc::sync_channel(room(plan.cpus.len()));
         let mut crew = Self {
             threads: Vec::new(),
             starts: Vec::new(),
-            finish,
+            messages,
+            intervals: Intervals::default(),
+            through: 0,
         };
         for (index, cpu) in plan.cpus.iter().copied().enumerate() {
             let (start, started) = mpsc::channel();
-            let ready = ready.clone();
+            let (ready, tell) = (ready.clone(), tell.clone());
+            let outlet = plan.interval.map(|_| {
+                let (outlet, give_back) = Outlet::new(index, tell.clone(), plan.arrivals.is_some());
+                crew.intervals.add_worker(give_back);
+                outlet
+            });
             let body = move || {
-                let through = Through(finish);
+                let through = Through(tell);
                 // Nobody listens any more when another worker could not be set up.
-                let mut worker = match set_up(index, cpu, plan, stop) {
+                let mut worker = match set_up(index, cpu, plan, stop, outlet) {
                     Ok(worker) => {
                         let _ = ready.send(Ok(()));
                         drop(ready);
@@ -78,8 +82,9 @@ impl<'scope, 'env> Crew<'scope, 'env> {
                         return Ok(None);
                     }
                 };
+                let mut events = Events::new();
                 if let Ok(timeline) = started.recv() {
-                    worker.run(timeline)?;
+                    worker.run(timeline, &mut events)?;
                     drop(through);
                     // Stays as it is until the measurement's end has been noted: closing connections would show
                     // in the server's figures.
@@ -96,7 +101,7 @@ impl<'scope, 'env> Crew<'scope, 'env> {
             crew.threads.push(spawned);
             crew.starts.push(start);
         }
-        drop(ready);
+        drop((ready, tell));
         // Dropping the crew hangs up, and the workers that are ready go home.
         readiness.iter().collect::<Result<(), LoadError>>()?;
         Ok(crew)
@@ -110,18 +115,25 @@ impl<'scope, 'env> Crew<'scope, 'env> {
         }
     }
 
-    /// Sleeps until `instant`, or until all workers are through; whether they are.
-    pub(crate) fn sleep_until(&self, instant: u64) -> bool {
-        loop {
-            if self.finish.through.load(Ordering::Acquire) == self.threads.len() {
-                return true;
-            }
+    /// Waits until `instant`, or until all workers are through; whole intervals go to `on_interval` meanwhile.
+    pub(crate) fn wait_until(&mut self, instant: u64, on_interval: &mut dyn FnMut(Box<Interval>)) {
+        while self.through < self.threads.len() {
             let now = sys::monotonic_ns();
             if now >= instant {
-                return false;
+                return;
             }
-            thread::park_timeout(Duration::from_nanos(instant - now));
+            match self
+                .messages
+                .recv_timeout(Duration::from_nanos(instant - now))
+            {
+                Ok(Message::Through) => self.through += 1,
+                Ok(Message::Interval(worker, part)) => {
+                    self.intervals.join(worker, part, on_interval);
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            }
         }
+        self.intervals.flush(on_interval);
     }
 
     /// Lets the workers go home. A worker's panic goes on here.
@@ -143,6 +155,7 @@ fn set_up<'env>(
     cpu: Option<usize>,
     plan: &'env Plan<'env>,
     stop: &'env AtomicBool,
+    outlet: Option<Outlet>,
 ) -> Result<Worker<'env>, LoadError> {
     if let Some(cpu) = cpu {
         let failed = |source| LoadError::Pin {
@@ -152,5 +165,5 @@ fn set_up<'env>(
         };
         sys::pin_current_thread(cpu).map_err(failed)?;
     }
-    Worker::new(index, plan, stop)
+    Worker::new(index, plan, stop, outlet)
 }

@@ -19,13 +19,52 @@ pub enum LoadError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The bins of the time series are too narrow.
-    #[error("bins of {bin:?} are too narrow for a time series: make them {least:?} or more")]
-    NarrowBins {
-        /// The width asked for.
-        bin: Duration,
+    /// Bins or intervals are too short.
+    #[error("{what} of {length:?} are too short: make them {least:?} or more")]
+    TooShort {
+        /// "bins" or "intervals".
+        what: &'static str,
+        /// The length asked for.
+        length: Duration,
         /// The least possible.
         least: Duration,
+    },
+    /// The weights of the exchanges cannot be kept.
+    #[error(
+        "the exchanges' weights add up to {total} after their common divisor is taken out: give at least one of \
+         them a weight, and let them add up to {most} at most"
+    )]
+    BadWeights {
+        /// What they add up to.
+        total: u64,
+        /// The most that is possible.
+        most: u64,
+    },
+    /// Pipelining as it is asked for is impossible.
+    #[error("requests cannot be pipelined like this: {problem}")]
+    Pipeline {
+        /// Why not.
+        problem: String,
+    },
+    /// The open loop's schedule has no rate that could be followed.
+    #[error("the schedule cannot be followed: {problem}")]
+    BadSchedule {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The endpoint is none.
+    #[error("{endpoint} cannot be connected to: is the path longer than 107 bytes?")]
+    BadEndpoint {
+        /// The endpoint.
+        endpoint: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// TLS cannot be spoken as it is asked for.
+    #[error("TLS cannot be set up: {problem}")]
+    Tls {
+        /// What is wrong, and what to do.
+        problem: String,
     },
     /// A request or connect timeout of zero.
     #[error("a timeout of zero lets no request succeed: give the {which} timeout a length")]

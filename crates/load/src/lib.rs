@@ -8,15 +8,23 @@
 //! Schedule, stop rule and protocol are values: `schedule` turns the first two into instants and a quota, `http1`
 //! is the only module that knows the bytes of the third, and there is one loop.
 
+#![forbid(unsafe_code)]
+
 mod connection;
 mod crew;
 mod deadlines;
 mod error;
 mod http1;
+mod intervals;
 mod plan;
+mod poller;
+mod random;
 mod recorder;
 mod schedule;
+mod socket;
 mod sys;
+mod template;
+mod tls;
 mod verify;
 mod worker;
 
@@ -26,7 +34,7 @@ use deadheat_model::{Interval, LoadSpec, Observation};
 
 pub use error::LoadError;
 
-use crew::{Crew, Finish};
+use crew::Crew;
 use plan::Plan;
 use schedule::Timeline;
 
@@ -69,18 +77,22 @@ pub fn run(
 ) -> Result<Observation, LoadError> {
     let plan = Plan::new(spec)?;
     plan.ensure_descriptors()?;
-    let finish = Finish::new();
     thread::scope(|scope| {
-        let crew = Crew::assemble(scope, &plan, stop, &finish)?;
+        let mut crew = Crew::assemble(scope, &plan, stop)?;
         let timeline = Timeline::new(sys::monotonic_ns(), spec.warm_up, spec.stop);
         on_event(LoadEvent::Phase(Phase::WarmUpStarted));
         crew.start(timeline);
-        crew.sleep_until(timeline.measure_from);
+        let mut wait_until = |instant: u64, on_event: &mut dyn FnMut(LoadEvent)| {
+            crew.wait_until(instant, &mut |whole| on_event(LoadEvent::Interval(whole)));
+        };
+        wait_until(timeline.measure_from, on_event);
         if sys::monotonic_ns() >= timeline.measure_from {
             on_event(LoadEvent::Phase(Phase::MeasurementStarted));
-            crew.sleep_until(timeline.measure_until);
+            wait_until(timeline.measure_until, on_event);
             on_event(LoadEvent::Phase(Phase::MeasurementEnded));
         }
+        // The cool-down.
+        wait_until(u64::MAX, on_event);
         let mut whole: Option<Observation> = None;
         for worker in crew.join()? {
             let part = worker.observation();

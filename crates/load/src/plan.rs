@@ -1,88 +1,178 @@
 //! The spec, checked and resolved into what the workers need.
 
-use std::{fs, net::SocketAddr, time::Duration};
+use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 
-use deadheat_model::load::{Endpoint, Exchange, LoadSpec, Protocol, Schedule, StopRule, Timeouts};
+use deadheat_model::load::{
+    Exchange, LoadSpec, Protocol, Reuse, Schedule, StatusSet, StopRule, Target, Timeouts,
+};
 
 use crate::{
     LoadError,
-    http1::EncodedRequest,
-    schedule::Quota,
+    http1::{EncodedRequest, Manner},
+    schedule::{Arrivals, Quota},
+    socket::Peer,
     sys::{self, DescriptorLimit},
+    template::{Choice, Counter, Lists},
+    tls,
 };
 
-/// The narrowest bins.
+/// The narrowest bins and the shortest intervals.
 const LEAST_BIN: Duration = Duration::from_millis(1);
+/// The shortest interval: each costs a worker some 100 µs.
+const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+/// The deepest pipeline.
+const MOST_PIPELINED: u32 = 1024;
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
+/// The longest cycle of exchanges that weights may make.
+const LONGEST_CYCLE: usize = 1 << 20;
+
+/// An exchange, ready to be sent and judged.
+#[derive(Debug)]
+pub(crate) struct Prepared<'a> {
+    pub(crate) exchange: &'a Exchange,
+    pub(crate) request: EncodedRequest,
+    pub(crate) statuses: StatusMap,
+}
 
 /// What all workers share.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
-    pub(crate) address: SocketAddr,
-    pub(crate) exchanges: Vec<&'a Exchange>,
-    pub(crate) requests: Vec<EncodedRequest>,
+    pub(crate) target: &'a Target,
+    pub(crate) peer: Peer,
+    pub(crate) tls: Option<tls::Client>,
+    pub(crate) exchanges: Vec<Prepared<'a>>,
+    /// The order in which each connection sends the exchanges, over and over.
+    pub(crate) cycle: Vec<u32>,
+    /// Requests on a connection before the first of them is answered.
+    pub(crate) pipeline: usize,
+    /// Whether the bytes of requests are put together on the connection: there are several at once, or each differs.
+    pub(crate) composes: bool,
+    lists: Lists<'a>,
+    counter: Counter,
+    seed: u64,
+    /// Connections made at the start.
     pub(crate) connections: u32,
+    /// Connections at most.
+    pub(crate) most_connections: u32,
     pub(crate) ramp: Duration,
+    /// The intended starts of an open loop.
+    pub(crate) arrivals: Option<Arrivals>,
     pub(crate) warm_up: Duration,
     pub(crate) stop: StopRule,
     pub(crate) quota: Quota,
     pub(crate) timeouts: Timeouts,
     pub(crate) content_sample: u32,
     pub(crate) bin: Duration,
+    pub(crate) interval: Option<Duration>,
     /// The CPU of each worker.
     pub(crate) cpus: Vec<Option<usize>>,
 }
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(spec: &'a LoadSpec) -> Result<Self, LoadError> {
-        let Schedule::Closed { connections, ramp } = spec.schedule else {
-            todo!("open loops")
+        check_bounds(spec)?;
+        let Protocol::Http1 {
+            version,
+            reuse,
+            pipeline,
+        } = spec.protocol;
+        let manner = Manner {
+            version,
+            reuse,
+            authority: &spec.target.authority,
         };
-        let Endpoint::Tcp { address } = spec.target.endpoint else {
-            todo!("unix sockets")
+        let lists = Lists::new(&spec.lists);
+        let prepare = |(index, exchange): (usize, &'a Exchange)| {
+            let request = EncodedRequest::new(&exchange.request, manner, &lists);
+            Ok(Prepared {
+                exchange,
+                request: request.map_err(|problem| LoadError::BadRequest { index, problem })?,
+                statuses: StatusMap::new(&exchange.expect.status),
+            })
         };
-        if spec.exchanges.is_empty() {
-            return Err(LoadError::NoExchanges);
+        let exchanges = spec.exchanges.iter().enumerate().map(prepare);
+        let exchanges: Vec<Prepared<'a>> = exchanges.collect::<Result<_, LoadError>>()?;
+        if pipeline > 1
+            && exchanges
+                .iter()
+                .any(|prepared| prepared.request.hold_at.is_some())
+        {
+            return Err(LoadError::Pipeline {
+                problem: "a request that waits for 100 Continue lets nothing follow it".to_owned(),
+            });
         }
-        if connections == 0 {
-            return Err(LoadError::NoConnections);
-        }
-        if spec.bin < LEAST_BIN {
-            let (bin, least) = (spec.bin, LEAST_BIN);
-            return Err(LoadError::NarrowBins { bin, least });
-        }
-        let Timeouts {
-            connect, request, ..
-        } = spec.timeouts;
-        for (which, timeout) in [("connect", connect), ("request", request)] {
-            if timeout.is_zero() {
-                return Err(LoadError::ZeroTimeout { which });
+        let (arrivals, ramp) = match &spec.schedule {
+            Schedule::Closed { ramp, .. } => (None, *ramp),
+            Schedule::Open {
+                arrivals, stages, ..
+            } => {
+                let arrivals = Arrivals::new(*arrivals, spec.seed, spec.warm_up, stages)
+                    .map_err(|problem| LoadError::BadSchedule { problem })?;
+                (Some(arrivals), Duration::ZERO)
             }
-        }
-        let encode = |(index, exchange): (usize, &Exchange)| match spec.protocol {
-            Protocol::Http1 { .. } => EncodedRequest::new(&exchange.request, address)
-                .map_err(|problem| LoadError::BadRequest { index, problem }),
         };
-        let requests = spec.exchanges.iter().enumerate().map(encode);
-        let cpus = match spec.cpus.as_slice() {
-            [] => vec![None],
-            cpus => cpus.iter().copied().map(Some).collect(),
+        let peer = Peer::new(&spec.target.endpoint).map_err(|source| LoadError::BadEndpoint {
+            endpoint: spec.target.endpoint.to_string(),
+            source,
+        })?;
+        let tls = spec.target.tls.as_ref().map(tls::Client::new).transpose()?;
+        let composes = pipeline > 1
+            || exchanges
+                .iter()
+                .any(|prepared| prepared.request.fixed().is_none());
+        let at_start = match &spec.schedule {
+            Schedule::Closed { connections, .. } => *connections,
+            // There is none to be kept.
+            Schedule::Open { .. } if reuse == Reuse::PerRequest => 0,
+            Schedule::Open { connections, .. } => *connections,
         };
         Ok(Self {
-            address,
-            exchanges: spec.exchanges.iter().collect(),
-            requests: requests.collect::<Result<_, _>>()?,
-            connections,
+            target: &spec.target,
+            peer,
+            tls,
+            cycle: cycle(&spec.exchanges)?,
+            exchanges,
+            pipeline: pipeline as usize,
+            composes,
+            lists,
+            counter: Counter::default(),
+            seed: spec.seed,
+            connections: at_start,
+            most_connections: spec.schedule.most_connections(),
             ramp,
+            arrivals,
             warm_up: spec.warm_up,
             stop: spec.stop,
             quota: Quota::new(spec.stop),
             timeouts: spec.timeouts,
             content_sample: spec.content_sample,
             bin: spec.bin,
-            cpus,
+            interval: spec.interval,
+            cpus: match spec.cpus.as_slice() {
+                [] => vec![None],
+                cpus => cpus.iter().copied().map(Some).collect(),
+            },
         })
+    }
+
+    /// Appends the bytes of a request of exchange `exchange`.
+    #[inline]
+    pub(crate) fn compose(&self, exchange: usize, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
+        let choice = || Choice {
+            count: self.counter.next(),
+            seed: self.seed,
+        };
+        let request = &self.exchanges[exchange].request;
+        request.append(choice, &self.lists, scratch, out);
+    }
+
+    /// The address that connection `index` is made from, if one is given.
+    pub(crate) fn source(&self, index: u32) -> Option<IpAddr> {
+        match self.target.sources.as_slice() {
+            [] => None,
+            sources => Some(sources[index as usize % sources.len()]),
+        }
     }
 
     /// The measurement's length, if it is known.
@@ -97,16 +187,105 @@ impl<'a> Plan<'a> {
     pub(crate) fn ensure_descriptors(&self) -> Result<(), LoadError> {
         let open = fs::read_dir("/proc/self/fd").map_or(64, |entries| entries.count() as u64);
         let workers = self.cpus.len() as u64 * DESCRIPTORS_OF_A_WORKER;
-        let needed = open + workers + u64::from(self.connections);
-        let failed = |source| LoadError::Descriptors {
-            wanted: needed,
-            source,
-        };
-        let limit = sys::descriptor_limit().map_err(failed)?;
-        if must_raise(limit, needed, self.connections)? {
-            sys::raise_descriptor_limit(limit).map_err(failed)?;
+        let needed = open + workers + u64::from(self.most_connections);
+        let limit = sys::descriptor_limit();
+        if must_raise(limit, needed, self.most_connections)? {
+            sys::raise_descriptor_limit(limit).map_err(|source| LoadError::Descriptors {
+                wanted: needed,
+                source,
+            })?;
         }
         Ok(())
+    }
+}
+
+fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
+    if spec.exchanges.is_empty() {
+        return Err(LoadError::NoExchanges);
+    }
+    if spec.schedule.most_connections() == 0 {
+        return Err(LoadError::NoConnections);
+    }
+    let bounds = [
+        ("bins", Some(spec.bin), LEAST_BIN),
+        ("intervals", spec.interval, LEAST_INTERVAL),
+    ];
+    for (what, length, least) in bounds {
+        match length {
+            Some(length) if length < least => {
+                return Err(LoadError::TooShort {
+                    what,
+                    length,
+                    least,
+                });
+            }
+            _ => {}
+        }
+    }
+    let Timeouts {
+        connect, request, ..
+    } = spec.timeouts;
+    for (which, timeout) in [("connect", connect), ("request", request)] {
+        if timeout.is_zero() {
+            return Err(LoadError::ZeroTimeout { which });
+        }
+    }
+    let Protocol::Http1 {
+        reuse, pipeline, ..
+    } = spec.protocol;
+    let problem = match pipeline {
+        1 => return Ok(()),
+        0 => "at least one request must be on its way".to_owned(),
+        _ if pipeline > MOST_PIPELINED => format!("more than {MOST_PIPELINED} help nobody"),
+        _ if reuse == Reuse::PerRequest => {
+            "a connection per request carries only one of them".to_owned()
+        }
+        _ if spec.schedule.is_open() => {
+            "an open loop sends each request when its time has come, on a free connection"
+                .to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(LoadError::Pipeline { problem })
+}
+
+/// The order in which exchanges are sent so that each comes as often as its weight says, as evenly as possible: always
+/// the one that is farthest behind its share (smooth weighted round robin).
+fn cycle(exchanges: &[Exchange]) -> Result<Vec<u32>, LoadError> {
+    let divisor = exchanges
+        .iter()
+        .fold(0, |divisor, exchange| common(divisor, exchange.weight));
+    let weights: Vec<i64> = exchanges
+        .iter()
+        .map(|exchange| i64::from(exchange.weight / divisor.max(1)))
+        .collect();
+    let total: i64 = weights.iter().sum();
+    if divisor == 0 || total as usize > LONGEST_CYCLE {
+        return Err(LoadError::BadWeights {
+            total: total as u64,
+            most: LONGEST_CYCLE as u64,
+        });
+    }
+    let mut behind = vec![0i64; weights.len()];
+    let next = |_| {
+        let mut farthest = 0;
+        for (index, weight) in weights.iter().enumerate() {
+            behind[index] += weight;
+            if behind[index] > behind[farthest] {
+                farthest = index;
+            }
+        }
+        behind[farthest] -= total;
+        farthest as u32
+    };
+    Ok((0..total).map(next).collect())
+}
+
+/// The greatest common divisor.
+fn common(a: u32, b: u32) -> u32 {
+    match b {
+        0 => a,
+        _ => common(b, a % b),
     }
 }
 
@@ -121,85 +300,26 @@ fn must_raise(limit: DescriptorLimit, needed: u64, connections: u32) -> Result<b
     Ok(needed > limit.soft)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use deadheat_model::load::{Expectation, RequestSpec, StatusSet, Target};
+/// A set of status codes, looked up by one bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StatusMap(Arc<[u64; 16]>);
 
-    fn spec() -> LoadSpec {
-        let expect = Expectation {
-            status: StatusSet::just(200),
-            length: None,
-            content: None,
-        };
-        let schedule = Schedule::Closed {
-            connections: 3,
-            ramp: Duration::ZERO,
-        };
-        LoadSpec::new(
-            Target::plain("127.0.0.1:1".parse().unwrap()),
-            vec![Exchange::new(RequestSpec::get("/"), expect)],
-            schedule,
-            StopRule::Count { requests: 1 },
-        )
+impl StatusMap {
+    pub(crate) fn new(set: &StatusSet) -> Self {
+        let mut bits = [0u64; 16];
+        for status in (100..1000u16).filter(|status| set.contains(*status)) {
+            bits[usize::from(status / 64)] |= 1 << (status % 64);
+        }
+        Self(Arc::new(bits))
     }
 
-    fn refusal(change: impl FnOnce(&mut LoadSpec)) -> LoadError {
-        let mut spec = spec();
-        change(&mut spec);
-        Plan::new(&spec).expect_err("a refusal")
-    }
-
-    #[test]
-    fn what_cannot_work_is_refused() {
-        assert!(Plan::new(&spec()).is_ok());
-        assert!(matches!(
-            refusal(|spec| spec.exchanges.clear()),
-            LoadError::NoExchanges
-        ));
-        let none = Schedule::Closed {
-            connections: 0,
-            ramp: Duration::ZERO,
-        };
-        assert!(matches!(
-            refusal(|spec| spec.schedule = none),
-            LoadError::NoConnections
-        ));
-        assert!(matches!(
-            refusal(|spec| spec.bin = Duration::from_micros(1)),
-            LoadError::NarrowBins { .. }
-        ));
-        assert!(matches!(
-            refusal(|spec| spec.timeouts.request = Duration::ZERO),
-            LoadError::ZeroTimeout { which: "request" }
-        ));
-        let bad = refusal(|spec| spec.exchanges[0].request.path = "/a b".to_owned());
-        assert!(
-            bad.to_string().starts_with("request 0 cannot be sent: "),
-            "{bad}"
-        );
-    }
-
-    #[test]
-    fn no_cpus_means_one_worker_that_is_not_pinned() {
-        let mut spec = spec();
-        assert_eq!(Plan::new(&spec).unwrap().cpus, [None]);
-        spec.cpus = vec![1, 0];
-        assert_eq!(Plan::new(&spec).unwrap().cpus, [Some(1), Some(0)]);
-    }
-
-    #[test]
-    fn the_descriptor_limit_is_raised_only_where_needed() {
-        let limit = DescriptorLimit {
-            soft: 100,
-            hard: 1_000,
-        };
-        assert!(!must_raise(limit, 100, 90).unwrap());
-        assert!(must_raise(limit, 101, 90).unwrap());
-        let error = must_raise(limit, 1_001, 990).unwrap_err().to_string();
-        assert!(
-            error.contains("990 connections") && error.contains("ulimit -n 1001"),
-            "{error}"
-        );
+    #[inline]
+    pub(crate) fn contains(&self, status: u16) -> bool {
+        let bits = self.0.get(usize::from(status / 64)).copied();
+        bits.unwrap_or(0) >> (status % 64) & 1 == 1
     }
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

@@ -156,6 +156,15 @@ impl FailureCounts {
         all.filter(|(_, count)| *count > 0)
     }
 
+    /// What came to these counts since `earlier` ones of the same series.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut counts = self.clone();
+        for (own, before) in counts.0.iter_mut().zip(earlier.0) {
+            *own = own.saturating_sub(before);
+        }
+        counts
+    }
+
     /// Adds another count.
     pub fn merge(&mut self, other: &Self) {
         for (own, more) in self.0.iter_mut().zip(other.0) {

@@ -59,6 +59,21 @@ impl LatencyHistogram {
         (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.max()))
     }
 
+    /// An empty histogram in little memory: recording allocates.
+    pub fn small() -> Self {
+        let mut small =
+            Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).expect("constant bounds");
+        small.auto(true);
+        Self(small)
+    }
+
+    /// The same latencies in as little memory as they need.
+    pub fn compact(&self) -> Self {
+        let mut compact = Self::small();
+        compact.merge(self);
+        compact
+    }
+
     /// Forgets everything, and keeps the room for it.
     pub fn clear(&mut self) {
         self.0.reset();
@@ -100,6 +115,16 @@ impl LatencyHistogram {
     pub fn encoded(&self) -> String {
         // Writing into memory does not fail.
         encode(&self.0).unwrap_or_default()
+    }
+
+    /// The same, only as large as what was recorded: for keeping many. Recording into it may allocate.
+    pub fn trimmed(&self) -> Self {
+        // The bounds are constants that the constructor accepts, and it grows to take every value.
+        let mut own =
+            Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).expect("constant bounds");
+        own.auto(true);
+        own.add(&self.0).expect("it grows");
+        Self(own)
     }
 
     /// Adds another histogram's latencies.
@@ -228,6 +253,21 @@ mod tests {
             (max - 3600.0).abs() < 3.6,
             "clamped to an hour, not {max} s"
         );
+    }
+
+    #[test]
+    fn trimming_takes_room_away_and_nothing_else() {
+        let mut histogram = LatencyHistogram::new();
+        for ns in [1_000, 2_000_000, 3_000_000] {
+            histogram.record_ns(ns);
+        }
+        let mut trimmed = histogram.trimmed();
+        assert_eq!(trimmed, histogram);
+        assert!(trimmed.0.buckets() < histogram.0.buckets());
+        for both in [&mut trimmed, &mut histogram] {
+            both.record_ns(u64::MAX);
+        }
+        assert_eq!(trimmed.quantile(0.6), histogram.quantile(0.6));
     }
 
     #[test]

@@ -70,8 +70,38 @@ impl Interval {
         }
     }
 
+    /// The same in as little memory as it needs: one that was recorded into has room for every latency.
+    pub fn compact(&self) -> Self {
+        Self {
+            service_time: self.service_time.compact(),
+            response_time: self.response_time.as_ref().map(LatencyHistogram::compact),
+            ..self.clone_without_latencies()
+        }
+    }
+
+    fn clone_without_latencies(&self) -> Self {
+        Self {
+            failed: self.failed.clone(),
+            service_time: LatencyHistogram::small(),
+            response_time: None,
+            ..*self
+        }
+    }
+
+    /// Adds the interval that follows this one, so that both are one.
+    pub fn append(&mut self, next: &Self) {
+        let (from, in_flight, waiting, connections) =
+            (self.from, next.in_flight, next.waiting, next.connections);
+        self.merge(next);
+        self.from = from;
+        self.until = next.until;
+        (self.in_flight, self.waiting, self.connections) = (in_flight, waiting, connections);
+    }
+
     /// Adds what another worker saw in the same interval.
     pub fn merge(&mut self, other: &Self) {
+        // Workers end a little apart where no clock ends the measurement.
+        self.until = self.until.max(other.until);
         self.issued += other.issued;
         self.succeeded += other.succeeded;
         self.failed.merge(&other.failed);

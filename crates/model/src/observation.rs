@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
 
@@ -217,7 +217,7 @@ pub struct Observation {
     #[serde(default)]
     pub resent: u64,
     /// Whole answers in the measurement by status, right or wrong.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind, phase and cause.
     #[serde(default)]
@@ -311,6 +311,17 @@ impl Observation {
     }
 }
 
+/// Reads the keys of an object as numbers. Serde does that itself only outside of tagged enums, and a trial's record is
+/// one: what lies in it comes by a buffer that knows keys as text alone.
+fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, u64>, D::Error> {
+    let read = BTreeMap::<String, u64>::deserialize(deserializer)?;
+    let status = |(key, count): (String, u64)| match key.parse() {
+        Ok(status) => Ok((status, count)),
+        Err(_) => Err(D::Error::custom(format!("{key:?} is no status"))),
+    };
+    read.into_iter().map(status).collect()
+}
+
 impl Observation {
     fn merge_failures(&mut self, other: &FailureGroup) {
         let alike = |own: &&mut FailureGroup| {
@@ -358,6 +369,23 @@ mod tests {
         assert_eq!(whole.bins.len(), 3);
         assert_eq!(whole.bins[0].succeeded, 2);
         assert_eq!(whole.throughput(), 5.0);
+    }
+
+    #[test]
+    fn it_is_read_back_also_from_within_a_tagged_value() {
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "is")]
+        enum Tagged {
+            Found { load: Box<Observation> },
+        }
+        let mut load = Box::new(part(4, 1));
+        load.statuses = BTreeMap::from([(200, 4), (503, 1)]);
+        let tagged = Tagged::Found { load };
+        let json = serde_json::to_string(&tagged).unwrap();
+        assert_eq!(serde_json::from_str::<Tagged>(&json).unwrap(), tagged);
+        let wrong = json.replace("\"503\"", "\"many\"");
+        let error = serde_json::from_str::<Tagged>(&wrong).unwrap_err();
+        assert!(error.to_string().contains("no status"), "{error}");
     }
 
     #[test]

@@ -9,4 +9,10 @@ pub enum ReportError {
     /// A value has no JSON form.
     #[error("writing the report as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// A histogram could not be written into HdrHistogram's log.
+    #[error("writing the HdrHistogram log: {reason}")]
+    HdrLog {
+        /// What happened.
+        reason: String,
+    },
 }

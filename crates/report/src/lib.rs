@@ -7,6 +7,7 @@ pub mod error;
 pub mod figure;
 pub mod html;
 pub mod json;
+pub mod load;
 pub mod markdown;
 pub mod text;
 pub mod view;

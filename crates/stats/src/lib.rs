@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod cell;
 pub mod compare;
 pub mod interval;
+pub mod load;
 pub mod order_statistic;
 pub mod rank;
 pub mod settings;

@@ -29,6 +29,30 @@ pub fn chunked(status: u16, body: &[u8], size: usize) -> Vec<u8> {
     bytes
 }
 
+/// A body of `pieces` times `piece` bytes with a content-length, out of one buffer: no memory holds it.
+pub fn endless(piece: usize, pieces: u64) -> Vec<Step> {
+    let length = piece as u64 * pieces;
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+    vec![
+        Step::Send(head.into_bytes()),
+        Step::Repeat(vec![b'd'; piece].into(), pieces),
+    ]
+}
+
+/// The same in chunks of `piece` bytes.
+pub fn endless_chunks(piece: usize, pieces: u64) -> Vec<Step> {
+    let chunk = [
+        format!("{piece:x}\r\n").into_bytes(),
+        vec![b'd'; piece],
+        b"\r\n".to_vec(),
+    ];
+    vec![
+        Step::Send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec()),
+        Step::Repeat(chunk.concat().into(), pieces),
+        Step::Send(b"0\r\n\r\n".to_vec()),
+    ]
+}
+
 /// 200 with [`BODY`].
 pub fn hello() -> Vec<u8> {
     sized(200, "", BODY)

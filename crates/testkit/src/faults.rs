@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
-use deadheat_model::Failure;
+use deadheat_model::{
+    Failure,
+    failure::FailurePhase::{self, Body, Connect, FirstByte, Head, Write},
+};
 
 use crate::{
     Script, Step, Turn,
@@ -23,6 +26,8 @@ pub struct Case {
     pub body: &'static [u8],
     /// The failure of each request, or that each is a success.
     pub outcome: Result<(), Failure>,
+    /// What was going on when each failed: one of these. More than one where it is a race between two segments.
+    pub phases: &'static [FailurePhase],
     /// Whether requests share a connection.
     pub keeps: bool,
     /// What is done when a connection is accepted.
@@ -34,6 +39,7 @@ pub struct Case {
 impl Case {
     fn new(name: &'static str, outcome: Result<(), Failure>, answer: Vec<Step>) -> Self {
         Self {
+            phases: &[],
             name,
             method: "GET",
             status: 200,
@@ -49,8 +55,16 @@ impl Case {
         Self::new(name, Ok(()), answer)
     }
 
-    fn wrong(name: &'static str, kind: Failure, answer: Vec<Step>) -> Self {
-        Self::new(name, Err(kind), answer)
+    fn wrong(
+        name: &'static str,
+        kind: Failure,
+        phases: &'static [FailurePhase],
+        answer: Vec<Step>,
+    ) -> Self {
+        Self {
+            phases,
+            ..Self::new(name, Err(kind), answer)
+        }
     }
 
     fn empty(self, method: &'static str, status: u16) -> Self {
@@ -102,6 +116,11 @@ pub fn right() -> Vec<Case> {
             "one byte at a time",
             send_cut(&whole, &every, Duration::ZERO),
         ),
+        Case::right("lines end in LF alone", {
+            send("HTTP/1.1 200 OK\nContent-Length: 13\n\nHello, World!")
+        }),
+        Case::right("an empty body", send(sized(200, "", b""))).empty("GET", 200),
+        Case::right("an empty body in chunks", send(chunked(200, b"", 1))).empty("GET", 200),
         Case::right(
             "in three pieces, slowly",
             send_cut(&whole, &[5, 30], Duration::from_millis(5)),
@@ -153,6 +172,16 @@ pub fn right() -> Vec<Case> {
             vec![Step::SendFin(hello())]
         })
         .keeping(false),
+        Case::right("HTTP/1.0 without a length and with keep-alive", {
+            // Only the end of the connection can end it.
+            then(old("Connection: keep-alive\r\n"), Step::Fin)
+        })
+        .keeping(false),
+        Case::right("chunked and Connection: close", {
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
+            then(format!("{head}d\r\nHello, World!\r\n0\r\n\r\n"), Step::Fin)
+        })
+        .keeping(false),
         Case::right("Connection: close, without closing", {
             send(sized(200, "Connection: close\r\n", BODY))
         })
@@ -165,113 +194,208 @@ pub fn wrong() -> Vec<Case> {
     let whole = hello();
     let cut = |length: usize, end: Step| then(&whole[..length], end);
     let in_body = whole.len() - 3;
+    // As a byte per second is to a timeout of some seconds.
+    let every: Vec<usize> = (1..whole.len()).collect();
     let chunked_head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let head = |headers: &str| format!("HTTP/1.1 200 OK\r\n{headers}\r\nHello, World!");
     let huge = format!("X: {}\r\n", "x".repeat(70_000));
     vec![
         Case {
             greet: vec![Step::Reset],
-            ..Case::wrong("reset when accepted", Failure::Reset, Vec::new())
+            ..Case::wrong(
+                "reset when accepted",
+                Failure::Reset,
+                &[Connect, Write, FirstByte],
+                Vec::new(),
+            )
         },
-        Case::wrong("reset before the head", Failure::Reset, vec![Step::Reset]),
-        Case::wrong("reset in the head", Failure::Reset, cut(20, Step::Reset)),
+        Case::wrong(
+            "reset before the head",
+            Failure::Reset,
+            &[FirstByte],
+            vec![Step::Reset],
+        ),
+        Case::wrong("reset after a 103", Failure::Reset, &[FirstByte, Head], {
+            then("HTTP/1.1 103 Early Hints\r\n\r\n", Step::Reset)
+        }),
+        Case::wrong("reset after the head", Failure::Reset, &[Body], {
+            cut(whole.len() - BODY.len(), Step::Reset)
+        }),
+        Case::wrong("reset in a chunk", Failure::Reset, &[Body], {
+            then(format!("{chunked_head}d\r\nHello"), Step::Reset)
+        }),
+        Case::wrong("FIN after the head", Failure::TruncatedBody, &[Body], {
+            cut(whole.len() - BODY.len(), Step::Fin)
+        }),
+        Case::wrong(
+            "reset in the head",
+            Failure::Reset,
+            &[Head],
+            cut(20, Step::Reset),
+        ),
         Case::wrong(
             "reset in the body",
             Failure::Reset,
+            &[Body],
             cut(in_body, Step::Reset),
         ),
-        Case::wrong("FIN before the head", Failure::ClosedEarly, vec![Step::Fin]),
-        Case::wrong("FIN after a 100", Failure::ClosedEarly, {
+        Case::wrong(
+            "FIN before the head",
+            Failure::ClosedEarly,
+            &[FirstByte],
+            vec![Step::Fin],
+        ),
+        Case::wrong("FIN after a 100", Failure::ClosedEarly, &[FirstByte], {
             then("HTTP/1.1 100 Continue\r\n\r\n", Step::Fin)
         }),
         Case::wrong(
             "FIN in the head",
             Failure::TruncatedHead,
+            &[Head],
             cut(20, Step::Fin),
         ),
         Case::wrong(
             "FIN in the body",
             Failure::TruncatedBody,
+            &[Body],
             cut(in_body, Step::Fin),
         ),
-        Case::wrong("FIN in a chunk", Failure::TruncatedBody, {
+        Case::wrong("FIN in a chunk", Failure::TruncatedBody, &[Body], {
             then(format!("{chunked_head}d\r\nHello"), Step::Fin)
         }),
-        Case::wrong("FIN before the last chunk", Failure::TruncatedBody, {
-            then(format!("{chunked_head}d\r\nHello, World!\r\n"), Step::Fin)
-        }),
-        Case::wrong("never answers", Failure::Timeout, vec![Step::Silence]),
+        Case::wrong(
+            "FIN before the last chunk",
+            Failure::TruncatedBody,
+            &[Body],
+            then(format!("{chunked_head}d\r\nHello, World!\r\n"), Step::Fin),
+        ),
+        Case::wrong(
+            "never answers",
+            Failure::Timeout,
+            &[FirstByte],
+            vec![Step::Silence],
+        ),
+        Case::wrong(
+            "stops in the head",
+            Failure::Timeout,
+            &[Head],
+            cut(20, Step::Silence),
+        ),
+        Case::wrong(
+            "a byte now and then",
+            Failure::Timeout,
+            &[Head],
+            send_cut(&whole, &every, Duration::from_millis(30)),
+        ),
         Case::wrong(
             "stops in the body",
             Failure::Timeout,
+            &[Body],
             cut(in_body, Step::Silence),
         ),
         Case::wrong(
             "garbage",
             Failure::BadHead,
+            &[Head],
             send("220 mail.example ESMTP\r\n"),
         ),
-        Case::wrong("garbage, then FIN", Failure::BadHead, {
+        Case::wrong("garbage, then FIN", Failure::BadHead, &[Head], {
             then(BODY, Step::Fin)
         }),
         Case::wrong(
             "a huge header",
             Failure::BadHead,
+            &[Head],
             send(sized(200, &huge, BODY)),
         ),
-        Case::wrong("101 headers", Failure::BadHead, send(with_headers(101))),
+        Case::wrong("a header of 1 MiB", Failure::BadHead, &[Head], {
+            send(sized(200, &format!("X: {}\r\n", "x".repeat(1 << 20)), BODY))
+        }),
+        Case::wrong(
+            "200 headers",
+            Failure::BadHead,
+            &[Head],
+            send(with_headers(200)),
+        ),
+        Case::wrong(
+            "101 headers",
+            Failure::BadHead,
+            &[Head],
+            send(with_headers(101)),
+        ),
         Case::wrong(
             "HTTP/2.0",
             Failure::BadHead,
+            &[Head],
             send("HTTP/2.0 200 OK\r\n\r\n"),
         ),
-        Case::wrong("two lengths", Failure::BadFraming, {
+        Case::wrong("two lengths", Failure::BadFraming, &[Head], {
             send(head("Content-Length: 13\r\nContent-Length: 14\r\n"))
         }),
-        Case::wrong("a length and chunks", Failure::BadFraming, {
+        Case::wrong("the same length twice", Failure::BadFraming, &[Head], {
+            send(head("Content-Length: 13\r\nContent-Length: 13\r\n"))
+        }),
+        Case::wrong("a length and chunks", Failure::BadFraming, &[Head], {
             send(head("Content-Length: 13\r\nTransfer-Encoding: chunked\r\n"))
         }),
-        Case::wrong("a length that is none", Failure::BadFraming, {
+        Case::wrong("a length that is none", Failure::BadFraming, &[Head], {
             send(head("Content-Length: many\r\n"))
         }),
-        Case::wrong("a chunk size that is none", Failure::BadFraming, {
+        Case::wrong("a chunk size that is none", Failure::BadFraming, &[Body], {
             send(format!("{chunked_head}Hello, World!"))
         }),
-        Case::wrong("a chunk longer than its size", Failure::BadFraming, {
-            send(format!("{chunked_head}5\r\nHello, World!\r\n0\r\n\r\n"))
-        }),
-        Case::wrong("bytes after the body", Failure::ExtraBytes, {
+        Case::wrong(
+            "a chunk longer than its size",
+            Failure::BadFraming,
+            &[Body],
+            send(format!("{chunked_head}5\r\nHello, World!\r\n0\r\n\r\n")),
+        ),
+        Case::wrong("bytes after the body", Failure::ExtraBytes, &[Body], {
             send([&whole[..], b"!"].concat())
         }),
-        Case::wrong("two answers", Failure::ExtraBytes, send(whole.repeat(2))),
-        Case::wrong("a body after a 204", Failure::ExtraBytes, {
+        Case::wrong(
+            "two answers",
+            Failure::ExtraBytes,
+            &[Body],
+            send(whole.repeat(2)),
+        ),
+        Case::wrong("a body after a 204", Failure::ExtraBytes, &[Body], {
             send("HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nhi")
         })
         .empty("GET", 204),
-        Case::wrong("503", Failure::WrongStatus, send(sized(503, "", BODY))).keeping(true),
+        Case::wrong(
+            "503",
+            Failure::WrongStatus,
+            &[Head],
+            send(sized(503, "", BODY)),
+        )
+        .keeping(true),
         Case::wrong(
             "404 without a body",
             Failure::WrongStatus,
+            &[Head],
             send(sized(404, "", b"")),
         )
         .keeping(true),
         Case::wrong(
             "shorter",
             Failure::WrongLength,
+            &[Body],
             send(sized(200, "", &BODY[1..])),
         )
         .keeping(true),
-        Case::wrong("longer, in chunks", Failure::WrongLength, {
+        Case::wrong("longer, in chunks", Failure::WrongLength, &[Body], {
             send(chunked(200, b"Hello, World!!", 5))
         })
         .keeping(true),
         Case::wrong(
             "another body",
             Failure::WrongContent,
+            &[Body],
             send(sized(200, "", b"Hello, Wurld!")),
         )
         .keeping(true),
-        Case::wrong("another body, in chunks", Failure::WrongContent, {
+        Case::wrong("another body, in chunks", Failure::WrongContent, &[Body], {
             send(chunked(200, b"hello, World!", 5))
         })
         .keeping(true),

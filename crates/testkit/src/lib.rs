@@ -2,15 +2,28 @@
 //! faults that a load generator must tell apart. Loopback only, ports by the system, everything ends on drop.
 
 pub mod answers;
+mod backlog;
+mod conversation;
 pub mod faults;
+pub mod judge;
+pub mod latency;
+mod listen;
 mod null;
 mod oracle;
 mod port;
 mod request;
 mod script;
+mod seen;
+mod sys;
+mod tls;
+mod wire;
 
+pub use backlog::FullBacklog;
+pub use listen::Listen;
 pub use null::NullServer;
-pub use oracle::{OracleServer, Seen};
+pub use oracle::OracleServer;
 pub use port::RefusingPort;
 pub use request::Request;
-pub use script::{Script, Step, Turn, right_then};
+pub use script::{Script, Step, Turn, for_the_last_of, right_then};
+pub use seen::{Agreed, Conversation, Seen, Served};
+pub use tls::{Authority, Identity, Of, TlsFault, TlsServer};

@@ -1,11 +1,11 @@
 //! A server that answers by a script and tells what it saw. A thread per connection: clear, and quick enough for
-//! tests.
+//! tests of some hundreds of connections.
 
 use std::{
     collections::HashMap,
-    io::{self, BufReader, Write as _},
-    net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
-    os::fd::AsRawFd as _,
+    io,
+    net::{Shutdown, SocketAddr},
+    path::Path,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -14,52 +14,55 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{RefusingPort, Request, Script, Step, Turn};
+use crate::{
+    Listen, RefusingPort, Script, Seen, TlsServer,
+    conversation::converse,
+    listen::{Listener, Place},
+    seen::Conversation,
+    wire::Socket,
+};
 
-/// Requests that are kept whole.
-const KEPT: usize = 100;
+/// What a connection's thread needs: little more than its own frames.
+const STACK_BYTES: usize = 512 * 1024;
 
-/// What a server saw.
-#[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// Connections accepted.
-    pub connections: u64,
-    /// Whole requests read.
-    pub requests: u64,
-    /// Their bytes.
-    pub request_bytes: u64,
-    /// When each arrived, since the server's start, by a monotonic clock.
-    pub arrivals: Vec<Duration>,
-    /// The first 100 requests.
-    pub first: Vec<Request>,
-    /// What was no request: the errors.
-    pub malformed: Vec<String>,
-}
-
-struct Shared {
-    script: Box<dyn Script>,
-    started: Instant,
-    stopping: AtomicBool,
+/// What the threads of a server share.
+pub(crate) struct Shared {
+    pub(crate) script: Box<dyn Script>,
+    pub(crate) tls: Option<TlsServer>,
+    pub(crate) together: bool,
+    pub(crate) started: Instant,
+    pub(crate) stopping: AtomicBool,
     state: Mutex<State>,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    seen: Seen,
+pub(crate) struct State {
+    pub(crate) seen: Seen,
     /// Open connections, to be shut down at the end.
-    open: HashMap<u64, TcpStream>,
+    pub(crate) open: HashMap<u64, Socket>,
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until so long after the start, but not beyond the server's end.
+    pub(crate) fn sleep_until(&self, since_start: Duration) {
+        while !self.stopping.load(Ordering::SeqCst) {
+            let left = since_start.saturating_sub(self.started.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(Duration::from_millis(20)));
+        }
     }
 }
 
 /// A server that answers by a script.
 pub struct OracleServer {
-    address: SocketAddr,
+    place: Place,
     shared: Arc<Shared>,
     accepting: Option<JoinHandle<()>>,
 }
@@ -71,7 +74,7 @@ impl OracleServer {
     ///
     /// When there is none, or no thread.
     pub fn start(script: impl Script) -> io::Result<Self> {
-        Self::listen(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, script)
+        Listen::ipv4()?.serve(script)
     }
 
     /// Listens where another server was.
@@ -80,7 +83,7 @@ impl OracleServer {
     ///
     /// When somebody else has the port.
     pub fn start_at(address: SocketAddr, script: impl Script) -> io::Result<Self> {
-        Self::listen(TcpListener::bind(address)?, script)
+        Listen::at(address)?.serve(script)
     }
 
     /// Listens on a port that has refused until now.
@@ -89,13 +92,20 @@ impl OracleServer {
     ///
     /// When the system refuses.
     pub fn start_on(port: RefusingPort, script: impl Script) -> io::Result<Self> {
-        Self::listen(port.listen()?, script)
+        Listen::on(port)?.serve(script)
     }
 
-    fn listen(listener: TcpListener, script: impl Script) -> io::Result<Self> {
-        let address = listener.local_addr()?;
+    pub(crate) fn listen(listen: Listen, script: Box<dyn Script>) -> io::Result<Self> {
+        let Listen {
+            listener,
+            tls,
+            together,
+        } = listen;
+        let place = listener.place()?;
         let shared = Arc::new(Shared {
-            script: Box::new(script),
+            script,
+            tls,
+            together,
             started: Instant::now(),
             stopping: AtomicBool::new(false),
             state: Mutex::default(),
@@ -106,20 +116,44 @@ impl OracleServer {
             move || accept(&listener, &shared)
         })?;
         Ok(Self {
-            address,
+            place,
             shared,
             accepting: Some(accepting),
         })
     }
 
     /// Where it listens.
+    ///
+    /// # Panics
+    ///
+    /// When that is a Unix socket.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        match &self.place {
+            Place::Tcp(address) => *address,
+            Place::Unix(path) => panic!("{} has no address", path.display()),
+        }
+    }
+
+    /// The Unix socket that it listens on.
+    ///
+    /// # Panics
+    ///
+    /// When that is a port.
+    pub fn path(&self) -> &Path {
+        match &self.place {
+            Place::Unix(path) => path,
+            Place::Tcp(address) => panic!("{address} has no path"),
+        }
+    }
+
+    /// How long it has been there: the time on the clock of [`Seen`].
+    pub fn age(&self) -> Duration {
+        self.shared.started.elapsed()
     }
 
     /// What it has seen so far.
     pub fn seen(&self) -> Seen {
-        self.shared.state().seen.clone()
+        in_order(self.shared.state().seen.clone())
     }
 
     /// What it has seen once all connections have ended, which their clients must see to.
@@ -140,168 +174,91 @@ impl OracleServer {
             "{} connections are still open",
             state.open.len()
         );
-        state.seen.clone()
+        in_order(state.seen.clone())
     }
-}
 
-impl Drop for OracleServer {
-    fn drop(&mut self) {
+    /// Ends all connections and listens no more; tells what it saw, and keeps its port, which refuses from now on.
+    ///
+    /// # Errors
+    ///
+    /// When somebody else has taken the port meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// When it listens on a Unix socket.
+    pub fn stop(mut self) -> io::Result<(Seen, RefusingPort)> {
+        let address = self.address();
+        self.end();
+        Ok((self.seen(), RefusingPort::at(address)?))
+    }
+
+    fn end(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread.
-        let _ = TcpStream::connect(self.address);
         if let Some(accepting) = self.accepting.take() {
+            self.place.knock();
+            // A panic of that thread has been shown already.
             let _ = accepting.join();
         }
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
-    let mut threads = Vec::new();
-    for (connection, stream) in (0..).zip(listener.incoming()) {
+impl Drop for OracleServer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Connections note what they see as they get to it; arrivals are told in order of time.
+fn in_order(mut seen: Seen) -> Seen {
+    seen.arrivals.sort_unstable();
+    seen
+}
+
+fn accept(listener: &Listener, shared: &Arc<Shared>) {
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let mut connection = 0;
+    loop {
+        let accepted = listener.accept();
         if shared.stopping.load(Ordering::SeqCst) {
             break;
         }
-        let Ok((stream, clone)) = stream.and_then(|stream| Ok((stream.try_clone()?, stream)))
+        let Ok((socket, clone)) = accepted.and_then(|socket| Ok((socket.try_clone()?, socket)))
         else {
+            // No descriptor left: one may be free in a moment.
+            thread::sleep(Duration::from_millis(1));
             continue;
         };
         let mut state = shared.state();
         state.seen.connections += 1;
+        state.seen.each.push(Conversation {
+            peer: socket.peer(),
+            ..Conversation::default()
+        });
         state.open.insert(connection, clone);
         drop(state);
-        let shared = Arc::clone(shared);
-        threads.push(thread::spawn(move || {
-            let _ = serve(stream, connection, &shared);
-            shared.state().open.remove(&connection);
-            shared.ended.notify_all();
-        }));
+        threads.retain(|thread| !thread.is_finished());
+        threads.extend(talk(socket, connection, shared));
+        connection += 1;
     }
-    for stream in shared.state().open.values() {
-        let _ = stream.shutdown(Shutdown::Both);
+    for socket in shared.state().open.values() {
+        let _ = socket.shutdown(Shutdown::Both);
     }
     for thread in threads {
         let _ = thread.join();
     }
 }
 
-/// Whether a connection is still answered.
-#[derive(PartialEq, Eq)]
-enum Going {
-    On,
-    Silent,
-    Gone,
-}
-
-fn serve(stream: TcpStream, connection: u64, shared: &Shared) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut input = BufReader::new(stream.try_clone()?);
-    let mut going = play(&stream, &shared.script.greet(connection), shared)?;
-    for nth in 0.. {
-        if going == Going::Gone {
-            return reset(&stream, connection, shared);
-        }
-        let request = match Request::read(&mut input) {
-            Ok(Some(request)) => request,
-            Ok(None) => return Ok(()),
-            Err(error) => {
-                if error.kind() == io::ErrorKind::InvalidData {
-                    shared.state().seen.malformed.push(error.to_string());
-                }
-                return Err(error);
-            }
-        };
-        let index = note(shared, &request);
-        if going == Going::On {
-            let turn = Turn {
-                connection,
-                nth,
-                index,
-                request: &request,
-            };
-            going = play(&stream, &shared.script.answer(&turn), shared)?;
-        }
-    }
-    Ok(())
-}
-
-fn note(shared: &Shared, request: &Request) -> u64 {
-    let at = shared.started.elapsed();
-    let seen = &mut shared.state().seen;
-    seen.requests += 1;
-    seen.request_bytes += request.wire_bytes;
-    seen.arrivals.push(at);
-    if seen.first.len() < KEPT {
-        seen.first.push(request.clone());
-    }
-    seen.requests - 1
-}
-
-fn play(mut stream: &TcpStream, steps: &[Step], shared: &Shared) -> io::Result<Going> {
-    for step in steps {
-        match step {
-            Step::Send(bytes) => stream.write_all(bytes)?,
-            Step::Pause(length) => pause(*length, shared),
-            Step::Fin => {
-                stream.shutdown(Shutdown::Write)?;
-                return Ok(Going::Silent);
-            }
-            Step::SendFin(bytes) => {
-                send_more(stream, bytes)?;
-                stream.shutdown(Shutdown::Write)?;
-                return Ok(Going::Silent);
-            }
-            Step::Reset => return Ok(Going::Gone),
-            Step::Silence => return Ok(Going::Silent),
-        }
-    }
-    Ok(Going::On)
-}
-
-/// Sends bytes that wait in the kernel for what follows them.
-fn send_more(stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
-    let flags = libc::MSG_MORE | libc::MSG_NOSIGNAL;
-    let (from, length) = (bytes.as_ptr().cast(), bytes.len());
-    // SAFETY: `from` is valid for reading over `length` bytes, and the descriptor is open.
-    let sent = unsafe { libc::send(stream.as_raw_fd(), from, length, flags) };
-    match usize::try_from(sent) {
-        Ok(sent) if sent == length => Ok(()),
-        Ok(_) => Err(io::ErrorKind::WriteZero.into()),
-        Err(_) => Err(io::Error::last_os_error()),
-    }
-}
-
-/// Sleeps, but not beyond the server's end.
-fn pause(length: Duration, shared: &Shared) {
-    let until = Instant::now() + length;
-    while !shared.stopping.load(Ordering::SeqCst) {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        thread::sleep(left.min(Duration::from_millis(20)));
-    }
-}
-
-/// Makes the last close of this socket a reset. There are three copies of it: the other two go first.
-fn reset(stream: &TcpStream, connection: u64, shared: &Shared) -> io::Result<()> {
-    let linger = libc::linger {
-        l_onoff: 1,
-        l_linger: 0,
-    };
-    let length = size_of_val(&linger) as libc::socklen_t;
-    // SAFETY: `linger` is valid for reading over `length` bytes, and the descriptor is open.
-    let result = unsafe {
-        libc::setsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_LINGER,
-            (&raw const linger).cast(),
-            length,
-        )
-    };
-    shared.state().open.remove(&connection);
-    match result {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+/// A thread that talks with the peer until one of them ends it. Without a thread the connection is closed at once.
+fn talk(socket: Socket, connection: u64, shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
+    let own = Arc::clone(shared);
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+    let thread = thread.spawn(move || {
+        // How it ended is the peer's affair; what of it counts was noted.
+        let _ = converse(socket, connection, &own);
+        own.state().open.remove(&connection);
+        own.ended.notify_all();
+    });
+    thread
+        .inspect_err(|_| drop(shared.state().open.remove(&connection)))
+        .ok()
 }

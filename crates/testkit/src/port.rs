@@ -3,8 +3,10 @@
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener},
-    os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd},
+    os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd},
 };
+
+use crate::sys;
 
 /// A loopback port that refuses connections for as long as this lives.
 #[derive(Debug)]
@@ -20,6 +22,25 @@ impl RefusingPort {
     ///
     /// When the system has no socket or port left.
     pub fn new() -> io::Result<Self> {
+        Self::take(0)
+    }
+
+    /// Takes the port that a server has had until now, without listening on it.
+    ///
+    /// # Errors
+    ///
+    /// When somebody else has it, or it is not of 127.0.0.1.
+    pub fn at(address: SocketAddr) -> io::Result<Self> {
+        match address {
+            SocketAddr::V4(v4) if *v4.ip() == Ipv4Addr::LOCALHOST => Self::take(v4.port()),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("keeping {address}: only ports of 127.0.0.1 are kept"),
+            )),
+        }
+    }
+
+    fn take(port: u16) -> io::Result<Self> {
         // SAFETY: the call takes no pointers; a non-negative result is a new descriptor that nobody else owns.
         let socket = unsafe {
             let raw = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
@@ -28,19 +49,21 @@ impl RefusingPort {
             }
             OwnedFd::from_raw_fd(raw)
         };
-        let any = libc::sockaddr_in {
+        // Connections of the server before may still fade away there.
+        sys::reuse_address(socket.as_fd())?;
+        let wanted = libc::sockaddr_in {
             sin_family: libc::AF_INET as libc::sa_family_t,
-            sin_port: 0,
+            sin_port: port.to_be(),
             sin_addr: libc::in_addr {
                 s_addr: u32::from(Ipv4Addr::LOCALHOST).to_be(),
             },
             sin_zero: [0; 8],
         };
-        let mut bound = any;
+        let mut bound = wanted;
         let mut length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
         // SAFETY: both addresses are valid for `length` bytes, and `bound` is written within them.
         let result = unsafe {
-            match libc::bind(socket.as_raw_fd(), (&raw const any).cast(), length) {
+            match libc::bind(socket.as_raw_fd(), (&raw const wanted).cast(), length) {
                 0 => libc::getsockname(socket.as_raw_fd(), (&raw mut bound).cast(), &mut length),
                 error => error,
             }

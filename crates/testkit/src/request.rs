@@ -9,6 +9,8 @@ pub struct Request {
     pub method: String,
     /// Path and query.
     pub path: String,
+    /// The version: "HTTP/1.1" or "HTTP/1.0".
+    pub version: String,
     /// Headers in order, names as they came.
     pub headers: Vec<(String, String)>,
     /// The body, after the transfer coding is undone.
@@ -38,12 +40,13 @@ impl Request {
             return Ok(None);
         };
         let mut words = start.split(' ');
-        let (Some(method), Some(path), Some("HTTP/1.1"), None) =
+        let (Some(method), Some(path), Some(version @ ("HTTP/1.0" | "HTTP/1.1")), None) =
             (words.next(), words.next(), words.next(), words.next())
         else {
             return Err(bad(format!("no request line: {start:?}")));
         };
         (request.method, request.path) = (method.to_owned(), path.to_owned());
+        request.version = version.to_owned();
         loop {
             let line = request.line(input)?.ok_or_else(cut)?;
             if line.is_empty() {
@@ -54,7 +57,7 @@ impl Request {
                 .ok_or_else(|| bad(format!("no header: {line:?}")))?;
             request.headers.push((name.to_owned(), value.to_owned()));
         }
-        if request.header("host").is_none() {
+        if request.header("host").is_none() && request.version == "HTTP/1.1" {
             return Err(bad("no Host".to_owned()));
         }
         match (
@@ -68,7 +71,9 @@ impl Request {
                     .map_err(|_| bad(format!("content-length {length:?}")))?;
                 request.take(input, length)?;
             }
-            (None, Some("chunked")) => request.read_chunks(input)?,
+            (None, Some("chunked")) if request.version == "HTTP/1.1" => {
+                request.read_chunks(input)?
+            }
             both => return Err(bad(format!("framed by {both:?}"))),
         }
         Ok(Some(request))
@@ -157,6 +162,8 @@ mod tests {
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nhi",
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n",
+            "POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "GET / HTTP/1.2\r\nHost: x\r\n\r\n",
         ] {
             assert!(Request::read(&mut bytes.as_bytes()).is_err(), "{bytes:?}");
         }

@@ -1,6 +1,6 @@
 //! What a server does, as values.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::Request;
 
@@ -9,10 +9,17 @@ use crate::Request;
 pub enum Step {
     /// Sends these bytes, at once and in a segment of their own.
     Send(Vec<u8>),
+    /// Sends the same bytes so many times, out of one buffer: bodies that no memory holds.
+    Repeat(Arc<[u8]>, u64),
     /// Waits.
     Pause(Duration),
-    /// Says that nothing follows (FIN), and goes on reading without an answer.
+    /// Waits until so long after the server's start: [`Turn::arrived`] and some time, for an answer after a known
+    /// time however busy the machine is.
+    Until(Duration),
+    /// Says that nothing follows (with TLS close_notify, then FIN), and goes on reading without an answer.
     Fin,
+    /// FIN without TLS's close_notify: the end that anybody could have sent. Without TLS the same as `Fin`.
+    Cut,
     /// Sends these bytes and FIN in one segment, so that the peer learns of both at once. For small bytes.
     SendFin(Vec<u8>),
     /// Resets the connection (RST).
@@ -30,6 +37,8 @@ pub struct Turn<'a> {
     pub nth: u64,
     /// Which request of all, from 0.
     pub index: u64,
+    /// When its last byte arrived, since the server's start.
+    pub arrived: Duration,
     /// The request.
     pub request: &'a Request,
 }
@@ -56,5 +65,14 @@ pub fn right_then(count: u64, right: Vec<Step>, then: Vec<Step>) -> impl Script 
     move |turn: &Turn<'_>| match turn.index < count {
         true => right.clone(),
         false => then.clone(),
+    }
+}
+
+/// Does `usual` for the first requests of a connection and `last` for its `count`th: a server that ends its
+/// connections after so many.
+pub fn for_the_last_of(count: u64, usual: Vec<Step>, last: Vec<Step>) -> impl Script {
+    move |turn: &Turn<'_>| match turn.nth + 1 < count {
+        true => usual.clone(),
+        false => last.clone(),
     }
 }

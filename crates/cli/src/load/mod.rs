@@ -1,3 +1,149 @@
 //! `deadheat load`: the load generator on its own.
+//!
+//! ```text
+//! LoadArgs (as typed) → asked, checked, found → LoadSpec → plan → run → LoadRecord → outputs, thresholds → exit status
+//! ```
 
+pub(crate) mod args;
+mod care;
+mod clashes;
+mod expect;
 mod live;
+mod outputs;
+mod plan_text;
+mod rate;
+mod request;
+mod series;
+mod spec;
+mod target;
+mod template;
+mod thresholds;
+mod told;
+mod url;
+mod urls_file;
+mod words;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadheat_load::LoadEvent;
+use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
+use deadheat_runner::session::describe_machine;
+use jiff::Timestamp;
+
+use self::{
+    args::{LiveArg, LoadArgs},
+    live::{Live, Mode},
+    outputs::Outputs,
+    plan_text::Around,
+    request::Asked,
+    series::Series,
+    thresholds::Threshold,
+};
+use crate::{
+    exit::{Exit, Failure},
+    interrupt, output, run,
+};
+
+pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+    let asked = request::asked(args).map_err(Failure::usage)?;
+    clashes::check(args, &asked.origin).map_err(Failure::usage)?;
+    let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
+    let found = target::find(&asked.origin, args)?;
+    let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
+    let spec =
+        spec::spec(args, found.target, exchanges, run::random_seed()).map_err(Failure::usage)?;
+    let thresholds = &args.output.fail_if;
+    let fits = |threshold: &Threshold| threshold.check(spec.schedule.is_open());
+    thresholds
+        .iter()
+        .try_for_each(fits)
+        .map_err(Failure::usage)?;
+    let outputs = Outputs::open(&args.output.output, args.output.json)?;
+    let around = Around {
+        typed: &asked.typed,
+        how: found.how.as_deref(),
+        files: &args.output.output,
+        thresholds,
+    };
+    output::note(&plan_text::describe(&spec, &around));
+    if args.care.dry_run {
+        return Ok(Exit::Fine);
+    }
+    let record = go(spec, &asked, mode(args.output.live))?;
+    outputs.write(&record)?;
+    Ok(conclude(&record, thresholds))
+}
+
+/// Loads, and keeps what was found.
+fn go(spec: LoadSpec, asked: &Asked, mode: Mode) -> Result<LoadRecord, Failure> {
+    let stop = interrupt::on_signals().map_err(|error| {
+        Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
+    })?;
+    let started = Timestamp::now().to_string();
+    let mut live = Live::start(mode, &spec, &asked.typed);
+    let mut series = Series::default();
+    let mut on_event = |event: LoadEvent| {
+        live.on(&event);
+        if let LoadEvent::Interval(interval) = &event {
+            series.push(interval);
+        }
+    };
+    let observation = deadheat_load::run(&spec, &mut on_event, &stop);
+    live.finish();
+    let observation = observation.map_err(|error| told::refused(&asked.typed, &error))?;
+    let mut record = LoadRecord {
+        schema: SCHEMA,
+        deadheat: env!("CARGO_PKG_VERSION").to_owned(),
+        started,
+        url: asked.typed.clone(),
+        machine: describe_machine(),
+        spec,
+        interrupted: false,
+        observation,
+        intervals: series.into_intervals(),
+    };
+    request::without_secrets(&mut record.spec.exchanges);
+    record.interrupted = was_cut_short(&record, &stop);
+    Ok(record)
+}
+
+/// Whether somebody stopped the load before its end: a signal that comes while the last answers are waited for takes
+/// nothing away, and one is the end of a load until Ctrl-C.
+fn was_cut_short(record: &LoadRecord, stop: &AtomicBool) -> bool {
+    let found = &record.observation;
+    stop.load(Ordering::SeqCst)
+        && match record.spec.stop {
+            StopRule::Duration { length } => found.window < length,
+            StopRule::Count { requests } => found.measured.ended() < requests,
+            StopRule::Interrupt => found.window.is_zero(),
+        }
+}
+
+/// Tells what became of the thresholds, and what follows for the exit status.
+fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
+    let mut failed = false;
+    for threshold in thresholds {
+        let outcome = threshold.judge(record);
+        output::note(&outcome.line);
+        failed |= outcome.failed;
+    }
+    if let Some(hint) = told::redirects(record) {
+        output::note(&hint);
+    }
+    if let Some(nothing) = told::nothing(record) {
+        output::error(&nothing);
+        return Exit::Nothing;
+    }
+    if failed { Exit::Failed } else { Exit::Fine }
+}
+
+/// How the load is shown, where the user leaves it to us.
+fn mode(asked: LiveArg) -> Mode {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    match asked {
+        LiveArg::Auto if output::watched() && !dumb => Mode::Terminal,
+        LiveArg::Auto | LiveArg::Lines => Mode::Lines,
+        LiveArg::Terminal => Mode::Terminal,
+        LiveArg::Off => Mode::Silent,
+    }
+}

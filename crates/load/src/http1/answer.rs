@@ -10,6 +10,8 @@ use super::{
 
 /// Who wants to see an answer's parts.
 pub(crate) trait Sink {
+    /// An interim head (1xx).
+    fn interim(&mut self, _status: u16) {}
     /// The final head; `raw` are its bytes.
     fn head(&mut self, head: &Head, raw: &[u8]);
     /// Some of the body, after the transfer coding is undone. Never empty.
@@ -39,6 +41,21 @@ pub(crate) enum Ending {
     Cut(Failure),
 }
 
+/// How much of an answer has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Not a byte, apart from interim answers.
+    Nothing,
+    /// Some of its head.
+    Head,
+    /// Its head, and perhaps some of its body.
+    Body,
+}
+
+/// Bytes of a head in pieces that a reader holds without an allocation: most heads are shorter, and ten thousand
+/// readers take 5 MiB.
+const CARRIED: usize = 512;
+
 #[derive(Debug)]
 enum State {
     Head,
@@ -55,11 +72,11 @@ pub(crate) struct AnswerReader {
 }
 
 impl AnswerReader {
-    /// A reader whose heads may come in pieces without an allocation up to `capacity` bytes.
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
+    /// A reader.
+    pub(crate) fn new() -> Self {
         Self {
             state: State::Head,
-            carry: Vec::with_capacity(capacity),
+            carry: Vec::with_capacity(CARRIED),
             to_head: false,
         }
     }
@@ -69,6 +86,46 @@ impl AnswerReader {
         self.state = State::Head;
         self.carry.clear();
         self.to_head = to_head;
+    }
+
+    /// How much of the answer has come.
+    pub(crate) fn progress(&self) -> Progress {
+        match &self.state {
+            State::Head if self.carry.is_empty() => Progress::Nothing,
+            State::Head => Progress::Head,
+            State::Body { .. } => Progress::Body,
+        }
+    }
+
+    /// How many bytes of the body are still to come, if that is known and nothing else comes before them.
+    #[inline]
+    pub(crate) fn body_left(&self) -> Option<u64> {
+        match &self.state {
+            State::Body {
+                body: Body::Sized { left },
+                ..
+            } => Some(*left),
+            _ => None,
+        }
+    }
+
+    /// Takes note of bytes of the body that came and were dropped unseen; no more than [`Self::body_left`].
+    #[inline]
+    pub(crate) fn skip(&mut self, dropped: u64) -> Step {
+        if let State::Body {
+            body: Body::Sized { left },
+            keep_alive,
+        } = &mut self.state
+        {
+            *left = left.saturating_sub(dropped);
+            if *left == 0 {
+                return Step::Whole {
+                    used: 0,
+                    keep_alive: *keep_alive,
+                };
+            }
+        }
+        Step::More
     }
 
     /// Takes the next bytes from the connection.
@@ -118,8 +175,7 @@ impl AnswerReader {
         if self.carry.is_empty() {
             let parsed = head::parse(bytes, self.to_head)?;
             match &parsed {
-                Some((head, length)) if !head.is_interim() => sink.head(head, &bytes[..*length]),
-                Some(_) => {}
+                Some((head, length)) => tell(head, &bytes[..*length], sink),
                 None => self.carry.extend_from_slice(bytes),
             }
             return Ok(parsed);
@@ -131,9 +187,7 @@ impl AnswerReader {
         let Some((head, length)) = head::parse(&self.carry, self.to_head)? else {
             return Ok(None);
         };
-        if !head.is_interim() {
-            sink.head(&head, &self.carry[..length]);
-        }
+        tell(&head, &self.carry[..length], sink);
         self.carry.clear();
         Ok(Some((head, length - carried)))
     }
@@ -150,6 +204,13 @@ impl AnswerReader {
             } => Ending::Whole,
             State::Body { .. } => Ending::Cut(Failure::TruncatedBody),
         }
+    }
+}
+
+fn tell(head: &Head, raw: &[u8], sink: &mut impl Sink) {
+    match head.is_interim() {
+        true => sink.interim(head.status),
+        false => sink.head(head, raw),
     }
 }
 

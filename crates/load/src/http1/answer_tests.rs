@@ -32,7 +32,7 @@ impl Sink for Collect {
 
 /// Feeds `bytes` in pieces that end at `cuts`, then ends the connection.
 fn read(bytes: &[u8], cuts: &[usize], to_head: bool) -> Reading {
-    let mut reader = AnswerReader::with_capacity(0);
+    let mut reader = AnswerReader::new();
     reader.begin(to_head);
     let mut collect = Collect::default();
     let mut result = None;
@@ -200,7 +200,7 @@ fn cutting_an_answer_anywhere_changes_nothing() {
 #[test]
 fn a_reader_is_used_again() {
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello";
-    let mut reader = AnswerReader::with_capacity(0);
+    let mut reader = AnswerReader::new();
     let mut collect = Collect::default();
     for cut in 1..bytes.len() {
         reader.begin(false);

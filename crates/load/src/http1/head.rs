@@ -148,6 +148,10 @@ fn number(digits: &[u8]) -> Result<u64, Malformed> {
 fn interpret(response: &httparse::Response<'_, '_>, to_head: bool) -> Result<Head, Malformed> {
     // A complete head has both.
     let status = response.code.unwrap_or_default();
+    // RFC 9110 §15: from 100 on. httparse takes any three digits, and 020 is no 20.
+    if status < 100 {
+        return Err(Malformed::head("its status is less than 100"));
+    }
     let is_1_1 = response.version == Some(1);
     // RFC 9112 §6.3 rule 1: answers to HEAD, 1xx, 204 and 304 end with their head, whatever their headers say.
     let bodiless = to_head || matches!(status, 100..=199 | 204 | 304);
@@ -305,6 +309,8 @@ mod tests {
             "HTTP/2.0 200 OK\r\n\r\n",
             "HTTP/1.1 20 OK\r\n\r\n",
             "HTTP/1.1 2x0 OK\r\n\r\n",
+            "HTTP/1.1 020 OK\r\n\r\n",
+            "HTTP/1.1 000 OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
             "HTTP/1.1 200 OK\r\ncontent-length : 5\r\n\r\n",
         ] {

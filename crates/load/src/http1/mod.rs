@@ -9,9 +9,9 @@ mod chunked;
 mod head;
 mod request;
 
-pub(crate) use answer::{AnswerReader, Ending, Sink, Step};
+pub(crate) use answer::{AnswerReader, Ending, Progress, Sink, Step};
 pub(crate) use head::Head;
-pub(crate) use request::EncodedRequest;
+pub(crate) use request::{EncodedRequest, Manner};
 
 use deadheat_model::Failure;
 

@@ -1,38 +1,46 @@
 //! One worker thread: an event loop over its share of the connections.
 //!
 //! After its set-up a worker takes no lock, allocates nothing and formats nothing, as long as no failure is among
-//! the first few of its kind. An answer costs one `recv` and the next request one `send`; the rest is shared by
-//! all connections that were ready at once.
+//! the first few of its kind (TLS allocates for its records, and a template for a body longer than those before). An
+//! answer costs one `recv` and the next request one `send`; the rest is shared by all connections that were ready at
+//! once.
 
+mod backlog;
 mod connects;
+mod reading;
 mod requests;
 
 use std::{
-    io,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use deadheat_model::{Observation, observation::WorkerHealth};
-use mio::{Events, Poll, event::Event};
 
 use crate::{
     LoadError,
     connection::{Connection, State},
-    deadlines::Deadlines,
+    deadlines::{Deadlines, NEVER},
     plan::Plan,
-    recorder::Recorder,
+    poller::{Events, Poller, Ready},
+    recorder::{Extent, Gauges, Outlet, Recorder},
     schedule::{Timeline, first_send, nanos, share},
-    sys,
+    sys, tls,
     verify::Contents,
 };
 
+use backlog::Backlog;
+
 /// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;
-/// Events taken at once.
-const EVENTS: usize = 1024;
+/// Bytes dropped at once by the kernel. The room for them is never written to, and so takes no memory.
+const DROP_ROOM: usize = 16 * 1024 * 1024;
 /// How long a worker sleeps at most before it looks whether it should stop.
 const NAP: u64 = 10_000_000;
+/// How often receive queues are looked at.
+const LOOK: u64 = 100_000_000;
+/// The most connections that one look takes in.
+const LOOKED_AT: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -43,27 +51,53 @@ enum Phase {
     Over,
 }
 
+/// Room for what is read.
+struct Buffers {
+    /// Plain bytes.
+    plain: Vec<u8>,
+    /// Bytes as they come from the wire, where that is something else.
+    wire: Vec<u8>,
+    /// Room for what is dropped.
+    dropped: Vec<u8>,
+}
+
 /// A worker with its connections.
 pub(crate) struct Worker<'a> {
     index: usize,
     plan: &'a Plan<'a>,
     stop: &'a AtomicBool,
-    poll: Poll,
-    events: Events,
-    buffer: Vec<u8>,
+    poller: Poller,
+    buffers: Buffers,
+    /// Room for a body from a template.
+    scratch: Vec<u8>,
+    tls: Option<tls::Client>,
     connections: Vec<Connection>,
+    /// Connections being made.
+    opening: usize,
+    /// Connections whose end the server had announced, and that it did not close.
+    vain_goodbyes: u32,
     deadlines: Deadlines,
+    /// The requests of an open loop whose time has come.
+    backlog: Option<Backlog>,
+    /// When the next one's time comes; in a closed loop never.
+    next_arrival: u64,
     contents: Contents,
     recorder: Recorder,
     timeline: Timeline,
     request_timeout: u64,
     connect_timeout: u64,
+    cool_down: u64,
+    interval: u64,
     phase: Phase,
     /// When the next phase begins.
+    phase_edge: u64,
+    /// When the interval ends.
+    interval_edge: u64,
+    /// The earlier one.
     edge: u64,
+    next_look: u64,
     /// The last reading of the clock.
     now: u64,
-    cool_down: u64,
     /// Requests under way when the load ended.
     left: u64,
     /// CPU and wall time at the measurement's start, then over the measurement.
@@ -77,62 +111,97 @@ impl<'a> Worker<'a> {
         index: usize,
         plan: &'a Plan<'a>,
         stop: &'a AtomicBool,
+        outlet: Option<Outlet>,
     ) -> Result<Self, LoadError> {
-        let poll = Poll::new().map_err(|source| LoadError::Poll {
+        let poller = Poller::new().map_err(|source| LoadError::Poll {
             worker: index,
             source,
         })?;
-        let own = share(index, plan.cpus.len(), plan.connections);
-        let exchanges = plan.exchanges.len();
-        let connections: Vec<Connection> = own
-            .map(|global| Connection::new(global as usize % exchanges))
+        if plan.arrivals.is_some() {
+            sys::make_timers_exact();
+        }
+        let workers = plan.cpus.len();
+        let connections: Vec<Connection> = share(index, workers, plan.most_connections)
+            .map(|global| Connection::new(global as usize % plan.cycle.len(), plan.pipeline))
             .collect();
+        let extent = Extent {
+            is_open: plan.arrivals.is_some(),
+            has_tls: plan.tls.is_some(),
+            outlet,
+        };
+        let exchanges = plan.exchanges.iter().map(|prepared| prepared.exchange);
+        let resumption = plan.target.tls.as_ref().is_some_and(|tls| tls.resumption);
+        // Written to, so that its pages are there before the first read.
+        let buffer = || vec![1u8; READ_BUFFER];
         Ok(Self {
             index,
             plan,
             stop,
-            poll,
-            events: Events::with_capacity(EVENTS),
-            // Written to, so that its pages are there before the first read.
-            buffer: vec![1u8; READ_BUFFER],
+            poller,
+            buffers: Buffers {
+                plain: buffer(),
+                wire: plan.tls.as_ref().map_or_else(Vec::new, |_| buffer()),
+                dropped: match plan.peer.is_tcp() && plan.tls.is_none() {
+                    true => vec![0; DROP_ROOM],
+                    false => Vec::new(),
+                },
+            },
+            scratch: Vec::new(),
+            tls: plan.tls.as_ref().map(|tls| tls.for_worker(resumption)),
             deadlines: Deadlines::new(connections.len()),
+            backlog: plan
+                .arrivals
+                .as_ref()
+                .map(|arrivals| Backlog::new(arrivals, index, workers, connections.len())),
             connections,
-            contents: Contents::new(&plan.exchanges, plan.content_sample),
-            recorder: Recorder::new(plan.bin, plan.length()),
+            opening: 0,
+            vain_goodbyes: 0,
+            next_arrival: NEVER,
+            contents: Contents::new(exchanges, plan.content_sample),
+            recorder: Recorder::new(plan.bin, plan.length(), extent),
             timeline: Timeline::new(0, plan.warm_up, plan.stop),
             request_timeout: nanos(plan.timeouts.request),
             connect_timeout: nanos(plan.timeouts.connect),
-            phase: Phase::WarmUp,
-            edge: 0,
-            now: 0,
             cool_down: nanos(plan.timeouts.cool_down),
+            interval: plan.interval.map_or(NEVER, nanos),
+            phase: Phase::WarmUp,
+            phase_edge: NEVER,
+            interval_edge: NEVER,
+            edge: NEVER,
+            next_look: NEVER,
+            now: 0,
             left: 0,
             cpu_time: Duration::ZERO,
             wall: 0,
         })
     }
 
-    /// Loads until the end.
-    pub(crate) fn run(&mut self, timeline: Timeline) -> Result<(), LoadError> {
-        // Apart from the worker while it runs, because it changes while they are looked at.
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let mut events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+    /// Loads until the end; `events` is room for them, which cannot go with the worker to another thread.
+    pub(crate) fn run(&mut self, timeline: Timeline, events: &mut Events) -> Result<(), LoadError> {
         self.begin(timeline);
         while self.phase != Phase::Over {
-            self.wait(&mut events)?;
+            self.wait(events)?;
             self.tick();
-            for event in &events {
+            if self.now >= self.next_look {
+                self.look_at_queues();
+            }
+            for ready in events.iter() {
                 if self.phase == Phase::Over {
                     break;
                 }
-                self.on_event(event, &mut buffer);
+                if self.now >= self.next_arrival {
+                    self.admit();
+                }
+                self.on_event(ready);
             }
             if self.phase != Phase::Over && self.now >= self.deadlines.next() {
                 self.expire();
             }
+            if self.backlog.is_some() {
+                self.attend_backlog();
+            }
             self.look_for_the_end();
         }
-        (self.buffer, self.events) = (buffer, events);
         Ok(())
     }
 
@@ -148,27 +217,34 @@ impl<'a> Worker<'a> {
 
     fn begin(&mut self, timeline: Timeline) {
         self.timeline = timeline;
-        self.edge = timeline.measure_from;
-        let own = share(self.index, self.plan.cpus.len(), self.plan.connections);
+        self.phase_edge = timeline.measure_from;
+        self.interval_edge = timeline.start.saturating_add(self.interval);
+        self.edge = self.phase_edge.min(self.interval_edge);
+        self.next_look = timeline.measure_from;
+        self.recorder.begin(timeline.start);
+        let own = share(self.index, self.plan.cpus.len(), self.plan.most_connections);
         for (slot, global) in own.enumerate() {
-            let after = first_send(global, self.plan.connections, self.plan.ramp);
-            self.deadlines
-                .set(slot, timeline.start.saturating_add(after));
+            if global < self.plan.connections {
+                let after = first_send(global, self.plan.connections, self.plan.ramp);
+                self.deadlines
+                    .set(slot, timeline.start.saturating_add(after));
+            } else if let Some(backlog) = &mut self.backlog {
+                backlog.absent.push(slot);
+            }
         }
+        self.next_arrival();
         self.tick();
         self.expire();
     }
 
     fn wait(&mut self, events: &mut Events) -> Result<(), LoadError> {
         let until = self.deadlines.next().min(self.edge).min(self.now + NAP);
-        let timeout = Duration::from_nanos(until.saturating_sub(self.now));
-        match self.poll.poll(events, Some(timeout)) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(LoadError::Poll {
-                worker: self.index,
-                source: error,
-            }),
-            _ => Ok(()),
-        }
+        let until = until.min(self.next_arrival);
+        let waited = self.poller.wait(events, until.saturating_sub(self.now));
+        waited.map_err(|source| LoadError::Poll {
+            worker: self.index,
+            source,
+        })
     }
 
     /// Reads the clock, and passes into the next phase where it is time. All times of a load come from here, so
@@ -184,21 +260,33 @@ impl<'a> Worker<'a> {
 
     #[cold]
     fn pass_edge(&mut self) {
+        let at = self.edge;
+        if at == self.phase_edge {
+            self.pass_into_next_phase(at);
+        } else {
+            self.recorder.roll(at, self.gauges());
+        }
+        while self.interval_edge <= at {
+            self.interval_edge = self.interval_edge.saturating_add(self.interval);
+        }
+        self.edge = self.phase_edge.min(self.interval_edge);
+    }
+
+    fn pass_into_next_phase(&mut self, at: u64) {
         match self.phase {
             Phase::WarmUp => {
-                self.recorder.begin_measurement(self.edge, self.in_flight());
+                self.recorder.begin_measurement(at, self.gauges());
                 self.phase = Phase::Measuring;
-                self.edge = self.timeline.measure_until;
+                self.phase_edge = self.timeline.measure_until;
                 self.cpu_time = sys::thread_cpu_time();
                 self.wall = self.now;
             }
             Phase::Measuring => {
-                let at = self.edge;
                 self.end_measurement(at);
                 self.phase = Phase::CoolDown;
-                self.edge = at.saturating_add(self.cool_down);
+                self.phase_edge = at.saturating_add(self.cool_down);
             }
-            Phase::CoolDown => self.finish(self.edge),
+            Phase::CoolDown => self.finish(at),
             Phase::Over => {}
         }
     }
@@ -206,15 +294,24 @@ impl<'a> Worker<'a> {
     fn end_measurement(&mut self, at: u64) {
         self.cpu_time = sys::thread_cpu_time().saturating_sub(self.cpu_time);
         self.wall = self.now - self.wall;
-        self.recorder.end_measurement(at, self.in_flight());
+        self.close_backlog(at);
+        self.recorder.end_measurement(at, self.gauges());
+        self.next_look = NEVER;
     }
 
     #[cold]
     fn finish(&mut self, at: u64) {
-        if self.phase == Phase::Measuring {
-            self.end_measurement(at);
+        match self.phase {
+            Phase::Measuring => self.end_measurement(at),
+            Phase::WarmUp | Phase::CoolDown => self.recorder.roll(at, self.gauges()),
+            Phase::Over => {}
         }
-        self.left = self.in_flight();
+        self.left = self.gauges().in_flight;
+        for connection in &self.connections {
+            if connection.is_established() {
+                self.recorder.connection_lasted(connection.answered);
+            }
+        }
         self.phase = Phase::Over;
     }
 
@@ -228,24 +325,26 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Requests under way, by the connections' states: it must agree with the counts.
-    fn in_flight(&self) -> u64 {
-        let busy = self
-            .connections
-            .iter()
-            .filter(|connection| connection.state == State::Busy);
-        busy.count() as u64
+    /// What stands now. Requests under way come from the connections, and must agree with the counts.
+    fn gauges(&self) -> Gauges {
+        let on_their_way = self.connections.iter().map(|one| one.flights.len() as u64);
+        Gauges {
+            in_flight: on_their_way.sum(),
+            waiting: self.backlog.as_ref().map_or(0, Backlog::waiting),
+        }
     }
 
     fn look_for_the_end(&mut self) {
-        if self.phase == Phase::Measuring
-            && self.plan.quota.is_spent()
-            && self.recorder.outstanding() == 0
-        {
+        let nothing_left = self.recorder.outstanding() == 0
+            && self
+                .backlog
+                .as_ref()
+                .is_none_or(|backlog| backlog.waiting() == 0);
+        if nothing_left && self.phase == Phase::Measuring && self.plan.quota.is_spent() {
             let last = self.recorder.last_end();
             self.finish(last);
         }
-        if self.phase == Phase::CoolDown && self.recorder.outstanding() == 0 {
+        if nothing_left && self.phase == Phase::CoolDown {
             self.finish(self.now);
         }
         if self.stop.load(Ordering::Relaxed) {
@@ -256,27 +355,43 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn on_event(&mut self, event: &Event, buffer: &mut [u8]) {
-        let slot = event.token().0;
-        if self.connections[slot].state == State::Connecting {
-            match self.connections[slot].establish() {
-                Ok(false) => return,
-                Ok(true) => {
-                    self.connections[slot].refusals = 0;
-                    self.recorder.connection_opened();
-                    self.issue(slot);
-                }
-                Err(error) => return self.connect_failed(slot, &error),
+    /// Looks at the receive queues of connections with a request under way.
+    #[cold]
+    fn look_at_queues(&mut self) {
+        self.next_look = self.now.saturating_add(LOOK);
+        let queues = &mut self.recorder.queues;
+        queues.looks += 1;
+        let busy = self
+            .connections
+            .iter()
+            .filter(|one| !one.flights.is_empty());
+        for connection in busy.take(LOOKED_AT) {
+            if let Some(bytes) = connection.unread() {
+                queues.connections += 1;
+                queues.waiting += u64::from(bytes > 0);
+                queues.bytes += bytes;
+                queues.most_bytes = queues.most_bytes.max(bytes);
             }
         }
-        let closing = event.is_read_closed();
-        if self.connections[slot].state == State::Busy
-            && (event.is_readable() || closing || event.is_error())
-        {
-            self.receive(slot, closing, buffer);
+    }
+
+    fn on_event(&mut self, ready: Ready) {
+        let slot = ready.slot;
+        if self.connections[slot].state == State::Connecting {
+            self.try_to_establish(slot);
         }
-        if self.connections[slot].state == State::Busy && event.is_writable() {
-            self.write(slot);
+        match self.connections[slot].state {
+            State::Handshaking => self.handshake(slot),
+            State::Closing if ready.closing => self.renew(slot),
+            State::Open => {
+                if ready.readable {
+                    self.receive(slot, ready.closing);
+                }
+                if ready.writable && self.connections[slot].state == State::Open {
+                    self.go_on_writing(slot);
+                }
+            }
+            State::Absent | State::Connecting | State::Closing | State::Retired => {}
         }
     }
 }

@@ -17,7 +17,7 @@ use deadheat_model::{
     load::{Content, RequestSpec},
 };
 use deadheat_testkit::{
-    OracleServer, Turn,
+    OracleServer, Step, Turn,
     answers::{chunked, send, send_cut, sized},
 };
 
@@ -110,7 +110,11 @@ fn in_a_process_of_its_own() {
                 Duration::from_millis(1),
             ),
             // The connection ends, and another is made.
-            _ => send(sized(200, "Connection: close\r\n", json)),
+            _ => [
+                send(sized(200, "Connection: close\r\n", json)),
+                vec![Step::Fin],
+            ]
+            .concat(),
         }
     });
     let server = server.unwrap();

@@ -1,10 +1,14 @@
 //! The load generator against servers that tell what they saw.
 
 mod allocation;
+mod arrivals;
 mod counting;
 mod ending;
 mod faults;
+mod latency;
 mod pacing;
 mod reconnecting;
 mod requests;
 mod support;
+mod tls;
+mod unix;

@@ -4,6 +4,9 @@ mod cases;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
 mod hostile;
+mod load;
+#[path = "../../../stats/tests/stats/load_fixture.rs"]
+mod load_fixture;
 mod look;
 mod promises;
 mod snapshots;

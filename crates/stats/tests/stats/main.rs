@@ -1,6 +1,8 @@
 //! The statistics against SciPy's figures, against their own laws, and on sessions built by hand.
 
 mod fixture;
+mod load;
+mod load_fixture;
 mod properties;
 mod reference;
 mod sessions;

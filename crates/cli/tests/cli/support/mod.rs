@@ -2,6 +2,7 @@
 
 mod ended;
 mod fake;
+pub mod loaded;
 pub mod processes;
 pub mod recorded;
 pub mod root;

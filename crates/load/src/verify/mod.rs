@@ -10,7 +10,8 @@ use deadheat_model::{
 
 use crate::{
     http1::{Head, Sink},
-    recorder::Examples,
+    plan::StatusMap,
+    recorder::{Cause, Examples},
 };
 
 /// The most bytes of JSON that are gathered for one answer; more is taken as different.
@@ -39,15 +40,15 @@ pub(crate) struct Contents {
 
 impl Contents {
     /// Compares the content of the first answer and then of one in `every`; 0: of none.
-    pub(crate) fn new(exchanges: &[&Exchange], every: u32) -> Self {
-        let known = |exchange: &&Exchange| match &exchange.expect.content {
+    pub(crate) fn new<'a>(exchanges: impl Iterator<Item = &'a Exchange>, every: u32) -> Self {
+        let known = |exchange: &Exchange| match &exchange.expect.content {
             Some(Content::Exact { bytes }) => bytes.clone(),
             Some(Content::Repeated { byte, .. }) => vec![*byte; PATTERN],
             Some(Content::Json { .. } | Content::JsonAt { .. } | Content::Contains { .. })
             | None => Vec::new(),
         };
         Self {
-            known: exchanges.iter().map(known).collect(),
+            known: exchanges.map(known).collect(),
             spare: Vec::with_capacity(4),
             every,
             until_next: 0,
@@ -81,7 +82,11 @@ enum Comparison {
 /// What is known of one answer so far.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    status: u16,
+    /// The status, once the head has come.
+    pub(crate) status: u16,
+    is_right_status: bool,
+    /// Whether 100 Continue has come.
+    pub(crate) may_continue: bool,
     length: u64,
     comparison: Comparison,
     /// What an example would say, if one is wanted.
@@ -100,6 +105,8 @@ impl Answer {
     pub(crate) const fn new() -> Self {
         Self {
             status: 0,
+            is_right_status: false,
+            may_continue: false,
             length: 0,
             comparison: Comparison::Off,
             note: None,
@@ -108,9 +115,22 @@ impl Answer {
 
     /// Gets ready for the next answer.
     pub(crate) fn begin(&mut self) {
+        self.may_continue = false;
         self.length = 0;
         self.comparison = Comparison::Off;
         self.note = None;
+    }
+
+    /// Whether nobody looks at the body of this answer, whose head has come.
+    #[inline]
+    pub(crate) fn ignores_body(&self) -> bool {
+        matches!(self.comparison, Comparison::Off)
+    }
+
+    /// So many bytes of the body came and were dropped unseen.
+    #[inline]
+    pub(crate) fn dropped(&mut self, bytes: u64) {
+        self.length += bytes;
     }
 
     /// Judges the whole answer. The first of status, length and content that is wrong names the failure.
@@ -121,7 +141,7 @@ impl Answer {
         contents: &mut Contents,
     ) -> Verdict {
         let content = self.compare_end(exchange, expect, contents);
-        let failure = if !expect.status.contains(self.status) {
+        let failure = if !self.is_right_status {
             Some(Failure::WrongStatus)
         } else if expect.length.is_some_and(|length| length != self.length) {
             Some(Failure::WrongLength)
@@ -134,6 +154,15 @@ impl Answer {
             failure,
             content_checked: content.is_some(),
             note: self.note.take(),
+        }
+    }
+
+    /// What is counted as the cause of `failure`.
+    pub(crate) fn cause(&self, failure: Failure) -> Cause {
+        match failure {
+            Failure::WrongStatus => Cause::Status(self.status),
+            Failure::WrongLength => Cause::Why("another length"),
+            _ => Cause::Why("another content"),
         }
     }
 
@@ -159,12 +188,14 @@ impl Answer {
         match (comparison, content) {
             (Comparison::Off, _) => None,
             (Comparison::Different, _) => Some(false),
-            (Comparison::Same, Content::Json { .. }) => {
+            (Comparison::Same, Content::Exact { .. } | Content::Repeated { .. }) => {
+                Some(content.length() == Some(self.length))
+            }
+            (Comparison::Same, content) => {
                 let length = self.length as usize;
                 // Of the known text's length it is the known text; shorter, it may still be JSON of that value.
                 Some((length > 0 && length == known.len()) || content.matches(&known[..length]))
             }
-            (Comparison::Same, content) => Some(content.length() == Some(self.length)),
             (Comparison::Gathering(text), content) => {
                 let same = content.matches(&text);
                 if same && known.is_empty() {
@@ -182,6 +213,7 @@ pub(crate) struct Examiner<'a> {
     pub(crate) answer: &'a mut Answer,
     pub(crate) exchange: usize,
     pub(crate) expect: &'a Expectation,
+    pub(crate) statuses: &'a StatusMap,
     pub(crate) contents: &'a mut Contents,
     pub(crate) examples: &'a Examples,
     /// Body bytes that came.
@@ -189,9 +221,14 @@ pub(crate) struct Examiner<'a> {
 }
 
 impl Sink for Examiner<'_> {
+    fn interim(&mut self, status: u16) {
+        self.answer.may_continue |= status == 100;
+    }
+
     fn head(&mut self, head: &Head, raw: &[u8]) {
         self.answer.status = head.status;
-        if !self.expect.status.contains(head.status) {
+        self.answer.is_right_status = self.statuses.contains(head.status);
+        if !self.answer.is_right_status {
             if self.examples.wants(Failure::WrongStatus) {
                 self.answer.note = Some(excerpt(raw));
             }
@@ -257,124 +294,5 @@ impl Examiner<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::http1::AnswerReader;
-    use deadheat_model::load::{RequestSpec, StatusSet};
-
-    fn exchange(content: Content) -> Exchange {
-        Exchange::new(
-            RequestSpec::get("/"),
-            Expectation {
-                status: StatusSet::just(200),
-                length: content.length(),
-                content: Some(content),
-            },
-        )
-    }
-
-    /// The verdicts on `bodies`, one after the other, each delivered in pieces of `piece` bytes.
-    fn judge(
-        exchange: &Exchange,
-        every: u32,
-        bodies: &[&[u8]],
-        piece: usize,
-    ) -> Vec<(Option<Failure>, bool)> {
-        let mut contents = Contents::new(&[exchange], every);
-        let (mut answer, examples) = (Answer::new(), Examples::default());
-        let mut reader = AnswerReader::with_capacity(0);
-        let mut verdicts = Vec::new();
-        for body in bodies {
-            let mut bytes =
-                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes();
-            bytes.extend_from_slice(body);
-            answer.begin();
-            reader.begin(false);
-            for piece in bytes.chunks(piece) {
-                let mut examiner = Examiner {
-                    answer: &mut answer,
-                    exchange: 0,
-                    expect: &exchange.expect,
-                    contents: &mut contents,
-                    examples: &examples,
-                    received: 0,
-                };
-                reader.feed(piece, &mut examiner).unwrap();
-            }
-            let verdict = answer.verdict(0, &exchange.expect, &mut contents);
-            verdicts.push((verdict.failure, verdict.content_checked));
-        }
-        verdicts
-    }
-
-    const RIGHT: (Option<Failure>, bool) = (None, true);
-    const LENGTH: (Option<Failure>, bool) = (Some(Failure::WrongLength), true);
-    const CONTENT: (Option<Failure>, bool) = (Some(Failure::WrongContent), true);
-
-    #[test]
-    fn exact_and_repeated_content_however_it_comes() {
-        let exact = exchange(Content::Exact {
-            bytes: b"Hello".to_vec(),
-        });
-        let repeated = exchange(Content::Repeated {
-            byte: b'd',
-            count: 9_000,
-        });
-        let (right, mut wrong) = (vec![b'd'; 9_000], vec![b'd'; 9_000]);
-        wrong[8_999] = b'e';
-        for piece in [1, 3, 100, 10_000] {
-            let bodies: [&[u8]; 5] = [b"Hello", b"Hellu", b"Hell", b"Hello!", b"Hello"];
-            let verdicts = judge(&exact, 1, &bodies, piece);
-            assert_eq!(verdicts, [RIGHT, CONTENT, LENGTH, LENGTH, RIGHT]);
-            let verdicts = judge(&repeated, 1, &[&right, &wrong, &right[1..]], piece);
-            assert_eq!(verdicts, [RIGHT, CONTENT, LENGTH]);
-        }
-    }
-
-    #[test]
-    fn json_is_compared_by_value() {
-        let value: serde_json::Value = serde_json::json!([{"a": 1, "b": "x"}]);
-        let json = exchange(Content::Json { value });
-        let bodies: [&[u8]; 7] = [
-            br#"[{"a":1,"b":"x"}]"#,
-            br#"[{"a":1,"b":"x"}]"#,
-            br#"[ {"b": "x", "a": 1} ]"#,
-            br#"[{"a":1,"b":"y"}]"#,
-            br#"[{"a":1"#,
-            br#"[{"a":1,"b":"x"}] "#,
-            b"",
-        ];
-        for piece in [1, 5, 1_000] {
-            let verdicts = judge(&json, 1, &bodies, piece);
-            let expected = [RIGHT, RIGHT, RIGHT, CONTENT, CONTENT, RIGHT, CONTENT];
-            assert_eq!(verdicts, expected, "pieces of {piece}");
-        }
-        assert_eq!(judge(&json, 1, &[b"", b"x"], 9), [CONTENT, CONTENT]);
-    }
-
-    #[test]
-    fn one_in_so_many_is_compared() {
-        let exact = exchange(Content::Exact {
-            bytes: b"Hello".to_vec(),
-        });
-        let checked = |every: u32| -> Vec<bool> {
-            let verdicts = judge(&exact, every, &[b"Hello".as_slice(); 7], 9);
-            verdicts.into_iter().map(|(_, checked)| checked).collect()
-        };
-        assert_eq!(checked(3), [true, false, false, true, false, false, true]);
-        assert_eq!(checked(1), [true; 7]);
-        assert_eq!(checked(0), [false; 7]);
-    }
-
-    #[test]
-    fn an_answer_outside_the_sample_is_still_measured() {
-        let exact = exchange(Content::Exact {
-            bytes: b"Hello".to_vec(),
-        });
-        let verdicts = judge(&exact, 0, &[b"Hellu", b"Hell"], 9);
-        assert_eq!(
-            verdicts,
-            [(None, false), (Some(Failure::WrongLength), false)]
-        );
-    }
-}
+#[path = "tests.rs"]
+mod tests;

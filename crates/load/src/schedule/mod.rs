@@ -1,9 +1,12 @@
 //! When requests are sent and when the load ends: pure functions of counts and time, and the shared quota.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+mod arrivals;
+mod quota;
+
+use std::time::Duration;
+
+pub(crate) use arrivals::{Arrivals, Cursor};
+pub(crate) use quota::Quota;
 
 use deadheat_model::load::StopRule;
 
@@ -17,6 +20,11 @@ pub(crate) fn first_send(index: u32, connections: u32, ramp: Duration) -> u64 {
 /// The global indexes of worker `worker`'s connections: dealt like cards, so that the ramp is even on each worker.
 pub(crate) fn share(worker: usize, workers: usize, connections: u32) -> impl Iterator<Item = u32> {
     (worker as u32..connections).step_by(workers.max(1))
+}
+
+/// The global index of a worker's `slot`-th connection.
+pub(crate) fn global(worker: usize, workers: usize, slot: usize) -> u32 {
+    (worker + slot * workers.max(1)) as u32
 }
 
 /// The instants of a load, in nanoseconds of the monotonic clock.
@@ -48,47 +56,6 @@ impl Timeline {
 /// A duration in nanoseconds; more than 584 years count as that.
 pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// How many requests the workers may still issue after the warm-up, together.
-#[derive(Debug)]
-pub(crate) enum Quota {
-    /// As many as fit into the time.
-    Unlimited,
-    /// So many. One counter for all workers: a share for each would leave the quicker ones idle at the end.
-    Left(AtomicU64),
-}
-
-impl Quota {
-    pub(crate) fn new(stop: StopRule) -> Self {
-        match stop {
-            StopRule::Duration { .. } | StopRule::Interrupt => Quota::Unlimited,
-            StopRule::Count { requests } => Quota::Left(AtomicU64::new(requests)),
-        }
-    }
-
-    /// Takes one request from the quota, if one is left.
-    #[inline]
-    pub(crate) fn claim(&self) -> bool {
-        match self {
-            Quota::Unlimited => true,
-            Quota::Left(left) => {
-                let one_less = |left: u64| left.checked_sub(1);
-                // Only the count itself is shared: no other memory hangs on its order.
-                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
-                    .is_ok()
-            }
-        }
-    }
-
-    /// Whether nothing is left.
-    #[inline]
-    pub(crate) fn is_spent(&self) -> bool {
-        match self {
-            Quota::Unlimited => false,
-            Quota::Left(left) => left.load(Ordering::Relaxed) == 0,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -123,22 +90,5 @@ mod tests {
         let length = Duration::MAX;
         let line = Timeline::new(5, Duration::from_nanos(10), StopRule::Duration { length });
         assert_eq!((line.measure_from, line.measure_until), (15, u64::MAX));
-    }
-
-    #[test]
-    fn a_quota_is_exact_over_threads() {
-        let quota = Quota::new(StopRule::Count { requests: 1_000 });
-        let claimed = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    while quota.claim() {
-                        claimed.fetch_add(1, Ordering::Relaxed);
-                    }
-                });
-            }
-        });
-        assert_eq!(claimed.into_inner(), 1_000);
-        assert!(quota.is_spent() && !quota.claim());
     }
 }

@@ -1,0 +1,331 @@
+//! The command line of `deadheat load`, as it is typed.
+//!
+//! What has a default that depends on other options is an `Option`, so that "not given" can be told from "given": an
+//! option that another one makes meaningless is refused, never ignored.
+
+use std::{net::IpAddr, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use deadheat_model::load::{Arrivals, Stage, StatusSet};
+
+use super::{rate, target::FixedAddress, thresholds::Threshold};
+
+const AFTER_HELP: &str = "\
+Times are written 500ms, 10s, 2m. The guide is docs/load.md.
+Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong usage; 3 nothing could be measured.";
+
+/// What `deadheat load` is asked to do.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct LoadArgs {
+    /// What to load, http:// or https://
+    #[arg(value_name = "URL")]
+    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) pace: PaceArgs,
+    #[command(flatten)]
+    pub(crate) end: EndArgs,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) care: CareArgs,
+}
+
+/// When requests are sent.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Loop")]
+pub(crate) struct PaceArgs {
+    /// Connections [default: 50]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) connections: Option<u32>,
+    /// Closed loop: spread the first requests over this time [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = time_or_none)]
+    pub(crate) ramp: Option<Duration>,
+    /// Open loop: send at this rate, whatever comes back: 5000/s, 300/m
+    #[arg(long, value_name = "RATE", value_parser = rate::rate)]
+    pub(crate) rate: Option<f64>,
+    /// Open loop, repeatable: a part at a rate (10s@1000/s) or between two (30s@1000..5000/s)
+    #[arg(long, value_name = "LENGTH@RATE", value_parser = rate::stage)]
+    pub(crate) stage: Vec<Stage>,
+    /// Open loop: how requests lie around the rate [default: uniform]
+    #[arg(long, value_enum)]
+    pub(crate) arrivals: Option<ArrivalsArg>,
+    /// Open loop: open up to so many connections when none is free [default: --connections]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_connections: Option<u32>,
+}
+
+/// How requests lie around the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArrivalsArg {
+    /// At even distances
+    Uniform,
+    /// As of many users who do not know of each other
+    Poisson,
+}
+
+impl From<ArrivalsArg> for Arrivals {
+    fn from(arrivals: ArrivalsArg) -> Self {
+        match arrivals {
+            ArrivalsArg::Uniform => Arrivals::Uniform,
+            ArrivalsArg::Poisson => Arrivals::Poisson,
+        }
+    }
+}
+
+/// When the load ends.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "End")]
+pub(crate) struct EndArgs {
+    /// Measure for so long [default: 10s; with --stage, all stages]
+    #[arg(short, long, value_name = "TIME", value_parser = length)]
+    pub(crate) duration: Option<Duration>,
+    /// Send exactly so many requests instead
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) requests: Option<u64>,
+    /// Measure until Ctrl-C
+    #[arg(long)]
+    pub(crate) until_interrupted: bool,
+    /// Load before the measurement, not in the figures [default: 1s; 0s with --requests]
+    #[arg(long, value_name = "TIME", value_parser = time_or_none)]
+    pub(crate) warm_up: Option<Duration>,
+    /// Wait so long for what is in flight at the end
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_or_none)]
+    pub(crate) grace: Duration,
+}
+
+/// What is sent.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Request")]
+pub(crate) struct RequestArgs {
+    /// The method [default: GET; POST with a body]
+    #[arg(short = 'X', long, value_name = "METHOD")]
+    pub(crate) method: Option<String>,
+    /// A header, 'Name: value'; repeatable; Host replaces the URL's
+    #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = super::request::header)]
+    pub(crate) headers: Vec<(String, String)>,
+    /// The body
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) body: Option<String>,
+    /// The body is this file's content (- is standard input)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) body_file: Option<PathBuf>,
+    /// Send the body in chunks, without a content-length
+    #[arg(long)]
+    pub(crate) chunked: bool,
+    /// Basic authentication
+    #[arg(long, value_name = "USER:PASSWORD")]
+    pub(crate) user: Option<String>,
+    /// Speak HTTP/1.0
+    #[arg(long = "http1.0")]
+    pub(crate) http1_0: bool,
+    /// A new connection for each request
+    #[arg(long)]
+    pub(crate) no_keepalive: bool,
+    /// Send so many requests on a connection before the first is answered [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) pipeline: Option<u32>,
+    /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
+    #[arg(long)]
+    pub(crate) template: bool,
+    /// Several URLs of one origin instead of URL; a line each: [WEIGHT] [METHOD] URL
+    #[arg(long, value_name = "FILE")]
+    pub(crate) urls: Option<PathBuf>,
+}
+
+/// How connections are made.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct ConnectionArgs {
+    /// The longest time for a connection to be made
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = length)]
+    pub(crate) connect_timeout: Duration,
+    /// The longest time for an answer
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = length)]
+    pub(crate) timeout: Duration,
+    /// Connect to this Unix socket; the URL's host is only named in Host
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix_socket: Option<PathBuf>,
+    /// Connect from this address of this machine; repeatable, taken in turn
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) source: Vec<IpAddr>,
+    /// Connect to this address (or ADDRESS:PORT) instead of asking for the URL's name
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) resolve: Option<FixedAddress>,
+    /// IPv4 alone
+    #[arg(short = '4')]
+    pub(crate) ipv4: bool,
+    /// IPv6 alone
+    #[arg(short = '6')]
+    pub(crate) ipv6: bool,
+}
+
+/// With https alone.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "TLS")]
+pub(crate) struct TlsArgs {
+    /// Believe the authorities in this file alone (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Show this certificate to the server (PEM, with its chain)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cert: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+    /// Believe any certificate
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Ask for this name (SNI), and check the certificate against it [default: the URL's host]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server_name: Option<String>,
+    /// A full handshake for each connection
+    #[arg(long)]
+    pub(crate) no_resumption: bool,
+}
+
+/// What makes an answer valid. Only a valid one is throughput.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Valid answers")]
+pub(crate) struct AnswerArgs {
+    /// Status codes: 200, 2xx, 200-204, 2xx,304
+    #[arg(long, value_name = "SET", default_value = "2xx")]
+    pub(crate) expect_status: StatusSet,
+    /// The body's length in bytes
+    #[arg(long, value_name = "N")]
+    pub(crate) expect_length: Option<u64>,
+    /// The body is this text
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) expect_body: Option<String>,
+    /// The body is this file's content
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect_body_file: Option<PathBuf>,
+    /// The body has this text in it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) expect_contains: Option<String>,
+    /// The body is JSON with this value at this place: '/users/0/name="Ann"'
+    #[arg(long, value_name = "POINTER=JSON")]
+    pub(crate) expect_json: Option<String>,
+    /// Compare the content of one body in so many [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) check_every: Option<u32>,
+}
+
+/// What comes out.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// JSON on standard output instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a file as well, repeatable: .txt .json .csv .hlog .hgrm .html
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+    /// The width of the time series' parts [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    pub(crate) interval: Option<Duration>,
+    /// What is shown meanwhile, on standard error
+    #[arg(long, value_enum, default_value_t = LiveArg::Auto)]
+    pub(crate) live: LiveArg,
+    /// Exit with 1 if this comes true, repeatable: 'p99>50ms', 'errors>0.1%', 'throughput<1000/s'
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<Threshold>,
+}
+
+/// What is shown while the load goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LiveArg {
+    /// A view in a terminal, else lines
+    Auto,
+    /// A view that fills the terminal
+    Terminal,
+    /// A line per interval
+    Lines,
+    /// Nothing
+    Off,
+}
+
+/// Care for others, and for being able to do it again.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Care")]
+pub(crate) struct CareArgs {
+    /// Load a host that is neither this machine nor in a private network
+    #[arg(long)]
+    pub(crate) i_may_load_this_host: bool,
+    /// One pinned worker thread per CPU: 2,3 or 0-3 [default: one worker, not pinned]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<String>,
+    /// The seed of Poisson arrivals and templates [default: a random one, shown]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Print the plan and end; nothing is sent
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// The longest time that an option takes: what is longer is a slip of the keyboard.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+/// The narrowest interval: histograms of less than this hold a handful of answers each.
+const NARROWEST: Duration = Duration::from_millis(10);
+
+/// "500ms", "10s", "1m 30s"; zero, too ("0s").
+fn time_or_none(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text)
+        .map_err(|error| format!("{error}; write a time like 500ms, 10s or 2m"))?;
+    if time > LONGEST {
+        return Err("it is longer than a year; write a time like 500ms, 10s or 2m".to_owned());
+    }
+    Ok(time)
+}
+
+/// The same without zero.
+pub(crate) fn length(text: &str) -> Result<Duration, String> {
+    // -d is a body for curl and ours is a duration: whoever types one meets this message.
+    if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
+        return Err("this is no time; a body is given with --body or --body-file".to_owned());
+    }
+    match time_or_none(text)? {
+        Duration::ZERO => Err("it must be longer than nothing".to_owned()),
+        time => Ok(time),
+    }
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    match length(text)? {
+        time if time < NARROWEST => Err(format!("make it {NARROWEST:?} or more")),
+        time => Ok(time),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_need_a_unit_and_may_be_nothing_only_where_that_means_something() {
+        assert_eq!(time_or_none("1m 30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time_or_none("0s"), Ok(Duration::ZERO));
+        assert_eq!(length("250ms"), Ok(Duration::from_millis(250)));
+        for wrong in ["10", "", "-1s", "ten", "1s,", "400days"] {
+            assert!(time_or_none(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(length("0s").unwrap_err().contains("longer than nothing"));
+        assert_eq!(interval("10ms"), Ok(Duration::from_millis(10)));
+        assert!(interval("1ms").unwrap_err().contains("10ms or more"));
+    }
+
+    #[test]
+    fn a_body_after_d_is_told_where_it_belongs() {
+        for body in [r#"{"a":1}"#, "@file", "a=1"] {
+            assert!(length(body).unwrap_err().contains("--body"), "{body}");
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Options that contradict each other, or that mean nothing without another one: refused with the reason and what to do,
+//! so that nobody believes in something that was not done.
+
+use super::{args::LoadArgs, rate, request::has_word, url::Origin};
+
+/// An option's name, and whether it was given.
+type Given<'a> = (&'a str, bool);
+
+/// Refuses the first contradiction.
+pub(crate) fn check(args: &LoadArgs, origin: &Origin) -> Result<(), String> {
+    let clashes = pairs(args).into_iter().find_map(|(one, other, why)| {
+        (one.1 && other.1).then(|| format!("{} and {}: {why}", one.0, other.0))
+    });
+    let lacking = needs(args, origin)
+        .into_iter()
+        .find_map(|(one, there, why)| (one.1 && !there).then(|| format!("{}: {why}", one.0)));
+    match clashes.or(lacking).or_else(|| values(args)) {
+        Some(problem) => Err(problem),
+        None => Ok(()),
+    }
+}
+
+/// Pairs that cannot stand together, and why.
+fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
+    let LoadArgs {
+        pace,
+        end,
+        request,
+        connection,
+        tls,
+        answer,
+        ..
+    } = args;
+    let rate = ("--rate", pace.rate.is_some());
+    let stage = ("--stage", !pace.stage.is_empty());
+    let ramp = ("--ramp", pace.ramp.is_some());
+    let duration = ("--duration", end.duration.is_some());
+    let requests = ("--requests", end.requests.is_some());
+    let until = ("--until-interrupted", end.until_interrupted);
+    let pipeline = (
+        "--pipeline",
+        request.pipeline.is_some_and(|depth| depth > 1),
+    );
+    let body = ("--body", request.body.is_some());
+    let body_file = ("--body-file", request.body_file.is_some());
+    let expects = has_word(&request.headers, "expect", "100-continue");
+    let closes = has_word(&request.headers, "connection", "close");
+    let expect_body = ("--expect-body", answer.expect_body.is_some());
+    let expect_file = ("--expect-body-file", answer.expect_body_file.is_some());
+    let expect_contains = ("--expect-contains", answer.expect_contains.is_some());
+    let expect_json = ("--expect-json", answer.expect_json.is_some());
+    let unix = ("--unix-socket", connection.unix_socket.is_some());
+    let resolve = ("--resolve", connection.resolve.is_some());
+    let one_end = "a load has one end: leave one of them out";
+    let open = "the ramp spreads the first requests of a closed loop, and an open loop has a schedule; begin with a \
+                stage that goes up, like --stage 5s@0..1000/s";
+    let no_address = "a Unix socket has no address: leave one of them out";
+    let one_content = "the content of a body is compared with one thing: leave one of them out";
+    vec![
+        (
+            rate,
+            stage,
+            "both say how fast: make the rate a stage, like --stage 10s@5000/s",
+        ),
+        (ramp, rate, open),
+        (ramp, stage, open),
+        (duration, requests, one_end),
+        (duration, until, one_end),
+        (requests, until, one_end),
+        (
+            pipeline,
+            ("--no-keepalive", request.no_keepalive),
+            "pipelining sends several requests on a connection: leave one of them out",
+        ),
+        (
+            pipeline,
+            ("--header 'Connection: close'", closes),
+            "pipelining sends several requests on a connection: leave one of them out",
+        ),
+        (
+            pipeline,
+            ("--header 'Expect: 100-continue'", expects),
+            "a request that waits for leave to send its body cannot be followed by others before: leave one of them out",
+        ),
+        (
+            pipeline,
+            ("--http1.0", request.http1_0),
+            "HTTP/1.0 has no pipelining: leave one of them out",
+        ),
+        (
+            ("--chunked", request.chunked),
+            ("--http1.0", request.http1_0),
+            "HTTP/1.0 has no chunks: leave one of them out",
+        ),
+        (
+            body,
+            body_file,
+            "a request has one body: leave one of them out",
+        ),
+        (
+            ("--user", request.user.is_some()),
+            (
+                "--header 'Authorization: …'",
+                has_header(args, "authorization"),
+            ),
+            "both say who asks: leave one of them out",
+        ),
+        (expect_body, expect_file, one_content),
+        (expect_body, expect_contains, one_content),
+        (expect_body, expect_json, one_content),
+        (expect_file, expect_contains, one_content),
+        (expect_file, expect_json, one_content),
+        (expect_contains, expect_json, one_content),
+        (
+            ("-4", connection.ipv4),
+            ("-6", connection.ipv6),
+            "each excludes the other's addresses: leave both out for any",
+        ),
+        (unix, resolve, no_address),
+        (unix, ("-4", connection.ipv4), no_address),
+        (unix, ("-6", connection.ipv6), no_address),
+        (
+            unix,
+            ("--source", !connection.source.is_empty()),
+            no_address,
+        ),
+        (
+            ("--insecure", tls.insecure),
+            ("--cacert", tls.cacert.is_some()),
+            "the one believes anybody, the other these authorities alone: leave one of them out",
+        ),
+    ]
+}
+
+/// Options that mean nothing without something else, whether that is there, and what to do.
+fn needs<'a>(args: &LoadArgs, origin: &Origin) -> Vec<(Given<'a>, bool, &'static str)> {
+    let LoadArgs {
+        pace,
+        request,
+        tls,
+        answer,
+        ..
+    } = args;
+    let open = pace.rate.is_some() || !pace.stage.is_empty();
+    let body = request.body.is_some() || request.body_file.is_some();
+    let content = answer.expect_body.is_some()
+        || answer.expect_body_file.is_some()
+        || answer.expect_contains.is_some()
+        || answer.expect_json.is_some();
+    let open_alone = "this is for open loops: give a --rate (or a --stage), or leave it out";
+    let https = "this is for TLS: write https:// in the URL, or leave it out";
+    vec![
+        (("--arrivals", pace.arrivals.is_some()), open, open_alone),
+        (
+            ("--max-connections", pace.max_connections.is_some()),
+            open,
+            "a closed loop has --connections, neither more nor fewer: leave it out, or give a --rate",
+        ),
+        (
+            ("--chunked", request.chunked),
+            body,
+            "there is no body to send in chunks: give one with --body or --body-file",
+        ),
+        (
+            (
+                "--header 'Expect: 100-continue'",
+                has_word(&request.headers, "expect", "100-continue"),
+            ),
+            body,
+            "there is no body to wait with: give one with --body or --body-file",
+        ),
+        (
+            ("--check-every", answer.check_every.is_some()),
+            content,
+            "there is no content to compare: give --expect-body, --expect-contains or --expect-json",
+        ),
+        (
+            ("--cert", tls.cert.is_some()),
+            tls.key.is_some(),
+            "a certificate is of no use without its key: give that with --key",
+        ),
+        (
+            ("--key", tls.key.is_some()),
+            tls.cert.is_some(),
+            "a key is of no use without its certificate: give that with --cert",
+        ),
+        (("--cacert", tls.cacert.is_some()), origin.tls, https),
+        (("--cert", tls.cert.is_some()), origin.tls, https),
+        (("--insecure", tls.insecure), origin.tls, https),
+        (
+            ("--server-name", tls.server_name.is_some()),
+            origin.tls,
+            https,
+        ),
+        (("--no-resumption", tls.no_resumption), origin.tls, https),
+    ]
+}
+
+/// Values that do not fit to each other.
+fn values(args: &LoadArgs) -> Option<String> {
+    let (pace, end) = (&args.pace, &args.end);
+    let connections = pace.connections.unwrap_or(super::spec::CONNECTIONS);
+    if let Some(most) = pace.max_connections
+        && most < connections
+    {
+        return Some(format!(
+            "--max-connections {most}: {connections} connections are opened at the start; give at least so many, or fewer \
+             with --connections"
+        ));
+    }
+    if let (Some(duration), false) = (end.duration, pace.stage.is_empty()) {
+        let stages = rate::total(&pace.stage);
+        if duration < stages {
+            return Some(format!(
+                "--duration {duration:?}: the stages take {stages:?}; leave the duration out, or make the stages shorter"
+            ));
+        }
+    }
+    let ends_at_nothing = pace.stage.last().is_some_and(|stage| stage.to == 0.0);
+    if ends_at_nothing && (end.requests.is_some() || end.until_interrupted) {
+        return Some(
+            "the last --stage ends with a rate of zero, which would go on for ever: give it a rate above zero, or leave \
+             --requests and --until-interrupted out"
+                .to_owned(),
+        );
+    }
+    None
+}
+
+fn has_header(args: &LoadArgs, name: &str) -> bool {
+    let mut headers = args.request.headers.iter();
+    headers.any(|(other, _)| other.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::load::url::LoadUrl;
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        load: LoadArgs,
+    }
+
+    fn checked(line: &str) -> Result<(), String> {
+        // Blanks separate arguments, and _ stands for one in them.
+        let words = line.split_whitespace().map(|word| word.replace('_', " "));
+        let typed = Typed::try_parse_from(std::iter::once("load".to_owned()).chain(words));
+        let typed = typed.unwrap_or_else(|error| panic!("{line}: {error}"));
+        let url = LoadUrl::parse(typed.load.url.as_deref().unwrap_or("http://h/"), false);
+        check(&typed.load, &url.unwrap().origin)
+    }
+
+    #[test]
+    fn contradictions_are_refused_with_both_names() {
+        let cases = [
+            "--rate 5/s | --stage 1s@5/s",
+            "--ramp 1s | --rate 5/s",
+            "--ramp 1s | --stage 1s@5/s",
+            "--duration 1s | --requests 5",
+            "--duration 1s | --until-interrupted",
+            "--requests 5 | --until-interrupted",
+            "--pipeline 4 | --no-keepalive",
+            "--pipeline 4 | --http1.0",
+            "--body x | --body-file y",
+            "--expect-body x | --expect-body-file y",
+            "--expect-body x | --expect-contains y",
+            "--expect-body x | --expect-json =3",
+            "--expect-body-file x | --expect-contains y",
+            "--expect-body-file x | --expect-json =3",
+            "--expect-contains x | --expect-json =3",
+            "-4 | -6",
+            "--unix-socket /x | --resolve ::1",
+            "--unix-socket /x | -4",
+            "--unix-socket /x | -6",
+            "--unix-socket /x | --source ::1",
+            "--insecure | --cacert x",
+        ];
+        for case in cases {
+            let (one, other) = case.split_once(" | ").unwrap();
+            let error = checked(&format!("https://h/ {one} {other}")).unwrap_err();
+            for option in [one, other] {
+                let name = option.split(' ').next().unwrap();
+                assert!(error.contains(name), "{case}: {error}");
+            }
+        }
+        for (line, expected) in [
+            ("--chunked --http1.0 -b x", "no chunks"),
+            ("--pipeline 2 -H Expect:_100-continue -b x", "leave to send"),
+            ("--pipeline 2 -H connection:_Close", "several requests"),
+            ("--user a:b -H authorization:x", "who asks"),
+        ] {
+            let error = checked(line).unwrap_err();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_alone_is_refused() {
+        for (line, expected) in [
+            ("--arrivals poisson", "give a --rate"),
+            ("--max-connections 100", "closed loop"),
+            ("--chunked", "no body"),
+            ("-H Expect:100-continue", "no body"),
+            ("--check-every 5", "no content"),
+            ("https://h/ --cert x", "--key"),
+            ("https://h/ --key x", "--cert"),
+            ("http://h/ --cacert x", "https://"),
+            ("http://h/ --cert x --key y", "https://"),
+            ("http://h/ --insecure", "https://"),
+            ("http://h/ --server-name x", "https://"),
+            ("http://h/ --no-resumption", "https://"),
+            ("--rate 5 -c 10 --max-connections 9", "at least so many"),
+            ("--stage 4s@5 --stage 3s@5 -d 6s", "the stages take 7s"),
+            ("--stage 4s@5..0 -n 6", "for ever"),
+            ("--stage 4s@5..0 --until-interrupted", "for ever"),
+        ] {
+            let error = checked(line).unwrap_err();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_fits_passes() {
+        for line in [
+            "http://h/",
+            "--rate 5 --arrivals poisson -c 10 --max-connections 10 -d 5s",
+            "--stage 4s@5..0 -d 6s",
+            "--stage 4s@0..5 -n 100",
+            "--pipeline 1 --no-keepalive --http1.0",
+            "-b x --chunked -H Expect:100-continue",
+            "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
+            "--unix-socket /x --expect-contains x --check-every 10",
+        ] {
+            assert_eq!(checked(line), Ok(()), "{line}");
+        }
+    }
+}

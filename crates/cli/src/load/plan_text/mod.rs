@@ -1,0 +1,408 @@
+//! The plan in words, before anything is sent.
+
+#[cfg(test)]
+mod tests;
+
+use std::{path::PathBuf, time::Duration};
+
+use deadheat_model::{
+    LoadSpec, Schedule, StopRule,
+    load::{
+        Arrivals, Body, Content, Endpoint, Exchange, HttpVersion, Protocol, Reuse, Stage, Trust,
+    },
+};
+
+use super::{
+    rate,
+    request::shown_value,
+    template,
+    thresholds::Threshold,
+    words::{counted, grouped},
+};
+
+/// The columns that lines are broken at.
+const COLUMNS: usize = 80;
+/// Where values begin.
+const INDENT: usize = 12;
+/// Requests and headers that are shown; of more, the number is.
+const SHOWN: usize = 5;
+/// Characters of a header's value that are shown.
+const VALUE: usize = 60;
+
+/// What the plan says beyond the spec.
+#[derive(Debug)]
+pub(crate) struct Around<'a> {
+    /// What was typed: the URL, or the file of URLs.
+    pub(crate) typed: &'a str,
+    /// How the address was found.
+    pub(crate) how: Option<&'a str>,
+    /// Files that are written.
+    pub(crate) files: &'a [PathBuf],
+    /// Conditions for the exit status.
+    pub(crate) thresholds: &'a [Threshold],
+}
+
+/// The plan, in lines of 80 columns where words allow it.
+pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
+    let mut lines = vec![format!("Plan: load {}", around.typed)];
+    let mut say = |label: &str, text: String| lines.push(line(label, &text));
+    say("to", target(spec, around.how));
+    if let Some(tls) = tls(spec) {
+        say("TLS", tls);
+    }
+    for request in requests(spec) {
+        say("request", request);
+    }
+    if let Some(headers) = headers(spec.exchanges.first()) {
+        say("headers", headers);
+    }
+    say("loop", pace(spec));
+    say("ceiling", ceiling(&spec.schedule));
+    say("length", length(spec));
+    say("valid is", validity(spec));
+    say("generator", generator(spec));
+    for file in around.files {
+        say("file", file.display().to_string());
+    }
+    for threshold in around.thresholds {
+        say("fail if", threshold.to_string());
+    }
+    for note in notes(spec) {
+        say("note", note);
+    }
+    lines.join("\n")
+}
+
+/// A label and its text, broken between words.
+fn line(label: &str, text: &str) -> String {
+    let mut out = format!("  {label:<width$}", width = INDENT - 2);
+    let mut column = INDENT;
+    for (index, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if index > 0 && column + 1 + length > COLUMNS {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', INDENT));
+            column = INDENT;
+        } else if index > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
+fn target(spec: &LoadSpec, how: Option<&str>) -> String {
+    let mut text = match &spec.target.endpoint {
+        Endpoint::Tcp { address } => address.to_string(),
+        Endpoint::Unix { path } => format!("the Unix socket {}", path.display()),
+    };
+    if let Some(how) = how {
+        text.push_str(&format!(" ({how})"));
+    }
+    if !spec.target.sources.is_empty() {
+        let sources: Vec<String> = spec
+            .target
+            .sources
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        text.push_str(&format!(", from {} in turn", sources.join(", ")));
+    }
+    let Protocol::Http1 {
+        version,
+        reuse,
+        pipeline,
+    } = spec.protocol;
+    text.push_str(match version {
+        HttpVersion::Http10 => "; HTTP/1.0",
+        HttpVersion::Http11 => "; HTTP/1.1",
+    });
+    text.push_str(match reuse {
+        Reuse::KeepAlive => ", connections kept alive",
+        Reuse::PerRequest => ", a new connection for each request",
+    });
+    if pipeline > 1 {
+        text.push_str(&format!(", up to {pipeline} requests pipelined on each"));
+    }
+    text
+}
+
+fn tls(spec: &LoadSpec) -> Option<String> {
+    let tls = spec.target.tls.as_ref()?;
+    let trust = match &tls.trust {
+        Trust::System => "by an authority that the system knows",
+        Trust::Authorities { .. } => "by an authority of --cacert",
+        Trust::Anything => "by anybody: it is not checked",
+    };
+    let mut text = format!("a certificate for {}, signed {trust}", tls.server_name);
+    if tls.identity.is_some() {
+        text.push_str("; with a certificate of our own");
+    }
+    text.push_str(match tls.resumption {
+        true => "; later connections resume sessions",
+        false => "; a full handshake for each connection",
+    });
+    Some(text)
+}
+
+fn requests(spec: &LoadSpec) -> Vec<String> {
+    let weights: u64 = spec.exchanges.iter().map(|one| u64::from(one.weight)).sum();
+    let several = spec.exchanges.len() > 1;
+    let shown = spec.exchanges.iter().take(SHOWN).map(|exchange| {
+        let text = request(exchange);
+        match several {
+            true => format!("{} of {weights}: {text}", exchange.weight),
+            false => text,
+        }
+    });
+    let mut lines: Vec<String> = shown.collect();
+    if spec.exchanges.len() > SHOWN {
+        lines.push(format!("… and {} more", spec.exchanges.len() - SHOWN));
+    }
+    if !spec.lists.is_empty() {
+        let lists = spec.lists.iter();
+        let lists =
+            lists.map(|(name, lines)| format!("{name} ({})", counted(lines.len() as u64, "line")));
+        lines.push(format!(
+            "with lines of {}",
+            lists.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    lines
+}
+
+fn request(exchange: &Exchange) -> String {
+    let request = &exchange.request;
+    let body = match &request.body {
+        Body::None => String::new(),
+        Body::Sized(bytes) => format!(" with {} of body", counted(bytes.len() as u64, "byte")),
+        Body::Chunked(bytes) => format!(
+            " with {} of body in chunks",
+            counted(bytes.len() as u64, "byte")
+        ),
+    };
+    format!("{} {}{body}", request.method, request.path)
+}
+
+/// The headers, which are the same for all requests.
+fn headers(exchange: Option<&Exchange>) -> Option<String> {
+    let headers = &exchange?.request.headers;
+    if headers.is_empty() {
+        return None;
+    }
+    let shown = headers.iter().take(SHOWN).map(|(name, value)| {
+        let value = shown_value(name, value);
+        match value.char_indices().nth(VALUE) {
+            Some((end, _)) => format!("{name}: {}…", &value[..end]),
+            None => format!("{name}: {value}"),
+        }
+    });
+    let mut text = shown.collect::<Vec<_>>().join("; ");
+    if headers.len() > SHOWN {
+        text.push_str(&format!("; … and {} more", headers.len() - SHOWN));
+    }
+    Some(text)
+}
+
+fn pace(spec: &LoadSpec) -> String {
+    match &spec.schedule {
+        Schedule::Closed { connections, ramp } => {
+            let mut text = format!(
+                "closed: {}, each sends its next request when it has its answer",
+                counted(u64::from(*connections), "connection")
+            );
+            if !ramp.is_zero() {
+                text.push_str(&format!("; the first ones are spread over {}", span(*ramp)));
+            }
+            text
+        }
+        Schedule::Open {
+            arrivals,
+            stages,
+            connections,
+            most_connections,
+        } => {
+            let arrivals = match arrivals {
+                Arrivals::Uniform => "at even distances",
+                Arrivals::Poisson => "at random (Poisson)",
+            };
+            let more = match most_connections > connections {
+                true => format!(", and more when none is free, up to {most_connections}"),
+                false => String::new(),
+            };
+            format!(
+                "open: {} {arrivals}, whatever comes back; {} at the start{more}",
+                stages_text(stages),
+                counted(u64::from(*connections), "connection"),
+            )
+        }
+    }
+}
+
+fn stages_text(stages: &[Stage]) -> String {
+    let texts = stages.iter().map(|stage| {
+        let rates = match stage.from == stage.to {
+            true => rate::shown(stage.from),
+            false => format!("{} to {}", rate::shown(stage.from), rate::shown(stage.to)),
+        };
+        match stage.length.is_zero() {
+            true => rates,
+            false => format!("{rates} for {}", span(stage.length)),
+        }
+    });
+    texts.collect::<Vec<_>>().join(", then ")
+}
+
+/// How much a server can meet with at most.
+fn ceiling(schedule: &Schedule) -> String {
+    let connections = counted(u64::from(schedule.most_connections()), "connection");
+    match schedule {
+        Schedule::Closed { .. } => {
+            format!("at most {connections}; as many requests/s as the server answers")
+        }
+        Schedule::Open {
+            arrivals, stages, ..
+        } => {
+            let rate = rate::shown(rate::highest(stages));
+            let rate = rate.trim_end_matches("/s");
+            let moments = match arrivals {
+                Arrivals::Uniform => "",
+                Arrivals::Poisson => " on average",
+            };
+            format!("at most {rate} requests/s{moments} on at most {connections}")
+        }
+    }
+}
+
+fn length(spec: &LoadSpec) -> String {
+    let warm_up = match spec.warm_up.is_zero() {
+        true => "no warm-up".to_owned(),
+        false => format!("{} of warm-up", span(spec.warm_up)),
+    };
+    let measurement = match spec.stop {
+        StopRule::Duration { length } => format!("{} of measurement", span(length)),
+        StopRule::Count { requests } => format!("exactly {}", counted(requests, "request")),
+        StopRule::Interrupt => "measurement until Ctrl-C".to_owned(),
+    };
+    let grace = match spec.timeouts.cool_down.is_zero() {
+        true => "what is in flight at the end is not waited for".to_owned(),
+        false => format!(
+            "up to {} for what is in flight at the end",
+            span(spec.timeouts.cool_down)
+        ),
+    };
+    format!("{warm_up}, {measurement}, {grace}")
+}
+
+fn validity(spec: &LoadSpec) -> String {
+    // The same for all requests.
+    let Some(Exchange { expect, .. }) = spec.exchanges.first() else {
+        return String::new();
+    };
+    let mut parts = vec![format!("status {}", expect.status)];
+    if let Some(length) = expect.length {
+        parts.push(format!("a body of {}", counted(length, "byte")));
+    }
+    let content = expect.content.as_ref().map(|content| match content {
+        Content::Exact { .. } | Content::Repeated { .. } => "the expected body".to_owned(),
+        Content::Contains { bytes } => format!("a body with {:?} in it", excerpt(bytes)),
+        Content::Json { .. } => "the expected JSON".to_owned(),
+        Content::JsonAt { pointer, value } => {
+            format!(
+                "JSON with {:?} at {pointer:?}",
+                excerpt(value.to_string().as_bytes())
+            )
+        }
+    });
+    if let Some(content) = content {
+        let sampled = match spec.content_sample {
+            1 => String::new(),
+            every => format!(
+                " (compared for one answer in {})",
+                grouped(u64::from(every))
+            ),
+        };
+        parts.push(format!("{content}{sampled}"));
+    }
+    format!(
+        "an answer with {}, within {}",
+        parts.join(", "),
+        span(spec.timeouts.request)
+    )
+}
+
+fn excerpt(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match text.char_indices().nth(VALUE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+fn generator(spec: &LoadSpec) -> String {
+    let mut text = match spec.cpus.as_slice() {
+        [] => "one worker thread, not pinned".to_owned(),
+        [cpu] => format!("one worker thread, pinned to CPU {cpu}"),
+        cpus => {
+            let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
+            format!(
+                "{} worker threads, pinned to CPUs {}",
+                cpus.len(),
+                numbers.join(", ")
+            )
+        }
+    };
+    if is_random(spec) {
+        text.push_str(&format!("; seed {}", spec.seed));
+    }
+    text
+}
+
+/// Whether anything depends on the seed.
+fn is_random(spec: &LoadSpec) -> bool {
+    let poisson = matches!(
+        spec.schedule,
+        Schedule::Open {
+            arrivals: Arrivals::Poisson,
+            ..
+        }
+    );
+    poisson || spec.exchanges.iter().any(|one| one.request.template)
+}
+
+/// What the user may have meant otherwise.
+fn notes(spec: &LoadSpec) -> Vec<String> {
+    let mut notes = Vec::new();
+    let literal = spec.exchanges.iter().any(|exchange| {
+        let request = &exchange.request;
+        let body = match &request.body {
+            Body::None => "",
+            Body::Sized(bytes) | Body::Chunked(bytes) => std::str::from_utf8(bytes).unwrap_or(""),
+        };
+        let values = request.headers.iter().map(|(_, value)| value.as_str());
+        // A URL's parser has made {{ into %7B%7B.
+        let mut texts = values.chain([request.path.as_str(), body]);
+        !request.template
+            && texts
+                .any(|text| template::looks_like_one(&text.replace("%7B", "{").replace("%7D", "}")))
+    });
+    if literal {
+        notes.push("{{…}} is sent as it stands; --template would replace it".to_owned());
+    }
+    if let StopRule::Count { requests } = spec.stop
+        && requests < u64::from(spec.schedule.most_connections())
+    {
+        notes.push(format!(
+            "fewer requests than connections: {} are enough",
+            counted(requests, "connection")
+        ));
+    }
+    notes
+}
+
+/// A time as a person writes it.
+fn span(time: Duration) -> String {
+    humantime::format_duration(time).to_string()
+}

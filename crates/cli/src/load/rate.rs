@@ -1,0 +1,173 @@
+//! Rates and stages of open loops: "5000/s", "10s@1000/s", "30s@1000..5000/s".
+
+use std::time::Duration;
+
+use deadheat_model::load::Stage;
+
+use super::{args::length, words::grouped};
+
+/// The highest rate that is taken: beyond it, something was mistyped.
+const MOST: f64 = 1e9;
+
+/// A rate above zero, in requests per second: "5000/s", "300/m", "5000" (per second).
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    match any_rate(text)? {
+        0.0 => Err("a rate of zero sends nothing: give one above it".to_owned()),
+        rate => Ok(rate),
+    }
+}
+
+/// A stage: a length, and one rate or two.
+pub(crate) fn stage(text: &str) -> Result<Stage, String> {
+    let bad = || format!("{text:?} is no stage: write 10s@1000/s, or 30s@1000..5000/s");
+    let (time, rates) = text.split_once('@').ok_or_else(bad)?;
+    let length = length(time.trim())?;
+    let (from, to) = match rates.split_once("..") {
+        None => {
+            let rate = any_rate(rates)?;
+            (rate, rate)
+        }
+        Some((from, to)) => {
+            // "1000..5000/m": the unit at the end is both rates'.
+            let unit = to.trim().split_once('/').map_or("", |(_, unit)| unit);
+            let from = match from.contains('/') || unit.is_empty() {
+                true => any_rate(from)?,
+                false => any_rate(&format!("{from}/{unit}"))?,
+            };
+            (from, any_rate(to)?)
+        }
+    };
+    if from == 0.0 && to == 0.0 {
+        return Err(format!("{text:?} sends nothing: give it a rate above zero"));
+    }
+    Ok(Stage { length, from, to })
+}
+
+/// How long all stages take.
+pub(crate) fn total(stages: &[Stage]) -> Duration {
+    stages.iter().map(|stage| stage.length).sum()
+}
+
+/// The highest rate of all stages, in requests per second.
+pub(crate) fn highest(stages: &[Stage]) -> f64 {
+    let rates = stages.iter().flat_map(|stage| [stage.from, stage.to]);
+    rates.fold(0.0, f64::max)
+}
+
+/// A rate for a person: "5,000/s", "0.5/s".
+pub(crate) fn shown(rate: f64) -> String {
+    let whole = rate.trunc();
+    let thousands = grouped(whole as u64);
+    let rest = format!("{:.3}", rate - whole);
+    let rest = rest.trim_start_matches('0').trim_end_matches('0');
+    match rest {
+        "." => format!("{thousands}/s"),
+        // The rest was rounded up to 1.
+        rest if !rest.starts_with('.') => format!("{}/s", grouped(whole as u64 + 1)),
+        rest => format!("{thousands}{rest}/s"),
+    }
+}
+
+fn any_rate(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let bad = || format!("{text:?} is no rate: write 5000/s, 300/m or 5000 (per second)");
+    let (number, seconds) = match text.split_once('/') {
+        None => (text, 1.0),
+        Some((number, unit)) => match unit.trim() {
+            "s" => (number, 1.0),
+            "m" => (number, 60.0),
+            "h" => (number, 3600.0),
+            _ => return Err(bad()),
+        },
+    };
+    // What parses as a number in Rust and is none here: "inf", "NaN", "1e3", "-0".
+    let number = number.trim();
+    let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+    if !number.bytes().all(plain) {
+        return Err(bad());
+    }
+    let rate = number.parse::<f64>().map_err(|_| bad())? / seconds;
+    if rate > MOST {
+        return Err(format!("{text:?} is more than a thousand million a second"));
+    }
+    Ok(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_units() {
+        let cases = [
+            ("5000/s", 5000.0),
+            ("300/m", 5.0),
+            ("36/h", 0.01),
+            ("5000", 5000.0),
+            (" 0.5 / s ", 0.5),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(rate(text), Ok(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rate_is_refused() {
+        for text in [
+            "", "/s", "-1/s", "1e3", "inf", "NaN", "5k/s", "5/ms", "5/s/s", "1,000", ".", "1e99/s",
+        ] {
+            assert!(rate(text).unwrap_err().contains("no rate"), "{text:?}");
+        }
+        assert!(rate("0/s").unwrap_err().contains("sends nothing"));
+        assert!(rate("2000000000").unwrap_err().contains("more than"));
+    }
+
+    #[test]
+    fn stages_hold_or_go_from_one_rate_to_another() {
+        let stage_of = |seconds, from, to| {
+            let length = Duration::from_secs(seconds);
+            Ok(Stage { length, from, to })
+        };
+        assert_eq!(stage("10s@1000/s"), stage_of(10, 1000.0, 1000.0));
+        assert_eq!(stage("30s@1000..5000/s"), stage_of(30, 1000.0, 5000.0));
+        assert_eq!(stage("30s@1000/s..5000/s"), stage_of(30, 1000.0, 5000.0));
+        assert_eq!(stage("1m@60..120/m"), stage_of(60, 1.0, 2.0));
+        assert_eq!(stage("1m@0..100"), stage_of(60, 0.0, 100.0));
+    }
+
+    #[test]
+    fn what_is_no_stage_is_refused() {
+        for text in [
+            "",
+            "10s",
+            "1000/s",
+            "@",
+            "10s@",
+            "@1000/s",
+            "10@1000/s",
+            "0s@1/s",
+        ] {
+            assert!(stage(text).is_err(), "{text:?}");
+        }
+        for text in ["10s@0/s", "10s@0..0/s"] {
+            assert!(stage(text).unwrap_err().contains("sends nothing"), "{text}");
+        }
+        assert!(stage("10s@1..2..3/s").is_err());
+        assert!(stage("10s@5..1/ms").is_err());
+    }
+
+    #[test]
+    fn figures_are_grouped() {
+        let rates = [
+            (5000.0, "5,000/s"),
+            (0.5, "0.5/s"),
+            (1234567.25, "1,234,567.25/s"),
+            (1.0 / 3.0, "0.333/s"),
+            (0.9999, "1/s"),
+            (100.0, "100/s"),
+        ];
+        for (rate, expected) in rates {
+            assert_eq!(shown(rate), expected);
+        }
+    }
+}

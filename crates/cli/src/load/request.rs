@@ -1,0 +1,441 @@
+//! What is sent: requests from options and from the file of URLs.
+
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use deadheat_model::load::{
+    Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse,
+};
+
+use super::{
+    args::{LoadArgs, RequestArgs},
+    url::{LoadUrl, Origin},
+    urls_file,
+};
+
+/// Headers whose values are secrets, in lower case.
+const SECRET: [&str; 4] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+];
+/// What stands for a secret.
+pub(crate) const HIDDEN: &str = "…";
+/// Methods that a line of the file of URLs can name and that then go without the body.
+const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
+
+/// Where all requests go, as it was typed, and what is asked for there.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The URL, or the file of URLs, as it was typed.
+    pub(crate) typed: String,
+    /// Where all requests go.
+    pub(crate) origin: Origin,
+    /// The requests: weight, method of their own, path.
+    pub(crate) lines: Vec<urls_file::Line>,
+}
+
+/// Reads the URL or the file of URLs.
+pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
+    let template = args.request.template;
+    match (&args.url, &args.request.urls) {
+        (Some(text), None) => {
+            let url = LoadUrl::parse(text, template)?;
+            Ok(Asked {
+                typed: text.trim().to_owned(),
+                origin: url.origin.clone(),
+                lines: vec![urls_file::Line {
+                    weight: 1,
+                    method: None,
+                    url,
+                }],
+            })
+        }
+        (None, Some(path)) => {
+            let lines = urls_file::read(path, template)?;
+            Ok(Asked {
+                typed: path.display().to_string(),
+                // The file has at least one line, or reading it is an error.
+                origin: lines[0].url.origin.clone(),
+                lines,
+            })
+        }
+        (Some(_), Some(_)) => {
+            Err("a URL and --urls: which one? leave one of them out".to_owned())
+        }
+        (None, None) => Err(
+            "what is to be loaded? give a URL, like http://localhost:8080/, or a file of them with --urls"
+                .to_owned(),
+        ),
+    }
+}
+
+/// The requests with what is expected of their answers.
+pub(crate) fn exchanges(
+    asked: &Asked,
+    args: &RequestArgs,
+    expect: &Expectation,
+) -> Result<Vec<Exchange>, String> {
+    let body = body(args)?;
+    let mut headers = args.headers.clone();
+    if let Some(user) = &args.user {
+        headers.push(basic(user)?);
+    }
+    let default = match (&args.method, &body) {
+        (Some(method), _) => method.as_str(),
+        (None, Body::None) => "GET",
+        (None, _) => "POST",
+    };
+    let exchange = |line: &urls_file::Line| {
+        let own = line.method.as_deref();
+        let goes_without = own.is_some_and(|method| WITHOUT_BODY.contains(&method));
+        let request = RequestSpec {
+            method: method(own.unwrap_or(default))?,
+            path: line.url.path.clone(),
+            headers: headers.clone(),
+            body: if goes_without {
+                Body::None
+            } else {
+                body.clone()
+            },
+            template: args.template,
+        };
+        if request.method == "HEAD" && (expect.length.is_some() || expect.content.is_some()) {
+            return Err(
+                "HEAD is answered without a body, so there is none to expect anything of: leave --expect-length, \
+                 --expect-body and the like out"
+                    .to_owned(),
+            );
+        }
+        let mut exchange = Exchange::new(request, expect.clone());
+        exchange.weight = line.weight;
+        Ok(exchange)
+    };
+    asked.lines.iter().map(exchange).collect()
+}
+
+/// How requests travel.
+pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
+    Protocol::Http1 {
+        version: if args.http1_0 {
+            HttpVersion::Http10
+        } else {
+            HttpVersion::Http11
+        },
+        reuse: if args.no_keepalive {
+            Reuse::PerRequest
+        } else {
+            Reuse::KeepAlive
+        },
+        pipeline: args.pipeline.unwrap_or(1),
+    }
+}
+
+fn method(text: &str) -> Result<String, String> {
+    let is_word = !text.is_empty() && text.bytes().all(is_token_byte);
+    if !is_word {
+        return Err(format!("{text:?} is no method: write one like GET or POST"));
+    }
+    if text == "CONNECT" {
+        return Err(
+            "CONNECT opens a tunnel, whose answers have no end: choose another method".to_owned(),
+        );
+    }
+    // Methods are case-sensitive (RFC 9110 §9.1), and a server has no "get".
+    let upper = text.to_ascii_uppercase();
+    if text != upper
+        && ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].contains(&upper.as_str())
+    {
+        return Err(format!(
+            "{text:?} is another method than {upper}: write {upper}"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+/// A header as it is typed: "Name: value".
+pub(crate) fn header(text: &str) -> Result<(String, String), String> {
+    // The value may be a secret, so no message has it.
+    let Some((name, value)) = text.split_once(':') else {
+        return Err("write a header like 'Name: value'".to_owned());
+    };
+    let (name, value) = (name.trim_end(), value.trim());
+    if name.is_empty() || !name.bytes().all(is_token_byte) {
+        return Err(format!(
+            "{name:?} is no header's name; write a header like 'Name: value'"
+        ));
+    }
+    if value
+        .bytes()
+        .any(|byte| byte.is_ascii_control() && byte != b'\t')
+    {
+        return Err(format!("the value of {name} has a control character"));
+    }
+    let lower = name.to_ascii_lowercase();
+    if lower == "content-length" || lower == "transfer-encoding" {
+        return Err(format!(
+            "{name} follows from the body: leave it out (--chunked sends the body in chunks)"
+        ));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    // RFC 9110 §5.6.2
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// Basic authentication (RFC 7617).
+fn basic(user: &str) -> Result<(String, String), String> {
+    if !user.contains(':') {
+        return Err("--user: write USER:PASSWORD; an empty password is USER:".to_owned());
+    }
+    if user.chars().any(char::is_control) {
+        return Err(
+            "--user: a control character can stand in neither user nor password".to_owned(),
+        );
+    }
+    let value = format!("Basic {}", STANDARD.encode(user));
+    Ok(("Authorization".to_owned(), value))
+}
+
+fn body(args: &RequestArgs) -> Result<Body, String> {
+    let bytes = match (&args.body, &args.body_file) {
+        (None, None) => return Ok(Body::None),
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(path)) => read_body(path)?,
+    };
+    Ok(match args.chunked {
+        true => Body::Chunked(bytes),
+        false => Body::Sized(bytes),
+    })
+}
+
+fn read_body(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = match path == Path::new("-") {
+        true => io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
+        false => fs::read(path).map(|read| bytes = read),
+    };
+    read.map_err(|error| format!("--body-file {}: {error}", path.display()))?;
+    Ok(bytes)
+}
+
+/// A header's value as it may be shown and recorded.
+pub(crate) fn shown_value<'a>(name: &str, value: &'a str) -> &'a str {
+    match SECRET.contains(&name.to_ascii_lowercase().as_str()) {
+        true => HIDDEN,
+        false => value,
+    }
+}
+
+/// Requests as they may be recorded: without secrets.
+pub(crate) fn without_secrets(exchanges: &mut [Exchange]) {
+    for exchange in exchanges {
+        for (name, value) in &mut exchange.request.headers {
+            if shown_value(name, value) == HIDDEN {
+                *value = HIDDEN.to_owned();
+            }
+        }
+    }
+}
+
+/// Whether a header of this name has this word among its values.
+pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> bool {
+    headers.iter().any(|(other, value)| {
+        let mut words = value.split(',').map(str::trim);
+        other.eq_ignore_ascii_case(name) && words.any(|one| one.eq_ignore_ascii_case(word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use deadheat_model::load::StatusSet;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        load: LoadArgs,
+    }
+
+    fn sent(args: &[&str]) -> Result<Vec<Exchange>, String> {
+        let typed = Typed::try_parse_from([&["load"], args].concat());
+        let typed = typed.map_err(|error| error.to_string())?;
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: typed.load.answer.expect_length,
+            content: None,
+        };
+        exchanges(&asked(&typed.load)?, &typed.load.request, &expect)
+    }
+
+    fn one(args: &[&str]) -> RequestSpec {
+        let mut sent = sent(args).unwrap();
+        assert_eq!(sent.len(), 1);
+        sent.remove(0).request
+    }
+
+    #[test]
+    fn the_method_follows_the_body_unless_it_is_given() {
+        assert_eq!(one(&["http://h/"]).method, "GET");
+        let post = one(&["http://h/", "-b", "x"]);
+        assert_eq!(
+            (post.method.as_str(), post.body),
+            ("POST", Body::Sized(b"x".to_vec()))
+        );
+        assert_eq!(
+            one(&["http://h/", "-X", "PUT", "-b", ""]).body,
+            Body::Sized(Vec::new())
+        );
+        let chunked = one(&["http://h/", "--chunked", "-b", "x", "-X", "PATCH"]);
+        assert_eq!(
+            (chunked.method.as_str(), chunked.body),
+            ("PATCH", Body::Chunked(b"x".to_vec()))
+        );
+        for (method, expected) in [
+            ("get", "write GET"),
+            ("", "no method"),
+            ("G T", "no method"),
+            ("CONNECT", "tunnel"),
+        ] {
+            let error = sent(&["http://h/", "-X", method]).unwrap_err();
+            assert!(error.contains(expected), "{method}: {error}");
+        }
+        assert_eq!(one(&["http://h/", "-X", "purge"]).method, "purge");
+    }
+
+    #[test]
+    fn headers_are_kept_in_order() {
+        let request = one(&[
+            "http://h/",
+            "-H",
+            "A: 1",
+            "-H",
+            "a:2 : 3",
+            "-H",
+            "Host: x",
+            "-H",
+            "Empty:",
+        ]);
+        let expected = [("A", "1"), ("a", "2 : 3"), ("Host", "x"), ("Empty", "")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(request.headers, expected);
+    }
+
+    #[test]
+    fn what_is_no_header_is_refused() {
+        let cases = [
+            ("secret", "like 'Name: value'"),
+            (": secret", "no header's name"),
+            ("a b: secret", "no header's name"),
+            ("A: secret\r\nB: c", "control character"),
+            ("content-length: 5", "follows from the body"),
+            ("Transfer-Encoding: chunked", "--chunked"),
+        ];
+        for (text, expected) in cases {
+            let error = header(text).unwrap_err();
+            assert!(
+                error.contains(expected) && !error.contains("secret"),
+                "{text:?}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn basic_authentication_is_that_of_the_rfc() {
+        // The example of RFC 7617 §2.
+        let request = one(&["http://h/", "--user", "Aladdin:open sesame"]);
+        let expected = (
+            "Authorization".to_owned(),
+            "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned(),
+        );
+        assert_eq!(request.headers, [expected]);
+        let error = sent(&["http://h/", "--user", "secret"]).unwrap_err();
+        assert!(
+            error.contains("USER:PASSWORD") && !error.contains("secret"),
+            "{error}"
+        );
+        assert!(basic("a:b\n").is_err());
+    }
+
+    #[test]
+    fn secrets_are_not_recorded() {
+        let mut sent = sent(&[
+            "http://h/",
+            "--user",
+            "a:b",
+            "-H",
+            "COOKIE: s=1",
+            "-H",
+            "X: y",
+        ])
+        .unwrap();
+        without_secrets(&mut sent);
+        let values: Vec<&str> = sent[0]
+            .request
+            .headers
+            .iter()
+            .map(|(_, value)| value.as_str())
+            .collect();
+        assert_eq!(values, [HIDDEN, "y", HIDDEN]);
+    }
+
+    #[test]
+    fn a_file_of_urls_has_methods_weights_and_the_body() {
+        use std::io::Write as _;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"http://h/a\n3 GET http://h/b\nPUT http://h/c\n")
+            .unwrap();
+        let path = file.path().display().to_string();
+        let sent = sent(&["--urls", &path, "-b", "x"]).unwrap();
+        let seen: Vec<_> = sent
+            .iter()
+            .map(|one| {
+                (
+                    one.weight,
+                    one.request.method.as_str(),
+                    one.request.body == Body::None,
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [(1, "POST", false), (3, "GET", true), (1, "PUT", false)]
+        );
+    }
+
+    #[test]
+    fn there_is_one_source_of_urls() {
+        assert!(sent(&[]).unwrap_err().contains("give a URL"));
+        assert!(
+            sent(&["http://h/", "--urls", "x"])
+                .unwrap_err()
+                .contains("which one")
+        );
+        assert!(
+            sent(&["--urls", "/no/such"])
+                .unwrap_err()
+                .contains("reading /no/such")
+        );
+        let error = sent(&["http://h/", "--body-file", "/no/such"]).unwrap_err();
+        assert!(error.contains("--body-file /no/such"), "{error}");
+        let error = sent(&["http://h/", "-X", "HEAD", "--expect-length", "3"]).unwrap_err();
+        assert!(error.contains("HEAD"), "{error}");
+    }
+
+    #[test]
+    fn words_are_found_in_lists_of_any_case() {
+        let headers = [("Connection".to_owned(), "x, Close".to_owned())];
+        assert!(has_word(&headers, "connection", "close"));
+        assert!(!has_word(&headers, "connection", "clos"));
+        assert!(!has_word(&headers, "expect", "close"));
+    }
+}

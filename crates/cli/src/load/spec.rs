@@ -1,0 +1,293 @@
+//! From what was typed to the load generator's input.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use deadheat_model::{
+    LoadSpec, Schedule, StopRule,
+    load::{Arrivals, Exchange, Stage, Target, Timeouts},
+};
+
+use super::{args::LoadArgs, rate, request, template};
+
+/// Connections, if nobody says how many.
+pub(crate) const CONNECTIONS: u32 = 50;
+/// The measurement, if nobody says how long.
+const DURATION: Duration = Duration::from_secs(10);
+/// The warm-up of a load by time, if nobody says how long.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// The intervals, if nobody says how wide.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The longest bins of the time series.
+const WIDEST_BIN: Duration = Duration::from_millis(500);
+/// CPUs with a higher number than this are not there: the kernel's own limit is lower.
+const MOST_CPUS: usize = 8_192;
+
+/// The load generator's input.
+pub(crate) fn spec(
+    args: &LoadArgs,
+    target: Target,
+    exchanges: Vec<Exchange>,
+    random_seed: u64,
+) -> Result<LoadSpec, String> {
+    let lists = match args.request.template {
+        true => template::lists(&exchanges)?,
+        false => Default::default(),
+    };
+    let schedule = schedule(args);
+    let cpus = args.care.cpus.as_deref().map_or(Ok(Vec::new()), cpus)?;
+    if cpus.len() > schedule.most_connections() as usize {
+        return Err(format!(
+            "--cpus: {} workers cannot share {} connections: give fewer CPUs, or more --connections",
+            cpus.len(),
+            schedule.most_connections()
+        ));
+    }
+    let interval = args.output.interval.unwrap_or(INTERVAL);
+    let content_sample = args.answer.check_every.unwrap_or(1);
+    let mut spec = LoadSpec::new(target, exchanges, schedule, stop(args));
+    spec.protocol = request::protocol(&args.request);
+    spec.lists = lists;
+    spec.warm_up = args.end.warm_up.unwrap_or(match args.end.requests {
+        Some(_) => Duration::ZERO,
+        None => WARM_UP,
+    });
+    spec.timeouts = Timeouts {
+        connect: args.connection.connect_timeout,
+        request: args.connection.timeout,
+        cool_down: args.end.grace,
+    };
+    spec.content_sample = content_sample;
+    spec.seed = args.care.seed.unwrap_or(random_seed);
+    spec.cpus = cpus;
+    spec.bin = interval.min(WIDEST_BIN);
+    spec.interval = Some(interval);
+    Ok(spec)
+}
+
+fn schedule(args: &LoadArgs) -> Schedule {
+    let pace = &args.pace;
+    let connections = pace.connections.unwrap_or(CONNECTIONS);
+    let stages = match pace.rate {
+        Some(rate) => vec![Stage::constant(rate)],
+        None => pace.stage.clone(),
+    };
+    if stages.is_empty() {
+        return Schedule::Closed {
+            connections,
+            ramp: pace.ramp.unwrap_or(Duration::ZERO),
+        };
+    }
+    Schedule::Open {
+        arrivals: pace.arrivals.map_or(Arrivals::Uniform, Into::into),
+        stages,
+        connections,
+        most_connections: pace.max_connections.unwrap_or(connections),
+    }
+}
+
+fn stop(args: &LoadArgs) -> StopRule {
+    let end = &args.end;
+    match (end.requests, end.until_interrupted) {
+        (Some(requests), _) => StopRule::Count { requests },
+        (None, true) => StopRule::Interrupt,
+        (None, false) => {
+            let stages = Some(rate::total(&args.pace.stage)).filter(|total| !total.is_zero());
+            let length = end.duration.or(stages).unwrap_or(DURATION);
+            StopRule::Duration { length }
+        }
+    }
+}
+
+/// "2,3", "0-3": CPUs by their numbers.
+fn cpus(text: &str) -> Result<Vec<usize>, String> {
+    let bad = || format!("--cpus {text:?}: write numbers and ranges, like 2,3 or 0-3");
+    let number = |text: &str| -> Result<usize, String> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits.then(|| text.parse().ok()).flatten();
+        number.filter(|cpu| *cpu < MOST_CPUS).ok_or_else(bad)
+    };
+    let mut cpus = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        match part.split_once('-') {
+            None => cpus.push(number(part)?),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                if first > last {
+                    return Err(bad());
+                }
+                cpus.extend(first..=last);
+            }
+        }
+    }
+    let mut seen = BTreeSet::new();
+    match cpus.iter().find(|cpu| !seen.insert(**cpu)) {
+        Some(twice) => Err(format!(
+            "--cpus {text:?}: CPU {twice} is there twice, and two workers on one would wait for each other"
+        )),
+        None => Ok(cpus),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use deadheat_model::load::{Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet};
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        load: LoadArgs,
+    }
+
+    fn spec_of(line: &str) -> Result<LoadSpec, String> {
+        let typed = Typed::try_parse_from(["load"].into_iter().chain(line.split_whitespace()));
+        let typed = typed.map_err(|error| error.to_string())?;
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: None,
+            content: None,
+        };
+        let exchanges = vec![Exchange::new(RequestSpec::get("/"), expect)];
+        spec(
+            &typed.load,
+            Target::plain("127.0.0.1:80".parse().unwrap()),
+            exchanges,
+            7,
+        )
+    }
+
+    fn length_of(line: &str) -> (StopRule, Duration) {
+        let spec = spec_of(line).unwrap();
+        (spec.stop, spec.warm_up)
+    }
+
+    #[test]
+    fn what_is_not_given_has_the_documented_default() {
+        let spec = spec_of("").unwrap();
+        let closed = Schedule::Closed {
+            connections: 50,
+            ramp: Duration::ZERO,
+        };
+        assert_eq!(spec.schedule, closed);
+        assert_eq!(
+            spec.stop,
+            StopRule::Duration {
+                length: Duration::from_secs(10)
+            }
+        );
+        assert_eq!(spec.warm_up, Duration::from_secs(1));
+        assert_eq!(spec.protocol, Protocol::HTTP_1_1);
+        assert_eq!(spec.timeouts, Timeouts::default());
+        assert_eq!((spec.content_sample, spec.seed), (1, 7));
+        assert_eq!(spec.interval, Some(Duration::from_secs(1)));
+        assert_eq!(spec.cpus, [0_usize; 0]);
+    }
+
+    #[test]
+    fn the_end_follows_from_what_is_given() {
+        let seconds = Duration::from_secs;
+        let timed = |length| StopRule::Duration {
+            length: seconds(length),
+        };
+        assert_eq!(length_of("-d 3s"), (timed(3), seconds(1)));
+        assert_eq!(length_of("-d 3s --warm-up 0s"), (timed(3), Duration::ZERO));
+        assert_eq!(
+            length_of("-n 7"),
+            (StopRule::Count { requests: 7 }, Duration::ZERO)
+        );
+        assert_eq!(length_of("-n 7 --warm-up 2s").1, seconds(2));
+        assert_eq!(
+            length_of("--until-interrupted"),
+            (StopRule::Interrupt, seconds(1))
+        );
+        assert_eq!(
+            length_of("--stage 2s@5 --stage 3s@5..9"),
+            (timed(5), seconds(1))
+        );
+        assert_eq!(length_of("--stage 2s@5 -d 9s").0, timed(9));
+        assert_eq!(length_of("--rate 5").0, timed(10));
+    }
+
+    #[test]
+    fn a_rate_makes_an_open_loop() {
+        let open = |arrivals, most_connections| Schedule::Open {
+            arrivals,
+            stages: vec![Stage::constant(5.0)],
+            connections: 10,
+            most_connections,
+        };
+        let spec = spec_of("--rate 300/m -c 10").unwrap();
+        assert_eq!(spec.schedule, open(Arrivals::Uniform, 10));
+        let spec =
+            spec_of("--rate 5 -c 10 --arrivals poisson --max-connections 99 --seed 3").unwrap();
+        assert_eq!(spec.schedule, open(Arrivals::Poisson, 99));
+        assert_eq!(spec.seed, 3);
+    }
+
+    #[test]
+    fn the_protocol_is_what_was_asked_for() {
+        let protocol = |line| spec_of(line).unwrap().protocol;
+        let http1 = |version, reuse, pipeline| Protocol::Http1 {
+            version,
+            reuse,
+            pipeline,
+        };
+        let (keep, once) = (Reuse::KeepAlive, Reuse::PerRequest);
+        assert_eq!(protocol("--http1.0"), http1(HttpVersion::Http10, keep, 1));
+        assert_eq!(
+            protocol("--no-keepalive"),
+            http1(HttpVersion::Http11, once, 1)
+        );
+        assert_eq!(
+            protocol("--pipeline 16"),
+            http1(HttpVersion::Http11, keep, 16)
+        );
+    }
+
+    #[test]
+    fn bins_are_no_wider_than_intervals() {
+        let spec = spec_of("--interval 100ms").unwrap();
+        assert_eq!(
+            (spec.bin, spec.interval),
+            (Duration::from_millis(100), Some(Duration::from_millis(100)))
+        );
+        assert_eq!(spec_of("--interval 5s").unwrap().bin, WIDEST_BIN);
+    }
+
+    #[test]
+    fn cpus_are_numbers_and_ranges() {
+        let cases = [
+            ("0", vec![0]),
+            ("2,3", vec![2, 3]),
+            ("0-3", vec![0, 1, 2, 3]),
+            ("5, 0-1", vec![5, 0, 1]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(cpus(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            ",",
+            "a",
+            "-1",
+            "3-1",
+            "1-",
+            "+1",
+            "9999999",
+            "0-99999999999",
+        ] {
+            assert!(
+                cpus(text).unwrap_err().contains("like 2,3 or 0-3"),
+                "{text}"
+            );
+        }
+        assert!(cpus("1,0-1").unwrap_err().contains("CPU 1 is there twice"));
+        let error = spec_of("-c 1 --cpus 0-1").unwrap_err();
+        assert!(
+            error.contains("2 workers cannot share 1 connections"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,354 @@
+//! Where the load goes: names are resolved once, files of TLS are read.
+
+use std::{
+    fs, io,
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket},
+    os::unix::fs::FileTypeExt as _,
+    path::Path,
+    str::FromStr,
+    time::Duration,
+};
+
+use deadheat_model::load::{Endpoint, Identity, Target, Tls, Trust};
+
+use super::{
+    args::{ConnectionArgs, LoadArgs, TlsArgs},
+    care,
+    url::{Host, Origin},
+};
+use crate::exit::Failure;
+
+/// How long an address of several may take to show that it accepts connections.
+const LONGEST_PROBE: Duration = Duration::from_secs(1);
+
+/// An address given instead of a name, with or without a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FixedAddress {
+    address: IpAddr,
+    port: Option<u16>,
+}
+
+impl FromStr for FixedAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Self {
+                address,
+                port: None,
+            });
+        }
+        match text.parse::<SocketAddr>() {
+            Ok(socket) if socket.port() != 0 => Ok(Self {
+                address: socket.ip(),
+                port: Some(socket.port()),
+            }),
+            _ => Err(
+                "write an address like 127.0.0.1 or ::1, or one with a port like 127.0.0.1:8080"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// Where the load goes, and how that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Where it goes.
+    pub(crate) target: Target,
+    /// How a name became an address, for the plan; `None`: the URL has the address.
+    pub(crate) how: Option<String>,
+}
+
+/// Resolves the target. Of several addresses the first one is taken that accepts a connection, which one connection to
+/// each finds out; not in a dry run, and never before it is clear that they may be loaded.
+pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
+    let (endpoint, how) = match &args.connection.unix_socket {
+        Some(path) => (unix(path)?, None),
+        None => tcp(origin, args)?,
+    };
+    let tls = match origin.tls {
+        true => Some(tls(&args.tls, origin)?),
+        false => None,
+    };
+    let target = Target {
+        endpoint,
+        authority: origin.authority.clone(),
+        tls,
+        sources: args.connection.source.clone(),
+    };
+    Ok(Found { target, how })
+}
+
+fn unix(path: &Path) -> Result<Endpoint, Failure> {
+    let about = fs::metadata(path).map_err(|error| {
+        Failure::usage(format!(
+            "--unix-socket {}: {error}; is the server running?",
+            path.display()
+        ))
+    })?;
+    if !about.file_type().is_socket() {
+        return Err(Failure::usage(format!(
+            "--unix-socket {}: this is no socket",
+            path.display()
+        )));
+    }
+    Ok(Endpoint::Unix {
+        path: path.to_owned(),
+    })
+}
+
+fn tcp(origin: &Origin, args: &LoadArgs) -> Result<(Endpoint, Option<String>), Failure> {
+    let connection = &args.connection;
+    let addresses = resolve(origin, connection)?;
+    let named = origin.host.to_string();
+    care::may_load(&addresses, &named, args.care.i_may_load_this_host).map_err(Failure::usage)?;
+    let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
+    check_sources(&connection.source).map_err(Failure::usage)?;
+    let chosen = match fitting.as_slice() {
+        // One that was asked to come from certain addresses may be refused from others.
+        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => {
+            first_open(&fitting, connection.connect_timeout)
+        }
+        all => all[0],
+    };
+    let how = match (connection.resolve, fitting.len()) {
+        (Some(_), _) => Some(format!("instead of {named}")),
+        (None, _) if matches!(origin.host, Host::Address(_)) => None,
+        (None, 1) => Some(format!("{named} resolves to it")),
+        (None, count) => Some(format!("one of {count} addresses of {named}")),
+    };
+    Ok((Endpoint::Tcp { address: chosen }, how))
+}
+
+/// All addresses of the origin, in the order of the system's resolver.
+fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, Failure> {
+    if let Some(FixedAddress { address, port }) = args.resolve {
+        return Ok(vec![SocketAddr::new(address, port.unwrap_or(origin.port))]);
+    }
+    match &origin.host {
+        Host::Address(address) => Ok(vec![SocketAddr::new(*address, origin.port)]),
+        Host::Name(name) => {
+            let failed = |what: String| {
+                Failure::nothing(format!(
+                    "resolving {name}: {what}; check its spelling, or give its address with --resolve"
+                ))
+            };
+            let found = (name.as_str(), origin.port).to_socket_addrs();
+            let mut addresses: Vec<SocketAddr> = Vec::new();
+            for address in found.map_err(|error| failed(reason(&error)))? {
+                if !addresses.contains(&address) {
+                    addresses.push(address);
+                }
+            }
+            match addresses.is_empty() {
+                true => Err(failed("it has no address".to_owned())),
+                false => Ok(addresses),
+            }
+        }
+    }
+}
+
+/// What the resolver says, without the standard library's preface.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let said = text.strip_prefix("failed to lookup address information: ");
+    said.unwrap_or(&text).to_owned()
+}
+
+/// Those of the wanted family. Never empty.
+fn fitting(
+    addresses: &[SocketAddr],
+    named: &str,
+    args: &ConnectionArgs,
+) -> Result<Vec<SocketAddr>, String> {
+    let wanted = |address: &SocketAddr| {
+        if address.is_ipv4() {
+            !args.ipv6
+        } else {
+            !args.ipv4
+        }
+    };
+    let family: Vec<SocketAddr> = addresses.iter().copied().filter(wanted).collect();
+    if family.is_empty() {
+        let (option, has) = if args.ipv4 {
+            ("-4", "IPv6")
+        } else {
+            ("-6", "IPv4")
+        };
+        return Err(format!("{option}: {named} has {has} addresses alone"));
+    }
+    if let [first, rest @ ..] = args.source.as_slice() {
+        if let Some(other) = rest.iter().find(|one| one.is_ipv4() != first.is_ipv4()) {
+            return Err(format!(
+                "--source {first} and {other}: a load goes to one address, which is IPv4 or IPv6, so give sources of one \
+                 kind"
+            ));
+        }
+        let reached: Vec<SocketAddr> = family
+            .into_iter()
+            .filter(|address| address.is_ipv4() == first.is_ipv4())
+            .collect();
+        return match reached.is_empty() {
+            true => Err(format!(
+                "--source {first}: {named} has no address of the same kind (IPv4 or IPv6)"
+            )),
+            false => Ok(reached),
+        };
+    }
+    Ok(family)
+}
+
+/// Refuses addresses that this machine does not have. Binding a UDP socket sends nothing.
+fn check_sources(sources: &[IpAddr]) -> Result<(), String> {
+    for source in sources {
+        UdpSocket::bind((*source, 0)).map_err(|error| {
+            format!("--source {source}: {error}; give an address of this machine (ip address)")
+        })?;
+    }
+    Ok(())
+}
+
+/// The first address that accepts a connection; the first one if none does, so that the load tells what is wrong.
+fn first_open(addresses: &[SocketAddr], timeout: Duration) -> SocketAddr {
+    let timeout = timeout.min(LONGEST_PROBE);
+    let open = |address: &&SocketAddr| TcpStream::connect_timeout(address, timeout).is_ok();
+    *addresses.iter().find(open).unwrap_or(&addresses[0])
+}
+
+fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
+    let read = |option: &str, path: &Path, kind: &str| {
+        let shown = path.display();
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("{option} {shown}: {error}")))?;
+        // As far as can be seen without reading it: "PRIVATE KEY" has several kinds.
+        let has = text
+            .lines()
+            .any(|line| line.starts_with("-----BEGIN ") && line.contains(kind));
+        match has {
+            true => Ok(text),
+            false => Err(Failure::usage(format!(
+                "{option} {shown}: there is no {} in it; PEM is needed (-----BEGIN …)",
+                kind.to_lowercase()
+            ))),
+        }
+    };
+    let trust = match (&args.cacert, args.insecure) {
+        (Some(path), _) => Trust::Authorities {
+            pem: read("--cacert", path, "CERTIFICATE")?,
+        },
+        (None, true) => Trust::Anything,
+        (None, false) => Trust::System,
+    };
+    let identity = match (&args.cert, &args.key) {
+        (Some(cert), Some(key)) => Some(Identity {
+            certificates: read("--cert", cert, "CERTIFICATE")?,
+            key: read("--key", key, "PRIVATE KEY")?,
+        }),
+        _ => None,
+    };
+    Ok(Tls {
+        server_name: args
+            .server_name
+            .clone()
+            .unwrap_or_else(|| origin.host.to_string()),
+        trust,
+        identity,
+        resumption: !args.no_resumption,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn connection() -> ConnectionArgs {
+        ConnectionArgs {
+            connect_timeout: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
+            unix_socket: None,
+            source: Vec::new(),
+            resolve: None,
+            ipv4: false,
+            ipv6: false,
+        }
+    }
+
+    fn origin(host: Host) -> Origin {
+        Origin {
+            tls: false,
+            authority: host.to_string(),
+            host,
+            port: 80,
+        }
+    }
+
+    fn both() -> Vec<SocketAddr> {
+        ["[::1]:80", "127.0.0.1:80"]
+            .map(|text| text.parse().unwrap())
+            .to_vec()
+    }
+
+    #[test]
+    fn a_fixed_address_replaces_the_name_and_may_replace_the_port() {
+        let name = origin(Host::Name("no.such.name.invalid".to_owned()));
+        for (text, expected) in [
+            ("127.0.0.1", "127.0.0.1:80"),
+            ("::1", "[::1]:80"),
+            ("127.0.0.1:8080", "127.0.0.1:8080"),
+            ("[::1]:8080", "[::1]:8080"),
+        ] {
+            let mut args = connection();
+            args.resolve = Some(text.parse().unwrap());
+            let found = resolve(&name, &args).unwrap();
+            assert_eq!(found, [expected.parse().unwrap()], "{text}");
+        }
+        for text in ["", "localhost", "127.0.0.1:0", "host:127.0.0.1", "[::1]"] {
+            assert!(text.parse::<FixedAddress>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_family_and_the_sources_choose() {
+        let mut args = connection();
+        assert_eq!(fitting(&both(), "x", &args), Ok(both()));
+        args.ipv4 = true;
+        assert_eq!(fitting(&both(), "x", &args), Ok(both()[1..].to_vec()));
+        assert!(
+            fitting(&both()[..1], "x", &args)
+                .unwrap_err()
+                .contains("x has IPv6")
+        );
+        let mut args = connection();
+        args.source = vec!["127.0.0.2".parse().unwrap()];
+        assert_eq!(fitting(&both(), "x", &args), Ok(both()[1..].to_vec()));
+        assert!(fitting(&both()[..1], "x", &args).is_err());
+        args.source.push("::1".parse().unwrap());
+        assert!(
+            fitting(&both(), "x", &args)
+                .unwrap_err()
+                .contains("of one kind")
+        );
+    }
+
+    #[test]
+    fn sources_must_be_this_machines() {
+        assert_eq!(check_sources(&["127.0.0.2".parse().unwrap()]), Ok(()));
+        let error = check_sources(&["192.0.2.1".parse().unwrap()]).unwrap_err();
+        assert!(error.contains("--source 192.0.2.1"), "{error}");
+    }
+
+    #[test]
+    fn of_several_addresses_the_first_open_one_is_taken() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let open = listener.local_addr().unwrap();
+        let closed = SocketAddr::new("127.0.0.2".parse().unwrap(), open.port());
+        let timeout = Duration::from_secs(1);
+        assert_eq!(first_open(&[closed, open], timeout), open);
+        assert_eq!(first_open(&[open, closed], timeout), open);
+        drop(listener);
+        assert_eq!(first_open(&[closed, open], timeout), closed);
+    }
+}

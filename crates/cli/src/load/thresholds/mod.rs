@@ -1,0 +1,94 @@
+//! `--fail-if`: conditions that make the exit status 1. Parsed once, judged on the record.
+
+mod figures;
+mod judge;
+mod parse;
+
+use std::fmt;
+
+/// A condition that must not come true.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Threshold {
+    /// As it was typed.
+    text: String,
+    metric: Metric,
+    operator: Operator,
+    /// In the metric's own unit: seconds, a share, a count, or something per second.
+    bound: f64,
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Threshold {
+    /// Refuses what a load of this kind does not have.
+    pub(crate) fn check(&self, open_loop: bool) -> Result<(), String> {
+        match self.metric {
+            Metric::Latency {
+                of: Some(Of::Response | Of::Wait | Of::Lag),
+                ..
+            } if !open_loop => Err(format!(
+                "--fail-if '{self}': a closed loop has no schedule to be late on, so it has service times alone: write \
+                 service., or give a --rate"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Metric {
+    /// A figure of a distribution of latencies; without a name, of the one that users feel: response time in an open
+    /// loop, service time in a closed one.
+    Latency { of: Option<Of>, figure: Figure },
+    /// Failed requests of those that ended, 0 to 1.
+    ErrorShare,
+    /// Failed requests.
+    ErrorCount,
+    /// Valid answers per second.
+    Throughput,
+    /// Bytes of valid bodies per second.
+    Goodput,
+}
+
+/// A distribution of latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Service,
+    Response,
+    Wait,
+    Lag,
+}
+
+/// A figure of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    /// In percent.
+    Percentile(f64),
+    Mean,
+    Least,
+    Most,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+impl Operator {
+    fn holds(self, value: f64, bound: f64) -> bool {
+        match self {
+            Operator::Less => value < bound,
+            Operator::AtMost => value <= bound,
+            Operator::More => value > bound,
+            Operator::AtLeast => value >= bound,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What is said after a load, beyond its report.
+
+use deadheat_model::{Failure, LoadRecord};
+
+use deadheat_load::LoadError;
+
+use super::words::counted;
+use crate::exit::Failure as CommandFailure;
+
+/// The statuses that lead elsewhere (RFC 9110 §15.4).
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// Why the load could not be started: what was asked for cannot be done, or the machine does not let it.
+pub(crate) fn refused(typed: &str, error: &LoadError) -> CommandFailure {
+    let message = format!("loading {typed}: {error}");
+    match error {
+        LoadError::TooFewDescriptors { .. }
+        | LoadError::Descriptors { .. }
+        | LoadError::Pin { .. }
+        | LoadError::Spawn { .. }
+        | LoadError::Poll { .. } => CommandFailure::nothing(message),
+        _ => CommandFailure::usage(message),
+    }
+}
+
+/// Why nothing was measured, if so: not one valid answer.
+pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
+    let found = &record.observation;
+    if found.measured.succeeded > 0 {
+        return None;
+    }
+    let why = if found.window.is_zero() {
+        match record.interrupted {
+            true => "it was interrupted before the measurement began".to_owned(),
+            false => "the load ended before the measurement began".to_owned(),
+        }
+    } else {
+        let most = found.measured.failed.iter().max_by_key(|(_, count)| *count);
+        let ended = found.measured.ended();
+        match most {
+            Some((kind, _)) => format!(
+                "not one valid answer in {}; mostly, {}{}",
+                counted(ended, "request"),
+                kind.describe(),
+                what_to_do(kind)
+            ),
+            None => format!(
+                "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
+                 answers at all",
+                counted(found.measured.in_flight, "request")
+            ),
+        }
+    };
+    Some(format!("nothing could be measured: {why}"))
+}
+
+fn what_to_do(kind: Failure) -> &'static str {
+    match kind {
+        Failure::ConnectRefused => " (is the server running, and on this port?)",
+        Failure::Tls => " (--insecure believes any certificate, --cacert a given authority)",
+        Failure::WrongStatus => " (--expect-status says which are valid)",
+        _ => "",
+    }
+}
+
+/// That redirects came and were not followed, where they are not what was expected.
+pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
+    let expected = |status: u16| {
+        let mut exchanges = record.spec.exchanges.iter();
+        exchanges.any(|exchange| exchange.expect.status.contains(status))
+    };
+    let statuses = &record.observation.statuses;
+    let came = REDIRECTS.iter().filter(|status| !expected(**status));
+    let came: Vec<(u16, u64)> = came
+        .filter_map(|status| Some((*status, *statuses.get(status)?)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    if came.is_empty() {
+        return None;
+    }
+    let all: u64 = came.iter().map(|(_, count)| count).sum();
+    let names: Vec<String> = came.iter().map(|(status, _)| status.to_string()).collect();
+    Some(format!(
+        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to (curl -I \
+         {} shows it), or count them as valid with --expect-status 2xx,3xx",
+        counted(all, "answer"),
+        names.join(", "),
+        record.url
+    ))
+}

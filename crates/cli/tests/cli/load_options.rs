@@ -1,0 +1,261 @@
+//! `deadheat load` over every kind of connection and schedule, and in every format.
+
+use std::fs;
+
+use deadheat_testkit::{
+    Authority, Listen, Of, OracleServer, TlsServer, Turn,
+    answers::{hello, send, sized},
+};
+use serde_json::Value;
+
+use crate::{
+    load::{Loading, hello_server, json, tally, url},
+    support::{Ended, Root},
+};
+
+fn right() -> impl Fn(&Turn<'_>) -> Vec<deadheat_testkit::Step> + Send + Sync + 'static {
+    |_: &Turn<'_>| send(hello())
+}
+
+#[test]
+fn an_open_loop_sends_what_its_schedule_says() {
+    let loading = Loading::new();
+    for (args, count) in [
+        (&["--rate", "200/s", "-d", "500ms"][..], 100),
+        (
+            &["--stage", "200ms@100/s", "--stage", "400ms@100..300/s"],
+            100,
+        ),
+        (&["--rate", "12000/m", "-n", "40"], 40),
+    ] {
+        let server = hello_server();
+        let fixed = ["--warm-up", "0s", "-c", "8", "--json"];
+        let ended = loading
+            .run(&url(&server, "/"), &[args, &fixed].concat())
+            .exits(0);
+        let json = json(&ended);
+        let seen = server.seen_at_rest().requests;
+        assert_eq!(tally(&json, "total", "issued"), seen, "{args:?}");
+        // A schedule's last request may lie on its end.
+        assert!(seen.abs_diff(count) <= 1, "{args:?}: {seen} requests");
+        let response = json.pointer("/observation/open/response_time");
+        assert!(response.is_some_and(Value::is_string), "{args:?}");
+    }
+}
+
+#[test]
+fn an_open_loop_has_thresholds_on_what_it_alone_has() {
+    let loading = Loading::new();
+    let server = hello_server();
+    let passing = ["response.max>30s", "wait.max>30s", "lag.max>30s"];
+    let mut args = vec!["--rate", "500/s", "-n", "120", "-c", "4"];
+    args.extend(passing.iter().flat_map(|text| ["--fail-if", text]));
+    loading
+        .run(&url(&server, "/"), &args)
+        .exits(0)
+        .tells(&passing.map(|_| "fail-if ok"));
+    let args = [
+        "--rate",
+        "500/s",
+        "-n",
+        "120",
+        "-c",
+        "4",
+        "--fail-if",
+        "response.max>1ns",
+    ];
+    loading.run(&url(&server, "/"), &args).exits(1);
+}
+
+#[test]
+fn templates_are_filled_in_path_headers_and_body() {
+    let loading = Loading::new();
+    loading.root.write("names", "ann\n\nb c\n");
+    let server = hello_server();
+    let args = [
+        "--template",
+        "-n",
+        "4",
+        "-c",
+        "1",
+        "-H",
+        "X-Number: {{random 7 7}}",
+        "-b",
+        r#"{"n":{{counter}}, "of":"{{random-line names}}"}"#,
+    ];
+    let ended = loading
+        .run(&url(&server, "/u/{{line names}}?n={{counter}}"), &args)
+        .exits(0);
+    let seen = server.seen_at_rest().first;
+    let paths: Vec<&str> = seen.iter().map(|request| request.path.as_str()).collect();
+    let expected = ["/u/ann?n=0", "/u/b%20c?n=1", "/u/ann?n=2", "/u/b%20c?n=3"];
+    assert_eq!(paths, expected, "{ended}");
+    for (number, request) in seen.iter().enumerate() {
+        assert_eq!(request.header("x-number"), Some("7"));
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        assert_eq!(body["n"], number);
+        let name = body["of"].as_str().unwrap();
+        assert!(["ann", "b c"].contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn connections_are_used_as_asked() {
+    let loading = Loading::new();
+    for (args, version, connections) in [
+        (&["--no-keepalive"][..], "HTTP/1.1", 6),
+        (&["--http1.0", "--no-keepalive"], "HTTP/1.0", 6),
+        (&["--pipeline", "3"], "HTTP/1.1", 1),
+        (&[], "HTTP/1.1", 1),
+    ] {
+        let server = hello_server();
+        let fixed = ["-n", "6", "-c", "1"];
+        loading
+            .run(&url(&server, "/"), &[args, &fixed].concat())
+            .exits(0);
+        let seen = server.seen_at_rest();
+        assert_eq!(
+            (seen.requests, seen.connections),
+            (6, connections),
+            "{args:?}"
+        );
+        assert!(seen.first.iter().all(|request| request.version == version));
+    }
+}
+
+#[test]
+fn a_unix_socket_and_ipv6_are_connected_to() {
+    let loading = Loading::new();
+    let server = Listen::unix().unwrap().serve(right()).unwrap();
+    let path = server.path().display().to_string();
+    let args = ["--unix-socket", &path, "-n", "5", "-c", "1"];
+    // The name is never resolved.
+    loading
+        .run("http://a.invalid:81/x", &args)
+        .exits(0)
+        .tells(&["Unix socket"]);
+    let seen = server.seen_at_rest();
+    assert_eq!(seen.requests, 5);
+    assert_eq!(seen.first[0].header("host"), Some("a.invalid:81"));
+
+    let server = Listen::ipv6().unwrap().serve(right()).unwrap();
+    loading
+        .run(&url(&server, "/"), &["-n", "5", "-c", "1", "-6"])
+        .exits(0);
+    assert_eq!(server.seen_at_rest().requests, 5);
+}
+
+#[test]
+fn localhost_is_loaded_where_somebody_listens() {
+    let loading = Loading::new();
+    let server = hello_server();
+    let port = server.address().port();
+    let url = format!("http://localhost:{port}/");
+    // Whatever the resolver says first: the server listens on IPv4 alone.
+    loading.run(&url, &["-n", "5", "-c", "1"]).exits(0);
+    assert_eq!(server.seen_at_rest().requests, 5);
+}
+
+#[test]
+fn certificates_are_believed_as_asked() {
+    let loading = Loading::new();
+    let authority = Authority::new().unwrap();
+    let client = authority.client().unwrap();
+    loading.root.write("ca.pem", authority.pem());
+    loading
+        .root
+        .write("other.pem", Authority::new().unwrap().pem());
+    loading.root.write("client.pem", &client.certificate);
+    loading.root.write("client.key", &client.key);
+    let tls = |identity| TlsServer::new(identity).unwrap();
+    let open = tls(authority.server(Of::Localhost).unwrap());
+    let closed = open.clone().only_clients_of(&authority).unwrap();
+    let own = ["--cert", "client.pem", "--key", "client.key"];
+    for (server, args, exit) in [
+        (&open, &["--cacert", "ca.pem"][..], 0),
+        (&open, &["--insecure"], 0),
+        (&open, &[], 3),
+        (&open, &["--cacert", "other.pem"], 3),
+        (&closed, &["--cacert", "ca.pem"], 3),
+        (
+            &closed,
+            &[&["--cacert", "ca.pem"][..], &own[..]].concat(),
+            0,
+        ),
+    ] {
+        let server = Listen::ipv4().unwrap().over_tls(server.clone());
+        let server = server.serve(right()).unwrap();
+        let url = format!("https://localhost:{}/", server.address().port());
+        let fixed = ["-n", "3", "-c", "1", "-4"];
+        let ended = loading.run(&url, &[args, &fixed].concat()).exits(exit);
+        assert_eq!(server.seen_at_rest().requests > 0, exit == 0, "{ended}");
+    }
+    // What is no certificate is found before the load.
+    loading.root.write("no.pem", "nothing");
+    loading
+        .run("https://localhost:1/", &["--cacert", "no.pem"])
+        .exits(2)
+        .tells(&["there is no certificate in it"]);
+}
+
+#[test]
+fn redirects_are_not_followed_and_told() {
+    let loading = Loading::new();
+    let server =
+        OracleServer::start(|_: &Turn<'_>| send(sized(302, "Location: /elsewhere\r\n", b"")))
+            .unwrap();
+    let args = ["-n", "5", "-c", "1"];
+    loading
+        .run(&url(&server, "/"), &args)
+        .exits(3)
+        .tells(&["5 answers led elsewhere (302)", "--expect-status 2xx,3xx"]);
+    let ended = loading
+        .run(
+            &url(&server, "/"),
+            &[&args[..], &["--expect-status", "302"]].concat(),
+        )
+        .exits(0);
+    assert!(!ended.stderr.contains("elsewhere"), "{ended}");
+    let seen = server.seen_at_rest();
+    assert!(seen.first.iter().all(|request| request.path == "/"));
+}
+
+/// A file that a load wrote.
+#[track_caller]
+fn written(root: &Root, name: &str, ended: &Ended) -> String {
+    let read = fs::read_to_string(root.path().join(name));
+    read.unwrap_or_else(|error| panic!("{name}: {error}: {ended}"))
+}
+
+#[test]
+fn every_format_is_written() {
+    let loading = Loading::new();
+    loading
+        .root
+        .write("out.txt", &"what was there before\n".repeat(1000));
+    let server = hello_server();
+    let names =
+        ["txt", "json", "csv", "hlog", "hgrm", "html"].map(|ending| format!("out.{ending}"));
+    let mut args = vec!["-n", "50", "-c", "2"];
+    args.extend(names.iter().flat_map(|name| ["-o", name.as_str()]));
+    let ended = loading
+        .run(&url(&server, "/"), &args)
+        .exits(0)
+        .says(&["valid answers"]);
+    let read = |name: &str| written(&loading.root, name, &ended);
+    let text = read("out.txt");
+    assert!(
+        text.contains("valid answers") && !text.contains("before"),
+        "{text}"
+    );
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let json: Value = serde_json::from_str(&read("out.json")).unwrap();
+    assert_eq!(tally(&json, "measured", "succeeded"), 50);
+    assert!(read("out.csv").lines().count() >= 2);
+    assert!(read("out.hlog").contains("[StartTime"));
+    assert!(read("out.hgrm").contains("TotalCount") && read("out.hgrm").contains("50"));
+    assert!(read("out.html").contains("</html>"));
+}

@@ -1,0 +1,175 @@
+//! An open loop's intended starts: a closed form of the request's number.
+//!
+//! Let Λ(t) be the requests expected until t: the integral of the rate, which is linear in each stage. Request k of a
+//! uniform schedule is due at Λ⁻¹(k); of a Poisson schedule at Λ⁻¹(E₀ + … + E_k), where E_k is exponential with mean
+//! 1 and a function of the seed and k alone (Çinlar, "Introduction to Stochastic Processes", 1975, ch. 4: a process of
+//! any rate is one of rate 1 on another clock). No request's time depends on an answer, on the clock or on the number
+//! of workers.
+
+use std::time::Duration;
+
+use deadheat_model::load::{Arrivals as Kind, Stage};
+
+use crate::random;
+
+/// A stretch of time over which the rate is linear.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Segment {
+    /// Its start, in seconds since the load's.
+    start: f64,
+    /// Requests expected before it.
+    before: f64,
+    /// Requests expected in it; infinite in the last one, unless nothing is sent there.
+    count: f64,
+    /// The rate at its start, per second.
+    rate: f64,
+    /// How fast the rate changes, per second and second.
+    slope: f64,
+}
+
+impl Segment {
+    /// When `count` requests of this segment are expected, in seconds since the load's start. The root of
+    /// rate·t + slope·t²/2 = count that keeps its digits however small the slope is.
+    fn time_of(&self, count: f64) -> f64 {
+        if count <= 0.0 {
+            return self.start;
+        }
+        let discriminant = (self.rate * self.rate + 2.0 * self.slope * count).max(0.0);
+        self.start + 2.0 * count / (self.rate + discriminant.sqrt())
+    }
+}
+
+/// The intended starts of an open loop.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Arrivals {
+    kind: Kind,
+    seed: u64,
+    segments: Vec<Segment>,
+}
+
+impl Arrivals {
+    /// The warm-up at the first stage's first rate, then the stages, then the last one's final rate for ever. An
+    /// error says which stage has a rate that is none.
+    pub(crate) fn new(
+        kind: Kind,
+        seed: u64,
+        warm_up: Duration,
+        stages: &[Stage],
+    ) -> Result<Self, String> {
+        let (Some(first), Some(last)) = (stages.first(), stages.last()) else {
+            return Err("it has no stage, and so no rate".to_owned());
+        };
+        let before = Stage {
+            length: warm_up,
+            from: first.from,
+            to: first.from,
+        };
+        let mut segments = Vec::with_capacity(stages.len() + 2);
+        let (mut start, mut expected) = (0.0, 0.0);
+        for (index, stage) in [before].iter().chain(stages).enumerate() {
+            for rate in [stage.from, stage.to] {
+                if !(0.0..=MOST_PER_SECOND).contains(&rate) {
+                    return Err(format!(
+                        "stage {index} has a rate of {rate}/s: rates go from 0 to {MOST_PER_SECOND}/s"
+                    ));
+                }
+            }
+            let length = stage.length.as_secs_f64();
+            if length == 0.0 {
+                continue;
+            }
+            let count = (stage.from + stage.to) / 2.0 * length;
+            segments.push(Segment {
+                start,
+                before: expected,
+                count,
+                rate: stage.from,
+                slope: (stage.to - stage.from) / length,
+            });
+            start += length;
+            expected += count;
+        }
+        segments.push(Segment {
+            start,
+            before: expected,
+            count: if last.to > 0.0 { f64::INFINITY } else { 0.0 },
+            rate: last.to,
+            slope: 0.0,
+        });
+        let sends = segments.iter().any(|segment| segment.count > 0.0);
+        match sends {
+            true => Ok(Self {
+                kind,
+                seed,
+                segments,
+            }),
+            false => Err("its rate is always 0: nothing would be sent".to_owned()),
+        }
+    }
+
+    /// Request `index`'s step on the clock of rate 1.
+    #[inline]
+    fn step(&self, index: u64) -> f64 {
+        match self.kind {
+            Kind::Uniform if index == 0 => 0.0,
+            Kind::Uniform => 1.0,
+            // 1 − u is never 0.
+            Kind::Poisson => -(1.0 - random::unit(self.seed, index)).ln(),
+        }
+    }
+}
+
+/// The highest rate, per second: beyond it a nanosecond cannot tell two requests apart.
+const MOST_PER_SECOND: f64 = 1e9;
+
+/// Goes through every `stride`-th arrival from `first` on: one worker's share.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor {
+    /// The number of the next request of all workers.
+    index: u64,
+    /// Its number less one on the clock of rate 1.
+    reached: f64,
+    stride: u64,
+    segment: usize,
+}
+
+impl Cursor {
+    /// The share of worker `worker` of `workers`.
+    pub(crate) fn new(arrivals: &Arrivals, worker: usize, workers: usize) -> Self {
+        let mut cursor = Self {
+            index: 0,
+            reached: 0.0,
+            stride: workers.max(1) as u64,
+            segment: 0,
+        };
+        cursor.skip(arrivals, worker as u64);
+        cursor
+    }
+
+    fn skip(&mut self, arrivals: &Arrivals, count: u64) {
+        for _ in 0..count {
+            self.reached += arrivals.step(self.index);
+            self.index += 1;
+        }
+    }
+
+    /// When the next request is due, in nanoseconds since the load's start; `None`: there is none any more.
+    pub(crate) fn next(&mut self, arrivals: &Arrivals) -> Option<u64> {
+        let expected = self.reached + arrivals.step(self.index);
+        // An arrival exactly on a segment's end is the next segment's first.
+        let segment = loop {
+            let segment = arrivals.segments.get(self.segment)?;
+            if expected < segment.before + segment.count {
+                break segment;
+            }
+            self.segment += 1;
+        };
+        let seconds = segment.time_of(expected - segment.before);
+        self.skip(arrivals, self.stride);
+        Some((seconds * 1e9).round() as u64)
+    }
+}
+
+#[cfg(test)]
+#[path = "arrivals_tests.rs"]
+mod tests;

@@ -1,0 +1,180 @@
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn stage(seconds: f64, from: f64, to: f64) -> Stage {
+    Stage {
+        length: Duration::from_secs_f64(seconds),
+        from,
+        to,
+    }
+}
+
+fn arrivals(kind: Kind, stages: &[Stage]) -> Arrivals {
+    Arrivals::new(kind, 42, Duration::ZERO, stages).unwrap()
+}
+
+fn take(arrivals: &Arrivals, worker: usize, workers: usize, count: usize) -> Vec<u64> {
+    let mut cursor = Cursor::new(arrivals, worker, workers);
+    std::iter::from_fn(|| cursor.next(arrivals))
+        .take(count)
+        .collect()
+}
+
+/// The largest distance between the values' distribution and another one (Kolmogorov, 1933).
+fn kolmogorov(mut values: Vec<f64>, distribution: impl Fn(f64) -> f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let count = values.len() as f64;
+    let distance = |(index, value): (usize, &f64)| {
+        let expected = distribution(*value);
+        let (below, upto) = (index as f64 / count, (index + 1) as f64 / count);
+        (expected - below).abs().max((upto - expected).abs())
+    };
+    values.iter().enumerate().map(distance).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_constant_rate_is_a_multiplication() {
+    let due = take(
+        &arrivals(Kind::Uniform, &[Stage::constant(5_000.0)]),
+        0,
+        1,
+        100_001,
+    );
+    for index in [0, 1, 2, 777, 100_000] {
+        assert_eq!(due[index as usize], index * 200_000);
+    }
+}
+
+#[test]
+fn a_warm_up_has_the_first_rate() {
+    let stages = [stage(1.0, 100.0, 100.0), stage(1.0, 1_000.0, 1_000.0)];
+    let arrivals = Arrivals::new(Kind::Uniform, 0, Duration::from_secs(2), &stages).unwrap();
+    let due = take(&arrivals, 0, 1, 1_400);
+    let between = |from: u64, until: u64| {
+        due.iter()
+            .filter(|at| (from * 1_000 * MS..until * 1_000 * MS).contains(at))
+            .count()
+    };
+    assert_eq!(
+        (between(0, 2), between(2, 3), between(3, 4)),
+        (200, 100, 1_000)
+    );
+    assert_eq!(due[1_300], 4_000 * MS, "the last rate goes on");
+}
+
+#[test]
+fn a_ramp_is_the_inverse_of_its_integral() {
+    // Λ(t) = 50 t² over ten seconds.
+    let due = take(
+        &arrivals(Kind::Uniform, &[stage(10.0, 0.0, 1_000.0)]),
+        0,
+        1,
+        5_002,
+    );
+    for index in [0usize, 1, 10, 2_500, 4_999] {
+        let seconds = (index as f64 / 50.0).sqrt();
+        assert!((due[index] as f64 / 1e9 - seconds).abs() < 1e-8, "{index}");
+    }
+    assert_eq!(due[5_000], 10_000 * MS);
+    assert_eq!(due[5_001], 10_001 * MS);
+    // Down to nothing, and then nothing comes any more.
+    let down = take(
+        &arrivals(Kind::Uniform, &[stage(10.0, 1_000.0, 0.0)]),
+        0,
+        1,
+        9_999,
+    );
+    assert_eq!(down.len(), 5_000);
+    let seconds = |index: usize| 10.0 - ((5_000 - index) as f64 / 50.0).sqrt();
+    assert!((down[4_000] as f64 / 1e9 - seconds(4_000)).abs() < 1e-6);
+}
+
+#[test]
+fn a_pause_is_passed_over() {
+    let stages = [
+        stage(1.0, 10.0, 10.0),
+        stage(5.0, 0.0, 0.0),
+        stage(1.0, 10.0, 10.0),
+    ];
+    let due = take(&arrivals(Kind::Uniform, &stages), 0, 1, 12);
+    assert_eq!(
+        (due[9], due[10], due[11]),
+        (900 * MS, 6_000 * MS, 6_100 * MS)
+    );
+}
+
+#[test]
+fn poisson_gaps_are_exponential() {
+    let due = take(
+        &arrivals(Kind::Poisson, &[Stage::constant(1_000.0)]),
+        0,
+        1,
+        20_000,
+    );
+    let gaps: Vec<f64> = due
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]) as f64 / 1e6)
+        .collect();
+    // The 1 % critical value for a large n is 1.63 / √n.
+    let bound = 1.63 / (gaps.len() as f64).sqrt();
+    let distance = kolmogorov(gaps.clone(), |gap| 1.0 - (-gap).exp());
+    assert!(distance < bound, "{distance} against {bound}");
+    let uniform = kolmogorov(gaps, |gap| (gap / 2.0).min(1.0));
+    assert!(uniform > 5.0 * bound, "the test tells them apart");
+}
+
+#[test]
+fn poisson_arrivals_follow_a_ramp() {
+    // Given their number, the arrivals are distributed as Λ: here t² over one second.
+    let arrivals = arrivals(Kind::Poisson, &[stage(1.0, 0.0, 20_000.0)]);
+    let due = take(&arrivals, 0, 1, 30_000);
+    let seconds: Vec<f64> = due
+        .iter()
+        .map(|at| *at as f64 / 1e9)
+        .filter(|at| *at < 1.0)
+        .collect();
+    assert!(
+        (9_600..10_400).contains(&seconds.len()),
+        "{}",
+        seconds.len()
+    );
+    let bound = 1.63 / (seconds.len() as f64).sqrt();
+    let distance = kolmogorov(seconds, |at| at * at);
+    assert!(distance < bound, "{distance} against {bound}");
+}
+
+#[test]
+fn the_schedule_does_not_depend_on_the_workers() {
+    for kind in [Kind::Uniform, Kind::Poisson] {
+        let arrivals = arrivals(kind, &[stage(0.5, 0.0, 700.0), Stage::constant(900.0)]);
+        let alone = take(&arrivals, 0, 1, 600);
+        let mut shared: Vec<u64> = (0..3)
+            .flat_map(|worker| take(&arrivals, worker, 3, 200))
+            .collect();
+        shared.sort_unstable();
+        assert_eq!(alone, shared);
+    }
+}
+
+#[test]
+fn another_seed_is_another_schedule_of_the_same_rate() {
+    let of = |seed| {
+        let stages = [Stage::constant(100.0)];
+        let arrivals = Arrivals::new(Kind::Poisson, seed, Duration::ZERO, &stages).unwrap();
+        take(&arrivals, 0, 1, 50)
+    };
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(1), of(2));
+}
+
+#[test]
+fn rates_that_are_none_are_refused() {
+    let new = |stages: &[Stage]| Arrivals::new(Kind::Uniform, 0, Duration::ZERO, stages);
+    assert!(new(&[]).is_err());
+    for rate in [-1.0, f64::NAN, f64::INFINITY, 2e9] {
+        assert!(new(&[Stage::constant(rate)]).is_err(), "{rate}");
+    }
+    assert!(new(&[Stage::constant(0.0)]).is_err());
+    assert!(new(&[stage(1.0, 0.0, 0.0), Stage::constant(1.0)]).is_ok());
+}

@@ -1,0 +1,348 @@
+//! TLS on a connection (rustls): bytes in and out of memory; the sockets are somebody else's.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    os::fd::OwnedFd,
+    sync::Arc,
+};
+
+use deadheat_model::{
+    load::{Identity, Tls, Trust},
+    observation::TlsSeen,
+};
+use rustix::io::Errno;
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind, RootCertStore,
+    SignatureScheme,
+    client::{
+        Resumption,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    },
+    crypto::{CryptoProvider, ring},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
+};
+
+use crate::{LoadError, socket};
+
+/// Sessions that a worker remembers: several tickets come with each full handshake.
+const SESSIONS: usize = 256;
+
+fn problem(problem: impl Into<String>) -> LoadError {
+    LoadError::Tls {
+        problem: problem.into(),
+    }
+}
+
+/// What all connections to one server share.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Client {
+    /// Reads certificates and keys; asks the system for its authorities where they are wanted.
+    pub(crate) fn new(tls: &Tls) -> Result<Self, LoadError> {
+        let name = ServerName::try_from(tls.server_name.clone()).map_err(|_| {
+            problem(format!(
+                "{:?} is neither a DNS name nor an IP address: name the server (--server-name)",
+                tls.server_name
+            ))
+        })?;
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| problem(error.to_string()))?;
+        let builder = match &tls.trust {
+            Trust::System => builder.with_root_certificates(system_authorities()?),
+            Trust::Authorities { pem } => builder.with_root_certificates(authorities(pem)?),
+            Trust::Anything => {
+                let anybody = Arc::new(Anybody(provider));
+                builder
+                    .dangerous()
+                    .with_custom_certificate_verifier(anybody)
+            }
+        };
+        let mut config = match &tls.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => {
+                let (chain, key) = read_identity(identity)?;
+                builder.with_client_auth_cert(chain, key).map_err(|error| {
+                    problem(format!(
+                        "the client's certificate and key do not fit: {error}"
+                    ))
+                })?
+            }
+        };
+        config.resumption = match tls.resumption {
+            true => Resumption::in_memory_sessions(SESSIONS),
+            false => Resumption::disabled(),
+        };
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self {
+            config: Arc::new(config),
+            name,
+        })
+    }
+
+    /// The same with sessions of its own, so that workers share no lock.
+    pub(crate) fn for_worker(&self, resumption: bool) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        if resumption {
+            config.resumption = Resumption::in_memory_sessions(SESSIONS);
+        }
+        Self {
+            config: Arc::new(config),
+            name: self.name.clone(),
+        }
+    }
+
+    /// TLS for a new connection.
+    pub(crate) fn session(&self) -> Result<Session, rustls::Error> {
+        let mut connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone())?;
+        // A request is taken whole, however long; what the socket does not take waits here.
+        connection.set_buffer_limit(None);
+        Ok(Session { connection })
+    }
+}
+
+fn system_authorities() -> Result<RootCertStore, LoadError> {
+    let mut store = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    store.add_parsable_certificates(found.certs);
+    match store.is_empty() {
+        true => Err(problem(
+            "this system has no certificate authorities: install them (ca-certificates), name one (--cacert) or \
+             believe anybody (--insecure)",
+        )),
+        false => Ok(store),
+    }
+}
+
+fn authorities(pem: &str) -> Result<RootCertStore, LoadError> {
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        let certificate = certificate.map_err(|error| {
+            problem(format!(
+                "an authority's certificate cannot be read: {error}"
+            ))
+        })?;
+        store.add(certificate).map_err(|error| {
+            problem(format!(
+                "an authority's certificate cannot be used: {error}"
+            ))
+        })?;
+    }
+    match store.is_empty() {
+        true => Err(problem(
+            "the authorities' file has no certificate in it (PEM)",
+        )),
+        false => Ok(store),
+    }
+}
+
+type Chain = Vec<CertificateDer<'static>>;
+
+fn read_identity(identity: &Identity) -> Result<(Chain, PrivateKeyDer<'static>), LoadError> {
+    let chain = CertificateDer::pem_slice_iter(identity.certificates.as_bytes());
+    let chain: Chain = chain
+        .collect::<Result<_, _>>()
+        .map_err(|error| problem(format!("the client's certificate cannot be read: {error}")))?;
+    let key = PrivateKeyDer::from_pem_slice(identity.key.as_bytes())
+        .map_err(|error| problem(format!("the client's key cannot be read: {error}")))?;
+    Ok((chain, key))
+}
+
+/// Believes anybody's certificate, and checks only that the server has its key.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Why TLS cannot go on.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The socket failed.
+    Socket(Errno),
+    /// The peer does not keep to TLS, or one side does not accept the other.
+    Tls(rustls::Error),
+}
+
+impl From<Errno> for Broken {
+    fn from(error: Errno) -> Self {
+        Broken::Socket(error)
+    }
+}
+
+impl From<rustls::Error> for Broken {
+    fn from(error: rustls::Error) -> Self {
+        Broken::Tls(error)
+    }
+}
+
+/// An error of TLS in a few words, the same for all that are alike.
+pub(crate) fn why(error: &rustls::Error) -> &'static str {
+    use rustls::CertificateError as Certificate;
+    match error {
+        rustls::Error::InvalidCertificate(certificate) => match certificate {
+            Certificate::Expired | Certificate::ExpiredContext { .. } => {
+                "the server's certificate has expired"
+            }
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+                "the server's certificate is not valid yet"
+            }
+            Certificate::UnknownIssuer => "nobody trusted has signed the server's certificate",
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+                "the server's certificate is for another name"
+            }
+            _ => "the server's certificate is not accepted",
+        },
+        rustls::Error::AlertReceived(_) => "the server refused with a TLS alert",
+        rustls::Error::InvalidMessage(_) => "what the server sent is not TLS",
+        rustls::Error::PeerIncompatible(_) => "the server speaks no TLS that is accepted here",
+        rustls::Error::PeerMisbehaved(_) => "the server breaks the rules of TLS",
+        rustls::Error::DecryptError => "what the server sent cannot be decrypted",
+        _ => "TLS failed",
+    }
+}
+
+/// TLS on one connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    connection: ClientConnection,
+}
+
+impl Session {
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// Whether the peer has said that nothing follows (`close_notify`).
+    pub(crate) fn has_said_goodbye(&mut self) -> bool {
+        let state = self.connection.process_new_packets();
+        state.is_ok_and(|state| state.peer_has_closed())
+    }
+
+    /// Encrypts bytes; [`Self::flush`] sends them.
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        // Without a limit of the buffer everything is taken.
+        let _ = self.connection.writer().write_all(bytes);
+    }
+
+    /// Sends what is to be sent; whether that is all.
+    pub(crate) fn flush(&mut self, socket: &OwnedFd) -> Result<bool, Errno> {
+        let mut out = Out {
+            socket,
+            failed: None,
+        };
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut out) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(_) => return Err(out.failed.unwrap_or(Errno::IO)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Says that nothing follows, if that goes without waiting: a server may log a connection that just ends.
+    pub(crate) fn say_goodbye(&mut self, socket: &OwnedFd) {
+        self.connection.send_close_notify();
+        // The connection is given up anyway.
+        let _ = self.flush(socket);
+    }
+
+    /// Decrypts some of the bytes that came, and takes them off `wire`. Plaintext goes to [`Self::take`], which must be
+    /// emptied before the next call.
+    pub(crate) fn feed(&mut self, wire: &mut &[u8]) -> Result<(), Broken> {
+        // Reading from memory fails only where the plaintext was not taken, which the caller does. Nothing is read
+        // any more after the peer's goodbye.
+        if !matches!(self.connection.read_tls(wire), Ok(read) if read > 0) {
+            *wire = &[];
+        }
+        self.connection.process_new_packets()?;
+        Ok(())
+    }
+
+    /// Plaintext that came, at most a buffer of it; 0: there is none.
+    pub(crate) fn take(&mut self, buffer: &mut [u8]) -> usize {
+        // An error says that there is none, or that the peer closed: the socket tells that, too.
+        self.connection.reader().read(buffer).unwrap_or(0)
+    }
+
+    /// Counts this handshake, which is over.
+    pub(crate) fn note(&self, seen: &mut TlsSeen) {
+        match self.connection.handshake_kind() {
+            Some(HandshakeKind::Resumed) => seen.resumed += 1,
+            Some(HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest) | None => {
+                seen.full += 1;
+            }
+        }
+        if seen.agreed.is_empty() {
+            let version = self.connection.protocol_version();
+            let suite = self.connection.negotiated_cipher_suite();
+            if let (Some(version), Some(suite)) = (version, suite) {
+                let version = match version {
+                    rustls::ProtocolVersion::TLSv1_2 => "TLS 1.2",
+                    rustls::ProtocolVersion::TLSv1_3 => "TLS 1.3",
+                    _ => "TLS",
+                };
+                seen.agreed = format!("{version}, {:?}", suite.suite());
+            }
+        }
+    }
+}
+
+/// Writes to a socket that does not block.
+struct Out<'a> {
+    socket: &'a OwnedFd,
+    failed: Option<Errno>,
+}
+
+impl io::Write for Out<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        socket::write(self.socket, bytes).map_err(|error| {
+            self.failed = Some(error);
+            error.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+use super::*;
+use crate::http1::AnswerReader;
+use deadheat_model::load::{RequestSpec, StatusSet};
+
+fn exchange(content: Content) -> Exchange {
+    Exchange::new(
+        RequestSpec::get("/"),
+        Expectation {
+            status: StatusSet::just(200),
+            length: content.length(),
+            content: Some(content),
+        },
+    )
+}
+
+/// The verdicts on `bodies`, one after the other, each delivered in pieces of `piece` bytes.
+fn judge(
+    exchange: &Exchange,
+    every: u32,
+    bodies: &[&[u8]],
+    piece: usize,
+) -> Vec<(Option<Failure>, bool)> {
+    let mut contents = Contents::new([exchange].into_iter(), every);
+    let statuses = StatusMap::new(&exchange.expect.status);
+    let (mut answer, examples) = (Answer::new(), Examples::default());
+    let mut reader = AnswerReader::new();
+    let mut verdicts = Vec::new();
+    for body in bodies {
+        let mut bytes =
+            format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes();
+        bytes.extend_from_slice(body);
+        answer.begin();
+        reader.begin(false);
+        for piece in bytes.chunks(piece) {
+            let mut examiner = Examiner {
+                answer: &mut answer,
+                exchange: 0,
+                expect: &exchange.expect,
+                statuses: &statuses,
+                contents: &mut contents,
+                examples: &examples,
+                received: 0,
+            };
+            reader.feed(piece, &mut examiner).unwrap();
+        }
+        let verdict = answer.verdict(0, &exchange.expect, &mut contents);
+        verdicts.push((verdict.failure, verdict.content_checked));
+    }
+    verdicts
+}
+
+const RIGHT: (Option<Failure>, bool) = (None, true);
+const LENGTH: (Option<Failure>, bool) = (Some(Failure::WrongLength), true);
+const CONTENT: (Option<Failure>, bool) = (Some(Failure::WrongContent), true);
+
+#[test]
+fn exact_and_repeated_content_however_it_comes() {
+    let exact = exchange(Content::Exact {
+        bytes: b"Hello".to_vec(),
+    });
+    let repeated = exchange(Content::Repeated {
+        byte: b'd',
+        count: 9_000,
+    });
+    let (right, mut wrong) = (vec![b'd'; 9_000], vec![b'd'; 9_000]);
+    wrong[8_999] = b'e';
+    for piece in [1, 3, 100, 10_000] {
+        let bodies: [&[u8]; 5] = [b"Hello", b"Hellu", b"Hell", b"Hello!", b"Hello"];
+        let verdicts = judge(&exact, 1, &bodies, piece);
+        assert_eq!(verdicts, [RIGHT, CONTENT, LENGTH, LENGTH, RIGHT]);
+        let verdicts = judge(&repeated, 1, &[&right, &wrong, &right[1..]], piece);
+        assert_eq!(verdicts, [RIGHT, CONTENT, LENGTH]);
+    }
+}
+
+#[test]
+fn json_is_compared_by_value() {
+    let value: serde_json::Value = serde_json::json!([{"a": 1, "b": "x"}]);
+    let json = exchange(Content::Json { value });
+    let bodies: [&[u8]; 7] = [
+        br#"[{"a":1,"b":"x"}]"#,
+        br#"[{"a":1,"b":"x"}]"#,
+        br#"[ {"b": "x", "a": 1} ]"#,
+        br#"[{"a":1,"b":"y"}]"#,
+        br#"[{"a":1"#,
+        br#"[{"a":1,"b":"x"}] "#,
+        b"",
+    ];
+    for piece in [1, 5, 1_000] {
+        let verdicts = judge(&json, 1, &bodies, piece);
+        let expected = [RIGHT, RIGHT, RIGHT, CONTENT, CONTENT, RIGHT, CONTENT];
+        assert_eq!(verdicts, expected, "pieces of {piece}");
+    }
+    assert_eq!(judge(&json, 1, &[b"", b"x"], 9), [CONTENT, CONTENT]);
+}
+
+#[test]
+fn one_in_so_many_is_compared() {
+    let exact = exchange(Content::Exact {
+        bytes: b"Hello".to_vec(),
+    });
+    let checked = |every: u32| -> Vec<bool> {
+        let verdicts = judge(&exact, every, &[b"Hello".as_slice(); 7], 9);
+        verdicts.into_iter().map(|(_, checked)| checked).collect()
+    };
+    assert_eq!(checked(3), [true, false, false, true, false, false, true]);
+    assert_eq!(checked(1), [true; 7]);
+    assert_eq!(checked(0), [false; 7]);
+}
+
+#[test]
+fn an_answer_outside_the_sample_is_still_measured() {
+    let exact = exchange(Content::Exact {
+        bytes: b"Hello".to_vec(),
+    });
+    let verdicts = judge(&exact, 0, &[b"Hellu", b"Hell"], 9);
+    assert_eq!(
+        verdicts,
+        [(None, false), (Some(Failure::WrongLength), false)]
+    );
+}
+
+#[test]
+fn contents_can_be_known_in_part() {
+    let contains = exchange(Content::Contains {
+        bytes: b"needle".to_vec(),
+    });
+    let at = exchange(Content::JsonAt {
+        pointer: "/a/1".to_owned(),
+        value: serde_json::json!("x"),
+    });
+    for piece in [1, 4, 1_000] {
+        let bodies: [&[u8]; 5] = [b"a needle!", b"a needle!", b"nee dle", b"", b"needle"];
+        let verdicts = judge(&contains, 1, &bodies, piece);
+        assert_eq!(verdicts, [RIGHT, RIGHT, CONTENT, CONTENT, RIGHT]);
+        let bodies: [&[u8]; 5] = [
+            br#"{"a":[0,"x"]}"#,
+            br#"{"n":1,"a":[0,"x"]}"#,
+            br#"{"a":[0,"y"]}"#,
+            br#"{"a":[0]}"#,
+            b"x",
+        ];
+        let verdicts = judge(&at, 1, &bodies, piece);
+        assert_eq!(verdicts, [RIGHT, RIGHT, CONTENT, CONTENT, CONTENT]);
+    }
+}

@@ -1,0 +1,354 @@
+//! What comes on a connection: read, dropped or decrypted, and taken apart into answers.
+
+use deadheat_model::{Failure, failure::FailurePhase};
+use rustix::io::Errno;
+
+use super::{Phase, Worker, requests::fault};
+use crate::{
+    connection::State,
+    http1::{Ending, Progress, Step},
+    recorder::Cause,
+    socket,
+    tls::{self, Broken},
+    verify::{Examiner, excerpt},
+};
+
+/// Bytes read at once where a head is expected: small answers and heads come whole, and of a long body that nobody looks
+/// at little is copied.
+const HEAD_READ: usize = 16 * 1024;
+/// The shortest rest of a body that is worth a system call of its own to be dropped unseen.
+const WORTH_DROPPING: u64 = 8 * 1024;
+
+/// What came of the bytes of one read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    /// The connection goes on.
+    On,
+    /// It was closed or waits for its end, or the load is over.
+    Off,
+}
+
+impl Worker<'_> {
+    /// Reads what has come; `closing`: the peer has said that nothing follows.
+    #[inline]
+    pub(super) fn receive(&mut self, slot: usize, closing: bool) {
+        if self.tls.is_some() {
+            return self.receive_tls(slot, closing);
+        }
+        loop {
+            let (length, asked, is_dropped) = match self.read_some(slot) {
+                Ok(read) => read,
+                Err(Errno::AGAIN) => return,
+                Err(error) => return self.reading_failed(slot, error),
+            };
+            let end = self.tick();
+            if self.phase == Phase::Over {
+                return;
+            }
+            if length == 0 {
+                return self.closed_by_peer(slot, end);
+            }
+            let flow = match is_dropped {
+                true => self.take_dropped(slot, length, end, closing),
+                false => {
+                    let bytes = std::mem::take(&mut self.buffers.plain);
+                    let flow = self.take(slot, &bytes[..length], end, closing);
+                    self.buffers.plain = bytes;
+                    flow
+                }
+            };
+            // A read that leaves room has emptied the socket, and what comes later is another edge (epoll(7)). The
+            // end of the stream is the one thing that may have come with the same edge.
+            if flow == Flow::Off || (length < asked && !closing) {
+                return;
+            }
+        }
+    }
+
+    /// Reads or drops what has come: how much, how much there was room for, and whether it was dropped.
+    #[inline]
+    fn read_some(&mut self, slot: usize) -> Result<(usize, usize, bool), Errno> {
+        let connection = &self.connections[slot];
+        let socket = connection.socket()?;
+        let left = match connection.reader.body_left() {
+            Some(left) if left >= WORTH_DROPPING && connection.answer.ignores_body() => left,
+            _ => 0,
+        };
+        if left > 0 && !self.buffers.dropped.is_empty() {
+            let room = self
+                .buffers
+                .dropped
+                .len()
+                .min(usize::try_from(left).unwrap_or(usize::MAX));
+            let length = socket::drop_bytes(socket, &mut self.buffers.dropped[..room])?;
+            return Ok((length, room, true));
+        }
+        let room = match connection.reader.progress() {
+            Progress::Body => self.buffers.plain.len(),
+            Progress::Nothing | Progress::Head => HEAD_READ,
+        };
+        let length = socket::read(socket, &mut self.buffers.plain[..room])?;
+        Ok((length, room, false))
+    }
+
+    fn receive_tls(&mut self, slot: usize, closing: bool) {
+        loop {
+            let read = self.connections[slot].socket();
+            let length = match read.and_then(|socket| socket::read(socket, &mut self.buffers.wire))
+            {
+                Ok(length) => length,
+                Err(Errno::AGAIN) => return,
+                Err(error) => return self.reading_failed(slot, error),
+            };
+            let end = self.tick();
+            if self.phase == Phase::Over {
+                return;
+            }
+            if length == 0 {
+                return self.closed_by_peer(slot, end);
+            }
+            let asked = self.buffers.wire.len();
+            let (wire, mut plain) = (
+                std::mem::take(&mut self.buffers.wire),
+                std::mem::take(&mut self.buffers.plain),
+            );
+            let flow = self.decrypt(slot, &wire[..length], &mut plain, end, closing);
+            (self.buffers.wire, self.buffers.plain) = (wire, plain);
+            if flow == Flow::Off || (length < asked && !closing) {
+                return;
+            }
+        }
+    }
+
+    fn decrypt(
+        &mut self,
+        slot: usize,
+        mut wire: &[u8],
+        plain: &mut [u8],
+        end: u64,
+        closing: bool,
+    ) -> Flow {
+        while !wire.is_empty() {
+            let Some(session) = &mut self.connections[slot].tls else {
+                return Flow::Off;
+            };
+            if let Err(broken) = session.feed(&mut wire) {
+                let _ = self.connections[slot].flush();
+                self.tls_broken(slot, &broken, end);
+                return Flow::Off;
+            }
+            loop {
+                let Some(session) = &mut self.connections[slot].tls else {
+                    return Flow::Off;
+                };
+                let length = session.take(plain);
+                if length == 0 {
+                    break;
+                }
+                if self.take(slot, &plain[..length], end, closing) == Flow::Off {
+                    return Flow::Off;
+                }
+            }
+        }
+        let Some(session) = &mut self.connections[slot].tls else {
+            return Flow::Off;
+        };
+        if session.has_said_goodbye() {
+            self.closed_by_peer(slot, end);
+            return Flow::Off;
+        }
+        Flow::On
+    }
+
+    fn tls_broken(&mut self, slot: usize, broken: &Broken, end: u64) {
+        let phase = self.phase_of(slot);
+        let (why, detail) = match broken {
+            Broken::Tls(error) => (Cause::Why(tls::why(error)), error.to_string()),
+            Broken::Socket(error) => (
+                Cause::System(*error),
+                std::io::Error::from(*error).to_string(),
+            ),
+        };
+        self.fail(slot, fault(Failure::Tls, phase, why), end, || detail);
+    }
+
+    #[cold]
+    fn reading_failed(&mut self, slot: usize, error: Errno) {
+        let end = self.tick();
+        let phase = self.phase_of(slot);
+        self.fail(
+            slot,
+            fault(Failure::Reset, phase, Cause::System(error)),
+            end,
+            || format!("reading the answer: {}", std::io::Error::from(error)),
+        );
+    }
+
+    /// Takes note of bytes of a body that were dropped unseen.
+    #[inline]
+    fn take_dropped(&mut self, slot: usize, length: usize, end: u64, closing: bool) -> Flow {
+        let connection = &mut self.connections[slot];
+        connection.answer.dropped(length as u64);
+        let step = connection.reader.skip(length as u64);
+        self.recorder.received(length, length as u64);
+        match step {
+            Step::More => Flow::On,
+            Step::Whole { keep_alive, .. } => {
+                let flow = self.answered(slot, end, keep_alive, &[], closing);
+                if flow == Flow::On {
+                    self.refill_if_drained(slot);
+                }
+                flow
+            }
+        }
+    }
+
+    /// Takes bytes apart into answers.
+    #[inline]
+    fn take(&mut self, slot: usize, bytes: &[u8], end: u64, closing: bool) -> Flow {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let connection = &mut self.connections[slot];
+            let Some(first) = connection.flights.first() else {
+                // Nobody has asked for anything: an answer before its request, or a farewell.
+                self.recorder.received(rest.len(), 0);
+                self.renew(slot);
+                return Flow::Off;
+            };
+            let prepared = &self.plan.exchanges[first.exchange as usize];
+            let mut examiner = Examiner {
+                answer: &mut connection.answer,
+                exchange: first.exchange as usize,
+                expect: &prepared.exchange.expect,
+                statuses: &prepared.statuses,
+                contents: &mut self.contents,
+                examples: &self.recorder.examples,
+                received: 0,
+            };
+            let step = connection.reader.feed(rest, &mut examiner);
+            let received = examiner.received;
+            match step {
+                Ok(Step::More) => {
+                    self.recorder.received(rest.len(), received);
+                    if connection.holding && connection.answer.may_continue {
+                        self.release(slot);
+                    }
+                    return match self.connections[slot].state {
+                        State::Open => Flow::On,
+                        _ => Flow::Off,
+                    };
+                }
+                Ok(Step::Whole { used, keep_alive }) => {
+                    self.recorder.received(used, received);
+                    rest = &rest[used..];
+                    if self.answered(slot, end, keep_alive, rest, closing) == Flow::Off {
+                        return Flow::Off;
+                    }
+                }
+                Err(wrong) => {
+                    self.recorder.received(rest.len(), received);
+                    let phase = match connection.reader.progress() {
+                        Progress::Body => FailurePhase::Body,
+                        Progress::Nothing | Progress::Head => FailurePhase::Head,
+                    };
+                    let fault = fault(wrong.kind, phase, Cause::Why(wrong.why));
+                    self.fail(slot, fault, end, || {
+                        format!("{}: {}", wrong.why, excerpt(rest))
+                    });
+                    return Flow::Off;
+                }
+            }
+        }
+        self.refill_if_drained(slot);
+        match self.connections[slot].state {
+            State::Open => Flow::On,
+            _ => Flow::Off,
+        }
+    }
+
+    /// An answer is whole; `rest` has come after it.
+    #[inline]
+    fn answered(
+        &mut self,
+        slot: usize,
+        end: u64,
+        keep_alive: bool,
+        rest: &[u8],
+        closing: bool,
+    ) -> Flow {
+        let connection = &self.connections[slot];
+        let Some(first) = connection.flights.first() else {
+            return Flow::Off;
+        };
+        let is_last = connection.flights.len() == 1;
+        let announced = self.plan.exchanges[first.exchange as usize].request.closes;
+        // An answer that comes before its request is whole leaves the rest of the request in the way of the next.
+        let early = is_last && !self.has_written(slot);
+        let extra = if is_last || !keep_alive { rest } else { &[] };
+        self.judge(slot, end, extra);
+        if !extra.is_empty() || early {
+            self.renew(slot);
+            return Flow::Off;
+        }
+        if !keep_alive || announced {
+            match is_last && !closing {
+                true => self.await_goodbye(slot),
+                // What was pipelined behind it is sent again: the server has not looked at it (RFC 9112 §9.3.2).
+                false => self.renew(slot),
+            }
+            return Flow::Off;
+        }
+        if is_last && closing {
+            // Closed by the peer between two requests: no failure, as long as it is known before the next one.
+            self.renew(slot);
+            return Flow::Off;
+        }
+        if !is_last {
+            self.begin_answer(slot);
+        }
+        Flow::On
+    }
+
+    /// Sends more once half of what may be on its way at once has been answered: whole batches would let the connection
+    /// run dry, single requests would cost a system call each.
+    #[inline]
+    fn refill_if_drained(&mut self, slot: usize) {
+        let connection = &self.connections[slot];
+        if connection.state != State::Open {
+            return;
+        }
+        if connection.flights.is_empty() {
+            self.ready(slot);
+        } else if connection.flights.len() <= self.plan.pipeline / 2 {
+            self.refill(slot);
+        }
+    }
+
+    fn closed_by_peer(&mut self, slot: usize, end: u64) {
+        let connection = &mut self.connections[slot];
+        if connection.flights.is_empty() {
+            return self.renew(slot);
+        }
+        let cut = connection
+            .tls
+            .as_mut()
+            .is_some_and(|session| !session.has_said_goodbye());
+        match connection.reader.end() {
+            Ending::Whole if cut => {
+                let cause = Cause::Why("TLS was cut off without a close_notify");
+                let fault = fault(Failure::TruncatedBody, FailurePhase::Body, cause);
+                self.fail(slot, fault, end, || {
+                    "the peer sent FIN without a close_notify: the body may be cut off".to_owned()
+                });
+            }
+            Ending::Whole => {
+                self.judge(slot, end, &[]);
+                self.renew(slot);
+            }
+            Ending::Cut(kind) => {
+                let fault = fault(kind, self.phase_of(slot), Cause::Why("the peer sent FIN"));
+                self.fail(slot, fault, end, || "the peer sent FIN".to_owned());
+            }
+        }
+    }
+}

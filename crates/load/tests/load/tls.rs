@@ -1,0 +1,346 @@
+//! TLS, with a server that counts handshakes.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    Failure, LoadSpec, Observation,
+    failure::FailurePhase,
+    load::{HttpVersion, Identity, Protocol, Reuse, Tls, Trust},
+};
+use deadheat_testkit::{
+    Authority, Listen, Of, OracleServer, Seen, Step, TlsFault, TlsServer, Turn,
+    answers::{hello, send},
+};
+
+use crate::{
+    arrivals::open,
+    support::{count, run},
+};
+
+const REQUESTS: u64 = 30;
+const A_CONNECTION_EACH: Protocol = Protocol::Http1 {
+    version: HttpVersion::Http11,
+    reuse: Reuse::PerRequest,
+    pipeline: 1,
+};
+
+fn localhost(authority: &Authority) -> TlsServer {
+    TlsServer::new(authority.server(Of::Localhost).unwrap()).unwrap()
+}
+
+fn serving(tls: TlsServer) -> OracleServer {
+    let listen = Listen::ipv4().unwrap().over_tls(tls);
+    listen.serve(|_: &Turn<'_>| send(hello())).unwrap()
+}
+
+fn believing(authority: &Authority) -> Tls {
+    Tls {
+        server_name: "localhost".to_owned(),
+        trust: Trust::Authorities {
+            pem: authority.pem().to_owned(),
+        },
+        identity: None,
+        resumption: true,
+    }
+}
+
+/// Both loops, at this server.
+fn loops(server: &OracleServer, tls: &Tls) -> [LoadSpec; 2] {
+    let mut open = open(server.address(), 300.0, 3);
+    open.stop = deadheat_model::StopRule::Count { requests: REQUESTS };
+    [count(server.address(), 3, REQUESTS), open].map(|mut spec| {
+        spec.target.tls = Some(tls.clone());
+        spec
+    })
+}
+
+/// Runs both loops, and gives what each saw with what the server had seen by then.
+fn each_loop(
+    serve: impl Fn() -> OracleServer,
+    tls: &Tls,
+    change: impl Fn(&mut LoadSpec),
+    check: impl Fn(Observation, Seen),
+) {
+    for which in 0..2 {
+        let server = serve();
+        let mut spec = loops(&server, tls)[which].clone();
+        change(&mut spec);
+        let seen = run(&spec);
+        assert_eq!(seen.total.issued, REQUESTS);
+        check(seen, server.seen_at_rest());
+    }
+}
+
+#[test]
+fn handshakes_are_counted_as_the_server_counts_them() {
+    let authority = Authority::new().unwrap();
+    let believing = believing(&authority);
+    let server = || localhost(&authority);
+    let cases = [
+        (server(), true),
+        (server().only_1_2().unwrap(), true),
+        (server().only_1_3().unwrap(), false),
+        (server().only_1_2().unwrap(), false),
+    ];
+    for (tls, resumption) in cases {
+        let asked = Tls {
+            resumption,
+            ..believing.clone()
+        };
+        let a_connection_each = |spec: &mut LoadSpec| spec.protocol = A_CONNECTION_EACH;
+        each_loop(
+            || serving(tls.clone()),
+            &asked,
+            a_connection_each,
+            |seen, server| {
+                assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
+                let own = seen.tls.unwrap();
+                let (full, resumed) = (server.full_handshakes, server.resumed_handshakes);
+                // At the end a connection may have been made for a request that another took: either side may have
+                // seen the end of its handshake, or neither. There are three connections.
+                assert!(
+                    own.full.abs_diff(full) <= 3,
+                    "{own:?}, the server {full} and {resumed}"
+                );
+                assert!(
+                    own.resumed.abs_diff(resumed) <= 3,
+                    "{own:?}, the server {full} and {resumed}"
+                );
+                let handshakes = own.full + own.resumed;
+                assert_eq!(seen.handshake_time.count(), handshakes);
+                assert!(
+                    (REQUESTS..=seen.connections_opened).contains(&handshakes),
+                    "{own:?}"
+                );
+                assert!(seen.connections_opened <= REQUESTS + 3);
+                match resumption {
+                    // The first of each connection has nothing to resume.
+                    true => assert!(resumed >= REQUESTS - 6, "{full} full, {resumed} resumed"),
+                    false => assert_eq!(resumed, 0),
+                }
+                let agreed = server.each[0].tls.clone().unwrap();
+                let version = agreed.version.replace('v', " ").replace('_', ".");
+                assert!(
+                    own.agreed.starts_with(&version),
+                    "{} and {}",
+                    own.agreed,
+                    agreed.version
+                );
+                assert_eq!(agreed.name.as_deref(), Some("localhost"));
+            },
+        );
+    }
+}
+
+#[test]
+fn tls_changes_no_count() {
+    let authority = Authority::new().unwrap();
+    each_loop(
+        || serving(localhost(&authority)),
+        &believing(&authority),
+        |_| {},
+        |seen, server| {
+            assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
+            assert_eq!((server.requests, server.connections), (REQUESTS, 3));
+            // Counted before TLS.
+            assert_eq!(seen.sent_bytes, server.request_bytes);
+            assert_eq!(seen.received_bytes, REQUESTS * hello().len() as u64);
+        },
+    );
+}
+
+#[test]
+fn certificates_that_are_not_believed_fail_every_request() {
+    let authority = Authority::new().unwrap();
+    let stranger = Authority::new().unwrap();
+    let cases = [
+        (authority.server(Of::Elsewhere).unwrap(), "localhost"),
+        (authority.server(Of::Past).unwrap(), "localhost"),
+        (stranger.server(Of::Localhost).unwrap(), "localhost"),
+        (authority.server(Of::Localhost).unwrap(), "elsewhere.test"),
+    ];
+    for (identity, server_name) in cases {
+        let serve = || serving(TlsServer::new(identity.clone()).unwrap());
+        let mut tls = Tls {
+            server_name: server_name.to_owned(),
+            ..believing(&authority)
+        };
+        each_loop(
+            serve,
+            &tls,
+            |_| {},
+            |seen, server| {
+                assert_eq!(
+                    seen.total.failed[Failure::Tls],
+                    REQUESTS,
+                    "{:?}",
+                    seen.examples
+                );
+                assert!(
+                    seen.failures
+                        .iter()
+                        .all(|group| group.phase == FailurePhase::Tls)
+                );
+                assert_eq!(server.requests, 0);
+            },
+        );
+        tls.trust = Trust::Anything;
+        each_loop(
+            serve,
+            &tls,
+            |_| {},
+            |seen, server| {
+                assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
+                assert_eq!(server.requests, REQUESTS);
+            },
+        );
+    }
+}
+
+#[test]
+fn an_address_is_a_name_too() {
+    let authority = Authority::new().unwrap();
+    let tls = Tls {
+        server_name: "127.0.0.1".to_owned(),
+        ..believing(&authority)
+    };
+    each_loop(
+        || serving(localhost(&authority)),
+        &tls,
+        |_| {},
+        |seen, server| {
+            assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
+            // RFC 6066 § 3: an address is not sent as a name.
+            assert_eq!(server.each[0].tls.as_ref().unwrap().name, None);
+        },
+    );
+}
+
+#[test]
+fn a_clients_certificate_is_shown_and_a_wrong_one_refused() {
+    let authority = Authority::new().unwrap();
+    let stranger = Authority::new().unwrap();
+    let shown = |authority: &Authority| {
+        let own = authority.client().unwrap();
+        Some(Identity {
+            certificates: own.certificate,
+            key: own.key,
+        })
+    };
+    let cases = [
+        (shown(&authority), true),
+        (shown(&stranger), false),
+        (None, false),
+    ];
+    for (identity, may) in cases {
+        for only_1_2 in [false, true] {
+            let serve = || {
+                let tls = localhost(&authority).only_clients_of(&authority).unwrap();
+                serving(if only_1_2 {
+                    tls.only_1_2().unwrap()
+                } else {
+                    tls
+                })
+            };
+            let tls = Tls {
+                identity: identity.clone(),
+                ..believing(&authority)
+            };
+            each_loop(
+                serve,
+                &tls,
+                |_| {},
+                |seen, server| {
+                    if may {
+                        assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
+                        assert_eq!(server.each[0].tls.as_ref().unwrap().client_certificates, 1);
+                    } else {
+                        assert_eq!(
+                            seen.total.failed[Failure::Tls],
+                            REQUESTS,
+                            "{:?}",
+                            seen.examples
+                        );
+                        assert_eq!(server.requests, 0);
+                    }
+                },
+            );
+        }
+    }
+}
+
+#[test]
+fn handshakes_that_fail_are_failures_of_their_kind() {
+    let authority = Authority::new().unwrap();
+    for (fault, kind) in [
+        (TlsFault::Alert, Failure::Tls),
+        (TlsFault::Garbage, Failure::Tls),
+        (TlsFault::Close, Failure::Tls),
+        (TlsFault::Reset, Failure::Tls),
+        (TlsFault::Silence, Failure::ConnectTimeout),
+    ] {
+        let serve = || serving(localhost(&authority).failing(fault));
+        let soon = |spec: &mut LoadSpec| spec.timeouts.connect = Duration::from_millis(60);
+        each_loop(serve, &believing(&authority), soon, |seen, server| {
+            assert_eq!(
+                seen.total.failed[kind], REQUESTS,
+                "{fault:?}: {:?}",
+                seen.examples
+            );
+            assert!(
+                seen.failures
+                    .iter()
+                    .all(|group| group.phase == FailurePhase::Tls)
+            );
+            assert_eq!(server.requests, 0);
+            assert_eq!(seen.service_time.count(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_body_that_ends_without_close_notify_may_have_been_cut_by_anybody() {
+    let authority = Authority::new().unwrap();
+    let until_close = b"HTTP/1.1 200 OK\r\n\r\nHello, World!".to_vec();
+    // Where the length is known, how TLS ends matters to nobody.
+    let sized = hello();
+    let cases = [
+        (until_close.clone(), Step::Cut, Err(Failure::TruncatedBody)),
+        (until_close, Step::Fin, Ok(())),
+        (sized.clone(), Step::Cut, Ok(())),
+        (
+            sized[..sized.len() - 3].to_vec(),
+            Step::Cut,
+            Err(Failure::TruncatedBody),
+        ),
+        (
+            sized[..sized.len() - 3].to_vec(),
+            Step::Fin,
+            Err(Failure::TruncatedBody),
+        ),
+        (sized[..20].to_vec(), Step::Cut, Err(Failure::TruncatedHead)),
+        (Vec::new(), Step::Cut, Err(Failure::ClosedEarly)),
+    ];
+    for (bytes, end, outcome) in cases {
+        let serve = || {
+            let listen = Listen::ipv4().unwrap().over_tls(localhost(&authority));
+            let steps = vec![Step::Send(bytes.clone()), end.clone()];
+            listen.serve(move |_: &Turn<'_>| steps.clone()).unwrap()
+        };
+        // Whether a FIN or the next request is first would be a race.
+        let once = |spec: &mut LoadSpec| spec.protocol = A_CONNECTION_EACH;
+        each_loop(serve, &believing(&authority), once, |seen, server| {
+            let case = format!(
+                "{} bytes, {end:?}: {:?} {:?}",
+                bytes.len(),
+                seen.examples,
+                server.failed_handshakes
+            );
+            assert_eq!(server.requests, REQUESTS, "{case}");
+            match outcome {
+                Ok(()) => assert_eq!(seen.total.succeeded, REQUESTS, "{case}"),
+                Err(kind) => assert_eq!(seen.total.failed[kind], REQUESTS, "{case}"),
+            }
+        });
+    }
+}

@@ -1,0 +1,22 @@
+//! What `deadheat load` leaves for a person or a program, from the record of one load and its analysis.
+//!
+//! [`LoadView`] holds every figure as a rounded string with its unit; [`text`] and [`html`] only lay it out. What
+//! programs read ([`json`], [`csv`], [`hdr_log`], [`hgrm`]) is unrounded. docs/load-json.md describes it.
+
+mod csv;
+mod hdr_log;
+mod hgrm;
+mod html;
+mod json;
+mod text;
+mod view;
+
+pub use csv::{COLUMNS, csv};
+pub use hdr_log::{RESPONSE_TIME_TAG, SERVICE_TIME_TAG, hdr_log};
+pub use hgrm::{hgrm, hgrm_of};
+pub use html::{html, html_with};
+pub use json::{SCHEMA, json};
+pub use text::text;
+pub use view::{
+    FailureRow, LatencyRow, LatencyTable, LoadView, Percentiles, Point, Series, SignView, StatusRow,
+};

@@ -1,0 +1,290 @@
+//! The facts beside the distributions: answers, bytes, connections, the generator's own health, provenance.
+
+use deadheat_model::{LoadRecord, observation::WorkerHealth};
+use deadheat_stats::load::{Latency, LatencyKind, LoadAnalysis, LoadFigures};
+
+use super::{capital, fact, latency, share, size, time as seconds};
+use crate::{
+    figure::{bytes, count, counted, figure, percent},
+    view::{Fact, clean},
+};
+
+/// Workers that are named one by one; of more, only the extremes are.
+const NAMED_WORKERS: usize = 8;
+
+/// Throughput, attempts and bytes, of the measurement.
+pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
+    let observation = &record.observation;
+    let measured = &observation.measured;
+    let mut facts = vec![fact(
+        "Throughput",
+        format!("{} valid answers/s", figure(figures.throughput_per_second)),
+    )];
+    if let (Some(open), Some(rate)) = (&observation.open, figures.offered_per_second) {
+        let sent = figures
+            .sent_share
+            .map_or(String::new(), |sent| format!(": {} sent", share(sent)));
+        facts.push(fact(
+            "Offered",
+            format!(
+                "{} requests/s ({}{sent}, {} unsent at the end)",
+                figure(rate),
+                counted(open.offered as usize, "request"),
+                count(open.unsent)
+            ),
+        ));
+    }
+    facts.push(fact(
+        "Attempts",
+        format!(
+            "{} issued ({}/s){}",
+            counted(measured.issued as usize, "request"),
+            figure(figures.attempts_per_second),
+            match measured.carried_in {
+                0 => String::new(),
+                carried => format!(", {} in flight from the warm-up", count(carried)),
+            }
+        ),
+    ));
+    let failed = figures
+        .failed_share
+        .filter(|failed| *failed > 0.0)
+        .map_or(String::new(), |failed| format!(" ({})", share(failed)));
+    facts.push(fact(
+        "Outcome",
+        format!(
+            "{} answered validly, {} failed{failed}, {} in flight at the end",
+            count(measured.succeeded),
+            count(measured.failed.total()),
+            count(measured.in_flight)
+        ),
+    ));
+    let per_second = |value: f64| format!("{}/s", bytes(value));
+    let goodput = figures.valid_body_bytes_per_second.map_or_else(
+        || "not known: some requests failed, and valid bodies have no fixed length".to_owned(),
+        |valid| format!("{} in bodies of valid answers", per_second(valid)),
+    );
+    facts.push(fact("Goodput", goodput));
+    facts.push(fact(
+        "Received",
+        format!(
+            "{} in all, {} in bodies, of wrong answers too",
+            per_second(figures.received_bytes_per_second),
+            per_second(figures.body_bytes_per_second)
+        ),
+    ));
+    facts.push(fact("Sent", per_second(figures.sent_bytes_per_second)));
+    if observation.content_checked > 0 {
+        facts.push(fact(
+            "Content",
+            format!(
+                "compared of {}",
+                counted(observation.content_checked as usize, "answer")
+            ),
+        ));
+    }
+    if figures.redirects > 0 {
+        facts.push(fact(
+            "Redirects",
+            format!("{}, not followed", count(figures.redirects)),
+        ));
+    }
+    if observation.resent > 0 {
+        facts.push(fact(
+            "Sent again",
+            format!(
+                "{} that a closing connection had left unanswered, over the whole load",
+                counted(observation.resent as usize, "request")
+            ),
+        ));
+    }
+    facts
+}
+
+/// How connections were made and used, over the whole load.
+pub(super) fn connections(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
+    let observation = &record.observation;
+    let mut facts = vec![fact(
+        "Opened",
+        format!(
+            "{} over the whole load; at most {} at once, of {}",
+            count(observation.connections_opened),
+            count(observation.connections_peak),
+            count(u64::from(record.spec.schedule.most_connections()))
+        ),
+    )];
+    let open = record.spec.schedule.is_open();
+    for kind in [LatencyKind::Connect, LatencyKind::Handshake] {
+        if let Some(times) = figures.latency(kind) {
+            facts.push(fact(&capital(latency::name(kind, open)), summary(times)));
+        }
+    }
+    if let Some(tls) = &observation.tls {
+        let agreed = if tls.agreed.is_empty() {
+            "nothing agreed on".to_owned()
+        } else {
+            clean(&tls.agreed)
+        };
+        facts.push(fact(
+            "TLS",
+            format!(
+                "{agreed}; {}, {} resumed",
+                counted(tls.full as usize, "full handshake"),
+                count(tls.resumed)
+            ),
+        ));
+    }
+    let answers = &observation.answers_per_connection;
+    if let (Some(least), Some(median), Some(most)) =
+        (answers.least(), answers.median(), answers.most())
+    {
+        facts.push(fact(
+            "Answers on each",
+            format!(
+                "least {}, median {}, most {}",
+                count(least),
+                count(median),
+                count(most)
+            ),
+        ));
+    }
+    facts
+}
+
+/// "median 178 µs, p99 310 µs, longest 402 µs".
+fn summary(times: &Latency) -> String {
+    let median = times.shown(50.0).map_or(String::new(), |median| {
+        format!("median {}, ", seconds(median))
+    });
+    let p99 = times
+        .shown(99.0)
+        .map_or(String::new(), |p99| format!("p99 {}, ", seconds(p99)));
+    format!("{median}{p99}longest {}", seconds(times.most_seconds))
+}
+
+/// How the generator itself fared.
+pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fact> {
+    let (figures, settings) = (&analysis.figures, &analysis.settings);
+    let observation = &record.observation;
+    let mut facts = vec![fact(
+        "Busy",
+        format!(
+            "{} (limit: {})",
+            workers(&observation.workers),
+            percent(settings.generator_busy)
+        ),
+    )];
+    if let Some(lag) = figures.latency(LatencyKind::SendLag) {
+        facts.push(fact("Send lag", summary(lag)));
+    }
+    if let (Some(wanted), Some(found)) = (figures.wanted_in_flight, figures.mean_in_flight) {
+        facts.push(fact(
+            "In flight",
+            format!(
+                "{} of {} on average (throughput × mean service time)",
+                figure(found),
+                figure(wanted)
+            ),
+        ));
+    }
+    let queues = &observation.receive_queues;
+    if queues.connections > 0 {
+        facts.push(fact(
+            "Unread",
+            format!(
+                "{} of {} looked at had unread bytes, at most {}",
+                share(figures.queued_share),
+                counted(queues.connections as usize, "connection"),
+                size(queues.most_bytes)
+            ),
+        ));
+    }
+    if let Some(trend) = figures.trend {
+        let sign = if trend.change < 0.0 { '−' } else { '+' };
+        facts.push(fact(
+            "Trend",
+            format!(
+                "throughput {sign}{} over the measurement (± {} standard error)",
+                percent(trend.change.abs()),
+                percent(trend.standard_error)
+            ),
+        ));
+    }
+    facts
+}
+
+fn workers(workers: &[WorkerHealth]) -> String {
+    if workers.is_empty() {
+        return "not known".to_owned();
+    }
+    let mut order: Vec<(usize, &WorkerHealth)> = workers.iter().enumerate().collect();
+    if order.len() > NAMED_WORKERS {
+        order.sort_by(|(_, one), (_, other)| other.busy().total_cmp(&one.busy()));
+        let least = order[order.len() - 1];
+        return format!(
+            "of {} workers the busiest {}, the least busy {}",
+            count(order.len() as u64),
+            worker(order[0]),
+            worker(least)
+        );
+    }
+    let all: Vec<String> = order.into_iter().map(worker).collect();
+    all.join(", ")
+}
+
+/// "worker 0 on CPU 1 97.4 %".
+fn worker((index, health): (usize, &WorkerHealth)) -> String {
+    let place = health
+        .cpu
+        .map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
+    format!("worker {index}{place} {}", percent(health.busy()))
+}
+
+/// Where the figures come from.
+pub(super) fn provenance(record: &LoadRecord) -> Vec<Fact> {
+    let (spec, machine) = (&record.spec, &record.machine);
+    let known = |text: &str| {
+        if text.is_empty() {
+            "not known".to_owned()
+        } else {
+            clean(text)
+        }
+    };
+    let timeouts = &spec.timeouts;
+    let span = |duration: std::time::Duration| seconds(duration.as_secs_f64());
+    let mut facts = vec![
+        fact("Started", known(&record.started)),
+        fact("Deadheat", known(&record.deadheat)),
+        fact("URL", clean(&record.url)),
+        fact(
+            "Machine",
+            format!(
+                "{}, {}, {}",
+                known(&machine.cpu_model),
+                counted(machine.cpus.len(), "CPU"),
+                bytes(machine.memory_bytes as f64)
+            ),
+        ),
+        fact(
+            "System",
+            format!("{}, kernel {}", known(&machine.os), known(&machine.kernel)),
+        ),
+    ];
+    if let Some(governor) = &machine.governor {
+        facts.push(fact("Governor", clean(governor)));
+    }
+    if !machine.mitigations.is_empty() {
+        facts.push(fact("Mitigations", clean(&machine.mitigations.join("; "))));
+    }
+    facts.push(fact("Seed", spec.seed.to_string()));
+    facts.push(fact(
+        "Timeouts",
+        format!(
+            "connect {}, request {}, cool-down {}",
+            span(timeouts.connect),
+            span(timeouts.request),
+            span(timeouts.cool_down)
+        ),
+    ));
+    facts
+}

@@ -1,0 +1,282 @@
+//! The view of one load: what text and page show, as strings that are rounded and have their units.
+
+mod facts;
+mod latency;
+mod plan;
+mod series;
+mod signs;
+
+use deadheat_model::{FailureCounts, LoadRecord};
+use deadheat_stats::load::{Judged, LoadAnalysis, LoadVerdict, Severity, Standing};
+use serde::Serialize;
+
+use crate::{
+    figure::{count, counted, figure, seconds},
+    view::{Fact, clean},
+};
+
+pub use latency::{LatencyRow, LatencyTable};
+pub use series::{Percentiles, Point, Series};
+
+/// Everything that the report of a load shows.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadView {
+    /// What was loaded, as the user typed it.
+    pub url: String,
+    /// When it started (RFC 3339, UTC).
+    pub started: String,
+    /// What the figures are worth.
+    pub standing: Standing,
+    /// The first line: the verdict, and the throughput unless nothing was measured.
+    pub headline: String,
+    /// What was done, in a sentence.
+    pub plan: String,
+    /// What speaks against the figures, the gravest first.
+    pub doubts: Vec<SignView>,
+    /// What to know when the figures are read.
+    pub notes: Vec<SignView>,
+    /// Throughput, attempts and bytes.
+    pub answers: Vec<Fact>,
+    /// Whole answers by status.
+    pub statuses: Vec<StatusRow>,
+    /// The distributions.
+    pub latency: LatencyTable,
+    /// Failures by kind, phase and cause, the most frequent first.
+    pub failures: Vec<FailureRow>,
+    /// Failures as they were seen.
+    pub examples: Vec<Fact>,
+    /// How connections were made and used.
+    pub connections: Vec<Fact>,
+    /// How the generator itself fared.
+    pub generator: Vec<Fact>,
+    /// Where the figures come from.
+    pub provenance: Vec<Fact>,
+    /// Over time and over percentiles, as numbers for plots.
+    #[serde(skip)]
+    pub series: Series,
+}
+
+/// A sign in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SignView {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was found, and what it means.
+    pub sentence: String,
+    /// Whether the headline says it already.
+    pub in_headline: bool,
+}
+
+/// Answers of one status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatusRow {
+    /// The status ("200").
+    pub status: String,
+    /// How many.
+    pub count: String,
+    /// Their share of all whole answers.
+    pub share: String,
+    /// Whether a request expects it: "expected", "not expected".
+    pub expected: &'static str,
+}
+
+/// Failures that are alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailureRow {
+    /// The kind ("reset").
+    pub kind: String,
+    /// What happened, for a person.
+    pub says: String,
+    /// What was going on ("first-byte").
+    pub phase: String,
+    /// The operating system's error, the parser's reason or the status.
+    pub cause: String,
+    /// How many in the measurement.
+    pub measured: String,
+    /// How many in the whole load.
+    pub total: String,
+}
+
+impl LoadView {
+    /// The view of a load under its analysis.
+    pub fn new(record: &LoadRecord, analysis: &LoadAnalysis) -> Self {
+        let (notes, doubts) = signs(&analysis.verdict)
+            .into_iter()
+            .partition(|sign| sign.severity == Severity::Note);
+        Self {
+            url: clean(&record.url),
+            started: clean(&record.started),
+            standing: analysis.verdict.standing,
+            headline: headline(record, analysis),
+            plan: plan::plan(record),
+            doubts,
+            notes,
+            answers: facts::answers(record, &analysis.figures),
+            statuses: statuses(record),
+            latency: latency::table(record, &analysis.figures),
+            failures: failures(record),
+            examples: examples(record),
+            connections: facts::connections(record, &analysis.figures),
+            generator: facts::generator(record, analysis),
+            provenance: facts::provenance(record),
+            series: series::of(record),
+        }
+    }
+}
+
+/// Each sign in words, the gravest first.
+fn signs(verdict: &LoadVerdict) -> Vec<SignView> {
+    let quotes = matches!(
+        verdict.standing,
+        Standing::GeneratorLimited | Standing::Doubtful
+    );
+    let view = |(index, judged): (usize, &Judged)| SignView {
+        severity: judged.severity,
+        sentence: capital(&signs::sentence(&judged.sign)),
+        in_headline: quotes && index == 0,
+    };
+    verdict.signs.iter().enumerate().map(view).collect()
+}
+
+/// The verdict in a line. It says first of all whether the generator was the limit.
+pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
+    let verdict = &analysis.verdict;
+    let measured = &record.observation.measured;
+    let first = |severity| verdict.of(severity).next().map(signs::sentence);
+    let found = format!(
+        "{} in {} ({}/s)",
+        counted(measured.succeeded as usize, "valid answer"),
+        seconds(analysis.figures.window_seconds),
+        figure(analysis.figures.throughput_per_second),
+    );
+    match verdict.standing {
+        Standing::GeneratorLimited => {
+            let sign = verdict.of(Severity::Limit).next();
+            let why = sign.map(signs::sentence).unwrap_or_default();
+            let meaning = sign
+                .filter(|_| measured.succeeded > 0)
+                .map_or("", signs::meaning);
+            format!("The generator was the limit: {why}{meaning}")
+        }
+        Standing::Failed => {
+            let requests = measured.ended();
+            let all = match requests {
+                0 => "no request ended in the measurement".to_owned(),
+                _ => format!(
+                    "none of {} was answered validly",
+                    counted(requests as usize, "request")
+                ),
+            };
+            let failed = if requests > 0 {
+                &measured.failed
+            } else {
+                &record.observation.total.failed
+            };
+            format!("Nothing was measured: {all}{}.", most_frequent(failed))
+        }
+        Standing::Doubtful => {
+            let why = first(Severity::Doubt).unwrap_or_default();
+            format!("{found}, to be doubted: {why}")
+        }
+        Standing::Sound => format!("{found}; nothing speaks against them."),
+    }
+}
+
+/// "; most often: the connection was refused".
+fn most_frequent(failed: &FailureCounts) -> String {
+    let most = failed.iter().max_by_key(|(_, count)| *count);
+    most.map_or(String::new(), |(kind, _)| {
+        format!("; most often {}", kind.describe())
+    })
+}
+
+/// A share, of which a little is never nothing ("under 0.1 %").
+pub(crate) fn share(part: f64) -> String {
+    match part {
+        _ if part > 0.0 && part < 0.0005 => "under 0.1 %".to_owned(),
+        _ if part < 1.0 && part > 0.9995 => "over 99.9 %".to_owned(),
+        _ => crate::figure::percent(part),
+    }
+}
+
+/// A size that is counted, and exact below a KiB.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        _ => crate::figure::bytes(bytes as f64),
+    }
+}
+
+/// A latency. Histograms tell nothing apart below a microsecond.
+pub(crate) fn time(value: f64) -> String {
+    if value < 1e-6 {
+        "under 1 µs".to_owned()
+    } else {
+        seconds(value)
+    }
+}
+
+/// The text with a capital letter at its start.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+pub(super) fn fact(name: &str, value: impl Into<String>) -> Fact {
+    Fact {
+        name: name.to_owned(),
+        value: value.into(),
+    }
+}
+
+fn statuses(record: &LoadRecord) -> Vec<StatusRow> {
+    let statuses = &record.observation.statuses;
+    let all: u64 = statuses.values().sum();
+    let row = |(status, number): (&u16, &u64)| {
+        let mut exchanges = record.spec.exchanges.iter();
+        let expected = exchanges.any(|exchange| exchange.expect.status.contains(*status));
+        StatusRow {
+            status: status.to_string(),
+            count: count(*number),
+            share: share(*number as f64 / all.max(1) as f64),
+            expected: if expected { "expected" } else { "not expected" },
+        }
+    };
+    statuses.iter().map(row).collect()
+}
+
+fn failures(record: &LoadRecord) -> Vec<FailureRow> {
+    let mut groups: Vec<_> = record.observation.failures.iter().collect();
+    groups.sort_by_key(|group| std::cmp::Reverse((group.measured, group.total)));
+    let rows = groups.into_iter().map(|group| FailureRow {
+        kind: group.kind.name().to_owned(),
+        says: group.kind.describe().to_owned(),
+        phase: group.phase.name().to_owned(),
+        cause: clean(&group.cause),
+        measured: count(group.measured),
+        total: count(group.total),
+    });
+    let mut rows: Vec<_> = rows.collect();
+    // Kinds that no group tells of: what was counted is shown, whatever else is known.
+    for (kind, total) in record.observation.total.failed.iter() {
+        if rows.iter().all(|row| row.kind != kind.name()) {
+            rows.push(FailureRow {
+                kind: kind.name().to_owned(),
+                says: kind.describe().to_owned(),
+                phase: crate::figure::NONE.to_owned(),
+                cause: crate::figure::NONE.to_owned(),
+                measured: count(record.observation.measured.failed[kind]),
+                total: count(total),
+            });
+        }
+    }
+    rows
+}
+
+fn examples(record: &LoadRecord) -> Vec<Fact> {
+    let examples = record.observation.examples.iter();
+    examples
+        .map(|example| fact(example.kind.name(), clean(&example.detail)))
+        .collect()
+}

@@ -1,0 +1,152 @@
+//! What was asked for, in a sentence.
+
+use deadheat_model::{
+    LoadRecord, LoadSpec, Schedule, StopRule,
+    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage},
+};
+
+use crate::{
+    figure::{count, counted, figure, seconds},
+    view::clean,
+};
+
+/// "Closed loop: 50 connections for 10.0 s after a warm-up of 1.00 s; …".
+pub(super) fn plan(record: &LoadRecord) -> String {
+    let spec = &record.spec;
+    format!(
+        "{}; {}; {} over {}.",
+        schedule(&spec.schedule) + &ending(spec),
+        requests(spec),
+        protocol(&spec.protocol),
+        transport(spec),
+    )
+}
+
+fn schedule(schedule: &Schedule) -> String {
+    match schedule {
+        Schedule::Closed { connections, .. } => {
+            format!(
+                "Closed loop: {}",
+                counted(*connections as usize, "connection")
+            )
+        }
+        Schedule::Open {
+            arrivals,
+            stages,
+            connections,
+            most_connections,
+        } => {
+            let stages: Vec<String> = stages.iter().map(stage).collect();
+            let arrivals = match arrivals {
+                Arrivals::Uniform => "uniform",
+                Arrivals::Poisson => "Poisson",
+            };
+            let upper = connections.max(most_connections);
+            let held = if upper == connections {
+                count(u64::from(*upper))
+            } else {
+                format!(
+                    "{} to {}",
+                    count(u64::from(*connections)),
+                    count(u64::from(*upper))
+                )
+            };
+            format!(
+                "Open loop: {} ({arrivals} arrivals), {held} connections",
+                stages.join(", then ")
+            )
+        }
+    }
+}
+
+fn stage(stage: &Stage) -> String {
+    let rate = if stage.from == stage.to {
+        format!("{} requests/s", figure(stage.from))
+    } else {
+        format!("{} to {} requests/s", figure(stage.from), figure(stage.to))
+    };
+    if stage.length.is_zero() {
+        rate
+    } else {
+        format!("{rate} for {}", seconds(stage.length.as_secs_f64()))
+    }
+}
+
+fn ending(spec: &LoadSpec) -> String {
+    let end = match spec.stop {
+        StopRule::Duration { length } => format!(" for {}", seconds(length.as_secs_f64())),
+        StopRule::Count { requests } => {
+            format!(" for {}", counted(requests as usize, "request"))
+        }
+        StopRule::Interrupt => " until stopped".to_owned(),
+    };
+    if spec.warm_up.is_zero() {
+        end
+    } else {
+        format!(
+            "{end} after a warm-up of {}",
+            seconds(spec.warm_up.as_secs_f64())
+        )
+    }
+}
+
+/// "GET /plaintext, valid with status 2xx".
+fn requests(spec: &LoadSpec) -> String {
+    let Some(first) = spec.exchanges.first() else {
+        return "no request".to_owned();
+    };
+    let more = match spec.exchanges.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {}", counted(more, "other request")),
+    };
+    let length = first
+        .expect
+        .length
+        .map_or(String::new(), |length| format!(", {} B", count(length)));
+    let content = if first.expect.content.is_none() {
+        ""
+    } else {
+        " and the right content"
+    };
+    format!(
+        "{} {}{more}, valid with status {}{length}{content}",
+        clean(&first.request.method),
+        clean(&first.request.path),
+        first.expect.status,
+    )
+}
+
+fn protocol(protocol: &Protocol) -> String {
+    let Protocol::Http1 {
+        version,
+        reuse,
+        pipeline,
+    } = protocol;
+    let version = match version {
+        HttpVersion::Http10 => "HTTP/1.0",
+        HttpVersion::Http11 => "HTTP/1.1",
+    };
+    let reuse = match reuse {
+        Reuse::KeepAlive => "keep-alive",
+        Reuse::PerRequest => "a connection per request",
+    };
+    let depth = match pipeline {
+        0 | 1 => String::new(),
+        depth => format!(
+            " and {} requests in flight on each",
+            count(u64::from(*depth))
+        ),
+    };
+    format!("{version} with {reuse}{depth}")
+}
+
+fn transport(spec: &LoadSpec) -> String {
+    let target = &spec.target;
+    let tls = target.tls.as_ref().map_or("", |_| "TLS, ");
+    let socket = match target.endpoint {
+        Endpoint::Tcp { .. } => "TCP to ",
+        Endpoint::Unix { .. } => "",
+    };
+    let endpoint = clean(&target.endpoint.to_string());
+    format!("{tls}{socket}{endpoint}")
+}

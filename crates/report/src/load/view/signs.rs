@@ -1,0 +1,240 @@
+//! Each sign in words: what was found, what it means, and what helps.
+
+use deadheat_stats::load::Sign;
+
+use super::{share, size, time as seconds};
+use crate::figure::{count, counted, figure, percent};
+
+/// A sign as a sentence that begins with a lower-case letter, unless it is a name, and ends with a full stop.
+pub(super) fn sentence(sign: &Sign) -> String {
+    match sign {
+        Sign::Busy {
+            worker,
+            cpu,
+            busy,
+            bound,
+        } => {
+            let place = cpu.map_or(String::new(), |cpu| format!(" on CPU {cpu}"));
+            format!(
+                "worker {worker}{place} was busy for {} of the time (limit: {}).",
+                percent(*busy),
+                percent(*bound)
+            )
+        }
+        Sign::NoLocalPort { requests } => format!(
+            "no local port was left to connect from for {}; let connections carry more requests, or add source addresses.",
+            counted(*requests as usize, "request")
+        ),
+        Sign::Late {
+            offered,
+            unsent,
+            sent_share,
+            percent,
+            send_lag_seconds,
+            ..
+        } => format!(
+            "of {} requests whose time had come it sent {} ({} unsent), and noticed that time late (send lag p{percent} {}).",
+            count(*offered),
+            share(*sent_share),
+            count(*unsent),
+            seconds(*send_lag_seconds)
+        ),
+        Sign::Behind { .. } => behind(sign),
+        Sign::SendLag {
+            percent,
+            send_lag_seconds,
+            response_share,
+            ..
+        } => {
+            let part = response_share.map_or(String::new(), |part| {
+                format!(", {} of the response time there", share(part.min(1.0)))
+            });
+            format!(
+                "requests left late by the generator's own delay: send lag p{percent} {}{part}.",
+                seconds(*send_lag_seconds)
+            )
+        }
+        Sign::ConnectionWait {
+            percent,
+            wait_seconds,
+            response_seconds,
+            connections,
+            most_connections,
+        } => format!(
+            "requests waited for a free connection: p{percent} {} of a response time of {}; {} of at most {} connections were open.",
+            seconds(*wait_seconds),
+            seconds(*response_seconds),
+            count(*connections),
+            count(u64::from(*most_connections))
+        ),
+        Sign::Unfinished { .. } => unfinished(sign),
+        Sign::Little {
+            wanted, in_flight, ..
+        } => format!(
+            "{} requests could be in flight, and throughput × mean service time makes {} (Little's law): something else than the server was waited for.",
+            figure(*wanted),
+            figure(*in_flight)
+        ),
+        Sign::Connections { wanted, peak: 0 } => format!(
+            "none of {} was ever open.",
+            counted(*wanted as usize, "connection")
+        ),
+        Sign::Connections { wanted, peak } => format!(
+            "of {}, no more than {} were open at once.",
+            counted(*wanted as usize, "connection"),
+            count(*peak)
+        ),
+        Sign::NotConnected { requests } => format!(
+            "{} failed because no connection could be made.",
+            counted(*requests as usize, "request")
+        ),
+        Sign::Uneven {
+            least,
+            median,
+            most,
+        } => format!(
+            "connections were served unevenly: answers per connection from {} over {} (median) to {}.",
+            count(*least),
+            count(*median),
+            count(*most)
+        ),
+        Sign::Queued {
+            share: part,
+            connections,
+            most_bytes,
+            ..
+        } => format!(
+            "answers waited for the generator: {} of {} connections looked at had unread bytes, up to {}.",
+            share(*part),
+            count(*connections),
+            size(*most_bytes)
+        ),
+        Sign::Failures {
+            requests,
+            share: part,
+            ..
+        } => format!(
+            "{} failed ({} of those that ended).",
+            counted(*requests as usize, "request"),
+            share(*part)
+        ),
+        Sign::NotConserved => {
+            "the counts contradict each other: this is a bug of Deadheat, please report it."
+                .to_owned()
+        }
+        Sign::Unsteady {
+            change,
+            standard_error,
+        } => format!(
+            "throughput {} by {} over the measurement (± {} standard error): the figures are a mean of what changed.",
+            if *change < 0.0 { "fell" } else { "rose" },
+            percent(change.abs()),
+            percent(*standard_error)
+        ),
+        Sign::Silence {
+            from_seconds,
+            seconds: length,
+        } => format!(
+            "no valid answer came for at least {}, from {} after the load's start on.",
+            seconds(*length),
+            seconds(*from_seconds)
+        ),
+        Sign::Interrupted => {
+            "the load was stopped before its end; the figures are of what was done until then."
+                .to_owned()
+        }
+        Sign::FewAnswers {
+            answers,
+            percent,
+            needed,
+        } => format!(
+            "too few valid answers for p{percent} and above: {}, and p{percent} needs {}.",
+            count(*answers),
+            count(*needed)
+        ),
+        Sign::Redirects { answers, valid } => format!(
+            "{} led elsewhere (3xx); redirects are counted, not followed, and here {} valid answers.",
+            counted(*answers as usize, "answer"),
+            if *valid { "they are" } else { "they are no" }
+        ),
+        Sign::NoWarmUp => {
+            "there was no warm-up: the figures hold the making of connections and cold caches."
+                .to_owned()
+        }
+        Sign::ClosedLoop => "a closed loop asks a slow server less often, so that slow phases count too little (coordinated omission); an open loop (--rate) shows what users wait for.".to_owned(),
+        Sign::SameMachine { cpus } => {
+            let cpus = match cpus {
+                0 => "CPUs".to_owned(),
+                cpus => counted(*cpus, "CPU"),
+            };
+            format!("server and generator shared this machine's {cpus}.")
+        }
+    }
+}
+
+/// What a limit of the generator does to the figures: a sentence to go on with, or nothing.
+pub(super) const fn meaning(sign: &Sign) -> &'static str {
+    match sign {
+        Sign::Busy { .. } => " Throughput is a lower bound for the server, times are upper bounds.",
+        Sign::Late { .. } => " The server was asked for less than was to be offered.",
+        Sign::SendLag { .. } => " Response times say more of the generator than of the server.",
+        _ => "",
+    }
+}
+
+fn behind(sign: &Sign) -> String {
+    let Sign::Behind {
+        offered,
+        unsent,
+        given_up,
+        sent_share,
+        most_connections,
+        oldest_unsent_seconds,
+        ..
+    } = sign
+    else {
+        return String::new();
+    };
+    let given_up = match given_up {
+        0 => String::new(),
+        given_up => format!(", {} given up", count(*given_up)),
+    };
+    let oldest = if *unsent > 0 {
+        format!(", the oldest for {}", seconds(*oldest_unsent_seconds))
+    } else {
+        String::new()
+    };
+    format!(
+        "{} of {} offered requests were sent: {} still waited for a free connection{oldest}{given_up}; the server is slower than the offered rate, or {} are too few.",
+        share(*sent_share),
+        count(*offered),
+        count(*unsent),
+        counted(*most_connections as usize, "connection")
+    )
+}
+
+fn unfinished(sign: &Sign) -> String {
+    let Sign::Unfinished {
+        requests,
+        share: part,
+        oldest_seconds,
+        percentiles,
+    } = sign
+    else {
+        return String::new();
+    };
+    let oldest = oldest_seconds.map_or(String::new(), |oldest| {
+        format!(", the oldest for {}", seconds(oldest))
+    });
+    let bound = if *percentiles {
+        let known = (100.0 * (1.0 - part)).floor();
+        format!("percentiles are lower bounds, and nothing is known beyond p{known}")
+    } else {
+        "the longest time is a lower bound".to_owned()
+    };
+    format!(
+        "{} ({}) had no answer yet when the measurement ended{oldest}: {bound}.",
+        counted(*requests as usize, "request"),
+        share(*part)
+    )
+}

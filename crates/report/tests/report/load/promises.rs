@@ -1,0 +1,167 @@
+//! What every output keeps, whatever the load.
+
+use deadheat_report::{
+    html::plotly_js,
+    load::{csv, html, html_with, json, text},
+};
+use deadheat_stats::load::{Standing, analyse};
+
+use super::view;
+use crate::load_fixture as cases;
+
+#[test]
+fn text_keeps_its_width() {
+    for (name, record) in cases::all() {
+        for width in [80, 100, 120] {
+            for line in text(&view(&record), width, false).lines() {
+                let columns = textwrap::core::display_width(line);
+                assert!(
+                    columns <= width,
+                    "{name} at {width}: {columns} columns: {line}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_line_says_that_the_generator_was_the_limit() {
+    for (name, record) in cases::all() {
+        let analysis = analyse(&record);
+        let page = text(&view(&record), 80, false);
+        let first = page.lines().next().unwrap();
+        let limited = analysis.verdict.standing == Standing::GeneratorLimited;
+        assert_eq!(
+            first.starts_with("The generator was the limit"),
+            limited,
+            "{name}: {first}"
+        );
+        let failed = analysis.verdict.standing == Standing::Failed;
+        assert_eq!(
+            first.starts_with("Nothing was measured"),
+            failed,
+            "{name}: {first}"
+        );
+    }
+    let page = html_with(&view(&cases::generator_limited()), "").unwrap();
+    let limit = page.find("The generator was the limit").unwrap();
+    assert!(limit < page.find("<h1").unwrap(), "before anything else");
+}
+
+#[test]
+fn a_latency_is_never_without_its_kind() {
+    let closed = view(&cases::closed_fine()).latency;
+    assert_eq!(closed.columns, ["service time (closed loop)"]);
+    let open = view(&cases::open_freeze()).latency;
+    let expected = [
+        "service time",
+        "response time",
+        "connection wait",
+        "send lag",
+    ];
+    assert_eq!(open.columns, expected);
+    assert!(view(&cases::nothing_answered()).latency.columns.is_empty());
+}
+
+#[test]
+fn a_freeze_shows_in_response_time_and_hardly_in_service_time() {
+    let table = view(&cases::open_freeze()).latency;
+    let p99 = table.rows.iter().find(|row| row.name == "p99").unwrap();
+    assert!(
+        p99.cells[0].ends_with(" ms"),
+        "service time {}",
+        p99.cells[0]
+    );
+    assert!(
+        p99.cells[1].ends_with(" s"),
+        "response time {}",
+        p99.cells[1]
+    );
+}
+
+#[test]
+fn a_percentile_needs_its_samples() {
+    let names = |record| -> Vec<String> {
+        let rows = view(&record).latency.rows.into_iter();
+        rows.map(|row| row.name).collect()
+    };
+    let one = names(cases::one_request());
+    assert_eq!(one, ["least", "mean", "p50", "p75", "longest", "samples"]);
+    let many = names(cases::closed_fine());
+    assert!(
+        many.contains(&"p99".to_owned()) && !many.contains(&"p99.9".to_owned()),
+        "{many:?}"
+    );
+}
+
+#[test]
+fn a_page_needs_no_network() {
+    let view = view(&cases::open_freeze());
+    let page = html(&view).unwrap();
+    assert!(page.len() > 3_000_000, "plotly is in it");
+    let own = html_with(&view, "").unwrap();
+    for outside in ["src=", "href=", "@import", "url("] {
+        assert!(!own.contains(outside), "{outside}");
+    }
+    assert_eq!(
+        page.matches("</script>").count(),
+        own.matches("</script>").count()
+    );
+    assert!(page.contains(&plotly_js()));
+}
+
+#[test]
+fn text_from_outside_is_text() {
+    let record = cases::only_failures();
+    let page = html_with(&view(&record), "").unwrap();
+    assert!(!page.contains("<script>alert"), "escaped");
+    assert!(page.contains("&lt;script&gt;alert"), "and kept");
+    assert_eq!(page.matches("<script>").count(), 2);
+    let lines = text(&view(&record), 80, false);
+    for shown in [&page, &lines] {
+        assert!(shown.chars().all(|c| c == '\n' || !c.is_control()));
+        assert!(!shown.contains('\u{202e}') && shown.contains("\\u{1b}[2J"));
+    }
+}
+
+#[test]
+fn urls_of_any_language_are_kept() {
+    let record = cases::non_ascii();
+    let analysis = analyse(&record);
+    let lines = text(&view(&record), 80, false);
+    assert!(
+        lines.contains("http://bücher.example/straße/大小?größe=groß&x=<b>"),
+        "{lines}"
+    );
+    let document: serde_json::Value =
+        serde_json::from_str(&json(&record, &analysis).unwrap()).unwrap();
+    assert_eq!(document["url"], record.url.as_str());
+}
+
+#[test]
+fn secrets_are_not_passed_on() {
+    let record = cases::tls_pipelining();
+    let outputs = [
+        json(&record, &analyse(&record)).unwrap(),
+        html_with(&view(&record), "").unwrap(),
+        text(&view(&record), 80, false),
+        csv(&record),
+    ];
+    for output in outputs {
+        assert!(!output.contains("c2VjcmV0"), "{}", &output[..200]);
+    }
+}
+
+#[test]
+fn each_row_of_the_csv_is_as_wide_as_its_header() {
+    for (name, record) in cases::all() {
+        let rows = csv(&record);
+        let widths: Vec<usize> = rows.lines().map(|row| row.split(',').count()).collect();
+        assert_eq!(widths.len(), 1 + record.intervals.len(), "{name}");
+        assert!(
+            widths.iter().all(|width| *width == widths[0]),
+            "{name}: {widths:?}"
+        );
+        assert!(rows.ends_with("\r\n"), "{name}");
+    }
+}

@@ -1,0 +1,281 @@
+//! The figures of one load, each straight from its record.
+
+use deadheat_model::{
+    LatencyHistogram, LoadRecord, Observation, Schedule,
+    interval::{Interval, LoadPhase},
+    load::{Protocol, Stage},
+};
+use serde::Serialize;
+
+use crate::{
+    steadiness::{self, Trend},
+    trial::requests_for,
+};
+
+/// The percentiles that reports show (where there are enough samples for them), and every analysis holds.
+pub const SHOWN_PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// The statuses that a client goes on from (RFC 9110 §15.4); 304 and the unused codes name no other place.
+pub(super) const REDIRECTS: [u16; 6] = [300, 301, 302, 303, 307, 308];
+
+/// Intervals of one length from which a trend is taken; with fewer, the finer bins serve.
+const LEAST_INTERVALS: usize = 8;
+
+/// What a latency is the time of. Never "latency" alone: the two loops measure different things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LatencyKind {
+    /// End − actual start.
+    ServiceTime,
+    /// Open loop: end − intended start.
+    ResponseTime,
+    /// Open loop: how long a request waited for a free connection.
+    ConnectionWait,
+    /// Open loop: how late the generator noticed that a request's time had come.
+    SendLag,
+    /// How long a connection took to be made, without TLS; over the whole load.
+    Connect,
+    /// How long a TLS handshake took; over the whole load.
+    Handshake,
+}
+
+/// A distribution of latencies.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    /// Of what.
+    pub of: LatencyKind,
+    /// How many were recorded.
+    pub samples: u64,
+    /// The shortest, in seconds.
+    pub least_seconds: f64,
+    /// The mean, in seconds.
+    pub mean_seconds: f64,
+    /// The standard deviation, in seconds.
+    pub deviation_seconds: f64,
+    /// [`SHOWN_PERCENTS`], each.
+    pub percentiles: Vec<Percentile>,
+    /// The longest, in seconds.
+    pub most_seconds: f64,
+}
+
+/// One percentile.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Percentile {
+    /// Which (99: 99 % took no longer).
+    pub percent: f64,
+    /// The latency, in seconds (from a histogram with three significant digits).
+    pub seconds: f64,
+    /// Whether there are enough samples for it; if not, it is a few odd requests, and reports leave it out.
+    pub shown: bool,
+}
+
+impl Latency {
+    fn new(of: LatencyKind, histogram: &LatencyHistogram) -> Option<Self> {
+        let samples = histogram.count();
+        let percentiles = SHOWN_PERCENTS.map(|percent| Percentile {
+            percent,
+            seconds: at(histogram, percent),
+            shown: samples >= requests_for(percent),
+        });
+        Some(Self {
+            of,
+            samples,
+            least_seconds: histogram.least()?.as_secs_f64(),
+            mean_seconds: histogram.mean()?.as_secs_f64(),
+            deviation_seconds: histogram.deviation()?.as_secs_f64(),
+            percentiles: percentiles.to_vec(),
+            most_seconds: histogram.max()?.as_secs_f64(),
+        })
+    }
+
+    /// The latency in seconds at one of [`SHOWN_PERCENTS`], however few the samples.
+    pub fn at(&self, percent: f64) -> Option<f64> {
+        let mut all = self.percentiles.iter();
+        let found = all.find(|percentile| percentile.percent == percent);
+        found.map(|percentile| percentile.seconds)
+    }
+
+    /// The same, if there are enough samples for it.
+    pub fn shown(&self, percent: f64) -> Option<f64> {
+        self.at(percent)
+            .filter(|_| self.samples >= requests_for(percent))
+    }
+}
+
+fn at(histogram: &LatencyHistogram, percent: f64) -> f64 {
+    let found = histogram.quantile(percent / 100.0);
+    found.unwrap_or_default().as_secs_f64()
+}
+
+/// What a load found, in figures. All of the measurement alone, unless they say otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadFigures {
+    /// The measurement's length.
+    pub window_seconds: f64,
+    /// Valid answers per second.
+    pub throughput_per_second: f64,
+    /// Requests issued per second, whatever became of them.
+    pub attempts_per_second: f64,
+    /// Open loop: requests per second whose intended start lay in the measurement.
+    pub offered_per_second: Option<f64>,
+    /// Open loop: sent of offered, 0 to 1: 1 − unsent ÷ offered.
+    pub sent_share: Option<f64>,
+    /// Failed requests as a share of those that ended, 0 to 1; null when none ended.
+    pub failed_share: Option<f64>,
+    /// Bytes of requests written per second, before TLS.
+    pub sent_bytes_per_second: f64,
+    /// Bytes of answers received per second, after TLS: heads, framing and bodies, of wrong answers too.
+    pub received_bytes_per_second: f64,
+    /// Body bytes received per second, after the transfer coding is undone, of wrong answers too.
+    pub body_bytes_per_second: f64,
+    /// Body bytes of valid answers per second, where they are known: when no answer was wrong or cut off, or when
+    /// every valid body has the same length.
+    pub valid_body_bytes_per_second: Option<f64>,
+    /// Throughput × mean service time: valid requests in flight on average (Little's law).
+    pub mean_in_flight: Option<f64>,
+    /// Closed loop: connections × requests that each holds in flight.
+    pub wanted_in_flight: Option<f64>,
+    /// CPU share of the generator's busiest worker, 0 to 1.
+    pub busiest_worker: f64,
+    /// Share of the connections looked at that had unread answers, 0 to 1.
+    pub queued_share: f64,
+    /// Whole answers with a 3xx status that names another place (not 304). They were not followed.
+    pub redirects: u64,
+    /// How throughput changed over the measurement; null: too short, too little, or the rate was meant to change.
+    pub trend: Option<Trend>,
+    /// The distributions with at least one sample.
+    pub latencies: Vec<Latency>,
+}
+
+impl LoadFigures {
+    /// The figures of a load.
+    pub fn new(record: &LoadRecord) -> Self {
+        let observation = &record.observation;
+        let measured = &observation.measured;
+        let window = observation.window.as_secs_f64();
+        let per_second = |amount: f64| if window > 0.0 { amount / window } else { 0.0 };
+        let ended = measured.ended();
+        let open = observation.open.as_ref();
+        let throughput = observation.throughput();
+        let mean = observation.service_time.mean();
+        Self {
+            window_seconds: window,
+            throughput_per_second: throughput,
+            attempts_per_second: per_second(measured.issued as f64),
+            offered_per_second: open.map(|open| per_second(open.offered as f64)),
+            sent_share: open.filter(|open| open.offered > 0).map(|open| {
+                // A backlog of the warm-up may be unsent, too.
+                (1.0 - open.unsent as f64 / open.offered as f64).max(0.0)
+            }),
+            failed_share: (ended > 0).then(|| measured.failed.total() as f64 / ended as f64),
+            sent_bytes_per_second: per_second(observation.sent_bytes as f64),
+            received_bytes_per_second: per_second(observation.received_bytes as f64),
+            body_bytes_per_second: per_second(observation.body_bytes as f64),
+            valid_body_bytes_per_second: valid_body_bytes(record).map(per_second),
+            mean_in_flight: mean.map(|mean| throughput * mean.as_secs_f64()),
+            wanted_in_flight: wanted_in_flight(record),
+            busiest_worker: observation.busiest_worker(),
+            queued_share: observation.receive_queues.waiting_share(),
+            redirects: redirects(observation),
+            trend: trend(record),
+            latencies: latencies(observation),
+        }
+    }
+
+    /// The distribution of one kind, if it has a sample.
+    pub fn latency(&self, of: LatencyKind) -> Option<&Latency> {
+        self.latencies.iter().find(|latency| latency.of == of)
+    }
+
+    /// What a user waits for: response time in an open loop, and in a closed one service time for want of it.
+    pub fn main_latency(&self) -> Option<&Latency> {
+        self.latency(LatencyKind::ResponseTime)
+            .or_else(|| self.latency(LatencyKind::ServiceTime))
+    }
+}
+
+fn latencies(observation: &Observation) -> Vec<Latency> {
+    let open = observation.open.as_ref();
+    let all = [
+        (LatencyKind::ServiceTime, Some(&observation.service_time)),
+        (
+            LatencyKind::ResponseTime,
+            open.map(|open| &open.response_time),
+        ),
+        (
+            LatencyKind::ConnectionWait,
+            open.map(|open| &open.connection_wait),
+        ),
+        (LatencyKind::SendLag, open.map(|open| &open.send_lag)),
+        (LatencyKind::Connect, Some(&observation.connect_time)),
+        (LatencyKind::Handshake, Some(&observation.handshake_time)),
+    ];
+    let known = all.into_iter().filter_map(|(of, found)| Some((of, found?)));
+    known
+        .filter_map(|(of, found)| Latency::new(of, found))
+        .collect()
+}
+
+/// Body bytes of the valid answers, if what was counted tells them.
+fn valid_body_bytes(record: &LoadRecord) -> Option<f64> {
+    let observation = &record.observation;
+    let measured = &observation.measured;
+    if measured.succeeded == 0 {
+        return Some(0.0);
+    }
+    if measured.failed.total() == 0 {
+        return Some(observation.body_bytes as f64);
+    }
+    let mut lengths = record.spec.exchanges.iter().map(|exchange| {
+        let expect = &exchange.expect;
+        let content = expect.content.as_ref();
+        expect.length.or_else(|| content?.length())
+    });
+    let first = lengths.next()??;
+    let alike = lengths.all(|length| length == Some(first));
+    alike.then_some(measured.succeeded as f64 * first as f64)
+}
+
+fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {
+    let Schedule::Closed { connections, .. } = record.spec.schedule else {
+        return None;
+    };
+    let Protocol::Http1 { pipeline, .. } = record.spec.protocol;
+    Some(f64::from(connections) * f64::from(pipeline.max(1)))
+}
+
+fn redirects(observation: &Observation) -> u64 {
+    let counts = REDIRECTS
+        .iter()
+        .filter_map(|status| observation.statuses.get(status));
+    counts.sum()
+}
+
+/// The trend of the throughput over the intervals, or over the bins where those are too few.
+fn trend(record: &LoadRecord) -> Option<Trend> {
+    if changes_on_purpose(&record.spec.schedule) {
+        return None;
+    }
+    let measured = |interval: &&Interval| interval.phase == LoadPhase::Measurement;
+    let intervals: Vec<_> = record.intervals.iter().filter(measured).collect();
+    let longest = intervals.iter().map(|interval| interval.length()).max();
+    // The first and the last one may be cut off by the measurement's ends.
+    let whole = intervals
+        .iter()
+        .filter(|interval| Some(interval.length().mul_f64(1.1)) >= longest);
+    let rates: Vec<f64> = whole.map(|interval| interval.throughput()).collect();
+    if rates.len() >= LEAST_INTERVALS {
+        steadiness::trend_of(&rates)
+    } else {
+        steadiness::trend(&record.observation)
+    }
+}
+
+fn changes_on_purpose(schedule: &Schedule) -> bool {
+    let Schedule::Open { stages, .. } = schedule else {
+        return false;
+    };
+    let rate = stages.first().map_or(0.0, |stage| stage.from);
+    let constant = |stage: &Stage| stage.from == rate && stage.to == rate;
+    !stages.iter().all(constant)
+}

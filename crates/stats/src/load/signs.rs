@@ -1,0 +1,456 @@
+//! Where each sign is looked for.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    Failure, Interval, LoadPhase, LoadRecord, Schedule, StopRule,
+    load::{Endpoint, Protocol, Reuse},
+    observation::OpenLoop,
+};
+
+use super::{
+    Judged, LatencyKind, LoadFigures, LoadSettings, Severity, Sign,
+    figures::{REDIRECTS, SHOWN_PERCENTS},
+};
+use crate::trial::requests_for;
+
+/// The percentiles at which parts of the response time are compared with it: the highest with samples enough.
+const TAILS: [f64; 4] = [99.0, 95.0, 90.0, 50.0];
+
+/// Answers that a mean needs before it is held against the generator.
+const LEAST_FOR_MEAN: u64 = 100;
+
+/// What every search looks at.
+struct Load<'a> {
+    record: &'a LoadRecord,
+    figures: &'a LoadFigures,
+    settings: &'a LoadSettings,
+}
+
+/// Every sign that there is.
+pub(super) fn all(
+    record: &LoadRecord,
+    figures: &LoadFigures,
+    settings: &LoadSettings,
+) -> Vec<Judged> {
+    let load = Load {
+        record,
+        figures,
+        settings,
+    };
+    let mut signs = load.busy();
+    signs.extend(load.no_local_port());
+    signs.extend(load.not_conserved());
+    if let Some(open) = &record.observation.open {
+        signs.extend(load.unsent(open));
+        signs.extend(load.send_lag());
+        signs.extend(load.connection_wait());
+    }
+    signs.extend(load.unfinished());
+    signs.extend(load.connections());
+    signs.extend(load.little());
+    signs.extend(load.uneven());
+    signs.extend(load.queued());
+    signs.extend(load.not_connected());
+    signs.extend(load.failures());
+    signs.extend(load.unsteady());
+    signs.extend(load.silence());
+    signs.extend(load.interrupted());
+    signs.extend(load.few_answers());
+    signs.extend(load.redirects());
+    signs.extend(load.no_warm_up());
+    signs.extend(load.closed_loop());
+    signs.extend(load.same_machine());
+    signs
+}
+
+fn limit(sign: Sign) -> Judged {
+    Judged {
+        severity: Severity::Limit,
+        sign,
+    }
+}
+
+fn doubt(sign: Sign) -> Judged {
+    Judged {
+        severity: Severity::Doubt,
+        sign,
+    }
+}
+
+fn note(sign: Sign) -> Judged {
+    Judged {
+        severity: Severity::Note,
+        sign,
+    }
+}
+
+impl Load<'_> {
+    fn busy(&self) -> Vec<Judged> {
+        let bound = self.settings.generator_busy;
+        let workers = self.record.observation.workers.iter().enumerate();
+        let mut busy: Vec<_> = workers
+            .filter(|(_, health)| health.busy() >= bound)
+            .collect();
+        busy.sort_by(|(_, one), (_, other)| other.busy().total_cmp(&one.busy()));
+        let sign = |(worker, health): (usize, &deadheat_model::observation::WorkerHealth)| {
+            limit(Sign::Busy {
+                worker,
+                cpu: health.cpu,
+                busy: health.busy(),
+                bound,
+            })
+        };
+        busy.into_iter().map(sign).collect()
+    }
+
+    fn no_local_port(&self) -> Option<Judged> {
+        let requests = self.record.observation.total.failed[Failure::NoLocalPort];
+        (requests > 0).then(|| limit(Sign::NoLocalPort { requests }))
+    }
+
+    fn not_conserved(&self) -> Option<Judged> {
+        let observation = &self.record.observation;
+        let conserved = observation.total.is_conserved() && observation.measured.is_conserved();
+        (!conserved).then(|| doubt(Sign::NotConserved))
+    }
+
+    /// One kind of latency in seconds, at the highest percentile that is shown both of it and of `beside`.
+    fn tail(&self, of: LatencyKind, beside: LatencyKind) -> Option<(f64, f64)> {
+        let latency = self.figures.latency(of)?;
+        let samples = self.figures.latency(beside).map(|other| other.samples);
+        let enough = latency.samples.min(samples.unwrap_or(latency.samples));
+        let percent = TAILS
+            .into_iter()
+            .find(|percent| enough >= requests_for(*percent))?;
+        Some((percent, latency.at(percent)?))
+    }
+
+    /// The percentile and the send lag there, when it is more than what an idle CPU needs.
+    fn lag(&self) -> Option<(f64, f64)> {
+        self.tail(LatencyKind::SendLag, LatencyKind::ResponseTime)
+            .filter(|(_, lag)| *lag > self.settings.send_lag_seconds)
+    }
+
+    fn unsent(&self, open: &OpenLoop) -> Option<Judged> {
+        let measured = &self.record.observation.measured;
+        let given_up = measured.failed[Failure::NoConnection];
+        if open.offered == 0 {
+            return None;
+        }
+        let missing = (open.unsent + given_up) as f64 / open.offered as f64;
+        let sent_share = (1.0 - missing).max(0.0);
+        let bound = self.settings.achieved;
+        if sent_share >= bound {
+            return None;
+        }
+        // Whoever waits for a connection was noticed in time: its lag is small. A generator that is late has no
+        // time to notice, and its lag shows it.
+        let late = self.lag().filter(|(percent, lag)| {
+            let waited = self.figures.latency(LatencyKind::ConnectionWait);
+            *lag >= waited.and_then(|wait| wait.at(*percent)).unwrap_or(0.0)
+        });
+        Some(match late {
+            Some((percent, send_lag_seconds)) => limit(Sign::Late {
+                offered: open.offered,
+                unsent: open.unsent,
+                sent_share,
+                bound,
+                percent,
+                send_lag_seconds,
+            }),
+            None => doubt(Sign::Behind {
+                offered: open.offered,
+                unsent: open.unsent,
+                given_up,
+                sent_share,
+                bound,
+                most_connections: self.record.spec.schedule.most_connections(),
+                oldest_unsent_seconds: open.oldest_unsent.as_secs_f64(),
+            }),
+        })
+    }
+
+    fn send_lag(&self) -> Option<Judged> {
+        let (percent, send_lag_seconds) = self.lag()?;
+        let response = self.figures.latency(LatencyKind::ResponseTime);
+        let response = response.and_then(|response| response.at(percent));
+        let response_share = response
+            .filter(|response| *response > 0.0)
+            .map(|response| send_lag_seconds / response);
+        let sign = Sign::SendLag {
+            percent,
+            send_lag_seconds,
+            bound_seconds: self.settings.send_lag_seconds,
+            response_share,
+        };
+        Some(match response_share {
+            Some(share) if share >= self.settings.send_lag_limit => limit(sign),
+            Some(share) if share >= self.settings.send_lag_doubt => doubt(sign),
+            _ => note(sign),
+        })
+    }
+
+    fn connection_wait(&self) -> Option<Judged> {
+        let (percent, wait_seconds) =
+            self.tail(LatencyKind::ConnectionWait, LatencyKind::ResponseTime)?;
+        let response_seconds = self
+            .figures
+            .latency(LatencyKind::ResponseTime)?
+            .at(percent)?;
+        let told = wait_seconds > self.settings.connection_wait * response_seconds;
+        told.then(|| {
+            note(Sign::ConnectionWait {
+                percent,
+                wait_seconds,
+                response_seconds,
+                connections: self.record.observation.connections_peak,
+                most_connections: self.record.spec.schedule.most_connections(),
+            })
+        })
+    }
+
+    fn unfinished(&self) -> Option<Judged> {
+        let observation = &self.record.observation;
+        let open = observation.open.as_ref();
+        let unsent = open.map_or(0, |open| open.unsent);
+        let requests = observation.measured.in_flight + unsent;
+        let answered = observation.measured.succeeded;
+        if requests == 0 || answered == 0 {
+            return None;
+        }
+        let share = requests as f64 / (requests + answered) as f64;
+        let many = share > self.settings.unfinished;
+        let Some(open) = open else {
+            // A closed loop always ends with as many in flight as it holds; how old they are is not known.
+            return many.then(|| {
+                note(Sign::Unfinished {
+                    requests,
+                    share,
+                    oldest_seconds: None,
+                    percentiles: true,
+                })
+            });
+        };
+        let oldest = open.oldest_unsent.max(open.oldest_in_flight).as_secs_f64();
+        let response = self.figures.latency(LatencyKind::ResponseTime)?;
+        let sign = |percentiles| Sign::Unfinished {
+            requests,
+            share,
+            oldest_seconds: Some(oldest),
+            percentiles,
+        };
+        if many && oldest > response.at(99.0)? {
+            return Some(doubt(sign(true)));
+        }
+        (oldest > response.most_seconds).then(|| note(sign(false)))
+    }
+
+    /// A closed loop's connections, if it has one.
+    fn closed(&self) -> Option<u64> {
+        match self.record.spec.schedule {
+            Schedule::Closed { connections, .. } => Some(u64::from(connections)),
+            Schedule::Open { .. } => None,
+        }
+    }
+
+    /// Whether connections carry as many requests as the server allows.
+    fn keeps_alive(&self) -> bool {
+        let Protocol::Http1 { reuse, .. } = self.record.spec.protocol;
+        reuse == Reuse::KeepAlive
+    }
+
+    fn connections(&self) -> Option<Judged> {
+        let mut wanted = self.closed()?;
+        if let StopRule::Count { requests } = self.record.spec.stop {
+            // Fewer requests than connections need fewer.
+            wanted = wanted.min(requests);
+        }
+        let peak = self.record.observation.connections_peak;
+        (peak < wanted && self.keeps_alive()).then(|| doubt(Sign::Connections { wanted, peak }))
+    }
+
+    /// Whether the connections were made once and stayed.
+    fn connections_stayed(&self) -> bool {
+        let observation = &self.record.observation;
+        self.keeps_alive() && observation.connections_opened <= observation.connections_peak
+    }
+
+    fn little(&self) -> Option<Judged> {
+        let connections = self.closed()?;
+        // Failed requests and connections in the making hold connections too, and stand in no service time.
+        let clean = self.figures.failed_share? <= self.settings.failures;
+        let enough = self.record.observation.measured.succeeded >= LEAST_FOR_MEAN.max(connections);
+        if !clean || !enough || !self.connections_stayed() {
+            return None;
+        }
+        let (wanted, in_flight) = (self.figures.wanted_in_flight?, self.figures.mean_in_flight?);
+        let bound = self.settings.little_deviation;
+        let holds = (in_flight - wanted).abs() <= bound * wanted;
+        let sign = Sign::Little {
+            wanted,
+            in_flight,
+            bound,
+        };
+        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
+        // Pipelined requests are sent again in batches, so that connections are not always full by design.
+        let weigh = if pipeline > 1 { note } else { doubt };
+        (!holds).then(|| weigh(sign))
+    }
+
+    fn uneven(&self) -> Option<Judged> {
+        self.closed().filter(|_| self.connections_stayed())?;
+        let answers = &self.record.observation.answers_per_connection;
+        let (least, median, most) = (answers.least()?, answers.median()?, answers.most()?);
+        let uneven = (least as f64) < self.settings.uneven * median as f64
+            && median >= self.settings.uneven_answers;
+        uneven.then(|| {
+            doubt(Sign::Uneven {
+                least,
+                median,
+                most,
+            })
+        })
+    }
+
+    fn queued(&self) -> Option<Judged> {
+        let queues = &self.record.observation.receive_queues;
+        let busy = self.figures.busiest_worker;
+        if queues.connections < self.settings.queued_looks || busy < self.settings.queued_busy {
+            return None;
+        }
+        let share = queues.waiting_share();
+        let sign = |bound| Sign::Queued {
+            share,
+            connections: queues.connections,
+            most_bytes: queues.most_bytes,
+            bound,
+            busy,
+        };
+        if share >= self.settings.queued_doubt {
+            return Some(doubt(sign(self.settings.queued_doubt)));
+        }
+        (share >= self.settings.queued_note).then(|| note(sign(self.settings.queued_note)))
+    }
+
+    fn not_connected(&self) -> Option<Judged> {
+        let failed = &self.record.observation.total.failed;
+        let kinds = [
+            Failure::ConnectRefused,
+            Failure::ConnectTimeout,
+            Failure::ConnectOther,
+            Failure::Tls,
+        ];
+        let requests = kinds.iter().map(|kind| failed[*kind]).sum();
+        (requests > 0).then(|| doubt(Sign::NotConnected { requests }))
+    }
+
+    fn failures(&self) -> Option<Judged> {
+        let requests = self.record.observation.measured.failed.total();
+        let share = self.figures.failed_share.filter(|_| requests > 0)?;
+        let bound = self.settings.failures;
+        let sign = Sign::Failures {
+            requests,
+            share,
+            bound,
+        };
+        Some(if share > bound {
+            doubt(sign)
+        } else {
+            note(sign)
+        })
+    }
+
+    fn unsteady(&self) -> Option<Judged> {
+        let trend = self.figures.trend?;
+        let large = trend.change.abs() > self.settings.steady_change;
+        let certain = trend.change.abs() > self.settings.steady_errors * trend.standard_error;
+        (large && certain).then(|| {
+            doubt(Sign::Unsteady {
+                change: trend.change,
+                standard_error: trend.standard_error,
+            })
+        })
+    }
+
+    fn silence(&self) -> Option<Judged> {
+        let observation = &self.record.observation;
+        let measured = |interval: &&Interval| interval.phase == LoadPhase::Measurement;
+        let intervals: Vec<_> = self.record.intervals.iter().filter(measured).collect();
+        // At a low rate an interval may have no answer by chance.
+        let usual = observation.measured.succeeded / intervals.len().max(1) as u64;
+        if usual < self.settings.silence_answers {
+            return None;
+        }
+        let silent = |interval: &&Interval| interval.succeeded == 0;
+        let runs = intervals.chunk_by(|one, next| silent(one) == silent(next));
+        let runs = runs.filter(|run| run.iter().all(silent));
+        let span = |run: &[&Interval]| {
+            let from = run.first().map_or(Duration::ZERO, |first| first.from);
+            let until = run.last().map_or(Duration::ZERO, |last| last.until);
+            (from, until.saturating_sub(from))
+        };
+        let (from, length) = runs.map(span).max_by_key(|(_, length)| *length)?;
+        let sign = Sign::Silence {
+            from_seconds: from.as_secs_f64(),
+            seconds: length.as_secs_f64(),
+        };
+        // An open loop counts what waited meanwhile; a closed one did not ask.
+        Some(match self.closed() {
+            Some(_) => doubt(sign),
+            None => note(sign),
+        })
+    }
+
+    fn interrupted(&self) -> Option<Judged> {
+        self.record.interrupted.then(|| note(Sign::Interrupted))
+    }
+
+    fn few_answers(&self) -> Option<Judged> {
+        let answers = self.record.observation.measured.succeeded;
+        let mut percents = SHOWN_PERCENTS.iter().copied();
+        // Beyond p99 nobody misses one that is left out.
+        let percent = percents.find(|percent| *percent <= 99.0 && answers < requests_for(*percent));
+        let percent = percent.filter(|_| answers > 0)?;
+        Some(note(Sign::FewAnswers {
+            answers,
+            percent,
+            needed: requests_for(percent),
+        }))
+    }
+
+    fn redirects(&self) -> Option<Judged> {
+        let answers = self.figures.redirects;
+        let statuses = self.record.observation.statuses.keys();
+        let valid = statuses
+            .filter(|status| REDIRECTS.contains(status))
+            .any(|status| self.expects(*status));
+        (answers > 0).then(|| note(Sign::Redirects { answers, valid }))
+    }
+
+    fn expects(&self, status: u16) -> bool {
+        let mut exchanges = self.record.spec.exchanges.iter();
+        exchanges.any(|exchange| exchange.expect.status.contains(status))
+    }
+
+    fn no_warm_up(&self) -> Option<Judged> {
+        let none = self.record.spec.warm_up == Duration::ZERO;
+        none.then(|| note(Sign::NoWarmUp))
+    }
+
+    fn closed_loop(&self) -> Option<Judged> {
+        let answered = self.record.observation.measured.succeeded > 0;
+        self.closed()
+            .filter(|_| answered)
+            .map(|_| note(Sign::ClosedLoop))
+    }
+
+    fn same_machine(&self) -> Option<Judged> {
+        let local = match &self.record.spec.target.endpoint {
+            Endpoint::Tcp { address } => address.ip().to_canonical().is_loopback(),
+            Endpoint::Unix { .. } => true,
+        };
+        let cpus = self.record.machine.cpus.len();
+        local.then(|| note(Sign::SameMachine { cpus }))
+    }
+}

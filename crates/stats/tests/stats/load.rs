@@ -1,0 +1,519 @@
+//! The generator's verdict on itself: each sign appears where it should, and stays away where it should.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    CountHistogram, Failure, LoadRecord, Schedule,
+    failure::FailurePhase,
+    load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target},
+    observation::ReceiveQueues,
+};
+use deadheat_stats::load::{
+    LatencyKind, LoadFigures, LoadSettings, Severity, Sign, Standing, judge, judge_with,
+};
+
+use crate::load_fixture as cases;
+use crate::load_fixture::{Second, Simulation, closed, failed, open};
+
+/// The sign that `wanted` picks, with its severity.
+fn sign(record: &LoadRecord, wanted: impl Fn(&Sign) -> bool) -> Option<(Severity, Sign)> {
+    let verdict = judge(record);
+    let found = verdict
+        .signs
+        .into_iter()
+        .find(|judged| wanted(&judged.sign));
+    found.map(|judged| (judged.severity, judged.sign))
+}
+
+fn severity(record: &LoadRecord, wanted: impl Fn(&Sign) -> bool) -> Option<Severity> {
+    sign(record, wanted).map(|(severity, _)| severity)
+}
+
+/// An open loop of three seconds whose requests all look like `second`.
+fn open_loop(second: Second) -> Simulation {
+    let spec = open(second.requests as f64, 50, 3);
+    let load = Simulation::new("http://192.0.2.7/", spec).warm_up(second);
+    load.second(second).second(second).second(second)
+}
+
+fn closed_loop(connections: u32, second: Second) -> Simulation {
+    let load = Simulation::new("http://192.0.2.7/", closed(connections, 4)).warm_up(second);
+    load.second(second)
+        .second(second)
+        .second(second)
+        .second(second)
+}
+
+#[test]
+fn a_load_without_a_flaw_is_sound_and_says_what_a_closed_loop_hides() {
+    let verdict = judge(&cases::closed_fine());
+    assert_eq!(verdict.standing, Standing::Sound);
+    let signs: Vec<_> = verdict.signs.iter().map(|judged| &judged.sign).collect();
+    assert_eq!(signs, [&Sign::ClosedLoop]);
+}
+
+#[test]
+fn a_worker_without_rest_is_the_limit_from_the_threshold_on() {
+    let second = Second::of(5_000, Duration::from_millis(2));
+    for (busy, expected) in [(0.84, None), (0.86, Some(Severity::Limit))] {
+        let record = closed_loop(10, second).ended(busy);
+        let found = severity(&record, |sign| matches!(sign, Sign::Busy { .. }));
+        assert_eq!(found, expected, "{busy}");
+    }
+    let verdict = judge(&cases::generator_limited());
+    assert!(verdict.generator_was_limit());
+    assert!(matches!(
+        verdict.signs[0].sign,
+        Sign::Busy { cpu: Some(1), .. }
+    ));
+}
+
+#[test]
+fn no_local_port_is_the_generators_limit_even_when_nothing_was_answered() {
+    let record = Simulation::new("http://192.0.2.7/", closed(2, 1)).with(|record| {
+        failed(
+            record,
+            Failure::NoLocalPort,
+            FailurePhase::Connect,
+            "EADDRNOTAVAIL",
+            5,
+        );
+    });
+    assert_eq!(
+        judge(&record.ended(0.1)).standing,
+        Standing::GeneratorLimited
+    );
+    assert_eq!(judge(&cases::nothing_answered()).standing, Standing::Failed);
+}
+
+#[test]
+fn requests_that_wait_for_a_connection_are_not_blamed_on_the_generator() {
+    let second = Second {
+        wait: Duration::from_millis(800),
+        ..Second::of(3_000, Duration::from_millis(10))
+    };
+    let behind = open_loop(second).with(|record| {
+        let open = record.observation.open.as_mut().unwrap();
+        open.offered += 900;
+        open.unsent = 900;
+        open.oldest_unsent = Duration::from_millis(300);
+    });
+    let behind = behind.ended(0.2);
+    let found = sign(&behind, |sign| matches!(sign, Sign::Behind { .. }));
+    let Some((
+        Severity::Doubt,
+        Sign::Behind {
+            unsent, sent_share, ..
+        },
+    )) = found
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(unsent, 900);
+    assert!((sent_share - (1.0 - 900.0 / 9_900.0)).abs() < 1e-12);
+    assert_eq!(judge(&behind).standing, Standing::Doubtful);
+}
+
+#[test]
+fn a_generator_that_notices_late_is_the_limit() {
+    let second = Second {
+        lag: Duration::from_millis(40),
+        ..Second::of(3_000, Duration::from_millis(1))
+    };
+    let late = open_loop(second).with(|record| {
+        let open = record.observation.open.as_mut().unwrap();
+        open.offered += 900;
+        open.unsent = 900;
+    });
+    let late = late.ended(0.6);
+    let is_late = |sign: &Sign| matches!(sign, Sign::Late { .. });
+    assert_eq!(severity(&late, is_late), Some(Severity::Limit));
+    assert!(judge(&late).generator_was_limit());
+}
+
+#[test]
+fn the_send_lag_weighs_as_much_as_its_share_of_the_response_time() {
+    let cases = [
+        (Duration::from_micros(60), Duration::from_micros(200), None),
+        (
+            Duration::from_micros(400),
+            Duration::from_millis(30),
+            Some(Severity::Note),
+        ),
+        (
+            Duration::from_millis(2),
+            Duration::from_millis(6),
+            Some(Severity::Doubt),
+        ),
+        (
+            Duration::from_millis(2),
+            Duration::from_micros(300),
+            Some(Severity::Limit),
+        ),
+    ];
+    for (lag, service, expected) in cases {
+        let second = Second {
+            lag,
+            ..Second::of(2_000, service)
+        };
+        let record = open_loop(second).ended(0.2);
+        let found = severity(&record, |sign| matches!(sign, Sign::SendLag { .. }));
+        assert_eq!(found, expected, "{lag:?} of {service:?}");
+    }
+}
+
+#[test]
+fn a_tail_is_judged_only_where_there_are_samples_for_it() {
+    for (requests, expected) in [(30, 50.0), (400, 90.0), (1_500, 95.0), (4_000, 99.0)] {
+        let second = Second {
+            lag: Duration::from_millis(2),
+            ..Second::of(requests, Duration::from_millis(6))
+        };
+        let record = open_loop(second).ended(0.2);
+        let found = sign(&record, |sign| matches!(sign, Sign::SendLag { .. }));
+        let Some((_, Sign::SendLag { percent, .. })) = found else {
+            panic!("{found:?}");
+        };
+        assert_eq!(percent, expected, "{requests} per second for three seconds");
+    }
+}
+
+#[test]
+fn what_is_still_on_the_way_makes_percentiles_lower_bounds() {
+    let second = Second::of(1_000, Duration::from_millis(5));
+    let stuck = |requests: u64, age: Duration| {
+        let load = open_loop(second).with(|record| {
+            for tally in [
+                &mut record.observation.total,
+                &mut record.observation.measured,
+            ] {
+                tally.issued += requests;
+                tally.in_flight += requests;
+            }
+            record.observation.open.as_mut().unwrap().oldest_in_flight = age;
+        });
+        sign(&load.ended(0.1), |sign| {
+            matches!(sign, Sign::Unfinished { .. })
+        })
+    };
+    assert_eq!(
+        stuck(5, Duration::from_millis(4)),
+        None,
+        "as old as any other"
+    );
+    let (severity, few) = stuck(1, Duration::from_secs(2)).unwrap();
+    assert!(matches!(
+        few,
+        Sign::Unfinished {
+            percentiles: false,
+            ..
+        }
+    ));
+    assert_eq!(severity, Severity::Note);
+    let (severity, many) = stuck(200, Duration::from_secs(2)).unwrap();
+    assert!(
+        matches!(
+            many,
+            Sign::Unfinished {
+                percentiles: true,
+                ..
+            }
+        ),
+        "{many:?}"
+    );
+    assert_eq!(severity, Severity::Doubt);
+}
+
+#[test]
+fn littles_law_counts_the_depth_of_pipelining() {
+    let is_little = |sign: &Sign| matches!(sign, Sign::Little { .. });
+    let mut deep = cases::tls_pipelining();
+    assert_eq!(sign(&deep, is_little), None);
+    let Protocol::Http1 { pipeline, .. } = &mut deep.spec.protocol;
+    *pipeline = 20;
+    let found = severity(&deep, is_little);
+    assert_eq!(found, Some(Severity::Note), "batches are not always full");
+    // Twice as many connections as ever had a request.
+    let idle = closed_loop(20, Second::of(1_000, Duration::from_millis(10))).ended(0.1);
+    let (severity, found) = sign(&idle, is_little).unwrap();
+    let Sign::Little {
+        wanted, in_flight, ..
+    } = found
+    else {
+        unreachable!()
+    };
+    assert_eq!(severity, Severity::Doubt);
+    assert_eq!(wanted, 20.0);
+    assert!((in_flight - 10.0).abs() < 0.5, "{in_flight}");
+}
+
+#[test]
+fn connections_that_were_not_had_and_those_that_starve_are_told() {
+    let second = Second::of(2_000, Duration::from_millis(5));
+    let fewer = closed_loop(10, second).with(|record| record.observation.connections_peak = 7);
+    let fewer = fewer.ended(0.1);
+    let found = sign(&fewer, |sign| matches!(sign, Sign::Connections { .. }));
+    assert_eq!(
+        found,
+        Some((
+            Severity::Doubt,
+            Sign::Connections {
+                wanted: 10,
+                peak: 7
+            }
+        ))
+    );
+
+    let mut starving = closed_loop(10, second).ended(0.1);
+    let is_uneven = |sign: &Sign| matches!(sign, Sign::Uneven { .. });
+    assert_eq!(sign(&starving, is_uneven), None);
+    let mut answers = CountHistogram::new();
+    for count in [3, 900, 1_000, 1_000] {
+        answers.record(count);
+    }
+    starving.observation.answers_per_connection = answers;
+    let expected = Sign::Uneven {
+        least: 3,
+        median: 900,
+        most: 1_000,
+    };
+    assert_eq!(
+        sign(&starving, is_uneven),
+        Some((Severity::Doubt, expected))
+    );
+    // Connections that were made again carry fewer answers without any fault.
+    starving.observation.connections_opened = 12;
+    assert_eq!(sign(&starving, is_uneven), None);
+}
+
+#[test]
+fn answers_that_wait_to_be_read_are_told() {
+    let second = Second::of(2_000, Duration::from_millis(5));
+    for (waiting, connections, busy, expected) in [
+        (150, 1_000, 0.7, None),
+        (250, 1_000, 0.7, Some(Severity::Note)),
+        (600, 1_000, 0.7, Some(Severity::Doubt)),
+        (60, 90, 0.7, None),
+        // Whoever sleeps is woken by what has come: that is no delay.
+        (900, 1_000, 0.3, None),
+    ] {
+        let mut record = closed_loop(10, second).ended(busy);
+        record.observation.receive_queues = ReceiveQueues {
+            looks: 100,
+            connections,
+            waiting,
+            bytes: 130 * waiting,
+            most_bytes: 130,
+        };
+        let found = severity(&record, |sign| matches!(sign, Sign::Queued { .. }));
+        assert_eq!(found, expected, "{waiting} of {connections} at {busy}");
+    }
+}
+
+#[test]
+fn failures_weigh_as_much_as_their_share() {
+    let second = Second::of(5_000, Duration::from_millis(2));
+    for (many, expected) in [
+        (0, None),
+        (10, Some(Severity::Note)),
+        (30, Some(Severity::Doubt)),
+    ] {
+        let load = closed_loop(10, second).with(|record| {
+            failed(
+                record,
+                Failure::Reset,
+                FailurePhase::Body,
+                "ECONNRESET",
+                many,
+            );
+        });
+        let record = load.ended(0.1);
+        let found = severity(&record, |sign| matches!(sign, Sign::Failures { .. }));
+        assert_eq!(found, expected, "{many} of 20,000");
+    }
+    let refused = cases::nothing_answered();
+    let found = sign(&refused, |sign| matches!(sign, Sign::NotConnected { .. }));
+    assert_eq!(
+        found,
+        Some((Severity::Doubt, Sign::NotConnected { requests: 152 }))
+    );
+}
+
+#[test]
+fn a_lost_request_is_a_doubt() {
+    let mut record = cases::closed_fine();
+    record.observation.total.issued += 1;
+    assert_eq!(judge(&record).standing, Standing::Doubtful);
+    let found = severity(&record, |sign| *sign == Sign::NotConserved);
+    assert_eq!(found, Some(Severity::Doubt));
+}
+
+#[test]
+fn a_throughput_that_falls_is_told_unless_the_schedule_asks_for_it() {
+    let is_unsteady = |sign: &Sign| matches!(sign, Sign::Unsteady { .. });
+    let falling = cases::non_ascii();
+    let (_, found) = sign(&falling, is_unsteady).unwrap();
+    let Sign::Unsteady { change, .. } = found else {
+        unreachable!()
+    };
+    // From 1,400 to 980 per second along a line through eight seconds.
+    assert!((-0.45..-0.35).contains(&change), "{change}");
+
+    let spec = open(1_000.0, 20, 8);
+    let mut load = Simulation::new("http://192.0.2.7/", spec);
+    for requests in [400, 500, 600, 700, 800, 900, 1_000, 1_100] {
+        load = load.second(Second::of(requests, Duration::from_millis(2)));
+    }
+    let mut ramp = load.ended(0.1);
+    assert!(sign(&ramp, is_unsteady).is_some());
+    let Schedule::Open { stages, .. } = &mut ramp.spec.schedule else {
+        unreachable!()
+    };
+    *stages = vec![Stage {
+        length: Duration::from_secs(8),
+        from: 400.0,
+        to: 1_100.0,
+    }];
+    assert_eq!(sign(&ramp, is_unsteady), None);
+}
+
+#[test]
+fn notes_say_what_to_know_of_the_figures() {
+    let one = judge(&cases::one_request());
+    assert_eq!(one.standing, Standing::Sound);
+    let notes: Vec<_> = one.of(Severity::Note).collect();
+    assert!(notes.contains(&&Sign::NoWarmUp));
+    assert!(notes.contains(&&Sign::SameMachine { cpus: 2 }));
+    let few = Sign::FewAnswers {
+        answers: 1,
+        percent: 90.0,
+        needed: 1_000,
+    };
+    assert!(notes.contains(&&few), "{notes:?}");
+    assert!(
+        judge(&cases::interrupted())
+            .signs
+            .iter()
+            .any(|judged| judged.sign == Sign::Interrupted)
+    );
+}
+
+#[test]
+fn redirects_are_counted_and_304_is_none() {
+    let mut record = cases::closed_fine();
+    record.observation.statuses = [(200, 10), (301, 4), (302, 3), (304, 50)].into();
+    let is_redirect = |sign: &Sign| matches!(sign, Sign::Redirects { .. });
+    let expected = |valid| Some((Severity::Note, Sign::Redirects { answers: 7, valid }));
+    assert_eq!(sign(&record, is_redirect), expected(false));
+    record.spec.exchanges[0].expect = Expectation {
+        status: "2xx,301".parse::<StatusSet>().unwrap(),
+        length: None,
+        content: None,
+    };
+    assert_eq!(sign(&record, is_redirect), expected(true));
+}
+
+#[test]
+fn a_mapped_loopback_address_and_a_unix_socket_are_this_machine() {
+    let is_local = |sign: &Sign| matches!(sign, Sign::SameMachine { .. });
+    let mut record = cases::closed_fine();
+    assert_eq!(sign(&record, is_local), None);
+    record.spec.target = Target::plain("[::ffff:127.0.0.1]:80".parse().unwrap());
+    assert!(sign(&record, is_local).is_some());
+    record.spec.target.endpoint = Endpoint::Unix {
+        path: "/run/server.sock".into(),
+    };
+    assert!(sign(&record, is_local).is_some());
+}
+
+#[test]
+fn thresholds_are_values() {
+    let settings = LoadSettings {
+        generator_busy: 0.2,
+        ..LoadSettings::default()
+    };
+    assert!(judge_with(&cases::closed_fine(), &settings).generator_was_limit());
+}
+
+#[test]
+fn figures_follow_from_the_counts() {
+    let record = cases::non_ascii();
+    let figures = LoadFigures::new(&record);
+    let measured = &record.observation.measured;
+    assert_eq!(
+        figures.throughput_per_second,
+        measured.succeeded as f64 / 8.0
+    );
+    assert_eq!(figures.attempts_per_second, measured.issued as f64 / 8.0);
+    let failed = measured.failed.total() as f64 / measured.ended() as f64;
+    assert_eq!(figures.failed_share, Some(failed));
+    assert_eq!(
+        figures.valid_body_bytes_per_second, None,
+        "their lengths are not known"
+    );
+    let mut known = record.clone();
+    known.spec.exchanges[0].expect.length = Some(12);
+    let bytes = LoadFigures::new(&known).valid_body_bytes_per_second;
+    assert_eq!(bytes, Some(measured.succeeded as f64 * 12.0 / 8.0));
+
+    let service = figures.latency(LatencyKind::ServiceTime).unwrap();
+    assert_eq!(service.samples, measured.succeeded);
+    assert!(
+        service.shown(99.0).is_none() && service.at(99.0).is_some(),
+        "fewer than 10,000"
+    );
+    assert!(figures.latency(LatencyKind::ResponseTime).is_none());
+    let open = LoadFigures::new(&cases::open_freeze());
+    assert_eq!(open.main_latency().unwrap().of, LatencyKind::ResponseTime);
+}
+
+#[test]
+fn every_load_built_by_hand_could_have_been() {
+    for (name, record) in cases::all() {
+        let observation = &record.observation;
+        assert!(
+            observation.measured.is_conserved() && observation.total.is_conserved(),
+            "{name}"
+        );
+        let in_histogram = observation.service_time.count();
+        assert_eq!(in_histogram, observation.measured.succeeded, "{name}");
+    }
+    let verdict = judge(&cases::only_failures());
+    assert_eq!(verdict.standing, Standing::Failed);
+    let redirects = Sign::Redirects {
+        answers: 40,
+        valid: false,
+    };
+    assert!(verdict.signs.iter().any(|judged| judged.sign == redirects));
+}
+
+#[test]
+fn a_server_that_stands_still_is_told_of_with_the_time() {
+    let is_silence = |sign: &Sign| matches!(sign, Sign::Silence { .. });
+    let expected = Sign::Silence {
+        from_seconds: 5.0,
+        seconds: 2.0,
+    };
+    let frozen = cases::open_freeze();
+    assert_eq!(sign(&frozen, is_silence), Some((Severity::Note, expected)));
+    assert_eq!(sign(&cases::closed_fine(), is_silence), None);
+
+    let second = Second::of(500, Duration::from_millis(20));
+    let nothing = Second::of(0, second.service);
+    let load = Simulation::new("http://192.0.2.7/", closed(10, 3));
+    let closed = load
+        .second(second)
+        .second(nothing)
+        .second(second)
+        .ended(0.1);
+    assert_eq!(severity(&closed, is_silence), Some(Severity::Doubt));
+
+    let load = Simulation::new("http://192.0.2.7/", open(3.0, 10, 3));
+    let few = Second::of(3, second.service);
+    let slow = load.second(few).second(nothing).second(few).ended(0.1);
+    assert_eq!(
+        sign(&slow, is_silence),
+        None,
+        "at three per second that is chance"
+    );
+}
