@@ -2,6 +2,7 @@
 
 mod conformance;
 mod lint;
+mod peers;
 mod session;
 mod steps;
 
@@ -28,10 +29,15 @@ enum Command {
     Conformance,
     /// One short real session alone
     Session,
+    /// Compares `deadheat load` with the other load generators that are installed: docs/peers.md
+    Peers(peers::Options),
 }
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;
+    if let Command::Peers(options) = &command {
+        return peers::peers(options);
+    }
     let mut steps = Steps::default();
     let every = matches!(command, Command::Test);
     if every || matches!(command, Command::Lint) {
@@ -51,6 +57,9 @@ fn main() -> ExitCode {
     }
     if every || matches!(command, Command::Session) {
         session::short_session(&mut steps);
+    }
+    if every {
+        peers::smoke(&mut steps);
     }
     steps.finish()
 }
