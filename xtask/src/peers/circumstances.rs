@@ -19,29 +19,25 @@ use crate::steps::root;
 pub(crate) struct Circumstances {
     machine: String,
     nginx: String,
-    /// Of this project, when its own build is measured.
-    commit: Option<String>,
+    /// Where the deadheat that is measured comes from.
+    origin: Option<String>,
     /// The peak of a process that does nothing: no tool's peak says anything below it.
     floor_bytes: u64,
 }
 
 impl Circumstances {
     /// Looks at everything that is to be said.
-    pub(crate) fn gather(
-        options: &Options,
-        measuring: &Measuring<'_>,
-        programs: &[Program],
-    ) -> Result<Self, String> {
+    pub(crate) fn gather(options: &Options, measuring: &Measuring<'_>) -> Result<Self, String> {
         let cpus = &measuring.bench.cpus;
         let core = if cpus.share_a_core {
             " (two threads of one core)"
         } else {
             ""
         };
-        let built_here = programs
-            .iter()
-            .any(|program| program.tool == Tool::Deadheat)
-            && options.deadheat.is_none();
+        let origin = match options.deadheat {
+            Some(_) => Some("a build that was given".to_owned()),
+            None => commit(),
+        };
         Ok(Self {
             machine: format!(
                 "{}; nginx on CPU {}, the tools on CPU {}{core}",
@@ -50,7 +46,7 @@ impl Circumstances {
                 cpus.generator
             ),
             nginx: nginx_version(measuring),
-            commit: built_here.then(commit).flatten(),
+            origin,
             floor_bytes: floor_bytes(cpus.generator)?,
         })
     }
@@ -81,9 +77,9 @@ impl Circumstances {
             "" => "of unknown version",
             version => version,
         };
-        match &self.commit {
-            Some(commit) if program.tool == Tool::Deadheat => {
-                format!("{name} {version} ({commit})")
+        match &self.origin {
+            Some(origin) if program.tool == Tool::Deadheat => {
+                format!("{name} {version} ({origin})")
             }
             _ => format!("{name} {version}"),
         }

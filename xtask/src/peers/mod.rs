@@ -134,7 +134,7 @@ fn measure(options: &Options) -> Result<Vec<trial::Trial>, String> {
         descriptors,
         interrupt: blocks::on_signals()?,
     };
-    let circumstances = Circumstances::gather(options, &measuring, &programs)?;
+    let circumstances = Circumstances::gather(options, &measuring)?;
     let mut all = Vec::new();
     for case in cases(options) {
         if let (Some(reason), true) = (&no_certificate, case.load().tls) {
