@@ -3,6 +3,7 @@
 mod conformance;
 mod fuzz;
 mod lint;
+mod peers;
 mod session;
 mod steps;
 
@@ -45,10 +46,15 @@ enum Command {
         #[arg(long)]
         keep: bool,
     },
+    /// Compares `deadheat load` with the other load generators that are installed: docs/peers.md
+    Peers(peers::Options),
 }
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;
+    if let Command::Peers(options) = &command {
+        return peers::peers(options);
+    }
     let mut steps = Steps::default();
     let every = matches!(command, Command::Test { .. });
     if every || matches!(command, Command::Lint) {
@@ -68,6 +74,9 @@ fn main() -> ExitCode {
     }
     if every || matches!(command, Command::Session) {
         session::short_session(&mut steps);
+    }
+    if every {
+        peers::smoke(&mut steps);
     }
     match command {
         Command::Fuzz { seconds, keep } => fuzz::fuzz(&mut steps, seconds, keep),

@@ -86,11 +86,16 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// The release binary, with arguments.
-pub(crate) fn deadheat(args: &[&str]) -> Command {
+/// The release binary's file.
+pub(crate) fn release_binary() -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let mut command = Command::new(target.join("release/deadheat"));
+    target.join("release/deadheat")
+}
+
+/// The release binary, with arguments.
+pub(crate) fn deadheat(args: &[&str]) -> Command {
+    let mut command = Command::new(release_binary());
     command.args(args);
     command
 }

@@ -30,7 +30,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
         ],
     ),
     ("deadheat-testkit", &["deadheat-model"]),
-    ("xtask", &[]),
+    ("xtask", &["deadheat-stats"]),
 ];
 const TESTKIT: &str = "deadheat-testkit";
 

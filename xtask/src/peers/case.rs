@@ -1,0 +1,196 @@
+//! What is compared: each case is the same load for every tool that can do it, with what Deadheat is to reach.
+
+use clap::ValueEnum;
+
+use super::tool::Tool;
+
+/// A case, as it is named on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Case {
+    /// 12-byte answers, keep-alive, 50 connections
+    Small,
+    /// 1 MiB answers, keep-alive, 50 connections
+    Payload,
+    /// A connection per request, 12-byte answers, 50 at once
+    Connect,
+    /// 16 requests pipelined on each of 50 connections, 12-byte answers
+    Pipeline,
+    /// TLS 1.3, keep-alive, 12-byte answers, 50 connections
+    Tls,
+    /// 20,000 requests per second on 100 connections, 12-byte answers
+    Open,
+    /// 10,000 connections, keep-alive, 12-byte answers
+    Idle10k,
+}
+
+/// What a tool is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// Connections held.
+    pub(crate) connections: u32,
+    /// Requests under way on a connection at once.
+    pub(crate) depth: u32,
+    /// Whether connections carry more than one request.
+    pub(crate) keep_alive: bool,
+    /// Whether they are TLS connections.
+    pub(crate) tls: bool,
+    /// What is asked for.
+    pub(crate) resource: Resource,
+    /// Requests per second; `None`: as many as are answered.
+    pub(crate) rate: Option<u32>,
+}
+
+/// What nginx answers with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resource {
+    /// Twelve bytes out of its configuration.
+    Small,
+    /// A file of 1 MiB.
+    Payload,
+}
+
+impl Resource {
+    /// Its path.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Resource::Small => "/small",
+            Resource::Payload => "/payload",
+        }
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Resource::Small => SMALL.len() as u64,
+            Resource::Payload => 1 << 20,
+        }
+    }
+}
+
+/// The body of [`Resource::Small`].
+pub(crate) const SMALL: &str = "Hello world\n";
+
+/// A figure that a target is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Figure {
+    /// CPU time per answered request.
+    Cpu,
+    /// The largest resident set.
+    Memory,
+}
+
+/// What Deadheat is to reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Target {
+    /// At most so many times the figure of a peer.
+    Ratio {
+        figure: Figure,
+        peer: Tool,
+        most: f64,
+    },
+    /// A 99th percentile of the send lag of at most so many microseconds.
+    SendLag { most_us: f64 },
+}
+
+const fn cpu(peer: Tool, most: f64) -> Target {
+    Target::Ratio {
+        figure: Figure::Cpu,
+        peer,
+        most,
+    }
+}
+
+impl Case {
+    /// The name on the command line and in the document's markers.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Case::Small => "small",
+            Case::Payload => "payload",
+            Case::Connect => "connect",
+            Case::Pipeline => "pipeline",
+            Case::Tls => "tls",
+            Case::Open => "open",
+            Case::Idle10k => "idle10k",
+        }
+    }
+
+    /// What it is, for a table's head.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Case::Small => "12-byte answers, keep-alive, 50 connections",
+            Case::Payload => "1 MiB answers, keep-alive, 50 connections",
+            Case::Connect => "a connection per request, 12-byte answers, 50 at once",
+            Case::Pipeline => "16 requests pipelined on each of 50 connections, 12-byte answers",
+            Case::Tls => "TLS 1.3, keep-alive, 12-byte answers, 50 connections",
+            Case::Open => "20,000 requests per second on 100 connections, 12-byte answers",
+            Case::Idle10k => "10,000 connections, keep-alive, 12-byte answers",
+        }
+    }
+
+    /// What every tool is asked to do.
+    pub(crate) fn load(self) -> Load {
+        let small = Load {
+            connections: 50,
+            depth: 1,
+            keep_alive: true,
+            tls: false,
+            resource: Resource::Small,
+            rate: None,
+        };
+        match self {
+            Case::Small => small,
+            Case::Payload => Load {
+                resource: Resource::Payload,
+                ..small
+            },
+            Case::Connect => Load {
+                keep_alive: false,
+                ..small
+            },
+            Case::Pipeline => Load { depth: 16, ..small },
+            Case::Tls => Load { tls: true, ..small },
+            Case::Open => Load {
+                connections: 100,
+                rate: Some(20_000),
+                ..small
+            },
+            Case::Idle10k => Load {
+                connections: 10_000,
+                ..small
+            },
+        }
+    }
+
+    /// What Deadheat is to reach in it.
+    pub(crate) fn targets(self) -> &'static [Target] {
+        match self {
+            Case::Small => {
+                const {
+                    &[
+                        cpu(Tool::Wrk, 0.88),
+                        cpu(Tool::Shb, 0.95),
+                        cpu(Tool::Oha, 0.65),
+                    ]
+                }
+            }
+            Case::Payload => {
+                const {
+                    &[
+                        cpu(Tool::Wrk, 0.17),
+                        cpu(Tool::Shb, 0.55),
+                        cpu(Tool::Oha, 0.65),
+                    ]
+                }
+            }
+            Case::Connect => const { &[cpu(Tool::Ab, 0.96)] },
+            Case::Pipeline => const { &[cpu(Tool::Wrk, 0.95)] },
+            Case::Tls => const { &[cpu(Tool::Wrk, 0.90)] },
+            Case::Open => const { &[cpu(Tool::Oha, 0.80), Target::SendLag { most_us: 100.0 }] },
+            Case::Idle10k => &[Target::Ratio {
+                figure: Figure::Memory,
+                peer: Tool::Wrk,
+                most: 1.0,
+            }],
+        }
+    }
+}
