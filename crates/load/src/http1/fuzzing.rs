@@ -100,16 +100,6 @@ pub fn answer(input: &[u8]) {
             assert!(used <= bytes.len(), "it is longer than what has come");
             let alone = read([&bytes[..used]], to_head);
             assert_eq!(alone, whole, "what follows it matters");
-            // The second time it is known by its bytes.
-            let mut heads = Heads::new();
-            for time in ["first", "second"] {
-                assert_eq!(heads.read(bytes, to_head), whole, "read the {time} time");
-            }
-            assert_eq!(
-                heads.read(bytes, !to_head),
-                head::parse(bytes, !to_head),
-                "known as another's"
-            );
             assert_ne!(
                 framing,
                 Some(Framing::UntilClose),

@@ -404,7 +404,14 @@ mod tests {
         let text = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
         let other = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nhello!";
         let mut heads = Heads::new();
-        for bytes in [&text[..], text, other, text, &text[..30], text] {
+        for bytes in [
+            &text[..],
+            &text[..],
+            &other[..],
+            &text[..],
+            &text[..30],
+            &text[..],
+        ] {
             for to_head in [false, true, false] {
                 assert_eq!(heads.read(bytes, to_head), parse(bytes, to_head));
             }

@@ -57,6 +57,12 @@ impl Worker<'_> {
                     flow
                 }
             };
+            if flow == Flow::On
+                && self.connections[slot].wait_for_the_bulk(self.plan.bulk)
+                && !closing
+            {
+                return;
+            }
             // A read that leaves room has emptied the socket, and what comes later is another edge (epoll(7)). The
             // end of the stream is the one thing that may have come with the same edge.
             if flow == Flow::Off || (length < asked && !closing) {
@@ -75,11 +81,13 @@ impl Worker<'_> {
             _ => 0,
         };
         if left > 0 && !self.buffers.dropped.is_empty() {
+            // Nothing may follow the last answer that is expected: room for a byte more tells whether that is so.
+            let more = u64::from(connection.flights.len() == 1);
             let room = self
                 .buffers
                 .dropped
                 .len()
-                .min(usize::try_from(left).unwrap_or(usize::MAX));
+                .min(usize::try_from(left + more).unwrap_or(usize::MAX));
             let length = socket::drop_bytes(socket, &mut self.buffers.dropped[..room])?;
             return Ok((length, room, true));
         }
@@ -188,13 +196,19 @@ impl Worker<'_> {
     #[inline]
     fn take_dropped(&mut self, slot: usize, length: usize, end: u64, closing: bool) -> Flow {
         let connection = &mut self.connections[slot];
-        connection.answer.dropped(length as u64);
-        let step = connection.reader.skip(length as u64);
-        self.recorder.received(length, length as u64);
+        let left = connection.reader.body_left().unwrap_or_default();
+        let of_body = left.min(length as u64);
+        connection.answer.dropped(of_body);
+        let step = connection.reader.skip(of_body);
+        self.recorder.received(length, of_body);
+        let extra: &[u8] = match length as u64 > left {
+            true => b"(dropped unseen)",
+            false => &[],
+        };
         match step {
             Step::More => Flow::On,
             Step::Whole { keep_alive, .. } => {
-                let flow = self.answered(slot, end, keep_alive, &[], closing);
+                let flow = self.answered(slot, end, keep_alive, extra, closing);
                 if flow == Flow::On {
                     self.note_drained(slot);
                 }
