@@ -5,6 +5,7 @@ use std::{
     collections::VecDeque,
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -39,6 +40,9 @@ pub(crate) struct Options {
     /// Requests per second [default: one after the other on each connection]
     #[arg(long)]
     rate: Option<u32>,
+    /// Sleep for so many microseconds at least, whatever comes: fewer wake-ups, and late
+    #[arg(long, value_name = "MICROSECONDS")]
+    nap: Option<u64>,
 }
 
 /// Loads, and says how many answers were read.
@@ -86,7 +90,11 @@ fn load(options: &Options) -> std::io::Result<u64> {
             due += gap.unwrap_or_default();
         }
         let until = gap.map_or(length, |_| due.min(length));
-        let wait = until.saturating_sub(start.elapsed());
+        let mut wait = until.saturating_sub(start.elapsed());
+        if let Some(nap) = options.nap {
+            thread::sleep(wait.max(Duration::from_micros(nap)));
+            wait = Duration::ZERO;
+        }
         let timeout = Timespec {
             tv_sec: wait.as_secs() as i64,
             tv_nsec: wait.subsec_nanos().into(),
