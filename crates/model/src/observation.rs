@@ -236,6 +236,10 @@ pub struct Observation {
     pub received_bytes: u64,
     /// Body bytes received in the measurement, after the transfer coding is undone.
     pub body_bytes: u64,
+    /// Body bytes of the verified answers that ended in the measurement, whole: goodput. A body that began in the
+    /// warm-up counts with all of its bytes, as its answer does.
+    #[serde(default)]
+    pub valid_body_bytes: u64,
     /// Answers in the measurement whose content was compared.
     pub content_checked: u64,
     /// The worker threads.
@@ -305,6 +309,7 @@ impl Observation {
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
         self.body_bytes += other.body_bytes;
+        self.valid_body_bytes += other.valid_body_bytes;
         self.content_checked += other.content_checked;
         self.workers.extend_from_slice(&other.workers);
         self.examples.extend_from_slice(&other.examples);

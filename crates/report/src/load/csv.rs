@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use deadheat_model::{Failure, Interval, LatencyHistogram, LoadRecord};
 
 /// The columns before those of the failures, which follow as `failed_` and the kind's name.
-pub const COLUMNS: [&str; 28] = [
+pub const COLUMNS: [&str; 29] = [
     "index",
     "phase",
     "from_seconds",
@@ -20,6 +20,7 @@ pub const COLUMNS: [&str; 28] = [
     "throughput_per_second",
     "sent_bytes",
     "received_bytes",
+    "valid_body_bytes",
     "service_time_mean_seconds",
     "service_time_p50_seconds",
     "service_time_p90_seconds",
@@ -82,6 +83,7 @@ fn row(interval: &Interval) -> Vec<String> {
         number(interval.throughput()),
         interval.sent_bytes.to_string(),
         interval.received_bytes.to_string(),
+        interval.valid_body_bytes.to_string(),
     ];
     fields.extend(times(Some(&interval.service_time)));
     fields.extend(times(interval.response_time.as_ref()));

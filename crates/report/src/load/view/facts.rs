@@ -60,11 +60,13 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
         ),
     ));
     let per_second = |value: f64| format!("{}/s", bytes(value));
-    let goodput = figures.valid_body_bytes_per_second.map_or_else(
-        || "not known: some requests failed, and valid bodies have no fixed length".to_owned(),
-        |valid| format!("{} in bodies of valid answers", per_second(valid)),
-    );
-    facts.push(fact("Goodput", goodput));
+    facts.push(fact(
+        "Goodput",
+        format!(
+            "{} in bodies of valid answers",
+            per_second(figures.valid_body_bytes_per_second)
+        ),
+    ));
     facts.push(fact(
         "Received",
         format!(
