@@ -51,11 +51,19 @@ fn check(case: Case) {
                 seen.examples
             );
             let bytes = REQUESTS * body.len() as u64;
-            assert_eq!((seen.body_bytes, seen.valid_body_bytes), (bytes, bytes), "{name}");
+            assert_eq!(
+                (seen.body_bytes, seen.valid_body_bytes),
+                (bytes, bytes),
+                "{name}"
+            );
             assert_eq!(seen.content_checked, REQUESTS, "{name}");
         }
         Err(kind) => {
-            assert_eq!((seen.total.succeeded, seen.valid_body_bytes), (0, 0), "{name}");
+            assert_eq!(
+                (seen.total.succeeded, seen.valid_body_bytes),
+                (0, 0),
+                "{name}"
+            );
             assert_eq!(
                 seen.total.failed[kind], REQUESTS,
                 "{name}: {:?}",

@@ -4,6 +4,7 @@ use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation, Schedule,
     interval::{Interval, LoadPhase},
     load::{Protocol, Stage},
+    observation::WorkerHealth,
 };
 use serde::Serialize;
 
@@ -136,6 +137,9 @@ pub struct LoadFigures {
     pub wanted_in_flight: Option<f64>,
     /// CPU share of the generator's busiest worker, 0 to 1.
     pub busiest_worker: f64,
+    /// Of all workers the longest time without a CPU that it could have used, as a share of the measurement; null where
+    /// the kernel does not tell.
+    pub cpu_wait: Option<f64>,
     /// Share of the connections looked at that had unread answers, 0 to 1.
     pub queued_share: f64,
     /// Whole answers with a 3xx status that names another place (not 304). They were not followed.
@@ -174,6 +178,11 @@ impl LoadFigures {
             mean_in_flight: mean.map(|mean| throughput * mean.as_secs_f64()),
             wanted_in_flight: wanted_in_flight(record),
             busiest_worker: observation.busiest_worker(),
+            cpu_wait: observation
+                .workers
+                .iter()
+                .filter_map(WorkerHealth::waited)
+                .reduce(f64::max),
             queued_share: observation.receive_queues.waiting_share(),
             redirects: redirects(observation),
             trend: trend(record),

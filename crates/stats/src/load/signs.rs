@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{
     Failure, Interval, LoadPhase, LoadRecord, Schedule, StopRule,
     load::{Endpoint, Protocol, Reuse},
-    observation::OpenLoop,
+    observation::{OpenLoop, WorkerHealth},
 };
 
 use super::{
@@ -39,6 +39,7 @@ pub(super) fn all(
         settings,
     };
     let mut signs = load.busy();
+    signs.extend(load.cpu_wait());
     signs.extend(load.no_local_port());
     signs.extend(load.not_conserved());
     if let Some(open) = &record.observation.open {
@@ -90,10 +91,10 @@ impl Load<'_> {
         let bound = self.settings.generator_busy;
         let workers = self.record.observation.workers.iter().enumerate();
         let mut busy: Vec<_> = workers
-            .filter(|(_, health)| health.busy() >= bound)
+            .filter(|(_, health)| health.busy() >= bound && self.has_worked())
             .collect();
         busy.sort_by(|(_, one), (_, other)| other.busy().total_cmp(&one.busy()));
-        let sign = |(worker, health): (usize, &deadheat_model::observation::WorkerHealth)| {
+        let sign = |(worker, health): (usize, &WorkerHealth)| {
             limit(Sign::Busy {
                 worker,
                 cpu: health.cpu,
@@ -102,6 +103,36 @@ impl Load<'_> {
             })
         };
         busy.into_iter().map(sign).collect()
+    }
+
+    /// Whether so much was answered that the workers' time went into that, and not into beginning or failing.
+    fn has_worked(&self) -> bool {
+        self.record.observation.measured.succeeded >= self.settings.generator_busy_answers
+    }
+
+    /// The worker that waited longest for a CPU, if that was long enough to show.
+    fn cpu_wait(&self) -> Option<Judged> {
+        let workers = self.record.observation.workers.iter().enumerate();
+        let waiting =
+            workers.filter_map(|(worker, health)| Some((worker, health, health.waited()?)));
+        let (worker, health, waited) =
+            waiting.max_by(|(_, _, one), (_, _, other)| one.total_cmp(other))?;
+        if waited < self.settings.cpu_wait || !self.has_worked() {
+            return None;
+        }
+        let busy = health.busy();
+        let sign = |bound| Sign::CpuWait {
+            worker,
+            cpu: health.cpu,
+            waited,
+            busy,
+            bound,
+        };
+        let full = self.settings.generator_busy;
+        Some(match busy + waited >= full {
+            true => limit(sign(full)),
+            false => doubt(sign(self.settings.cpu_wait)),
+        })
     }
 
     fn no_local_port(&self) -> Option<Judged> {

@@ -69,6 +69,37 @@ fn a_worker_without_rest_is_the_limit_from_the_threshold_on() {
 }
 
 #[test]
+fn a_worker_that_waits_for_a_cpu_is_told_and_is_the_limit_when_it_has_no_time_left() {
+    let second = Second::of(5_000, Duration::from_millis(2));
+    let cases = [
+        (0.6, 0.05, None),
+        (0.6, 0.15, Some(Severity::Doubt)),
+        (0.6, 0.3, Some(Severity::Limit)),
+        (0.1, 0.8, Some(Severity::Limit)),
+    ];
+    for (busy, waited, expected) in cases {
+        let mut record = closed_loop(10, second).ended(busy);
+        let window = record.observation.window;
+        record.observation.workers[0].run_delay = Some(window.mul_f64(waited));
+        let found = severity(&record, |sign| matches!(sign, Sign::CpuWait { .. }));
+        assert_eq!(found, expected, "{busy} {waited}");
+        record.observation.workers[0].run_delay = None;
+        let found = severity(&record, |sign| matches!(sign, Sign::CpuWait { .. }));
+        assert_eq!(found, None, "the kernel does not tell");
+    }
+}
+
+#[test]
+fn a_worker_that_is_busy_with_beginning_or_failing_is_no_limit() {
+    let mut one = cases::one_request();
+    one.observation.workers[0].cpu_time = one.observation.window;
+    assert!(severity(&one, |sign| matches!(sign, Sign::Busy { .. })).is_none());
+    let mut failing = cases::only_failures();
+    failing.observation.workers[0].cpu_time = failing.observation.window;
+    assert_eq!(judge(&failing).standing, Standing::Failed);
+}
+
+#[test]
 fn no_local_port_is_the_generators_limit_even_when_nothing_was_answered() {
     let record = Simulation::new("http://192.0.2.7/", closed(2, 1)).with(|record| {
         failed(

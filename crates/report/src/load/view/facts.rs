@@ -176,6 +176,16 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
             percent(settings.generator_busy)
         ),
     )];
+    if let Some(waited) = figures.cpu_wait {
+        facts.push(fact(
+            "CPU wait",
+            format!(
+                "{} of the time without a CPU that a worker could have used (told from {} on)",
+                share(waited),
+                percent(settings.cpu_wait)
+            ),
+        ));
+    }
     if let Some(lag) = figures.latency(LatencyKind::SendLag) {
         facts.push(fact("Send lag", summary(lag)));
     }

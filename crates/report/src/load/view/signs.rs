@@ -21,6 +21,20 @@ pub(super) fn sentence(sign: &Sign) -> String {
                 percent(*bound)
             )
         }
+        Sign::CpuWait {
+            worker,
+            cpu,
+            waited,
+            busy,
+            ..
+        } => {
+            let place = cpu.map_or("a CPU".to_owned(), |cpu| format!("CPU {cpu}"));
+            let ran = format!(" (it ran for {})", percent(*busy));
+            format!(
+                "worker {worker} had to wait for {place} for {} of the time{ran}: something else ran there, so give it a CPU of its own (--cpus).",
+                percent(*waited)
+            )
+        }
         Sign::NoLocalPort { requests } => format!(
             "no local port was left to connect from for {}; let connections carry more requests, or add source addresses.",
             counted(*requests as usize, "request")
@@ -175,7 +189,9 @@ pub(super) fn sentence(sign: &Sign) -> String {
 /// What a limit of the generator does to the figures: a sentence to go on with, or nothing.
 pub(super) const fn meaning(sign: &Sign) -> &'static str {
     match sign {
-        Sign::Busy { .. } => " Throughput is a lower bound for the server, times are upper bounds.",
+        Sign::Busy { .. } | Sign::CpuWait { .. } => {
+            " Throughput is a lower bound for the server, times are upper bounds."
+        }
         Sign::Late { .. } => " The server was asked for less than was to be offered.",
         Sign::SendLag { .. } => " Response times say more of the generator than of the server.",
         _ => "",
