@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat_model::{Failure, Interval, LatencyHistogram, LoadRecord};
+use deadheat_model::{Failure, Interval, LatencyHistogram};
 
 /// The columns before those of the failures, which follow as `failed_` and the kind's name.
 pub const COLUMNS: [&str; 29] = [
@@ -38,21 +38,27 @@ pub const COLUMNS: [&str; 29] = [
 ];
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
-/// One row per interval, after a header. A field without a value is empty. Lines end with CR LF, as RFC 4180 has it.
-pub fn csv(record: &LoadRecord) -> String {
+/// One row per interval, after the head. A field without a value is empty. Lines end with CR LF, as RFC 4180 has it.
+pub fn csv(intervals: &[Interval]) -> String {
+    let rows: String = intervals.iter().map(csv_row).collect();
+    csv_head() + &rows
+}
+
+/// The names of the columns, as a line.
+pub fn csv_head() -> String {
     let kinds = Failure::ALL.iter();
     let kinds = kinds.map(|kind| format!("failed_{}", kind.name().replace('-', "_")));
-    let header: Vec<String> = COLUMNS
-        .map(str::to_owned)
-        .into_iter()
-        .chain(kinds)
-        .collect();
-    let mut text = header.join(",") + "\r\n";
-    for interval in &record.intervals {
-        text += &row(interval).join(",");
-        text += "\r\n";
-    }
-    text
+    let names = COLUMNS.map(str::to_owned).into_iter().chain(kinds);
+    line(&names.collect::<Vec<_>>())
+}
+
+/// An interval's line.
+pub fn csv_row(interval: &Interval) -> String {
+    line(&row(interval))
+}
+
+fn line(fields: &[String]) -> String {
+    fields.join(",") + "\r\n"
 }
 
 fn row(interval: &Interval) -> Vec<String> {

@@ -125,6 +125,8 @@ pub enum Sign {
         in_flight: f64,
         /// The deviation that is allowed, as a share of `wanted`.
         bound: f64,
+        /// Whether requests are pipelined, which go out in batches: connections are not always full by design.
+        in_batches: bool,
     },
     /// Not all connections were had.
     Connections {

@@ -27,6 +27,13 @@ struct Load<'a> {
     settings: &'a LoadSettings,
 }
 
+/// A part of the measurement.
+struct Piece {
+    from: Duration,
+    until: Duration,
+    succeeded: u64,
+}
+
 /// Every sign that there is.
 pub(super) fn all(
     record: &LoadRecord,
@@ -318,14 +325,15 @@ impl Load<'_> {
         let (wanted, in_flight) = (self.figures.wanted_in_flight?, self.figures.mean_in_flight?);
         let bound = self.settings.little_deviation;
         let holds = (in_flight - wanted).abs() <= bound * wanted;
+        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
+        let in_batches = pipeline > 1;
         let sign = Sign::Little {
             wanted,
             in_flight,
             bound,
+            in_batches,
         };
-        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
-        // Pipelined requests are sent again in batches, so that connections are not always full by design.
-        let weigh = if pipeline > 1 { note } else { doubt };
+        let weigh = if in_batches { note } else { doubt };
         (!holds).then(|| weigh(sign))
     }
 
@@ -404,19 +412,60 @@ impl Load<'_> {
         })
     }
 
-    fn silence(&self) -> Option<Judged> {
-        let observation = &self.record.observation;
+    /// The measurement in pieces of the width that was asked for, or finer: the intervals, or the bins of a load so
+    /// long that intervals were joined.
+    fn pieces(&self) -> Vec<Piece> {
+        let LoadRecord {
+            spec,
+            observation,
+            intervals,
+            ..
+        } = self.record;
         let measured = |interval: &&Interval| interval.phase == LoadPhase::Measurement;
-        let intervals: Vec<_> = self.record.intervals.iter().filter(measured).collect();
+        let mut intervals = intervals.iter().filter(measured).peekable();
+        let from = intervals.peek().map_or(spec.warm_up, |first| first.from);
+        let piece = |interval: &Interval| Piece {
+            from: interval.from,
+            until: interval.until,
+            succeeded: interval.succeeded,
+        };
+        let pieces: Vec<Piece> = intervals.map(piece).collect();
+        let widest = pieces.iter().map(|piece| piece.until - piece.from).max();
+        // One may be a little longer than asked for, where the load ends in it.
+        let asked = spec.interval.map(|width| width.mul_f64(1.5));
+        if widest <= asked || observation.bin.is_zero() {
+            return pieces;
+        }
+        let each = spec
+            .interval
+            .unwrap_or_default()
+            .div_duration_f64(observation.bin);
+        let bins = observation.bins.chunks((each.round() as usize).max(1));
+        let mut until = from;
+        bins.map(|bins| {
+            let from = until;
+            until += observation.bin * bins.len() as u32;
+            let succeeded = bins.iter().map(|bin| bin.succeeded).sum();
+            Piece {
+                from,
+                until,
+                succeeded,
+            }
+        })
+        .collect()
+    }
+
+    fn silence(&self) -> Option<Judged> {
+        let pieces = self.pieces();
         // At a low rate an interval may have no answer by chance.
-        let usual = observation.measured.succeeded / intervals.len().max(1) as u64;
+        let usual = self.record.observation.measured.succeeded / pieces.len().max(1) as u64;
         if usual < self.settings.silence_answers {
             return None;
         }
-        let silent = |interval: &&Interval| interval.succeeded == 0;
-        let runs = intervals.chunk_by(|one, next| silent(one) == silent(next));
+        let silent = |piece: &Piece| piece.succeeded == 0;
+        let runs = pieces.chunk_by(|one, next| silent(one) == silent(next));
         let runs = runs.filter(|run| run.iter().all(silent));
-        let span = |run: &[&Interval]| {
+        let span = |run: &[Piece]| {
             let from = run.first().map_or(Duration::ZERO, |first| first.from);
             let until = run.last().map_or(Duration::ZERO, |last| last.until);
             (from, until.saturating_sub(from))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    CountHistogram, Failure, LoadRecord, Schedule,
+    CountHistogram, Failure, Interval, LoadPhase, LoadRecord, Schedule,
     failure::FailurePhase,
     load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target},
     observation::ReceiveQueues,
@@ -535,6 +535,20 @@ fn a_server_that_stands_still_is_told_of_with_the_time() {
         .second(second)
         .ended(0.1);
     assert_eq!(severity(&closed, is_silence), Some(Severity::Doubt));
+
+    // A load of hours has its intervals joined, and a second of silence is still one.
+    let mut joined = frozen;
+    let measured = |interval: &Interval| interval.phase == LoadPhase::Measurement;
+    let first = joined.intervals.iter().position(measured).unwrap();
+    let rest = joined.intervals.split_off(first + 1);
+    rest.iter()
+        .for_each(|next| joined.intervals[first].append(next));
+    let found = sign(&joined, is_silence);
+    let expected = Sign::Silence {
+        from_seconds: 5.0,
+        seconds: 2.0,
+    };
+    assert_eq!(found, Some((Severity::Note, expected)));
 
     let load = Simulation::new("http://192.0.2.7/", open(3.0, 10, 3));
     let few = Second::of(3, second.service);

@@ -180,7 +180,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
         facts.push(fact(
             "CPU wait",
             format!(
-                "{} of the time without a CPU that a worker could have used (told from {} on)",
+                "{} of the time something else had a worker's CPU (told from {} on)",
                 share(waited),
                 percent(settings.cpu_wait)
             ),
@@ -195,7 +195,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
             format!(
                 "{} of {} on average (throughput × mean service time)",
                 figure(found),
-                figure(wanted)
+                count(wanted as u64)
             ),
         ));
     }

@@ -83,16 +83,21 @@ pub(super) fn sentence(sign: &Sign) -> String {
         ),
         Sign::Unfinished { .. } => unfinished(sign),
         Sign::Little {
-            wanted, in_flight, ..
+            wanted,
+            in_flight,
+            in_batches,
+            ..
         } => format!(
-            "{} requests could be in flight, and throughput × mean service time makes {} (Little's law): something else than the server was waited for.",
-            figure(*wanted),
-            figure(*in_flight)
+            "{} could be in flight, and throughput × mean service time makes {} (Little's law): {}.",
+            counted(*wanted as usize, "request"),
+            figure(*in_flight),
+            if *in_batches {
+                "pipelined requests go out in batches, so that connections are not always full"
+            } else {
+                "something else than the server was waited for"
+            }
         ),
-        Sign::Connections { wanted, peak: 0 } => format!(
-            "none of {} was ever open.",
-            counted(*wanted as usize, "connection")
-        ),
+        Sign::Connections { peak: 0, .. } => "no connection was ever open.".to_owned(),
         Sign::Connections { wanted, peak } => format!(
             "of {}, no more than {} were open at once.",
             counted(*wanted as usize, "connection"),
