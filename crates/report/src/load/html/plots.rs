@@ -1,9 +1,8 @@
 //! The plots of a load: over time, and by percentile. Each plot's main figures stand in a table, too.
 
 use plotly::{
-    Configuration, Layout, Plot, Scatter,
-    common::{DashType, Font, HoverInfo, Line, LineShape, Marker, Mode},
-    configuration::DisplayModeBar,
+    Layout, Plot, Scatter,
+    common::{DashType, HoverInfo, Line, LineShape, Marker, Mode},
     layout::{
         Axis, AxisType, HoverMode, Margin, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType,
     },
@@ -13,18 +12,15 @@ use serde::Serialize;
 use crate::{
     ReportError,
     figure::{figure, seconds},
+    html::plotting::{
+        BLUE, CLEAR, GREY, GRID, ORANGE, PURPLE, RED, configuration, font, in_script, latency_axis,
+    },
     load::{LoadView, Point},
 };
 
 const HEIGHT_PX: usize = 280;
-
-// Told apart by dash and by lightness, and with 3:1 contrast on the page's light and dark ground. Hues after
-// Okabe & Ito, "Color universal design" (2008).
-const BLUE: &str = "#2f86c8";
-const ORANGE: &str = "#c9741a";
-const PURPLE: &str = "#a765a3";
-const GREY: &str = "#84888c";
-const RED: &str = "#d0503a";
+/// The most ticks of an axis of latencies.
+const MOST_TICKS: usize = 9;
 
 /// A plot for the template.
 #[derive(Serialize)]
@@ -109,13 +105,6 @@ pub(super) fn of(view: &LoadView) -> Result<Vec<PlotView>, ReportError> {
     all.into_iter().flatten().map(view).collect()
 }
 
-/// JSON that cannot end the script element it stands in.
-fn in_script(json: &str) -> String {
-    json.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-}
-
 /// Valid answers, failures and the offered rate over time.
 fn over_time(view: &LoadView) -> Option<Drawing> {
     let points = &view.series.points;
@@ -168,13 +157,9 @@ fn times(view: &LoadView) -> Option<Drawing> {
     } else {
         "Service time, closed loop,"
     };
-    let all: Vec<f64> = points
-        .iter()
-        .flat_map(|point| point.times)
-        .flatten()
-        .collect();
+    let all = points.iter().flat_map(|point| point.times).flatten();
     let title = format!("{kind} over time (logarithmic scale)");
-    let mut drawing = Drawing::new(&title, time_axis(), latency_axis(&all));
+    let mut drawing = Drawing::new(&title, time_axis(), latency_axis(all, MOST_TICKS));
     drawing.shade_warm_up(view);
     for (index, series) in names.into_iter().enumerate() {
         if known(index).next().is_some() {
@@ -225,10 +210,9 @@ fn by_percentile(view: &LoadView) -> Option<Drawing> {
     if most < 10.0 {
         return None;
     }
-    let all: Vec<f64> = curves
+    let all = curves
         .iter()
-        .flat_map(|curve| curve.points.iter().map(|(_, time)| *time))
-        .collect();
+        .flat_map(|curve| curve.points.iter().map(|(_, time)| *time));
     let (ticks, names) = nines(most).into_iter().unzip();
     let x_axis = Axis::new()
         .type_(AxisType::Log)
@@ -237,7 +221,7 @@ fn by_percentile(view: &LoadView) -> Option<Drawing> {
     let mut drawing = Drawing::new(
         "Latency by percentile (both scales logarithmic)",
         x_axis,
-        latency_axis(&all),
+        latency_axis(all, MOST_TICKS),
     );
     // The last curve lies above: response time where there is one.
     for (index, curve) in curves.iter().enumerate() {
@@ -277,36 +261,6 @@ fn time_axis() -> Axis {
         .n_ticks(8)
 }
 
-/// A logarithmic axis with 1, 2 and 5 of each decade, or 1 alone where those are many. (plotly's own ticks leave the
-/// unit out between the decades.)
-fn latency_axis(values: &[f64]) -> Axis {
-    const MOST: usize = 9;
-    let least = values.iter().copied().fold(f64::MAX, f64::min);
-    let most = values.iter().copied().fold(0.0, f64::max);
-    let of = |steps: &[u64]| -> Vec<u64> {
-        // Nanoseconds in whole numbers, from 1 µs to 5,000 s.
-        let decades = (3..13).map(|decade| 10_u64.pow(decade));
-        let ticks = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
-        let near = 0.5 * least..=2.0 * most;
-        ticks
-            .filter(|tick| near.contains(&(*tick as f64 / 1e9)))
-            .collect()
-    };
-    let mut ticks = of(&[1, 2, 5]);
-    if ticks.len() > MOST {
-        ticks = of(&[1]);
-    }
-    let name = |ns: &u64| match *ns {
-        ns if ns < 1_000_000 => format!("{} µs", ns / 1_000),
-        ns if ns < 1_000_000_000 => format!("{} ms", ns / 1_000_000),
-        ns => format!("{} s", ns / 1_000_000_000),
-    };
-    Axis::new()
-        .type_(AxisType::Log)
-        .tick_text(ticks.iter().map(name).collect())
-        .tick_values(ticks.iter().map(|tick| *tick as f64 / 1e9).collect())
-}
-
 impl Drawing {
     /// An empty plot. Text and grid take their colours from the page's style.
     fn new(title: &str, x_axis: Axis, y_axis: Axis) -> Self {
@@ -315,31 +269,21 @@ impl Drawing {
                 .zero_line(false)
                 .show_grid(true)
                 .auto_margin(true)
-                .grid_color("rgba(128,128,128,0.25)")
+                .grid_color(GRID)
         };
         let layout = Layout::new()
             .auto_size(true)
             .height(HEIGHT_PX)
             .margin(Margin::new().left(48).right(18).top(8).bottom(32))
-            .paper_background_color("rgba(0,0,0,0)")
-            .plot_background_color("rgba(0,0,0,0)")
-            .font(
-                Font::new()
-                    .size(12)
-                    .family("ui-sans-serif, system-ui, sans-serif"),
-            )
+            .paper_background_color(CLEAR)
+            .plot_background_color(CLEAR)
+            .font(font())
             .hover_mode(HoverMode::Closest)
             .show_legend(false)
             .x_axis(styled(x_axis))
             .y_axis(styled(y_axis));
         let mut plot = Plot::new();
-        plot.set_configuration(
-            Configuration::new()
-                .responsive(true)
-                .display_mode_bar(DisplayModeBar::False)
-                .display_logo(false)
-                .show_send_to_cloud(false),
-        );
+        plot.set_configuration(configuration());
         Self {
             title: title.to_owned(),
             plot,
