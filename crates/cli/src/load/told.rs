@@ -79,11 +79,15 @@ pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
     }
     let all: u64 = came.iter().map(|(_, count)| count).sum();
     let names: Vec<String> = came.iter().map(|(status, _)| status.to_string()).collect();
+    // Of several URLs it is not known which ones they are.
+    let where_to = match record.spec.exchanges.len() {
+        1 => format!(" (curl -I {} shows it)", record.url),
+        _ => String::new(),
+    };
     Some(format!(
-        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to (curl -I \
-         {} shows it), or count them as valid with --expect-status 2xx,3xx",
+        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to{where_to}, or \
+         count them as valid with --expect-status 2xx,3xx",
         counted(all, "answer"),
         names.join(", "),
-        record.url
     ))
 }

@@ -49,6 +49,9 @@ pub(super) fn all(
     signs.extend(load.cpu_wait());
     signs.extend(load.no_local_port());
     signs.extend(load.not_conserved());
+    // Before what makes times differ: those of requests that failed are missing altogether.
+    signs.extend(load.not_connected());
+    signs.extend(load.failures());
     if let Some(open) = &record.observation.open {
         signs.extend(load.unsent(open));
         signs.extend(load.send_lag());
@@ -59,8 +62,6 @@ pub(super) fn all(
     signs.extend(load.little());
     signs.extend(load.uneven());
     signs.extend(load.queued());
-    signs.extend(load.not_connected());
-    signs.extend(load.failures());
     signs.extend(load.unsteady());
     signs.extend(load.silence());
     signs.extend(load.interrupted());

@@ -5,6 +5,7 @@ use plotly::{
     common::{DashType, HoverInfo, Line, LineShape, Marker, Mode},
     layout::{
         Axis, AxisType, HoverMode, Margin, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType,
+        TicksDirection,
     },
 };
 use serde::Serialize;
@@ -111,26 +112,42 @@ fn over_time(view: &LoadView) -> Option<Drawing> {
     if points.len() < 2 {
         return None;
     }
-    let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
+    let of = |point: &Point| {
+        point
+            .valid
+            .max(point.failed)
+            .max(point.offered.unwrap_or(0.0))
+    };
+    let y_axis = amount_axis(points.iter().map(of));
     let mut drawing = Drawing::new("Answers and failures per second", time_axis(), y_axis);
     drawing.shade_warm_up(view);
     drawing.steps = true;
     let per_second = |value: f64| format!("{}/s", figure(value));
     if points.iter().any(|point| point.offered.is_some()) {
-        let line = points.iter().map(|point| (point.at, point.offered));
+        let line = steps(points, |point| point.offered);
         drawing.add(series("offered", Stroke::Dotted, GREY), line, per_second);
     }
-    let valid = points.iter().map(|point| (point.at, Some(point.valid)));
+    let valid = steps(points, |point| Some(point.valid));
     drawing.add(
         series("valid answers", Stroke::Solid, BLUE),
         valid,
         per_second,
     );
     if points.iter().any(|point| point.failed > 0.0) {
-        let failed = points.iter().map(|point| (point.at, Some(point.failed)));
+        let failed = steps(points, |point| Some(point.failed));
         drawing.add(series("failed", Stroke::Dashed, RED), failed, per_second);
     }
     Some(drawing)
+}
+
+/// A value that holds for each interval, from the start of the first one to the end of the last.
+fn steps(
+    points: &[Point],
+    of: impl Fn(&Point) -> Option<f64>,
+) -> impl Iterator<Item = (f64, Option<f64>)> {
+    let last = points.last().map(|point| (point.until, of(point)));
+    let starts = points.iter().map(move |point| (point.from, of(point)));
+    starts.chain(last)
 }
 
 /// Percentiles over time.
@@ -176,7 +193,15 @@ fn held(view: &LoadView) -> Option<Drawing> {
     if known.count() < 2 {
         return None;
     }
-    let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
+    let held = |point: &Point| [point.connections, point.in_flight, point.waiting];
+    let most = points.iter().flat_map(held).flatten().fold(0.0, f64::max);
+    let y_axis = amount_axis(std::iter::once(most));
+    // There is no half of a connection.
+    let y_axis = if most < 5.0 {
+        y_axis.dtick(1.0)
+    } else {
+        y_axis
+    };
     let mut drawing = Drawing::new("At each interval's end", time_axis(), y_axis);
     drawing.shade_warm_up(view);
     /// What of a point is drawn.
@@ -217,7 +242,8 @@ fn by_percentile(view: &LoadView) -> Option<Drawing> {
     let x_axis = Axis::new()
         .type_(AxisType::Log)
         .tick_values(ticks)
-        .tick_text(names);
+        .tick_text(names)
+        .tick_angle(0.0);
     let mut drawing = Drawing::new(
         "Latency by percentile (both scales logarithmic)",
         x_axis,
@@ -239,19 +265,28 @@ fn by_percentile(view: &LoadView) -> Option<Drawing> {
     Some(drawing)
 }
 
-/// 0 %, 90 %, 99 %, … as far as there are samples.
+/// p0, p90, p99, … as far as there are samples.
 fn nines(most: f64) -> Vec<(f64, String)> {
     let decades = most.log10().floor().clamp(1.0, 9.0) as u32;
     let tick = |decade: u32| {
         let name = match decade {
-            0 => "0 %".to_owned(),
-            1 => "90 %".to_owned(),
-            2 => "99 %".to_owned(),
-            more => format!("99.{} %", "9".repeat(more as usize - 2)),
+            0 => "p0".to_owned(),
+            1 => "p90".to_owned(),
+            2 => "p99".to_owned(),
+            more => format!("p99.{}", "9".repeat(more as usize - 2)),
         };
         (10_f64.powi(decade as i32), name)
     };
     (0..=decades).map(tick).collect()
+}
+
+/// An axis of rates or counts from zero on. SI prefixes are for large ones alone: nobody counts in "200m".
+fn amount_axis(values: impl Iterator<Item = f64>) -> Axis {
+    let axis = Axis::new().range_mode(RangeMode::ToZero);
+    match values.fold(0.0, f64::max) {
+        most if most < 1_000.0 => axis.tick_format("~g"),
+        _ => axis.tick_format("~s"),
+    }
 }
 
 fn time_axis() -> Axis {
@@ -270,6 +305,10 @@ impl Drawing {
                 .show_grid(true)
                 .auto_margin(true)
                 .grid_color(GRID)
+                // Ticks that are not seen keep the labels of both axes apart where they meet.
+                .ticks(TicksDirection::Outside)
+                .tick_length(5)
+                .tick_color(CLEAR)
         };
         let layout = Layout::new()
             .auto_size(true)
@@ -328,7 +367,7 @@ impl Drawing {
         };
         let hover: Vec<String> = y.iter().map(said).collect();
         // Few points are shown one by one: a line through two of them hides where they are.
-        let few = x.len() <= 60;
+        let few = x.len() <= 60 && !self.steps;
         let trace = Scatter::new(x, y)
             .name(&series.name)
             .mode(if few { Mode::LinesMarkers } else { Mode::Lines })
@@ -341,7 +380,7 @@ impl Drawing {
                     .color(series.colour)
                     .width(2.0)
                     .shape(if self.steps {
-                        LineShape::Hvh
+                        LineShape::Hv
                     } else {
                         LineShape::Linear
                     })

@@ -189,7 +189,10 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
     if let Some(lag) = figures.latency(LatencyKind::SendLag) {
         facts.push(fact("Send lag", summary(lag)));
     }
-    if let (Some(wanted), Some(found)) = (figures.wanted_in_flight, figures.mean_in_flight) {
+    // Failed requests are in flight, too, and stand in no service time.
+    let few_failed = figures.failed_share <= Some(settings.failures);
+    let in_flight = figures.wanted_in_flight.zip(figures.mean_in_flight);
+    if let Some((wanted, found)) = in_flight.filter(|_| few_failed) {
         facts.push(fact(
             "In flight",
             format!(
