@@ -104,8 +104,9 @@ pub(crate) struct Worker<'a> {
     now: u64,
     /// Requests under way when the load ended.
     left: u64,
-    /// CPU and wall time at the measurement's start, then over the measurement.
+    /// CPU time, time without a CPU and wall time at the measurement's start, then over the measurement.
     cpu_time: Duration,
+    run_delay: Option<Duration>,
     wall: u64,
 }
 
@@ -178,6 +179,7 @@ impl<'a> Worker<'a> {
             now: 0,
             left: 0,
             cpu_time: Duration::ZERO,
+            run_delay: None,
             wall: 0,
         })
     }
@@ -217,6 +219,7 @@ impl<'a> Worker<'a> {
         let health = WorkerHealth {
             cpu: self.plan.cpus[self.index],
             cpu_time: self.cpu_time,
+            run_delay: self.run_delay,
             wall: Duration::from_nanos(self.wall),
         };
         self.recorder.into_observation(self.left, health)
@@ -286,6 +289,7 @@ impl<'a> Worker<'a> {
                 self.phase = Phase::Measuring;
                 self.phase_edge = self.timeline.measure_until;
                 self.cpu_time = sys::thread_cpu_time();
+                self.run_delay = sys::thread_run_delay();
                 self.wall = self.now;
             }
             Phase::Measuring => {
@@ -300,6 +304,9 @@ impl<'a> Worker<'a> {
 
     fn end_measurement(&mut self, at: u64) {
         self.cpu_time = sys::thread_cpu_time().saturating_sub(self.cpu_time);
+        self.run_delay = sys::thread_run_delay()
+            .zip(self.run_delay)
+            .map(|(now, before)| now.saturating_sub(before));
         self.wall = self.now - self.wall;
         self.close_backlog(at);
         self.recorder.end_measurement(at, self.gauges());
