@@ -14,10 +14,10 @@ use crate::Seen;
 /// What a busy machine may add to the bulk of the requests: some turns of its scheduler.
 pub const BULK_ALLOWANCE: Duration = Duration::from_millis(30);
 /// What it may add to the slowest few.
-pub const TAIL_ALLOWANCE: Duration = Duration::from_millis(400);
+pub const TAIL_ALLOWANCE: Duration = Duration::from_millis(700);
 /// The slowest few: one in so many. As many may have been caught by a stall, so each quantile of the others may be
 /// the server's of so much more.
-const FEW: usize = 20;
+const FEW: usize = 10;
 /// What a histogram of three significant digits may round up.
 const ROUNDING: f64 = 1.001;
 /// How many quantiles are compared.
@@ -97,6 +97,22 @@ pub fn distance(mut values: Vec<f64>, law: impl Fn(f64) -> f64) -> f64 {
     far.fold(0.0, f64::max)
 }
 
+/// How often something that a stall of the machine spoils is measured.
+const ATTEMPTS: usize = 6;
+
+/// Measures how far something is from where it should be until that is at most `near`, a few times at most; the least
+/// that was found. A stall makes one measurement far; a schedule that follows another law is far every time.
+pub fn least(near: f64, measure: impl FnMut() -> f64) -> f64 {
+    let mut least = f64::INFINITY;
+    for far in std::iter::repeat_with(measure).take(ATTEMPTS) {
+        least = far.min(least);
+        if least <= near {
+            break;
+        }
+    }
+    least
+}
+
 /// The distances from each of some instants to the next.
 pub fn gaps(instants: &[f64]) -> Vec<f64> {
     instants.windows(2).map(|two| two[1] - two[0]).collect()
@@ -166,6 +182,19 @@ mod tests {
         assert_eq!(compare(&slower, server(400), false), Ok(()));
         let faster = reported(server(400).iter().map(|took| *took - MS));
         assert!(compare(&faster, server(400), false).is_err());
+    }
+
+    #[test]
+    fn one_good_measurement_is_enough_and_none_is_not() {
+        let mut given = vec![0.3, 0.05, 0.2].into_iter();
+        assert_eq!(least(0.1, || given.next().unwrap()), 0.05);
+        assert_eq!(given.len(), 1, "no more than it takes");
+        let mut count = 0;
+        let far = least(0.1, || {
+            count += 1;
+            0.2
+        });
+        assert_eq!((far, count), (0.2, ATTEMPTS));
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn check(case: Case, which: Loop) {
         _ => more.extend(["--expect-body", BODY_TEXT]),
     }
     if outcome == Err(Failure::Timeout) {
-        more.extend(["--timeout", "60ms"]);
+        more.extend(["--timeout", "400ms"]);
     }
     let loaded = send_there(which, &url(&server), REQUESTS, &more);
     let server = server.seen_at_rest();

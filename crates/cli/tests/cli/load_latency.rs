@@ -162,8 +162,13 @@ fn cell(stack: &str, throughputs: &[f64]) -> CellAnalysis {
 
 #[test]
 fn two_identical_runs_are_no_difference_and_two_that_differ_are_one() {
-    let same = compare(40 * MS, 40 * MS);
-    assert!(!same.different, "{same:?}");
+    // At its level of 5 % one comparison in twenty may find a difference where there is none, once the machine is so
+    // noisy that it exceeds what matters in practice. Three in a row are a difference.
+    let same: Vec<Comparison> = (0..3)
+        .map(|_| compare(40 * MS, 40 * MS))
+        .take_while(|same| same.different)
+        .collect();
+    assert!(same.len() < 3, "{same:?}");
     // What that is worth: a quarter more latency is seen.
     let slower = compare(40 * MS, 50 * MS);
     assert!(slower.different, "{slower:?}");
