@@ -1,6 +1,7 @@
 //! The one entry for development: `cargo xtask test | lint | …`.
 
 mod conformance;
+mod fuzz;
 mod lint;
 mod peers;
 mod session;
@@ -12,6 +13,9 @@ use clap::{Parser, Subcommand};
 
 use self::steps::{Steps, cargo};
 
+/// How long each parser is fuzzed.
+const FUZZ_SECONDS: u32 = 60;
+
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -22,13 +26,26 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Everything: format, lint, tests, conformance of every stack, one short real session
-    Test,
+    Test {
+        /// Also what takes minutes: fuzzing
+        #[arg(long)]
+        long: bool,
+    },
     /// Format and lint alone
     Lint,
     /// Conformance of every stack for every workload alone
     Conformance,
     /// One short real session alone
     Session,
+    /// Fuzzing of the parsers alone
+    Fuzz {
+        /// How long for each parser
+        #[arg(long, default_value_t = FUZZ_SECONDS)]
+        seconds: u32,
+        /// Adds what was found to fuzz/corpus
+        #[arg(long)]
+        keep: bool,
+    },
     /// Compares `deadheat load` with the other load generators that are installed: docs/peers.md
     Peers(peers::Options),
 }
@@ -39,7 +56,7 @@ fn main() -> ExitCode {
         return peers::peers(options);
     }
     let mut steps = Steps::default();
-    let every = matches!(command, Command::Test);
+    let every = matches!(command, Command::Test { .. });
     if every || matches!(command, Command::Lint) {
         lint::lint(&mut steps);
     }
@@ -60,6 +77,11 @@ fn main() -> ExitCode {
     }
     if every {
         peers::smoke(&mut steps);
+    }
+    match command {
+        Command::Fuzz { seconds, keep } => fuzz::fuzz(&mut steps, seconds, keep),
+        Command::Test { long: true } => fuzz::fuzz(&mut steps, FUZZ_SECONDS, false),
+        _ => {}
     }
     steps.finish()
 }

@@ -28,6 +28,13 @@ mod tls;
 mod verify;
 mod worker;
 
+/// What fuzzing asks of the parsers: each function takes any bytes, and panics when a law does not hold for them.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::http1::fuzzing::{answer, chunked, head};
+}
+
 use std::{sync::atomic::AtomicBool, thread};
 
 use deadheat_model::{Interval, LoadSpec, Observation};

@@ -6,6 +6,8 @@
 mod answer;
 mod body;
 mod chunked;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod head;
 mod request;
 

@@ -1,6 +1,7 @@
 //! The load generator against servers that tell what they saw.
 
 mod allocation;
+mod any_split;
 mod arrivals;
 mod counting;
 mod ending;

@@ -1,0 +1,4 @@
+//! Whole answers, cut at will.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| deadheat_load::fuzzing::answer(input));

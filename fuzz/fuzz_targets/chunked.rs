@@ -1,0 +1,4 @@
+//! Bodies in chunks.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| deadheat_load::fuzzing::chunked(input));
