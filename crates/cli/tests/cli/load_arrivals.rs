@@ -18,7 +18,9 @@ fn arrivals(requests: u64, args: &[&str]) -> Vec<f64> {
     let url = format!("http://{}/", server.address());
     let count = requests.to_string();
     let loaded = load(&[&["-c", "16", "-n", &count], args, &[&url]].concat()).all_succeed(requests);
-    let arrivals = server.seen_at_rest().arrivals;
+    let server = server.seen_at_rest();
+    let loaded = loaded.agrees_with(&server);
+    let arrivals = server.arrivals;
     assert_eq!(arrivals.len() as u64, requests, "{loaded}");
     let open = loaded
         .seen
