@@ -166,6 +166,11 @@ pub fn right() -> Vec<Case> {
             send(old("Connection: keep-alive\r\nContent-Length: 13\r\n"))
         }),
         Case::right("HTTP/1.0", then(old("Content-Length: 13\r\n"), Step::Fin)).keeping(false),
+        Case::right("HTTP/1.0, without closing", {
+            // It would answer more requests; nobody may send it any.
+            send(old("Content-Length: 13\r\n"))
+        })
+        .keeping(false),
         Case::right("HTTP/1.0 up to the end", then(old(""), Step::Fin)).keeping(false),
         Case::right("up to the end", {
             then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Step::Fin)
