@@ -35,11 +35,18 @@ const LARGEST: &str = "-rss_limit_mb=1024";
 /// Builds the targets and runs each for so many seconds; with `keep`, the inputs that led to new branches are added to
 /// the kept ones, as few as will do.
 pub(crate) fn fuzz(steps: &mut Steps, seconds: u32, keep: bool) {
-    let host = match host() {
-        Ok(host) => host,
-        Err(problem) => return steps.check("fuzz: the host's name", || Err(problem)),
+    let mut built = None;
+    steps.check("fuzz: build", || {
+        find_cxx()?;
+        let host = host()?;
+        build(&host)?;
+        built = Some(host);
+        Ok(())
+    });
+    // Programs of an earlier build would tell of an earlier parser.
+    let Some(host) = built else {
+        return;
     };
-    steps.run("fuzz: build", build(&host));
     for name in TARGETS {
         let target = Target::new(name, &host);
         steps.check(&format!("fuzz {name} for {seconds} s"), || {
@@ -53,15 +60,45 @@ pub(crate) fn fuzz(steps: &mut Steps, seconds: u32, keep: bool) {
     }
 }
 
-fn build(host: &str) -> Command {
+/// Looks for the C++ compiler that libFuzzer is built with, by the names that the crate `cc` goes by.
+fn find_cxx() -> Result<(), String> {
+    let named = std::env::var("CXX").ok().filter(|name| !name.is_empty());
+    let name = named.as_deref().unwrap_or("c++");
+    // It may be a command with arguments.
+    let mut words = name.split_whitespace();
+    let asked = Command::new(words.next().unwrap_or("c++"))
+        .args(words)
+        .arg("--version")
+        .output();
+    match asked {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!(
+            "`{name} --version`: {}; {CXX_ADVICE}",
+            output.status
+        )),
+        Err(error) => Err(format!("`{name} --version`: {error}; {CXX_ADVICE}")),
+    }
+}
+
+const CXX_ADVICE: &str = "fuzzing needs a C++ compiler, for libFuzzer: install one (Debian: apt-get install g++), or \
+    name it in the variable CXX";
+
+fn build(host: &str) -> Result<(), String> {
     let manifest = "fuzz/Cargo.toml";
     // With --target the flags are not those of build scripts and procedural macros, which have no libFuzzer.
-    let mut command = cargo(&["build", "--quiet", "--manifest-path", manifest]);
-    command
+    let status = cargo(&["build", "--quiet", "--manifest-path", manifest])
         .args(["--target", host, "--target-dir"])
         .arg(folder())
-        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
-    command
+        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
+        .current_dir(root())
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!(
+            "cargo build --manifest-path {manifest}: {status}; nothing is fuzzed with what was built before"
+        )),
+        Err(error) => Err(format!("cargo build --manifest-path {manifest}: {error}")),
+    }
 }
 
 /// The name of the platform that this toolchain builds for.
@@ -116,7 +153,8 @@ impl Target {
             .args(["-print_final_stats=1", DICTIONARY, LONGEST, LARGEST]);
         self.status(command).map_err(|problem| {
             format!(
-                "{problem}; the input is in {}: run {} with it alone to see the panic again",
+                "{problem}; the input is in {}: run {} with it alone to see the panic again, and give what is mended a \
+                 test beside the parser",
                 self.artifacts.display(),
                 self.program.display()
             )

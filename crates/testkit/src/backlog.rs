@@ -35,14 +35,20 @@ impl FullBacklog {
             return Err(io::Error::last_os_error());
         }
         let address = listener.local_addr()?;
-        let mut held = Vec::new();
+        let (mut held, mut waited) = (Vec::new(), false);
         loop {
             match TcpStream::connect_timeout(&address, AT_ONCE) {
                 Ok(stream) if held.len() < MOST => held.push(stream),
                 Ok(_) => return Err(io::Error::other("this kernel takes every connection")),
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
+                // Twice in a row: one alone may have been a stall of the machine.
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && waited => break,
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    waited = true;
+                    continue;
+                }
                 Err(error) => return Err(error),
             }
+            waited = false;
         }
         Ok(Self {
             listener,

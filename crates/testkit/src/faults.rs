@@ -154,10 +154,23 @@ pub fn right() -> Vec<Case> {
             send("HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n"),
         )
         .empty("HEAD", 200),
+        Case::right("HEAD, with chunks announced", {
+            send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        })
+        .empty("HEAD", 200),
+        Case::right("304 without a length", {
+            send("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n")
+        })
+        .empty("GET", 304),
         Case::right("HTTP/1.0 with keep-alive", {
             send(old("Connection: keep-alive\r\nContent-Length: 13\r\n"))
         }),
         Case::right("HTTP/1.0", then(old("Content-Length: 13\r\n"), Step::Fin)).keeping(false),
+        Case::right("HTTP/1.0, without closing", {
+            // It would answer more requests; nobody may send it any.
+            send(old("Content-Length: 13\r\n"))
+        })
+        .keeping(false),
         Case::right("HTTP/1.0 up to the end", then(old(""), Step::Fin)).keeping(false),
         Case::right("up to the end", {
             then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Step::Fin)
@@ -194,9 +207,10 @@ pub fn wrong() -> Vec<Case> {
     let whole = hello();
     let cut = |length: usize, end: Step| then(&whole[..length], end);
     let in_body = whole.len() - 3;
-    // As a byte per second is to a timeout of some seconds.
     let every: Vec<usize> = (1..whole.len()).collect();
     let chunked_head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    // All of the body and its last chunk, without the trailers and the line that ends them.
+    let all_chunks = format!("{chunked_head}d\r\nHello, World!\r\n0\r\n");
     let head = |headers: &str| format!("HTTP/1.1 200 OK\r\n{headers}\r\nHello, World!");
     let huge = format!("X: {}\r\n", "x".repeat(70_000));
     vec![
@@ -223,6 +237,16 @@ pub fn wrong() -> Vec<Case> {
         }),
         Case::wrong("reset in a chunk", Failure::Reset, &[Body], {
             then(format!("{chunked_head}d\r\nHello"), Step::Reset)
+        }),
+        Case::wrong("reset before the last chunk", Failure::Reset, &[Body], {
+            then(format!("{chunked_head}d\r\nHello, World!\r\n"), Step::Reset)
+        }),
+        Case::wrong("reset in the trailers", Failure::Reset, &[Body], {
+            then(format!("{all_chunks}Trailer: x"), Step::Reset)
+        }),
+        Case::wrong("reset in a body up to the end", Failure::Reset, &[Body], {
+            // What ends with its connection ends with a FIN (RFC 9112 § 8).
+            then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Step::Reset)
         }),
         Case::wrong("FIN after the head", Failure::TruncatedBody, &[Body], {
             cut(whole.len() - BODY.len(), Step::Fin)
@@ -260,6 +284,24 @@ pub fn wrong() -> Vec<Case> {
             &[Body],
             cut(in_body, Step::Fin),
         ),
+        Case::wrong("FIN in a chunk's size", Failure::TruncatedBody, &[Body], {
+            then(format!("{chunked_head}5\r\nHello\r\n8"), Step::Fin)
+        }),
+        Case::wrong("FIN in the trailers", Failure::TruncatedBody, &[Body], {
+            then(format!("{all_chunks}Trailer: x"), Step::Fin)
+        }),
+        Case::wrong("FIN after the trailers", Failure::TruncatedBody, &[Body], {
+            then(format!("{all_chunks}Trailer: x\r\n"), Step::Fin)
+        }),
+        Case::wrong(
+            "FIN after the last chunk",
+            Failure::TruncatedBody,
+            &[Body],
+            then(all_chunks.clone(), Step::Fin),
+        ),
+        Case::wrong("FIN before the last LF", Failure::TruncatedBody, &[Body], {
+            then(format!("{all_chunks}\r"), Step::Fin)
+        }),
         Case::wrong("FIN in a chunk", Failure::TruncatedBody, &[Body], {
             then(format!("{chunked_head}d\r\nHello"), Step::Fin)
         }),
@@ -281,11 +323,14 @@ pub fn wrong() -> Vec<Case> {
             &[Head],
             cut(20, Step::Silence),
         ),
+        Case::wrong("100 and then nothing", Failure::Timeout, &[FirstByte], {
+            then("HTTP/1.1 100 Continue\r\n\r\n", Step::Silence)
+        }),
         Case::wrong(
-            "a byte now and then",
+            "a byte per second",
             Failure::Timeout,
             &[Head],
-            send_cut(&whole, &every, Duration::from_millis(30)),
+            send_cut(&whole, &every, Duration::from_secs(1)),
         ),
         Case::wrong(
             "stops in the body",
@@ -338,12 +383,40 @@ pub fn wrong() -> Vec<Case> {
         Case::wrong("a length and chunks", Failure::BadFraming, &[Head], {
             send(head("Content-Length: 13\r\nTransfer-Encoding: chunked\r\n"))
         }),
+        Case::wrong("a list of lengths", Failure::BadFraming, &[Head], {
+            send(head("Content-Length: 13, 13\r\n"))
+        }),
+        Case::wrong("a length below zero", Failure::BadFraming, &[Head], {
+            send(head("Content-Length: -13\r\n"))
+        }),
+        Case::wrong(
+            "another coding under the chunks",
+            Failure::BadFraming,
+            &[Head],
+            send(head("Transfer-Encoding: gzip, chunked\r\n")),
+        ),
+        Case::wrong("HTTP/1.0 in chunks", Failure::BadFraming, &[Head], {
+            let head = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+            send(format!("{head}d\r\nHello, World!\r\n0\r\n\r\n"))
+        }),
         Case::wrong("a length that is none", Failure::BadFraming, &[Head], {
             send(head("Content-Length: many\r\n"))
         }),
         Case::wrong("a chunk size that is none", Failure::BadFraming, &[Body], {
             send(format!("{chunked_head}Hello, World!"))
         }),
+        Case::wrong(
+            "a chunk size beyond 64 bits",
+            Failure::BadFraming,
+            &[Body],
+            send(format!("{chunked_head}1000000000000000d\r\nHello, World!")),
+        ),
+        Case::wrong(
+            "chunks' lines end in LF alone",
+            Failure::BadFraming,
+            &[Body],
+            send(format!("{chunked_head}d\nHello, World!\n0\n\n")),
+        ),
         Case::wrong(
             "a chunk longer than its size",
             Failure::BadFraming,
@@ -359,6 +432,16 @@ pub fn wrong() -> Vec<Case> {
             &[Body],
             send(whole.repeat(2)),
         ),
+        Case::wrong(
+            "bytes after the last chunk",
+            Failure::ExtraBytes,
+            &[Body],
+            send([&chunked(200, BODY, 5)[..], b"!"].concat()),
+        ),
+        Case::wrong("a body in answer to HEAD", Failure::ExtraBytes, &[Body], {
+            send(hello())
+        })
+        .empty("HEAD", 200),
         Case::wrong("a body after a 204", Failure::ExtraBytes, &[Body], {
             send("HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nhi")
         })
@@ -370,6 +453,12 @@ pub fn wrong() -> Vec<Case> {
             send(sized(503, "", BODY)),
         )
         .keeping(true),
+        Case::wrong(
+            "101 that nobody asked for",
+            Failure::WrongStatus,
+            &[Head],
+            send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+        ),
         Case::wrong(
             "404 without a body",
             Failure::WrongStatus,

@@ -14,24 +14,32 @@ use crate::Seen;
 /// What a busy machine may add to the bulk of the requests: some turns of its scheduler.
 pub const BULK_ALLOWANCE: Duration = Duration::from_millis(30);
 /// What it may add to the slowest few.
-pub const TAIL_ALLOWANCE: Duration = Duration::from_millis(400);
+pub const TAIL_ALLOWANCE: Duration = Duration::from_millis(700);
 /// The slowest few: one in so many. As many may have been caught by a stall, so each quantile of the others may be
 /// the server's of so much more.
-const FEW: usize = 20;
+const FEW: usize = 10;
 /// What a histogram of three significant digits may round up.
 const ROUNDING: f64 = 1.001;
 /// How many quantiles are compared.
 const STEPS: usize = 200;
 
-/// Asserts that the generator's service times are the server's, quantile by quantile.
+/// Asserts that the generator's service times are the server's, quantile by quantile, in one of a few measurements. What
+/// no stall explains counts at once: a quantile below the server's, or an answer too few.
 ///
 /// # Panics
 ///
 /// When they are not.
 #[track_caller]
-pub fn assert_agree(case: &str, reported: &LatencyHistogram, server: &Seen) {
-    if let Err(disagreement) = agree(reported, server.took()) {
-        panic!("{case}: {disagreement}");
+pub fn assert_agree(case: &str, mut measure: impl FnMut() -> (LatencyHistogram, Seen)) {
+    for attempt in 1.. {
+        let (reported, server) = measure();
+        match agree(&reported, server.took()) {
+            Ok(()) => return,
+            Err(Disagreement::Above(_)) if attempt < ATTEMPTS => {}
+            Err(Disagreement::Above(what) | Disagreement::Never(what)) => {
+                panic!("{case}, measurement {attempt}: {what}")
+            }
+        }
     }
 }
 
@@ -43,12 +51,23 @@ pub fn assert_agree(case: &str, reported: &LatencyHistogram, server: &Seen) {
 /// When one is.
 #[track_caller]
 pub fn assert_not_below(case: &str, reported: &LatencyHistogram, server: &Seen) {
-    if let Err(disagreement) = compare(reported, server.took(), false) {
-        panic!("{case}: {disagreement}");
+    if let Err(Disagreement::Above(what) | Disagreement::Never(what)) =
+        compare(reported, server.took(), false)
+    {
+        panic!("{case}: {what}");
     }
 }
 
-fn agree(reported: &LatencyHistogram, took: Vec<Duration>) -> Result<(), String> {
+/// What is not the same.
+#[derive(Debug, PartialEq, Eq)]
+enum Disagreement {
+    /// The generator's is more than it should be, as on a machine that stalled.
+    Above(String),
+    /// What is so on no machine.
+    Never(String),
+}
+
+fn agree(reported: &LatencyHistogram, took: Vec<Duration>) -> Result<(), Disagreement> {
     compare(reported, took, true)
 }
 
@@ -56,30 +75,36 @@ fn compare(
     reported: &LatencyHistogram,
     mut took: Vec<Duration>,
     above_too: bool,
-) -> Result<(), String> {
+) -> Result<(), Disagreement> {
     took.sort_unstable();
     let (own, servers) = (reported.count(), took.len());
     if own != servers as u64 {
-        return Err(format!(
+        return Err(Disagreement::Never(format!(
             "the generator has {own} answers, and the server {servers}"
-        ));
+        )));
     }
     let few = servers / FEW;
     for step in 1..=STEPS {
         let quantile = step as f64 / STEPS as f64;
         let rank = (servers * step).div_ceil(STEPS).max(1);
         let Some(got) = reported.quantile(quantile) else {
-            return Err("there is no answer".to_owned());
+            return Err(Disagreement::Never("there is no answer".to_owned()));
         };
         let least = took[rank - 1];
         let (most, allowance) = match rank + few <= servers {
             true => (took[rank + few - 1], BULK_ALLOWANCE),
             false => (took[servers - 1], TAIL_ALLOWANCE),
         };
-        if got < least || (above_too && got > most.mul_f64(ROUNDING) + allowance) {
-            return Err(format!(
+        let what = || {
+            format!(
                 "at {quantile} the generator says {got:?}, and the server took {least:?} (at most {most:?})"
-            ));
+            )
+        };
+        if got < least {
+            return Err(Disagreement::Never(what()));
+        }
+        if above_too && got > most.mul_f64(ROUNDING) + allowance {
+            return Err(Disagreement::Above(what()));
         }
     }
     Ok(())
@@ -95,6 +120,22 @@ pub fn distance(mut values: Vec<f64>, law: impl Fn(f64) -> f64) -> f64 {
         (expected - below).abs().max((up_to - expected).abs())
     });
     far.fold(0.0, f64::max)
+}
+
+/// How often something that a stall of the machine spoils is measured.
+const ATTEMPTS: usize = 6;
+
+/// Measures how far something is from where it should be until that is at most `near`, a few times at most; the least
+/// that was found. A stall makes one measurement far; a schedule that follows another law is far every time.
+pub fn least(near: f64, measure: impl FnMut() -> f64) -> f64 {
+    let mut least = f64::INFINITY;
+    for far in std::iter::repeat_with(measure).take(ATTEMPTS) {
+        least = far.min(least);
+        if least <= near {
+            break;
+        }
+    }
+    least
 }
 
 /// The distances from each of some instants to the next.
@@ -131,19 +172,24 @@ mod tests {
 
     #[test]
     fn what_is_not_the_same_disagrees() {
-        let wrong: [(&str, Vec<Duration>); 6] = [
+        // What a stall may explain is measured again; what it may not, is not.
+        let (never, above) = (false, true);
+        let wrong: [(&str, bool, Vec<Duration>); 6] = [
             (
                 "faster than possible",
+                never,
                 server(400).iter().map(|took| *took - MS).collect(),
             ),
             (
                 "slower",
+                above,
                 server(400).iter().map(|took| *took + 31 * MS).collect(),
             ),
-            ("one is missing", server(399)),
-            ("no second hump", vec![20 * MS; 400]),
+            ("one is missing", never, server(399)),
+            ("no second hump", never, vec![20 * MS; 400]),
             (
                 "other shares",
+                above,
                 server(400)
                     .into_iter()
                     .zip(0..)
@@ -152,20 +198,33 @@ mod tests {
             ),
             (
                 "microseconds for milliseconds",
+                never,
                 server(400).iter().map(|took| *took / 1_000).collect(),
             ),
         ];
-        for (case, own) in wrong {
-            assert!(
-                agree(&reported(own.into_iter()), server(400)).is_err(),
-                "{case}"
-            );
+        for (case, stall, own) in wrong {
+            let found = agree(&reported(own.into_iter()), server(400)).unwrap_err();
+            let by_stall = matches!(found, Disagreement::Above(_));
+            assert_eq!(by_stall, stall, "{case}: {found:?}");
         }
         assert!(agree(&reported(std::iter::empty()), Vec::new()).is_err());
         let slower = reported(server(400).iter().map(|took| *took * 2));
         assert_eq!(compare(&slower, server(400), false), Ok(()));
         let faster = reported(server(400).iter().map(|took| *took - MS));
         assert!(compare(&faster, server(400), false).is_err());
+    }
+
+    #[test]
+    fn one_good_measurement_is_enough_and_none_is_not() {
+        let mut given = vec![0.3, 0.05, 0.2].into_iter();
+        assert_eq!(least(0.1, || given.next().unwrap()), 0.05);
+        assert_eq!(given.len(), 1, "no more than it takes");
+        let mut count = 0;
+        let far = least(0.1, || {
+            count += 1;
+            0.2
+        });
+        assert_eq!((far, count), (0.2, ATTEMPTS));
     }
 
     #[test]

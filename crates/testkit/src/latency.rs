@@ -5,11 +5,28 @@ use std::{
     time::Duration,
 };
 
-use crate::{Script, Step, Turn, answers::hello};
+use crate::{
+    Script, Step, Turn,
+    answers::{BODY, hello},
+};
 
 /// Answers so long after the arrival.
 pub fn fixed(length: Duration) -> impl Script {
     move |turn: &Turn<'_>| due(turn.arrived + length)
+}
+
+/// Answers so long after the arrival, with the head of the answer `early` before its body.
+pub fn head_first(length: Duration, early: Duration) -> impl Script {
+    move |turn: &Turn<'_>| {
+        let answer = hello();
+        let (head, body) = answer.split_at(answer.len() - BODY.len());
+        vec![
+            Step::Until(turn.arrived + length - early),
+            Step::Send(head.to_vec()),
+            Step::Until(turn.arrived + length),
+            Step::Send(body.to_vec()),
+        ]
+    }
 }
 
 /// Answers every request after `usual`, but one in `every` after `rare`: the last one of each `every`, counted over

@@ -4,10 +4,11 @@ use std::{
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
     os::{
-        fd::AsFd as _,
+        fd::{AsFd as _, BorrowedFd, OwnedFd},
         unix::net::{UnixListener, UnixStream},
     },
     path::PathBuf,
+    time::Duration,
 };
 
 use tempfile::TempDir;
@@ -140,7 +141,29 @@ impl Listener {
         }
     }
 
+    /// The listening socket once more, for waiting at it. It takes nobody in, and is to be dropped with the listener:
+    /// as long as one of the two is there, the system goes on listening.
+    pub(crate) fn door(&self) -> io::Result<OwnedFd> {
+        self.socket().try_clone_to_owned()
+    }
+
+    /// Whether a connection waits to be taken in.
+    pub(crate) fn has_somebody(&self) -> bool {
+        sys::wait_readable(self.socket(), Some(Duration::ZERO))
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        match self {
+            Listener::Tcp(listener) => listener.as_fd(),
+            Listener::Unix { listener, .. } => listener.as_fd(),
+        }
+    }
+
+    /// Takes the next connection in, if one waits.
     pub(crate) fn accept(&self) -> io::Result<Socket> {
+        if !self.has_somebody() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         match self {
             Listener::Tcp(listener) => listener.accept().map(|(stream, _)| Socket::Tcp(stream)),
             Listener::Unix { listener, .. } => {

@@ -5,6 +5,7 @@ use std::{
     collections::HashMap,
     io,
     net::{Shutdown, SocketAddr},
+    os::fd::OwnedFd,
     path::Path,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -19,11 +20,17 @@ use crate::{
     conversation::converse,
     listen::{Listener, Place},
     seen::Conversation,
+    sys,
     wire::Socket,
 };
 
 /// What a connection's thread needs: little more than its own frames.
 const STACK_BYTES: usize = 512 * 1024;
+
+/// How long a server's connections may take to end once their client is through. It only ends a broken test.
+const REST: Duration = Duration::from_secs(60);
+/// How often it is looked whether somebody waits to be taken in.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// What the threads of a server share.
 pub(crate) struct Shared {
@@ -39,8 +46,18 @@ pub(crate) struct Shared {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) seen: Seen,
+    /// What connections are taken from, under the lock: whoever holds it knows that none is between two places.
+    listener: Option<Listener>,
     /// Open connections, to be shut down at the end.
     pub(crate) open: HashMap<u64, Socket>,
+}
+
+impl State {
+    /// Whether every connection that was made has been taken in, and has ended.
+    fn is_at_rest(&self) -> bool {
+        let at_the_door = self.listener.as_ref().is_some_and(Listener::has_somebody);
+        self.open.is_empty() && !at_the_door
+    }
 }
 
 impl Shared {
@@ -102,18 +119,22 @@ impl OracleServer {
             together,
         } = listen;
         let place = listener.place()?;
+        let door = listener.door()?;
         let shared = Arc::new(Shared {
             script,
             tls,
             together,
             started: Instant::now(),
             stopping: AtomicBool::new(false),
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                listener: Some(listener),
+                ..State::default()
+            }),
             ended: Condvar::new(),
         });
         let accepting = thread::Builder::new().name("oracle".to_owned()).spawn({
             let shared = Arc::clone(&shared);
-            move || accept(&listener, &shared)
+            move || accept(door, &shared)
         })?;
         Ok(Self {
             place,
@@ -156,24 +177,24 @@ impl OracleServer {
         in_order(self.shared.state().seen.clone())
     }
 
-    /// What it has seen once all connections have ended, which their clients must see to.
+    /// What it has seen once all connections have been taken in and have ended, which their clients must see to.
     ///
     /// # Panics
     ///
-    /// When that takes longer than 20 s.
+    /// When that takes longer than a minute.
     pub fn seen_at_rest(&self) -> Seen {
-        let limit = Duration::from_secs(20);
-        let open = |state: &mut State| !state.open.is_empty();
-        let waited = self
-            .shared
-            .ended
-            .wait_timeout_while(self.shared.state(), limit, open);
-        let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-        assert!(
-            !waited.timed_out(),
-            "{} connections are still open",
-            state.open.len()
-        );
+        let until = Instant::now() + REST;
+        let mut state = self.shared.state();
+        while !state.is_at_rest() {
+            assert!(
+                Instant::now() < until,
+                "{} connections are still open after {REST:?}",
+                state.open.len()
+            );
+            // Nothing tells of a connection that has not been taken in yet, so that is looked at now and then.
+            let waited = self.shared.ended.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
         in_order(state.seen.clone())
     }
 
@@ -214,21 +235,25 @@ fn in_order(mut seen: Seen) -> Seen {
     seen
 }
 
-fn accept(listener: &Listener, shared: &Arc<Shared>) {
+/// Takes connections in; `door` is the listening socket, for waiting at it without the lock.
+fn accept(door: OwnedFd, shared: &Arc<Shared>) {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     let mut connection = 0;
     loop {
-        let accepted = listener.accept();
+        sys::wait_readable(&door, None);
+        let mut state = shared.state();
         if shared.stopping.load(Ordering::SeqCst) {
             break;
         }
-        let Ok((socket, clone)) = accepted.and_then(|socket| Ok((socket.try_clone()?, socket)))
+        let accepted = state.listener.as_ref().map(Listener::accept);
+        let Some(Ok((socket, clone))) =
+            accepted.map(|taken| taken.and_then(|socket| Ok((socket.try_clone()?, socket))))
         else {
+            drop(state);
             // No descriptor left: one may be free in a moment.
             thread::sleep(Duration::from_millis(1));
             continue;
         };
-        let mut state = shared.state();
         state.seen.connections += 1;
         state.seen.each.push(Conversation {
             peer: socket.peer(),
@@ -240,6 +265,9 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
         threads.extend(talk(socket, connection, shared));
         connection += 1;
     }
+    // Before the connections end, so that whoever connects anew is refused; who still waits at the door is reset.
+    let listener = shared.state().listener.take();
+    drop((listener, door));
     for socket in shared.state().open.values() {
         let _ = socket.shutdown(Shutdown::Both);
     }

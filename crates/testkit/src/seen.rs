@@ -37,6 +37,12 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Requests whose answer was given whole.
+    pub fn answered(&self) -> u64 {
+        let answered = self.served.iter().filter(|one| one.answered.is_some());
+        answered.count() as u64
+    }
+
     /// How long each answer took that was given whole, in no order. See [`Served::took`].
     pub fn took(&self) -> Vec<Duration> {
         self.served.iter().filter_map(Served::took).collect()

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    os::fd::{AsRawFd as _, BorrowedFd},
+    os::fd::{AsFd, AsRawFd as _, BorrowedFd},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -56,6 +56,19 @@ pub(crate) fn send_more(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> 
         Ok(_) => Err(io::ErrorKind::WriteZero.into()),
         Err(_) => Err(io::Error::last_os_error()),
     }
+}
+
+/// Waits until there is something to read or to accept, `limit` at most (`None`: for ever); whether there is.
+pub(crate) fn wait_readable(socket: impl AsFd, limit: Option<Duration>) -> bool {
+    let mut watched = libc::pollfd {
+        fd: socket.as_fd().as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let limit = limit.map_or(-1, |limit| limit.as_millis().try_into().unwrap_or(i32::MAX));
+    // SAFETY: `watched` is valid for reading and writing as the one descriptor that it is, and that one is open.
+    let ready = unsafe { libc::poll(&raw mut watched, 1, limit) };
+    ready > 0 && watched.revents & libc::POLLIN != 0
 }
 
 /// When bytes arrived.

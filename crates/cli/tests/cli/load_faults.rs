@@ -9,18 +9,26 @@ use deadheat_model::{
     failure::FailurePhase::{self, Connect},
 };
 use deadheat_testkit::{
-    FullBacklog, Listen, OracleServer, RefusingPort, Seen, Step, Turn,
+    FullBacklog, Listen, OracleServer, RefusingPort, Step, Turn,
     answers::{BODY, endless, endless_chunks, hello, send, sized},
     faults::{self, Case},
     for_the_last_of,
     judge::assert_not_below,
 };
 
-use crate::support::loaded::{Loaded, in_parallel, load};
+use rustix::process::Signal;
+
+use crate::support::{
+    PATIENCE, eventually,
+    loaded::{Loaded, in_parallel, load, load_meanwhile},
+};
 
 const REQUESTS: u64 = 7;
-/// A run of a few requests ends long before this: 30 s are the least that a forgotten timeout would take.
+/// A run of a few requests ends long before this: the 30 s of a request's usual timeout are the least that a forgotten
+/// one would take.
 const IN_TIME: Duration = Duration::from_secs(25);
+/// A timeout that a test waits for: longer than machines stall, for what should come in time is told from what does not.
+const SOON: &str = "2500ms";
 const BODY_TEXT: &str = "Hello, World!";
 
 /// A loop's arguments, so that each request has a connection of its own where it needs one.
@@ -57,8 +65,19 @@ fn both<T: Clone>(cases: impl IntoIterator<Item = T>) -> Vec<(T, Loop)> {
 /// Sends so many requests there.
 #[track_caller]
 fn send_there(which: Loop, url: &str, requests: u64, more: &[&str]) -> Loaded {
+    send_with(which.args(), url, requests, more)
+}
+
+/// Sends so many requests there in a closed loop on so many connections.
+#[track_caller]
+fn send_on(connections: &str, url: &str, requests: u64, more: &[&str]) -> Loaded {
+    send_with(&["-c", connections], url, requests, more)
+}
+
+#[track_caller]
+fn send_with(which: &[&str], url: &str, requests: u64, more: &[&str]) -> Loaded {
     let requests = requests.to_string();
-    let args = [&["-n", requests.as_str()], which.args(), more, &[url]].concat();
+    let args = [&["-n", requests.as_str()], which, more, &[url]].concat();
     let loaded = load(&args);
     assert!(loaded.took < IN_TIME, "{loaded}");
     loaded
@@ -89,39 +108,29 @@ fn check(case: Case, which: Loop) {
         b"" => more.extend(["--expect-length", "0"]),
         _ => more.extend(["--expect-body", BODY_TEXT]),
     }
-    if outcome == Err(Failure::Timeout) {
-        more.extend(["--timeout", "60ms"]);
+    let times_out = outcome == Err(Failure::Timeout);
+    if times_out {
+        more.extend(["--timeout", SOON]);
     }
-    let loaded = send_there(which, &url(&server), REQUESTS, &more);
+    let loaded = match (which, times_out) {
+        // All at once, so that their timeouts pass together.
+        (Closed, true) => send_on("7", &url(&server), REQUESTS, &more),
+        _ => send_there(which, &url(&server), REQUESTS, &more),
+    };
     let server = server.seen_at_rest();
-    assert_eq!(server.malformed, [""; 0], "{name}");
+    let loaded = loaded.agrees_with(&server);
     let loaded = match outcome {
         Ok(()) => loaded.all_succeed(REQUESTS),
         Err(kind) => loaded.all_fail(REQUESTS, kind, phases),
     };
     let seen = &loaded.seen;
     if outcome.is_ok() {
-        let sent: u64 = server.each.iter().map(|one| one.sent_bytes).sum();
-        assert_eq!(seen.received_bytes, sent, "{name}: {loaded}");
-        assert_eq!(seen.sent_bytes, server.request_bytes, "{name}: {loaded}");
-        assert_eq!(
-            seen.body_bytes,
-            REQUESTS * body.len() as u64,
-            "{name}: {loaded}"
-        );
+        let bodies = REQUESTS * body.len() as u64;
+        assert_eq!(seen.body_bytes, bodies, "{name}: {loaded}");
     }
     if accepted_only {
-        // Such a connection may be gone before it was seen to be made.
-        assert!(
-            seen.connections_opened <= server.connections,
-            "{name}: {loaded}"
-        );
         return;
     }
-    assert_eq!(
-        seen.connections_opened, server.connections,
-        "{name}: {loaded}"
-    );
     assert_eq!(
         server.requests, REQUESTS,
         "{name}: every request was seen, and none twice"
@@ -129,6 +138,9 @@ fn check(case: Case, which: Loop) {
     match keeps {
         true => assert!(server.connections <= which.most(), "{name}: {loaded}"),
         false => assert!(server.connections >= REQUESTS, "{name}: {loaded}"),
+    }
+    if outcome.is_err() {
+        assert_eq!(seen.service_time.count(), 0, "{name}: {loaded}");
     }
 }
 
@@ -179,17 +191,20 @@ fn a_reset_after_the_answer_costs_at_most_the_next_request() {
         let server = server.unwrap();
         let more: &[&str] = if keep_alive { &[] } else { &["--no-keepalive"] };
         let loaded = send_there(which, &url(&server), REQUESTS, more);
+        let server = server.seen_at_rest();
+        let loaded = loaded.agrees_with(&server);
         let total = &loaded.seen.total;
         if keep_alive {
             // Whether the reset or the next request is first is a race; that each is counted is not.
             let ended = total.succeeded + total.failed[Failure::Reset];
             assert_eq!((total.issued, ended), (REQUESTS, REQUESTS), "{loaded}");
             assert!(total.succeeded >= 1, "{loaded}");
-            assert_eq!(server.seen_at_rest().requests, total.succeeded, "{loaded}");
+            // What met the reset had no server any more.
+            assert_eq!(server.requests, total.succeeded, "{loaded}");
         } else {
             // The answer was whole when the reset came.
             loaded.all_succeed(REQUESTS);
-            assert_eq!(server.seen_at_rest().requests, REQUESTS);
+            assert_eq!(server.requests, REQUESTS);
         }
     });
 }
@@ -202,8 +217,15 @@ fn a_storm_of_5xx_is_counted_by_status_and_is_no_throughput() {
             20..50 => send(sized(503, "Retry-After: 1\r\n", b"busy")),
             _ => send(sized(500, "", b"")),
         });
-        let loaded = send_there(which, &url(&server.unwrap()), 60, &[]).exits(0);
+        let server = server.unwrap();
+        let loaded = send_there(which, &url(&server), 60, &[]).exits(0);
+        let server = server.seen_at_rest();
+        let loaded = loaded.agrees_with(&server);
+        assert_eq!((server.requests, server.answered()), (60, 60), "{loaded}");
         let seen = &loaded.seen;
+        // A 5xx is no reason for another connection.
+        assert!(server.connections <= which.most(), "{loaded}");
+        assert_eq!(seen.service_time.count(), 20, "{loaded}");
         assert_eq!(seen.measured.succeeded, 20, "{loaded}");
         assert_eq!(seen.measured.failed[Failure::WrongStatus], 40, "{loaded}");
         assert_eq!(
@@ -227,19 +249,25 @@ fn a_server_that_stops_and_comes_back() {
         let right = |_: &Turn<'_>| vec![Step::Pause(Duration::from_millis(2)), Step::Send(hello())];
         let first = OracleServer::start(right).unwrap();
         let url = url(&first);
-        let args = [which.args(), &["-d", "2s", "--warm-up", "0s", &url]].concat();
-        let (loaded, before, after) = thread::scope(|scope| {
-            let load = scope.spawn(|| load(&args));
-            while first.seen().requests < 50 {
-                thread::sleep(Duration::from_millis(5));
-            }
+        let more = ["--until-interrupted", "--warm-up", "0s", &url];
+        let args = [which.args(), &more].concat();
+        let mut servers = None;
+        let loaded = load_meanwhile(&args, |load| {
+            eventually("requests", PATIENCE, || {
+                (first.seen().requests >= 50).then_some(())
+            });
             let (before, port) = first.stop().unwrap();
+            // As long as there is no server, there is nobody to tell what comes: only time can pass.
             thread::sleep(Duration::from_millis(300));
             let second = OracleServer::start_on(port, right).unwrap();
-            let loaded = load.join().unwrap();
-            (loaded, before, second.seen_at_rest())
+            eventually("requests after the restart", PATIENCE, || {
+                (second.seen().answered() >= 20).then_some(())
+            });
+            load.signal(Signal::INT);
+            servers = Some((before, second));
         });
-        assert!(after.requests >= 10, "it was found again: {loaded}");
+        let (before, second) = servers.expect("both servers were there");
+        let after = second.seen_at_rest();
         let total = &loaded.seen.total;
         let on_the_way = [
             Failure::Reset,
@@ -251,27 +279,20 @@ fn a_server_that_stops_and_comes_back() {
         let refused = total.failed[Failure::ConnectRefused];
         assert!(refused > 0, "{loaded}");
         assert_eq!(lost + refused, total.failed.total(), "{loaded}");
-        let answered = answered(&before) + answered(&after);
-        let arrived = before.requests + after.requests;
-        assert!(total.succeeded <= answered, "{answered} answered: {loaded}");
-        assert!(
-            answered <= total.succeeded + lost,
-            "{answered} answered: {loaded}"
-        );
-        assert!(
-            arrived <= total.succeeded + lost,
-            "{arrived} arrived: {loaded}"
-        );
+        // What was on its way when a server went, or when the load was stopped, may have arrived and been answered.
+        let unsure = lost + total.in_flight;
+        let possible = total.succeeded..=total.succeeded + unsure;
+        for (what, count) in [
+            ("answered", before.answered() + after.answered()),
+            ("arrived", before.requests + after.requests),
+        ] {
+            assert!(possible.contains(&count), "{count} {what}: {loaded}");
+        }
+        // Each connection may have lost one with the first server and one at its door, and have had one in flight at the
+        // end.
+        assert!(unsure <= 3 * which.most(), "{unsure}: {loaded}");
         loaded.exits(0);
     });
-}
-
-fn answered(server: &Seen) -> u64 {
-    server
-        .served
-        .iter()
-        .filter(|one| one.answered.is_some())
-        .count() as u64
 }
 
 #[test]
@@ -293,21 +314,15 @@ fn bodies_of_more_than_4_gib() {
                 "-n",
                 "1",
                 "--timeout",
-                "80s",
+                "200s",
                 "--expect-length",
                 &length,
                 &url(&server),
             ],
         ];
         let loaded = load(&args.concat()).all_succeed(1);
+        let loaded = loaded.agrees_with(&server.seen_at_rest());
         assert_eq!(loaded.seen.body_bytes.to_string(), length, "{loaded}");
-        let sent: u64 = server
-            .seen_at_rest()
-            .each
-            .iter()
-            .map(|one| one.sent_bytes)
-            .sum();
-        assert_eq!(loaded.seen.received_bytes, sent, "{loaded}");
     });
 }
 
@@ -336,6 +351,7 @@ fn http_1_0_with_and_without_keep_alive() {
         }
         let loaded = send_there(which, &url(&server), 20, &more).all_succeed(20);
         let server = server.seen_at_rest();
+        let loaded = loaded.agrees_with(&server);
         assert_eq!(server.requests, 20, "{loaded}");
         assert!(
             server
@@ -371,8 +387,8 @@ fn pipelined_requests_each_have_a_time_of_their_own() {
         };
         let server = listen.serve(slow).unwrap();
         let loaded = send_there(Closed, &url(&server), 128, &["--pipeline", "8"]);
-        let loaded = loaded.all_succeed(128);
         let server = server.seen_at_rest();
+        let loaded = loaded.all_succeed(128).agrees_with(&server);
         assert_eq!((server.requests, server.connections), (128, 2), "{loaded}");
         // A start that is too late makes a time shorter than the server's.
         assert_not_below("pipelined", &loaded.seen.service_time, &server);
@@ -403,7 +419,8 @@ fn pipelined_requests_that_an_announced_end_cut_off_are_sent_again() {
     let more = ["--pipeline", "8"];
     let loaded = send_there(Closed, &url(&server), 60, &more).all_succeed(60);
     let server = server.seen_at_rest();
-    assert_eq!(answered(&server), 60, "{loaded}");
+    let loaded = loaded.agrees_with(&server);
+    assert_eq!(server.answered(), 60, "{loaded}");
     // Those that were behind the announcement may have arrived, unanswered.
     assert!(loaded.seen.resent > 0, "{loaded}");
     assert!(
@@ -417,7 +434,7 @@ fn pipelined_requests_that_an_announced_end_cut_off_are_sent_again() {
 fn a_load_of_silence_ends_when_its_time_and_its_grace_are_over() {
     in_parallel([Closed, Open], |which| {
         let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
-        let more = ["-d", "300ms", "--warm-up", "0s", "--grace", "200ms"];
+        let more = ["-d", "1s", "--warm-up", "0s", "--grace", "200ms"];
         let url = url(&server);
         let args = [which.args(), &more, &[&url]].concat();
         let loaded = load(&args).exits(3);
@@ -427,7 +444,9 @@ fn a_load_of_silence_ends_when_its_time_and_its_grace_are_over() {
             total.in_flight >= 2 && total.in_flight == total.issued,
             "{loaded}"
         );
-        assert_eq!(server.seen_at_rest().requests, total.issued, "{loaded}");
+        let server = server.seen_at_rest();
+        assert_eq!(server.requests, total.issued, "{loaded}");
+        let loaded = loaded.agrees_with(&server);
         let phases: Vec<FailurePhase> = loaded
             .seen
             .failures

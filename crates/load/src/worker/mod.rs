@@ -21,8 +21,9 @@ use crate::{
     LoadError,
     connection::{Connection, State},
     deadlines::{Deadlines, NEVER},
+    http1::Heads,
     plan::Plan,
-    poller::{Events, Poller, Ready},
+    poller::{EVENTS, Events, Poller, Ready},
     recorder::{Extent, Gauges, Outlet, Recorder},
     schedule::{Timeline, first_send, nanos, share},
     sys, tls,
@@ -76,11 +77,14 @@ pub(crate) struct Worker<'a> {
     opening: usize,
     /// Connections whose end the server had announced, and that it did not close.
     vain_goodbyes: u32,
+    /// Connections whose answers have been read in this round and that may send again, in the order in which they came.
+    drained: Vec<usize>,
     deadlines: Deadlines,
     /// The requests of an open loop whose time has come.
     backlog: Option<Backlog>,
     /// When the next one's time comes; in a closed loop never.
     next_arrival: u64,
+    heads: Heads,
     contents: Contents,
     recorder: Recorder,
     timeline: Timeline,
@@ -149,6 +153,7 @@ impl<'a> Worker<'a> {
             },
             scratch: Vec::new(),
             tls: plan.tls.as_ref().map(|tls| tls.for_worker(resumption)),
+            drained: Vec::with_capacity(EVENTS),
             deadlines: Deadlines::new(connections.len()),
             backlog: plan
                 .arrivals
@@ -158,6 +163,7 @@ impl<'a> Worker<'a> {
             opening: 0,
             vain_goodbyes: 0,
             next_arrival: NEVER,
+            heads: Heads::new(),
             contents: Contents::new(exchanges, plan.content_sample),
             recorder: Recorder::new(plan.bin, plan.length(), extent),
             timeline: Timeline::new(0, plan.warm_up, plan.stop),
@@ -196,6 +202,7 @@ impl<'a> Worker<'a> {
                 }
                 self.on_event(ready);
             }
+            self.send_more();
             if self.phase != Phase::Over && self.now >= self.deadlines.next() {
                 self.expire();
             }

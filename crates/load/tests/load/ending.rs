@@ -1,7 +1,7 @@
 //! Phases, the stop flag, and loads that cannot start.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -10,7 +10,7 @@ use deadheat_load::{LoadError, LoadEvent, Phase};
 use deadheat_model::{Schedule, StopRule, Tally};
 use deadheat_testkit::{OracleServer, Step, Turn, answers};
 
-use crate::support::{count, lasting, run_until};
+use crate::support::{count, lasting, run_until, wait_until};
 
 fn answering() -> OracleServer {
     OracleServer::start(|_: &Turn<'_>| answers::send(answers::hello())).unwrap()
@@ -48,15 +48,21 @@ fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
         count(server.address(), 4, u64::MAX),
     ] {
         let stop = AtomicBool::new(false);
-        let mut phases = 0;
+        let phases = AtomicUsize::new(0);
         let seen = thread::scope(|scope| {
             scope.spawn(|| {
-                thread::sleep(Duration::from_millis(200));
+                wait_until(|| phases.load(Ordering::Relaxed) == 2);
+                let before = server.seen().requests;
+                // More than are on their way.
+                wait_until(|| server.seen().requests >= before + 20);
                 stop.store(true, Ordering::Relaxed);
             });
-            run_until(&spec, &mut |_| phases += 1, &stop).unwrap()
+            let mut count = |_| {
+                phases.fetch_add(1, Ordering::Relaxed);
+            };
+            run_until(&spec, &mut count, &stop).unwrap()
         });
-        assert_eq!(phases, 3);
+        assert_eq!(phases.into_inner(), 3);
         assert!(seen.measured.succeeded > 0);
         assert!(
             seen.window > Duration::ZERO && seen.window < Duration::from_secs(30),
@@ -101,7 +107,7 @@ fn a_load_stopped_in_its_warm_up_measured_nothing() {
     let mut phases = Vec::new();
     let seen = thread::scope(|scope| {
         scope.spawn(|| {
-            thread::sleep(Duration::from_millis(100));
+            wait_until(|| server.seen().requests >= 20);
             stop.store(true, Ordering::Relaxed);
         });
         run_until(&spec, &mut |phase| phases.push(phase), &stop).unwrap()
@@ -120,7 +126,7 @@ fn a_count_that_hangs_ends_by_the_request_timeout() {
     });
     let server = server.unwrap();
     let mut spec = count(server.address(), 3, 12);
-    spec.timeouts.request = Duration::from_millis(100);
+    spec.timeouts.request = Duration::from_millis(1_500);
     let seen = run_until(&spec, &mut |_| {}, &AtomicBool::new(false)).unwrap();
     assert_eq!((seen.total.issued, seen.total.succeeded), (12, 5));
     assert_eq!(seen.total.failed[deadheat_model::Failure::Timeout], 7);

@@ -37,7 +37,7 @@ fn check(case: Case) {
         }),
     };
     if outcome == Err(Failure::Timeout) {
-        spec.timeouts.request = Duration::from_millis(60);
+        spec.timeouts.request = Duration::from_millis(250);
     }
     let seen = run(&spec);
     let server = server.seen_at_rest();

@@ -10,7 +10,7 @@ use crate::support::{lasting, run};
 #[test]
 fn first_requests_are_spread_over_the_ramp() {
     let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
-    let mut spec = lasting(server.address(), 20, 0, 600);
+    let mut spec = lasting(server.address(), 20, 0, 2_000);
     let ramp = Duration::from_millis(400);
     spec.schedule = Schedule::Closed {
         connections: 20,
@@ -31,6 +31,6 @@ fn first_requests_are_spread_over_the_ramp() {
 #[test]
 fn without_a_ramp_all_start_at_once() {
     let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
-    let seen = run(&lasting(server.address(), 20, 0, 200));
+    let seen = run(&lasting(server.address(), 20, 0, 1_000));
     assert_eq!(seen.total.issued, 20);
 }

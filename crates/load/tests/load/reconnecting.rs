@@ -12,7 +12,7 @@ use deadheat_testkit::{
     answers::{BODY, hello, send, sized},
 };
 
-use crate::support::{count, lasting, run, run_until};
+use crate::support::{count, lasting, run, run_until, wait_until};
 
 #[test]
 fn an_announced_end_of_a_connection_costs_no_request() {
@@ -101,19 +101,18 @@ fn a_server_that_restarts_is_found_again() {
     let stop = AtomicBool::new(false);
     let (seen, before, after) = thread::scope(|scope| {
         let load = scope.spawn(|| run_until(&spec, &mut |_| {}, &stop).unwrap());
-        thread::sleep(Duration::from_millis(100));
+        wait_until(|| first.seen().requests >= 20);
         let before = first.seen().requests;
         drop(first);
         thread::sleep(Duration::from_millis(50));
         let second = OracleServer::start_at(address, right).unwrap();
-        while second.seen().requests < 10 {
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(|| second.seen().requests >= 10);
         stop.store(true, Ordering::Relaxed);
         (load.join().unwrap(), before, second.seen().requests)
     });
-    assert!(before > 0 && after >= 10);
-    assert!(seen.total.succeeded >= before + 10 - 3);
+    assert!(before >= 20 && after >= 10);
+    // Three each may have been on their way when the first went and when the load was stopped.
+    assert!(seen.total.succeeded >= before + 10 - 6, "{:?}", seen.total);
     assert!(seen.total.failed.total() > 0, "the restart was not free");
     let wrong = seen.total.failed.wrong_answers() + seen.total.failed[Failure::Timeout];
     assert_eq!(wrong, 0, "{:?}", seen.total.failed);

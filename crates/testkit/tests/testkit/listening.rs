@@ -4,6 +4,7 @@ use std::{
     io::{self, Read as _, Write as _},
     net::{Shutdown, TcpStream},
     os::unix::net::UnixStream,
+    thread,
     time::Duration,
 };
 
@@ -67,6 +68,10 @@ fn a_server_that_stops_leaves_its_port_refusing_until_one_comes_back() {
     let address = first.address();
     assert_eq!(ask(TcpStream::connect(address).unwrap()), hello());
     let mut idle = TcpStream::connect(address).unwrap();
+    // One that it has not taken in would be reset.
+    while first.seen().connections < 2 {
+        thread::sleep(Duration::from_millis(1));
+    }
     let (seen, port) = first.stop().unwrap();
     assert_eq!(seen.requests, 1);
     assert_eq!(port.address(), address);

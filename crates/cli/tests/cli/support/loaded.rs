@@ -13,12 +13,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{Failure, Observation, failure::FailurePhase};
+use deadheat_model::{
+    Failure, Observation,
+    failure::FailurePhase::{self, Connect, FirstByte, Tls, Waiting, Write},
+};
+use deadheat_testkit::Seen;
+use rustix::process::Signal;
 
-/// Longer than any load here takes. It only ends a broken test.
-const LONGEST: Duration = Duration::from_secs(90);
+use super::processes;
+
+/// Longer than any load here takes, however busy the machine. It only ends a broken test.
+const LONGEST: Duration = Duration::from_secs(240);
 /// Loads that run at once: most of them wait.
 const AT_ONCE: usize = 6;
+
+/// A load that runs.
+pub struct Loading {
+    pid: u32,
+}
+
+impl Loading {
+    pub fn signal(&self, signal: Signal) {
+        processes::signal(self.pid, signal);
+    }
+}
 
 /// A load that has ended.
 pub struct Loaded {
@@ -34,6 +52,12 @@ pub struct Loaded {
 /// Runs `deadheat load --json` with these arguments to its end, and asserts what holds for every load.
 #[track_caller]
 pub fn load(args: &[&str]) -> Loaded {
+    load_meanwhile(args, |_| {})
+}
+
+/// The same; `meanwhile` is done while it runs.
+#[track_caller]
+pub fn load_meanwhile(args: &[&str], meanwhile: impl FnOnce(&Loading) + Send) -> Loaded {
     let shown = format!("deadheat load {}", args.join(" "));
     let started = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_deadheat"))
@@ -49,6 +73,8 @@ pub fn load(args: &[&str]) -> Loaded {
     let (stdout, stderr, status) = thread::scope(|scope| {
         let stdout = scope.spawn(|| text(stdout));
         let stderr = scope.spawn(|| text(stderr));
+        let pid = child.id();
+        scope.spawn(move || meanwhile(&Loading { pid }));
         let status = wait(&mut child, started);
         let join = |thread: thread::ScopedJoinHandle<'_, String>| thread.join().expect("reading");
         (join(stdout), join(stderr), status)
@@ -121,6 +147,74 @@ impl Loaded {
                 "{self}"
             );
         }
+    }
+
+    /// Asserts that what it counted is what the server saw, for a load with a count from its first request on.
+    ///
+    /// No more can be known where a request was cut off before its answer began, or was on its way at the end: it may
+    /// have arrived or not. Neither can it where a connection was being made at the end.
+    #[track_caller]
+    pub fn agrees_with(self, server: &Seen) -> Self {
+        let (seen, total) = (&self.seen, &self.seen.total);
+        assert_eq!(server.malformed, [""; 0], "{self}");
+        let count = |is: &dyn Fn(Failure, FailurePhase) -> bool| -> u64 {
+            let of_them = seen.failures.iter();
+            let of_them = of_them.filter(|group| is(group.kind, group.phase));
+            of_them.map(|group| group.total).sum()
+        };
+        let never_sent = count(&|_, phase| matches!(phase, Waiting | Connect | Tls));
+        let unsure = total.in_flight
+            + count(&|kind, phase| match phase {
+                Write => true,
+                FirstByte => kind != Failure::Timeout,
+                _ => false,
+            });
+        let sent = total.issued - never_sent;
+        assert!(
+            (sent - unsure..=sent + seen.resent).contains(&server.requests),
+            "the server saw {} requests of {sent}, of which {unsure} are unsure: {self}",
+            server.requests
+        );
+        assert!(
+            total.succeeded <= server.answered() && server.answered() <= sent,
+            "the server gave {} answers: {self}",
+            server.answered()
+        );
+        assert!(
+            seen.connections_opened <= server.connections,
+            "the server took {} connections in, not {}: {self}",
+            server.connections,
+            seen.connections_opened
+        );
+        let ended: u64 = server.each.iter().map(|one| one.requests).sum();
+        assert_eq!(ended, server.requests, "{self}");
+        if total.succeeded == total.issued && seen.measured == *total {
+            self.assert_equal(server);
+        }
+        self
+    }
+
+    /// What holds besides where nothing failed, nothing was left and nothing was left out.
+    #[track_caller]
+    fn assert_equal(&self, server: &Seen) {
+        let seen = &self.seen;
+        let sent: u64 = server.each.iter().map(|one| one.sent_bytes).sum();
+        assert_eq!(seen.received_bytes, sent, "{self}");
+        if seen.resent == 0 {
+            assert_eq!(seen.sent_bytes, server.request_bytes, "{self}");
+            // One that is made at the end may have been given up, and carried nothing.
+            let carried = server.each.iter().map(|one| one.requests);
+            let most = carried.max().unwrap_or_default();
+            let own = seen.answers_per_connection.most().unwrap_or_default();
+            assert_eq!(own, most, "answers on one connection: {self}");
+        }
+        let statuses: u64 = seen.statuses.values().sum();
+        assert_eq!(statuses, seen.total.succeeded, "{self}");
+        assert_eq!(
+            seen.answers_per_connection.count(),
+            seen.connections_opened,
+            "{self}"
+        );
     }
 
     /// Asserts its exit status.

@@ -22,7 +22,7 @@ pub const TEMPORARY: &str = "tmp";
 /// Longer than any command takes, a first build of a Go stack included.
 const LONGEST: Duration = Duration::from_secs(300);
 /// How long after Deadheat's own end the last supervisor may still be about to end.
-const LAST_MOMENT: Duration = Duration::from_secs(5);
+const LAST_MOMENT: Duration = Duration::from_secs(15);
 
 /// A `deadheat` that runs. What it writes goes to files: a pipe would be held open by whatever it leaves behind.
 pub struct Running {
