@@ -104,8 +104,11 @@ fn to_top(rows: u16) -> String {
     }
 }
 
+/// Line by line from below: tmux takes a screen that is cleared as a whole for something to keep, and a frame that
+/// fills it would stay in the scrollback.
 fn erasing(rows: u16) -> String {
-    to_top(rows) + CLEAR_BELOW
+    let above = format!("\x1b[A{CLEAR_LINE}").repeat(usize::from(rows.saturating_sub(1)));
+    format!("\r{CLEAR_LINE}{above}")
 }
 
 /// A row without the blanks at its end.
@@ -291,6 +294,21 @@ mod tests {
         }
         terminal.screen_mut().set_scrollback(2);
         assert_eq!(seen(&terminal)[..2], ["$ deadheat load", "the plan"]);
+    }
+
+    #[test]
+    fn a_frame_that_fills_the_screen_is_gone_from_the_scrollback_too() {
+        let mut terminal = terminal();
+        let mut painter = Painter::default();
+        terminal.process(painter.frame(SIZE, 30, letters("a")).as_bytes());
+        let erasing = painter.erase();
+        // What makes tmux move the screen into its history.
+        assert!(!erasing.contains("\x1b[J") && !erasing.contains("\x1b[2J"));
+        terminal.process(erasing.as_bytes());
+        assert_eq!(seen(&terminal), [""; 0]);
+        assert_eq!(terminal.screen().cursor_position(), (0, 0));
+        terminal.screen_mut().set_scrollback(100);
+        assert_eq!(seen(&terminal), ["$ deadheat load", "the plan"]);
     }
 
     #[test]

@@ -180,7 +180,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
         facts.push(fact(
             "CPU wait",
             format!(
-                "{} of the time something else had a worker's CPU (told from {} on)",
+                "{} of the time a worker's CPU was taken (told from {} on)",
                 share(waited),
                 percent(settings.cpu_wait)
             ),
