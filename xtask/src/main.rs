@@ -48,12 +48,18 @@ enum Command {
     },
     /// Compares `deadheat load` with the other load generators that are installed: docs/peers.md
     Peers(peers::Options),
+    /// The least that a load costs: what `peers` starts as one of its tools
+    #[command(hide = true)]
+    Bare(peers::bare::Options),
 }
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;
     if let Command::Peers(options) = &command {
         return peers::peers(options);
+    }
+    if let Command::Bare(options) = &command {
+        return peers::bare(options);
     }
     let mut steps = Steps::default();
     let every = matches!(command, Command::Test { .. });

@@ -8,7 +8,8 @@
 //! Schedule, stop rule and protocol are values: `schedule` turns the first two into instants and a quota, `http1`
 //! is the only module that knows the bytes of the third, and there is one loop.
 
-#![forbid(unsafe_code)]
+// One call of setsockopt(2) in `socket`, for want of a safe wrapper, is the exception.
+#![deny(unsafe_code)]
 
 mod connection;
 mod crew;

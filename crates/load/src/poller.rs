@@ -13,7 +13,7 @@ use rustix::{
 };
 
 /// Events taken at once.
-const EVENTS: usize = 1024;
+pub(crate) const EVENTS: usize = 128;
 
 /// What a socket is watched for. Events are edges: each change is told of once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Clocks, CPUs and limits of the system.
 
-use std::{io, num::NonZeroU64, time::Duration};
+use std::{fs::File, io, io::Read as _, num::NonZeroU64, time::Duration};
 
 use rustix::{
     process::{Resource, Rlimit, getrlimit, setrlimit},
@@ -17,6 +17,22 @@ pub(crate) fn monotonic_ns() -> u64 {
 /// CPU time that the calling thread has used.
 pub(crate) fn thread_cpu_time() -> Duration {
     Duration::from_nanos(clock_ns(ClockId::ThreadCPUTime))
+}
+
+/// How long the calling thread could have run since it began, and had no CPU: proc(5), `schedstat`. `None` where the
+/// kernel does not tell. Allocates nothing.
+pub(crate) fn thread_run_delay() -> Option<Duration> {
+    let mut text = [0; 96];
+    let mut file = File::open("/proc/thread-self/schedstat").ok()?;
+    let length = file.read(&mut text).ok()?;
+    run_delay(&text[..length])
+}
+
+/// The second of `<time on the CPU> <time on a run queue> <timeslices>`, both in nanoseconds.
+fn run_delay(schedstat: &[u8]) -> Option<Duration> {
+    let field = schedstat.split(|byte| *byte == b' ').nth(1)?;
+    let waited = std::str::from_utf8(field).ok()?.parse().ok()?;
+    Some(Duration::from_nanos(waited))
 }
 
 #[inline]
@@ -70,6 +86,10 @@ pub(crate) fn raise_descriptor_limit(limit: DescriptorLimit) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::thread::sched_getaffinity;
+
     use super::*;
 
     #[test]
@@ -80,6 +100,39 @@ mod tests {
             sum = std::hint::black_box(sum + 1);
         }
         assert!(monotonic_ns() > wall);
+    }
+
+    #[test]
+    fn a_run_delay_is_read_or_not_known() {
+        let delay = |text: &str| run_delay(text.as_bytes());
+        assert_eq!(delay("506411 77 1\n"), Some(Duration::from_nanos(77)));
+        for text in ["", "5", "5 ", "5 x 1", "5 -1 1"] {
+            assert_eq!(delay(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_shares_a_cpu_waits_for_it() {
+        let cpus = sched_getaffinity(None).unwrap();
+        let cpu = (0..CpuSet::MAX_CPU).find(|cpu| cpus.is_set(*cpu)).unwrap();
+        let over = AtomicBool::new(false);
+        // Both run all the time on one CPU, until one of them has waited for the other.
+        let share = || {
+            pin_current_thread(cpu).unwrap();
+            let before = thread_run_delay();
+            while !over.load(Ordering::Relaxed) {
+                let waited = thread_run_delay().zip(before);
+                // A kernel that does not tell has nothing to test.
+                if waited.is_none_or(|(now, before)| now - before > Duration::from_millis(20)) {
+                    over.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(share);
+            scope.spawn(share);
+        });
+        assert!(over.into_inner());
     }
 
     #[test]

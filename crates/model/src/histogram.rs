@@ -117,16 +117,6 @@ impl LatencyHistogram {
         encode(&self.0).unwrap_or_default()
     }
 
-    /// The same, only as large as what was recorded: for keeping many. Recording into it may allocate.
-    pub fn trimmed(&self) -> Self {
-        // The bounds are constants that the constructor accepts, and it grows to take every value.
-        let mut own =
-            Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).expect("constant bounds");
-        own.auto(true);
-        own.add(&self.0).expect("it grows");
-        Self(own)
-    }
-
     /// Adds another histogram's latencies.
     pub fn merge(&mut self, other: &Self) {
         // One that was read back is as small as its values; a new one has room for all.
@@ -256,18 +246,18 @@ mod tests {
     }
 
     #[test]
-    fn trimming_takes_room_away_and_nothing_else() {
+    fn compacting_takes_room_away_and_nothing_else() {
         let mut histogram = LatencyHistogram::new();
         for ns in [1_000, 2_000_000, 3_000_000] {
             histogram.record_ns(ns);
         }
-        let mut trimmed = histogram.trimmed();
-        assert_eq!(trimmed, histogram);
-        assert!(trimmed.0.buckets() < histogram.0.buckets());
-        for both in [&mut trimmed, &mut histogram] {
+        let mut compact = histogram.compact();
+        assert_eq!(compact, histogram);
+        assert!(compact.0.buckets() < histogram.0.buckets());
+        for both in [&mut compact, &mut histogram] {
             both.record_ns(u64::MAX);
         }
-        assert_eq!(trimmed.quantile(0.6), histogram.quantile(0.6));
+        assert_eq!(compact.quantile(0.6), histogram.quantile(0.6));
     }
 
     #[test]

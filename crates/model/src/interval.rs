@@ -50,6 +50,9 @@ pub struct Interval {
     pub sent_bytes: u64,
     /// Bytes of answers received.
     pub received_bytes: u64,
+    /// Body bytes of the verified answers.
+    #[serde(default)]
+    pub valid_body_bytes: u64,
     /// Service time of the verified answers.
     pub service_time: LatencyHistogram,
     /// Open loop: their response time.
@@ -111,6 +114,7 @@ impl Interval {
         self.connections += other.connections;
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
+        self.valid_body_bytes += other.valid_body_bytes;
         self.service_time.merge(&other.service_time);
         match (&mut self.response_time, &other.response_time) {
             (Some(own), Some(more)) => own.merge(more),

@@ -60,6 +60,10 @@ pub struct WorkerHealth {
     /// CPU time that the thread used during the measurement.
     #[serde(rename = "cpu_seconds", with = "crate::seconds")]
     pub cpu_time: Duration,
+    /// How long in the measurement the thread could have run and had no CPU, because something else ran there; `None`
+    /// where the kernel does not tell (proc(5), `schedstat`). What a hypervisor takes is not in it.
+    #[serde(rename = "run_delay_seconds", default, with = "crate::seconds::option")]
+    pub run_delay: Option<Duration>,
     /// The measurement's length as this thread saw it.
     #[serde(rename = "wall_seconds", with = "crate::seconds")]
     pub wall: Duration,
@@ -72,6 +76,12 @@ impl WorkerHealth {
             return 0.0;
         }
         self.cpu_time.as_secs_f64() / self.wall.as_secs_f64()
+    }
+
+    /// Time without a CPU that the thread could have used over wall time, 0 to 1; `None` where it is not known.
+    pub fn waited(&self) -> Option<f64> {
+        let delay = self.run_delay.filter(|_| !self.wall.is_zero())?;
+        Some(delay.as_secs_f64() / self.wall.as_secs_f64())
     }
 }
 
@@ -236,6 +246,10 @@ pub struct Observation {
     pub received_bytes: u64,
     /// Body bytes received in the measurement, after the transfer coding is undone.
     pub body_bytes: u64,
+    /// Body bytes of the verified answers that ended in the measurement, whole: goodput. A body that began in the
+    /// warm-up counts with all of its bytes, as its answer does.
+    #[serde(default)]
+    pub valid_body_bytes: u64,
     /// Answers in the measurement whose content was compared.
     pub content_checked: u64,
     /// The worker threads.
@@ -305,6 +319,7 @@ impl Observation {
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
         self.body_bytes += other.body_bytes;
+        self.valid_body_bytes += other.valid_body_bytes;
         self.content_checked += other.content_checked;
         self.workers.extend_from_slice(&other.workers);
         self.examples.extend_from_slice(&other.examples);

@@ -27,6 +27,9 @@ pub(crate) fn read(tool: Tool, report: &str) -> Result<Answers, String> {
         Tool::H2load => h2load(report),
         Tool::Oha => oha(report),
         Tool::Shb => shb(report),
+        Tool::Bare => after(report, "answers:")
+            .and_then(number)
+            .ok_or_else(|| missing("count")),
     }?;
     Ok(Answers {
         answered,

@@ -2,6 +2,7 @@
 //! the same nginx. docs/peers.md says how, and holds what was found. A person runs it; it judges nothing in a test.
 
 mod answers;
+pub(crate) mod bare;
 mod blocks;
 mod case;
 mod circumstances;
@@ -69,6 +70,17 @@ pub(crate) struct Options {
 pub(crate) fn peers(options: &Options) -> ExitCode {
     match measure(options) {
         Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            show::progress(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The floor, as a tool that [`peers`] starts.
+pub(crate) fn bare(options: &bare::Options) -> ExitCode {
+    match bare::run(options) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             show::progress(&format!("error: {error}"));
             ExitCode::FAILURE
@@ -198,6 +210,7 @@ fn programs(options: &Options) -> Result<(Vec<Program>, Vec<String>), String> {
         }
         let path = match tool {
             Tool::Deadheat => Some(deadheat::program(options.deadheat.as_deref())?),
+            Tool::Bare => std::env::current_exe().ok(),
             _ => find(tool.name()),
         };
         match path {

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_child_that_does_not_end_is_killed() {
-        let (usage, ended) = run("sleep 600", Duration::from_millis(20));
+        let (usage, ended) = run("exec sleep 600", Duration::from_millis(20));
         assert!(ended);
         assert_eq!(usage.failure().unwrap(), "ended by signal 9");
     }

@@ -9,7 +9,7 @@ use std::{
 
 use clap::ValueEnum;
 
-use super::case::Load;
+use super::case::{Load, Resource};
 
 /// A load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -21,6 +21,8 @@ pub(crate) enum Tool {
     H2load,
     Oha,
     Shb,
+    /// The floor: system calls alone
+    Bare,
 }
 
 /// Where a request goes and for how long.
@@ -50,6 +52,7 @@ impl Tool {
             Tool::H2load => "h2load",
             Tool::Oha => "oha",
             Tool::Shb => "shb",
+            Tool::Bare => "bare loop",
         }
     }
 
@@ -67,6 +70,8 @@ impl Tool {
             }
             Tool::Shb if pipelines => Some("it does not pipeline HTTP/1.1"),
             Tool::Shb if paced => Some("it has no rate"),
+            Tool::Bare if load.resource != Resource::Small => Some("it takes a read for an answer"),
+            Tool::Bare if pipelines || !load.keep_alive || load.tls => Some("it has one way only"),
             _ => None,
         }
     }
@@ -138,8 +143,21 @@ impl Tool {
                 list.add(&["-z", &format!("{}s", errand.seconds)]);
                 list.add_if(!load.keep_alive, &["--disable-keepalive"]);
             }
+            Tool::Bare => {
+                let (_, rest) = errand.url.split_once("//").unwrap_or_default();
+                let (address, _) = rest.split_once('/').unwrap_or_default();
+                list.add(&["bare", "--address", address]);
+                list.add(&["--path", load.resource.path()]);
+                list.add(&["--connections", &connections]);
+                list.add(&["--seconds", &errand.seconds.to_string()]);
+                if let Some(rate) = load.rate {
+                    list.add(&["--rate", &rate.to_string()]);
+                }
+            }
         }
-        list.add(&[errand.url]);
+        if self != Tool::Bare {
+            list.add(&[errand.url]);
+        }
         list.0
     }
 
@@ -151,6 +169,7 @@ impl Tool {
             Tool::Deadheat | Tool::H2load | Tool::Oha => "--version",
             // They have no option for it.
             Tool::Hey | Tool::Shb => return packaged_version(self).unwrap_or_default(),
+            Tool::Bare => return env!("CARGO_PKG_VERSION").to_owned(),
         };
         let mut command = Command::new(program);
         let output = command.arg(asked).env("LC_ALL", "C").output();

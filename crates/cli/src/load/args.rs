@@ -44,7 +44,7 @@ pub(crate) struct LoadArgs {
 #[command(next_help_heading = "Loop")]
 pub(crate) struct PaceArgs {
     /// Connections [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(short, long, value_name = "N", value_parser = whole::<1, 1_000_000>)]
     pub(crate) connections: Option<u32>,
     /// Closed loop: spread the first requests over this time [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
@@ -59,7 +59,7 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_enum)]
     pub(crate) arrivals: Option<ArrivalsArg>,
     /// Open loop: open up to so many connections when none is free [default: --connections]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 1_000_000>)]
     pub(crate) max_connections: Option<u32>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct EndArgs {
     #[arg(short, long, value_name = "TIME", value_parser = length)]
     pub(crate) duration: Option<Duration>,
     /// Send exactly so many requests instead
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = requests)]
     pub(crate) requests: Option<u64>,
     /// Measure until Ctrl-C
     #[arg(long)]
@@ -131,7 +131,7 @@ pub(crate) struct RequestArgs {
     #[arg(long)]
     pub(crate) no_keepalive: bool,
     /// Send so many requests on a connection before the first is answered [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 65_536>)]
     pub(crate) pipeline: Option<u32>,
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long)]
@@ -200,7 +200,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "SET", default_value = "2xx")]
     pub(crate) expect_status: StatusSet,
     /// The body's length in bytes
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) expect_length: Option<u64>,
     /// The body is this text
     #[arg(long, value_name = "TEXT")]
@@ -215,7 +215,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "POINTER=JSON")]
     pub(crate) expect_json: Option<String>,
     /// Compare the content of one body in so many [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<1, { u32::MAX }>)]
     pub(crate) check_every: Option<u32>,
 }
 
@@ -264,7 +264,7 @@ pub(crate) struct CareArgs {
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// The seed of Poisson arrivals and templates [default: a random one, shown]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) seed: Option<u64>,
     /// Print the plan and end; nothing is sent
     #[arg(long)]
@@ -298,6 +298,31 @@ pub(crate) fn length(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A whole number.
+fn number(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.then(|| text.parse().ok()).flatten();
+    number.ok_or_else(|| "write a whole number, like 1000".to_owned())
+}
+
+fn requests(text: &str) -> Result<u64, String> {
+    match number(text)? {
+        0 => Err("that would send nothing: write 1 or more".to_owned()),
+        number => Ok(number),
+    }
+}
+
+/// A whole number within bounds.
+fn whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
+    let number = number(text).ok().and_then(|number| number.try_into().ok());
+    number
+        .filter(|number| (LEAST..=MOST).contains(number))
+        .ok_or_else(|| match MOST {
+            u32::MAX => format!("write a whole number from {LEAST} on"),
+            _ => format!("write a whole number from {LEAST} to {MOST}"),
+        })
+}
+
 fn interval(text: &str) -> Result<Duration, String> {
     match length(text)? {
         time if time < NARROWEST => Err(format!("make it {NARROWEST:?} or more")),
@@ -320,6 +345,34 @@ mod tests {
         assert!(length("0s").unwrap_err().contains("longer than nothing"));
         assert_eq!(interval("10ms"), Ok(Duration::from_millis(10)));
         assert!(interval("1ms").unwrap_err().contains("10ms or more"));
+    }
+
+    #[test]
+    fn numbers_are_whole_and_within_their_bounds() {
+        assert_eq!(whole::<1, 50>("50"), Ok(50));
+        for wrong in [
+            "0",
+            "51",
+            "-1",
+            "+1",
+            "1.5",
+            "1e3",
+            "x",
+            "",
+            "99999999999999999999",
+        ] {
+            let error = whole::<1, 50>(wrong).unwrap_err();
+            assert!(error.contains("from 1 to 50"), "{wrong}: {error}");
+        }
+        assert!(
+            whole::<1, { u32::MAX }>("0")
+                .unwrap_err()
+                .contains("from 1 on")
+        );
+        assert_eq!(requests("1"), Ok(1));
+        assert!(requests("0").unwrap_err().contains("send nothing"));
+        assert_eq!(number("0"), Ok(0));
+        assert!(number("1k").unwrap_err().contains("whole number"));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod series;
 mod spec;
 mod target;
 mod template;
+mod thinned;
 mod thresholds;
 mod told;
 mod url;
@@ -58,7 +59,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         .iter()
         .try_for_each(fits)
         .map_err(Failure::usage)?;
-    let outputs = Outputs::open(&args.output.output, args.output.json)?;
+    let mut outputs = Outputs::open(&args.output.output, args.output.json)?;
     let around = Around {
         typed: &asked.typed,
         how: found.how.as_deref(),
@@ -69,23 +70,29 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.care.dry_run {
         return Ok(Exit::Fine);
     }
-    let record = go(spec, &asked, mode(args.output.live))?;
+    let record = go(spec, &asked, mode(args.output.live), &mut outputs)?;
     outputs.write(&record)?;
     Ok(conclude(&record, thresholds))
 }
 
 /// Loads, and keeps what was found.
-fn go(spec: LoadSpec, asked: &Asked, mode: Mode) -> Result<LoadRecord, Failure> {
+fn go(
+    spec: LoadSpec,
+    asked: &Asked,
+    mode: Mode,
+    outputs: &mut Outputs,
+) -> Result<LoadRecord, Failure> {
     let stop = interrupt::on_signals().map_err(|error| {
         Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
     })?;
-    let started = Timestamp::now().to_string();
+    let started = format!("{:.3}", Timestamp::now());
     let mut live = Live::start(mode, &spec, &asked.typed);
     let mut series = Series::default();
     let mut on_event = |event: LoadEvent| {
         live.on(&event);
-        if let LoadEvent::Interval(interval) = &event {
-            series.push(interval);
+        if let LoadEvent::Interval(interval) = event {
+            outputs.interval(&interval);
+            series.push(*interval);
         }
     };
     let observation = deadheat_load::run(&spec, &mut on_event, &stop);

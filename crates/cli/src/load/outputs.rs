@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::LoadRecord;
+use deadheat_model::{Interval, LoadRecord};
 use deadheat_report::{
     ReportError,
     load::{self as report, LoadView},
@@ -46,6 +46,9 @@ impl Format {
 
 /// The outputs of a load. Files are opened before the start: whoever has waited for a load should not hear then that
 /// there is no place for its result.
+///
+/// What is in a file stays until there is something to put in its place, and one that is not there is made only then:
+/// a load that ends without a result leaves no empty file, however it ends.
 #[derive(Debug)]
 pub(crate) struct Outputs {
     /// Whether standard output gets JSON.
@@ -57,22 +60,22 @@ pub(crate) struct Outputs {
 struct Destination {
     path: PathBuf,
     format: Format,
-    file: File,
-    /// Whether it is to be taken away again if nothing is written into it.
-    is_new: bool,
+    /// The file with what it has in it so far, if it was there.
+    old: Option<File>,
+    /// The file with what is new.
+    new: Option<File>,
+    /// Why nothing more can be written.
+    failed: Option<String>,
 }
 
 impl Outputs {
-    /// Opens all files. What they have in them stays until there is something to write.
+    /// Opens all files.
     pub(crate) fn open(paths: &[PathBuf], json: bool) -> Result<Self, Failure> {
         let mut files: Vec<Destination> = Vec::new();
         for path in paths {
             let destination = Destination::open(path)
                 .map_err(|why| Failure::usage(format!("--output {}: {why}", path.display())))?;
-            let same = |other: &Destination| {
-                fs::canonicalize(&other.path).ok() == fs::canonicalize(path).ok()
-            };
-            if files.iter().any(same) {
+            if files.iter().any(|other| place(&other.path) == place(path)) {
                 return Err(Failure::usage(format!(
                     "--output {}: this file is there twice",
                     path.display()
@@ -83,6 +86,15 @@ impl Outputs {
         Ok(Self { json, files })
     }
 
+    /// An interval is over: tables of intervals get their row at once, so that they can be watched, and have every
+    /// interval of a load of any length.
+    pub(crate) fn interval(&mut self, interval: &Interval) {
+        let tables = self.files.iter_mut();
+        for table in tables.filter(|file| file.format == Format::Csv) {
+            table.add_row(&report::csv_row(interval));
+        }
+    }
+
     /// Writes everything: the other files, too, where one of them fails.
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), Failure> {
         let results = Results::of(record);
@@ -91,15 +103,11 @@ impl Outputs {
         })?;
         output::data(&data);
         let mut failed = None;
-        for destination in self.files {
-            let shown = destination.path.display().to_string();
-            let text = results.text(destination.format);
-            let written = text
-                .map_err(|error| error.to_string())
-                .and_then(|text| destination.write(&text).map_err(|error| error.to_string()));
-            match written {
-                Ok(()) => output::note(&format!("written: {shown}")),
+        for mut destination in self.files {
+            match destination.finish(&results) {
+                Ok(()) => output::note(&format!("written: {}", destination.path.display())),
                 Err(why) => {
+                    let shown = destination.path.display();
                     let failure = Failure::nothing(format!("writing {shown}: {why}"));
                     failed = failed.or(Some(failure));
                 }
@@ -109,41 +117,86 @@ impl Outputs {
     }
 }
 
+/// Where a file is or will be, however its path is written.
+fn place(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().or_else(|| {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        Some(folder.join(path.file_name()?))
+    })
+}
+
 impl Destination {
     fn open(path: &Path) -> Result<Self, String> {
         let format = Format::of(path).ok_or(
             "which format? give the file one of the endings .txt .json .csv .hlog .hgrm .html",
         )?;
-        let is_new = fs::symlink_metadata(path).is_err();
+        let is_there = fs::symlink_metadata(path).is_ok();
         let mut options = OpenOptions::new();
-        // What is there is cut off only when there is something to put in its place.
         let file = options.write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|error| {
+            format!(
+                "opening it for writing: {error}; give a file in a folder that you may write in"
+            )
+        })?;
+        if !is_there {
+            // It was made to see whether it can be. Nothing could take it away after a second Ctrl-C.
+            fs::remove_file(path).map_err(|error| format!("taking it away again: {error}"))?;
+        }
         Ok(Self {
             path: path.to_owned(),
             format,
-            file: file.map_err(|error| format!("opening it for writing: {error}"))?,
-            is_new,
+            old: is_there.then_some(file),
+            new: None,
+            failed: None,
         })
     }
 
-    fn write(mut self, text: &str) -> io::Result<()> {
-        // A device or a pipe has no length.
-        if self.file.metadata()?.is_file() {
-            self.file.set_len(0)?;
+    /// A table gets a row, and its head before the first one.
+    fn add_row(&mut self, row: &str) {
+        let head = match self.new {
+            Some(_) => String::new(),
+            None => report::csv_head(),
+        };
+        if self.failed.is_none() {
+            let written = self.append(&(head + row));
+            self.failed = written.err().map(|error| error.to_string());
         }
-        self.is_new = false;
-        self.file.write_all(text.as_bytes())?;
-        self.file.flush()
+    }
+
+    /// Writes what is not there yet.
+    fn finish(&mut self, results: &Results<'_>) -> Result<(), String> {
+        if let Some(why) = self.failed.take() {
+            return Err(why);
+        }
+        let text = match (self.format, &self.new) {
+            (Format::Csv, Some(_)) => return Ok(()),
+            (Format::Csv, None) => report::csv_head(),
+            (format, _) => results.text(format).map_err(|error| error.to_string())?,
+        };
+        self.append(&text).map_err(|error| error.to_string())
+    }
+
+    fn append(&mut self, text: &str) -> io::Result<()> {
+        let file = match &mut self.new {
+            Some(file) => file,
+            none => none.insert(begin(&self.path, self.old.take())?),
+        };
+        file.write_all(text.as_bytes())?;
+        file.flush()
     }
 }
 
-impl Drop for Destination {
-    fn drop(&mut self) {
-        if self.is_new {
-            // Nobody is left to hear of a file that could not be taken away.
-            let _ = fs::remove_file(&self.path);
-        }
+/// The file without what it had in it.
+fn begin(path: &Path, old: Option<File>) -> io::Result<File> {
+    let Some(file) = old else {
+        return File::create(path);
+    };
+    // A device or a pipe has no length.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
     }
+    Ok(file)
 }
 
 /// A load's results, to be laid out in any format.
@@ -169,7 +222,7 @@ impl<'a> Results<'a> {
         match format {
             Format::Text => Ok(report::text(&self.view, COLUMNS, false)),
             Format::Json => report::json(self.record, &self.analysis),
-            Format::Csv => Ok(report::csv(self.record)),
+            Format::Csv => Ok(report::csv(&self.record.intervals)),
             Format::HdrLog => report::hdr_log(self.record),
             Format::Percentiles => Ok(report::hgrm(self.record)),
             Format::Html => report::html(&self.view),
@@ -187,6 +240,8 @@ impl<'a> Results<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn refusal(paths: &[PathBuf]) -> String {
@@ -225,20 +280,86 @@ mod tests {
         assert!(!twice.exists(), "what was made is taken away");
     }
 
+    fn record() -> LoadRecord {
+        LoadRecord {
+            schema: deadheat_model::load_record::SCHEMA,
+            deadheat: String::new(),
+            started: String::new(),
+            url: "http://localhost/".to_owned(),
+            machine: Default::default(),
+            spec: deadheat_model::LoadSpec::new(
+                deadheat_model::load::Target::plain("127.0.0.1:80".parse().unwrap()),
+                Vec::new(),
+                deadheat_model::Schedule::Closed {
+                    connections: 1,
+                    ramp: Duration::ZERO,
+                },
+                deadheat_model::StopRule::Interrupt,
+            ),
+            interrupted: false,
+            observation: Default::default(),
+            intervals: Vec::new(),
+        }
+    }
+
     #[test]
     fn what_was_there_stays_until_there_is_something_new() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = (folder.path().join("old.txt"), folder.path().join("new.txt"));
-        fs::write(&old, "a long text from before").unwrap();
-        let outputs = Outputs::open(&[old.clone(), new.clone()], false).unwrap();
-        drop(outputs);
-        assert_eq!(fs::read_to_string(&old).unwrap(), "a long text from before");
+        fs::write(&old, "a long text from before".repeat(1_000)).unwrap();
+        let before = fs::read_to_string(&old).unwrap();
+        let mut outputs = Outputs::open(&[old.clone(), new.clone()], false).unwrap();
+        outputs.interval(&Interval::default());
+        assert_eq!(fs::read_to_string(&old).unwrap(), before);
+        // Nothing is left to be taken away, so that no end of the process leaves anything.
         assert!(!new.exists());
-        let outputs = Outputs::open(&[old.clone(), new.clone()], false).unwrap();
-        for destination in outputs.files {
-            destination.write("short").unwrap();
+        let record = record();
+        let results = Results::of(&record);
+        for mut destination in outputs.files {
+            destination.finish(&results).unwrap();
         }
-        assert_eq!(fs::read_to_string(&old).unwrap(), "short");
-        assert_eq!(fs::read_to_string(&new).unwrap(), "short");
+        let text = fs::read_to_string(&old).unwrap();
+        assert!(text.starts_with("Nothing was measured"), "{text}");
+        assert_eq!(fs::read_to_string(&new).unwrap(), text);
+    }
+
+    #[test]
+    fn tables_grow_while_the_load_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a.csv", "b.csv"].map(|name| folder.path().join(name));
+        fs::write(&paths[0], "before").unwrap();
+        let mut outputs = Outputs::open(&paths, false).unwrap();
+        assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "before");
+        let intervals = [0, 1].map(|index| Interval {
+            index,
+            ..Interval::default()
+        });
+        for (index, interval) in intervals.iter().enumerate() {
+            outputs.interval(interval);
+            for path in &paths {
+                let rows = fs::read_to_string(path).unwrap();
+                assert_eq!(rows, report::csv(&intervals[..=index]));
+            }
+        }
+        let record = record();
+        let results = Results::of(&record);
+        for mut destination in outputs.files {
+            destination.finish(&results).unwrap();
+            let rows = fs::read_to_string(&destination.path).unwrap();
+            assert_eq!(rows, report::csv(&intervals));
+        }
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_written_is_told_of_in_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("full.csv");
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        let mut outputs = Outputs::open(&[path], false).unwrap();
+        outputs.interval(&Interval::default());
+        outputs.interval(&Interval::default());
+        let record = record();
+        let error = outputs.files[0].finish(&Results::of(&record)).unwrap_err();
+        assert!(error.contains("No space left"), "{error}");
     }
 }

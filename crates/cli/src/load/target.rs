@@ -176,7 +176,18 @@ fn fitting(
         } else {
             ("-6", "IPv4")
         };
-        return Err(format!("{option}: {named} has {has} addresses alone"));
+        return Err(match (args.resolve, named.parse::<IpAddr>()) {
+            (Some(fixed), _) => format!(
+                "{option} and --resolve {}: this is an {has} address; leave {option} out",
+                fixed.address
+            ),
+            (None, Ok(address)) => {
+                format!("{option}: {address} is an {has} address; leave {option} out")
+            }
+            (None, Err(_)) => {
+                format!("{option}: {named} has {has} addresses alone; leave {option} out")
+            }
+        });
     }
     if let [first, rest @ ..] = args.source.as_slice() {
         if let Some(other) = rest.iter().find(|one| one.is_ipv4() != first.is_ipv4()) {
@@ -320,6 +331,17 @@ mod tests {
             fitting(&both()[..1], "x", &args)
                 .unwrap_err()
                 .contains("x has IPv6")
+        );
+        assert!(
+            fitting(&both()[..1], "::1", &args)
+                .unwrap_err()
+                .contains("-4: ::1 is an IPv6 address")
+        );
+        args.resolve = Some("::1".parse().unwrap());
+        assert!(
+            fitting(&both()[..1], "127.0.0.1", &args)
+                .unwrap_err()
+                .contains("-4 and --resolve ::1: this is an IPv6 address")
         );
         let mut args = connection();
         args.source = vec!["127.0.0.2".parse().unwrap()];

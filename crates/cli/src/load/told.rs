@@ -1,8 +1,8 @@
 //! What is said after a load, beyond its report.
 
-use deadheat_model::{Failure, LoadRecord};
-
 use deadheat_load::LoadError;
+use deadheat_model::{Failure, FailureCounts, LoadRecord};
+use deadheat_report::load::most_frequent_failure;
 
 use super::words::counted;
 use crate::exit::Failure as CommandFailure;
@@ -35,14 +35,11 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
             false => "the load ended before the measurement began".to_owned(),
         }
     } else {
-        let most = found.measured.failed.iter().max_by_key(|(_, count)| *count);
-        let ended = found.measured.ended();
-        match most {
-            Some((kind, _)) => format!(
-                "not one valid answer in {}; mostly, {}{}",
-                counted(ended, "request"),
-                kind.describe(),
-                what_to_do(kind)
+        match most_frequent_failure(found).filter(|_| found.measured.ended() > 0) {
+            Some(most) => format!(
+                "not one valid answer in {}; mostly, {most}{}",
+                counted(found.measured.ended(), "request"),
+                what_to_do(&found.measured.failed)
             ),
             None => format!(
                 "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
@@ -54,11 +51,13 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
     Some(format!("nothing could be measured: {why}"))
 }
 
-fn what_to_do(kind: Failure) -> &'static str {
+fn what_to_do(failed: &FailureCounts) -> &'static str {
+    let most = failed.iter().max_by_key(|(_, count)| *count);
+    let Some((kind, _)) = most else { return "" };
     match kind {
-        Failure::ConnectRefused => " (is the server running, and on this port?)",
-        Failure::Tls => " (--insecure believes any certificate, --cacert a given authority)",
-        Failure::WrongStatus => " (--expect-status says which are valid)",
+        Failure::ConnectRefused => "; is the server running, and on this port?",
+        Failure::Tls => "; --insecure believes any certificate, --cacert a given authority",
+        Failure::WrongStatus => "; --expect-status says which are valid",
         _ => "",
     }
 }
@@ -80,11 +79,15 @@ pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
     }
     let all: u64 = came.iter().map(|(_, count)| count).sum();
     let names: Vec<String> = came.iter().map(|(status, _)| status.to_string()).collect();
+    // Of several URLs it is not known which ones they are.
+    let where_to = match record.spec.exchanges.len() {
+        1 => format!(" (curl -I {} shows it)", record.url),
+        _ => String::new(),
+    };
     Some(format!(
-        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to (curl -I \
-         {} shows it), or count them as valid with --expect-status 2xx,3xx",
+        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to{where_to}, or \
+         count them as valid with --expect-status 2xx,3xx",
         counted(all, "answer"),
         names.join(", "),
-        record.url
     ))
 }

@@ -267,3 +267,39 @@ fn every_format_is_written() {
     assert!(read("out.hgrm").contains("TotalCount") && read("out.hgrm").contains("50"));
     assert!(read("out.html").contains("</html>"));
 }
+
+#[test]
+fn redirects_are_counted_and_told_of_with_where_to_look() {
+    let loading = Loading::new();
+    let server =
+        OracleServer::start(|_: &Turn<'_>| send(sized(302, "location: /elsewhere\r\n", b"")))
+            .unwrap();
+    let target = url(&server, "/here");
+    let shown = format!("curl -I {target} shows it");
+    loading
+        .run(&target, &["-n", "3", "-c", "1"])
+        .exits(3)
+        .tells(&[
+            "hint: 3 answers led elsewhere (302)",
+            &shown,
+            "(status 302)",
+        ]);
+    // A file of URLs is no URL.
+    loading
+        .root
+        .write("urls", &format!("{target}\n{target}2\n"));
+    let ended = loading
+        .root
+        .deadheat("load --live off --urls urls -n 3 -c 1");
+    assert!(!ended.stderr.contains("curl"), "{ended}");
+    ended
+        .exits(3)
+        .tells(&["hint: 3 answers led elsewhere (302)"]);
+    assert!(
+        server
+            .seen_at_rest()
+            .first
+            .iter()
+            .all(|request| request.path.starts_with("/here"))
+    );
+}

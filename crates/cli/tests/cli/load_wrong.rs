@@ -70,7 +70,7 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["--unix-socket", "/no/such/socket"], "/no/such/socket"),
         (&["--urls", "urls"], "which one"),
         (&["-o", "report.xml"], "which format"),
-        (&["-6"], "IPv4 addresses alone"),
+        (&["-6"], "-6: 127.0.0.1 is an IPv4 address"),
     ];
     for (args, expected) in cases {
         loading

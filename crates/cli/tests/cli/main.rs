@@ -11,6 +11,7 @@ mod load_arrivals;
 mod load_faults;
 mod load_latency;
 mod load_options;
+mod load_outputs;
 mod load_tls;
 mod load_wrong;
 mod manifests;

@@ -5,7 +5,7 @@ use deadheat_model::Failure;
 use super::{
     Malformed,
     body::Body,
-    head::{self, HEAD_LIMIT, Head},
+    head::{HEAD_LIMIT, Head, Heads},
 };
 
 /// Who wants to see an answer's parts.
@@ -128,13 +128,18 @@ impl AnswerReader {
         Step::More
     }
 
-    /// Takes the next bytes from the connection.
-    pub(crate) fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Step, Malformed> {
+    /// Takes the next bytes from the connection; `heads` reads the heads of all connections.
+    pub(crate) fn feed(
+        &mut self,
+        bytes: &[u8],
+        heads: &mut Heads,
+        sink: &mut impl Sink,
+    ) -> Result<Step, Malformed> {
         let mut at = 0;
         loop {
             match &mut self.state {
                 State::Head => {
-                    let Some((head, length)) = self.feed_head(&bytes[at..], sink)? else {
+                    let Some((head, length)) = self.feed_head(&bytes[at..], heads, sink)? else {
                         return Ok(Step::More);
                     };
                     at += length;
@@ -170,10 +175,11 @@ impl AnswerReader {
     fn feed_head(
         &mut self,
         bytes: &[u8],
+        heads: &mut Heads,
         sink: &mut impl Sink,
     ) -> Result<Option<(Head, usize)>, Malformed> {
         if self.carry.is_empty() {
-            let parsed = head::parse(bytes, self.to_head)?;
+            let parsed = heads.read(bytes, self.to_head)?;
             match &parsed {
                 Some((head, length)) => tell(head, &bytes[..*length], sink),
                 None => self.carry.extend_from_slice(bytes),
@@ -184,7 +190,7 @@ impl AnswerReader {
         let room = HEAD_LIMIT - carried;
         self.carry
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
-        let Some((head, length)) = head::parse(&self.carry, self.to_head)? else {
+        let Some((head, length)) = heads.read(&self.carry, self.to_head)? else {
             return Ok(None);
         };
         tell(&head, &self.carry[..length], sink);

@@ -33,6 +33,7 @@ impl Sink for Collect {
 /// Feeds `bytes` in pieces that end at `cuts`, then ends the connection.
 fn read(bytes: &[u8], cuts: &[usize], to_head: bool) -> Reading {
     let mut reader = AnswerReader::new();
+    let mut heads = Heads::new();
     reader.begin(to_head);
     let mut collect = Collect::default();
     let mut result = None;
@@ -41,7 +42,7 @@ fn read(bytes: &[u8], cuts: &[usize], to_head: bool) -> Reading {
         if to == from {
             continue;
         }
-        match reader.feed(&bytes[from..to], &mut collect) {
+        match reader.feed(&bytes[from..to], &mut heads, &mut collect) {
             Ok(Step::More) => from = to,
             Ok(Step::Whole { used, keep_alive }) => {
                 result = Some(Ok((from + used, keep_alive)));
@@ -201,11 +202,17 @@ fn cutting_an_answer_anywhere_changes_nothing() {
 fn a_reader_is_used_again() {
     let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello";
     let mut reader = AnswerReader::new();
+    let mut heads = Heads::new();
     let mut collect = Collect::default();
     for cut in 1..bytes.len() {
         reader.begin(false);
-        assert_eq!(reader.feed(&bytes[..cut], &mut collect), Ok(Step::More));
-        let step = reader.feed(&bytes[cut..], &mut collect).unwrap();
+        assert_eq!(
+            reader.feed(&bytes[..cut], &mut heads, &mut collect),
+            Ok(Step::More)
+        );
+        let step = reader
+            .feed(&bytes[cut..], &mut heads, &mut collect)
+            .unwrap();
         assert!(matches!(
             step,
             Step::Whole {

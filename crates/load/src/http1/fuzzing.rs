@@ -6,7 +6,7 @@
 use deadheat_model::Failure;
 
 use super::{
-    AnswerReader, Ending, Head, Sink, Step,
+    AnswerReader, Ending, Head, Heads, Sink, Step,
     chunked::Chunked,
     head::{self, Framing},
 };
@@ -33,6 +33,16 @@ pub fn head(input: &[u8]) {
         }
         let alone = head::parse(&bytes[..*length], to_head);
         assert_eq!(alone, whole, "what follows it matters");
+        // The second time it is known by its bytes.
+        let mut heads = Heads::new();
+        for time in ["first", "second"] {
+            assert_eq!(heads.read(bytes, to_head), whole, "read the {time} time");
+        }
+        assert_eq!(
+            heads.read(bytes, !to_head),
+            head::parse(bytes, !to_head),
+            "known as another's"
+        );
         let short = head::parse(&bytes[..length - 1], to_head);
         assert_eq!(short, Ok(None), "it was whole before its end");
     }
@@ -180,12 +190,13 @@ impl Sink for Collect {
 /// Reads an answer that comes in these pieces.
 pub(super) fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, to_head: bool) -> Reading {
     let mut reader = AnswerReader::new();
+    let mut heads = Heads::new();
     reader.begin(to_head);
     let mut collect = Collect::default();
     let mut verdict = None;
     let mut before = 0;
     for piece in pieces {
-        match reader.feed(piece, &mut collect) {
+        match reader.feed(piece, &mut heads, &mut collect) {
             Ok(Step::More) => before += piece.len(),
             Ok(Step::Whole { used, keep_alive }) => {
                 let used = before + used;
@@ -209,6 +220,7 @@ pub(super) fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, to_head: bool
 /// How an answer ends of which no byte of the body is looked at where its length is known: the kernel drops it.
 fn dropping(bytes: &[u8], seed: u8, to_head: bool) -> Verdict {
     let mut reader = AnswerReader::new();
+    let mut heads = Heads::new();
     reader.begin(to_head);
     let mut at = 0;
     while at < bytes.len() {
@@ -222,7 +234,7 @@ fn dropping(bytes: &[u8], seed: u8, to_head: bool) -> Verdict {
             }
             None => {
                 // Byte by byte, so that no feed reaches into the body.
-                let step = reader.feed(&bytes[at..=at], &mut Collect::default());
+                let step = reader.feed(&bytes[at..=at], &mut heads, &mut Collect::default());
                 at += 1;
                 step
             }

@@ -67,6 +67,58 @@ pub(crate) fn parse(bytes: &[u8], to_head: bool) -> Result<Option<(Head, usize)>
     }
 }
 
+/// The longest head that is known again, in bytes.
+const KNOWN_LIMIT: usize = 1024;
+
+/// Reads heads, and knows the last one again by its bytes: most servers change theirs once a second, with the date, and
+/// comparing costs a tenth of reading.
+#[derive(Debug)]
+pub(crate) struct Heads {
+    /// The last head from its status line to its empty line; empty before the first.
+    known: Vec<u8>,
+    known_as: Option<(Head, bool)>,
+}
+
+impl Heads {
+    pub(crate) fn new() -> Self {
+        Self {
+            known: Vec::with_capacity(KNOWN_LIMIT),
+            known_as: None,
+        }
+    }
+
+    /// What [`parse`] says.
+    #[inline]
+    pub(crate) fn read(
+        &mut self,
+        bytes: &[u8],
+        to_head: bool,
+    ) -> Result<Option<(Head, usize)>, Malformed> {
+        match self.known_as {
+            // A head ends where it ends, whatever follows it.
+            Some((head, known_to_head))
+                if known_to_head == to_head && bytes.starts_with(&self.known) =>
+            {
+                Ok(Some((head, self.known.len())))
+            }
+            _ => self.learn(bytes, to_head),
+        }
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, bytes: &[u8], to_head: bool) -> Result<Option<(Head, usize)>, Malformed> {
+        let read = parse(bytes, to_head);
+        if let Ok(Some((head, length))) = &read
+            && *length <= KNOWN_LIMIT
+        {
+            self.known.clear();
+            self.known.extend_from_slice(&bytes[..*length]);
+            self.known_as = Some((*head, to_head));
+        }
+        read
+    }
+}
+
 fn explain(error: httparse::Error) -> &'static str {
     match error {
         httparse::Error::HeaderName => "a header's name has a byte that is not allowed there",
@@ -345,6 +397,31 @@ mod tests {
                 .kind,
             Failure::BadHead
         );
+    }
+
+    #[test]
+    fn a_head_is_known_again_only_by_all_of_its_bytes() {
+        let text = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
+        let other = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nhello!";
+        let mut heads = Heads::new();
+        for bytes in [
+            &text[..],
+            &text[..],
+            &other[..],
+            &text[..],
+            &text[..30],
+            &text[..],
+        ] {
+            for to_head in [false, true, false] {
+                assert_eq!(heads.read(bytes, to_head), parse(bytes, to_head));
+            }
+        }
+        let long = format!(
+            "HTTP/1.1 204 X\r\na: {}\r\n\r\n",
+            "b".repeat(2 * KNOWN_LIMIT)
+        );
+        heads.read(long.as_bytes(), false).unwrap();
+        assert_eq!(heads.read(text, false), parse(text, false));
     }
 
     #[test]

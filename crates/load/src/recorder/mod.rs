@@ -44,6 +44,8 @@ struct Bytes {
     sent: u64,
     received: u64,
     body: u64,
+    /// Those of the bodies of verified answers.
+    valid: u64,
 }
 
 /// What is counted over the whole load so far; intervals are differences of it.
@@ -199,6 +201,7 @@ impl Recorder {
                 sent: now.sent - from.sent,
                 received: now.received - from.received,
                 body: now.body - from.body,
+                valid: now.valid - from.valid,
             };
         }
         self.phase = LoadPhase::CoolDown;
@@ -257,6 +260,7 @@ impl Recorder {
             part.offered = running.offered - before.offered;
             part.sent_bytes = running.bytes.sent - before.bytes.sent;
             part.received_bytes = running.bytes.received - before.bytes.received;
+            part.valid_body_bytes = running.bytes.valid - before.bytes.valid;
             part.in_flight = gauges.in_flight;
             part.waiting = gauges.waiting;
             part.connections = self.connections_open;
@@ -296,10 +300,11 @@ impl Recorder {
         }
     }
 
-    /// A verified answer came.
+    /// A verified answer came, with so many bytes of body.
     #[inline]
-    pub(crate) fn succeeded(&mut self, times: Times) {
+    pub(crate) fn succeeded(&mut self, times: Times, body_bytes: u64) {
         self.span.succeeded += 1;
+        self.bytes.valid += body_bytes;
         self.service_now.record_ns(times.end - times.started);
         if let Some(response) = &mut self.response_now {
             response.record_ns(times.end - times.intended);
@@ -427,6 +432,7 @@ impl Recorder {
             sent_bytes: bytes.sent,
             received_bytes: bytes.received,
             body_bytes: bytes.body,
+            valid_body_bytes: bytes.valid,
             content_checked: self.content_checked,
             workers: vec![health],
             examples: self.examples.into_kept(),
@@ -467,11 +473,12 @@ mod tests {
     }
 
     fn succeed(recorder: &mut Recorder, started: u64, end: u64) {
-        recorder.succeeded(Times {
+        let times = Times {
             intended: started,
             started,
             end,
-        });
+        };
+        recorder.succeeded(times, 7);
     }
 
     fn fail(recorder: &mut Recorder, kind: Failure, end: u64) {
@@ -487,6 +494,7 @@ mod tests {
         WorkerHealth {
             cpu: None,
             cpu_time: Duration::ZERO,
+            run_delay: None,
             wall: Duration::ZERO,
         }
     }
@@ -519,6 +527,7 @@ mod tests {
             (3, 1, 6)
         );
         assert_eq!(seen.service_time.count(), 1);
+        assert_eq!(seen.valid_body_bytes, 7, "of the one that ended in it");
         assert_eq!(seen.window, Duration::from_millis(100));
         assert_eq!(seen.bins.len(), 10);
         let (first, third) = (seen.bins[0], seen.bins[2]);

@@ -87,7 +87,8 @@ pub(crate) struct Answer {
     is_right_status: bool,
     /// Whether 100 Continue has come.
     pub(crate) may_continue: bool,
-    length: u64,
+    /// Bytes of the body, after the transfer coding is undone.
+    pub(crate) length: u64,
     comparison: Comparison,
     /// What an example would say, if one is wanted.
     note: Option<String>,

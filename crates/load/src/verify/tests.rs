@@ -1,5 +1,5 @@
 use super::*;
-use crate::http1::AnswerReader;
+use crate::http1::{AnswerReader, Heads};
 use deadheat_model::load::{RequestSpec, StatusSet};
 
 fn exchange(content: Content) -> Exchange {
@@ -24,6 +24,7 @@ fn judge(
     let statuses = StatusMap::new(&exchange.expect.status);
     let (mut answer, examples) = (Answer::new(), Examples::default());
     let mut reader = AnswerReader::new();
+    let mut heads = Heads::new();
     let mut verdicts = Vec::new();
     for body in bodies {
         let mut bytes =
@@ -41,7 +42,7 @@ fn judge(
                 examples: &examples,
                 received: 0,
             };
-            reader.feed(piece, &mut examiner).unwrap();
+            reader.feed(piece, &mut heads, &mut examiner).unwrap();
         }
         let verdict = answer.verdict(0, &exchange.expect, &mut contents);
         verdicts.push((verdict.failure, verdict.content_checked));

@@ -21,8 +21,9 @@ use crate::{
     LoadError,
     connection::{Connection, State},
     deadlines::{Deadlines, NEVER},
+    http1::Heads,
     plan::Plan,
-    poller::{Events, Poller, Ready},
+    poller::{EVENTS, Events, Poller, Ready},
     recorder::{Extent, Gauges, Outlet, Recorder},
     schedule::{Timeline, first_send, nanos, share},
     sys, tls,
@@ -76,11 +77,14 @@ pub(crate) struct Worker<'a> {
     opening: usize,
     /// Connections whose end the server had announced, and that it did not close.
     vain_goodbyes: u32,
+    /// Connections whose answers have been read in this round and that may send again, in the order in which they came.
+    drained: Vec<usize>,
     deadlines: Deadlines,
     /// The requests of an open loop whose time has come.
     backlog: Option<Backlog>,
     /// When the next one's time comes; in a closed loop never.
     next_arrival: u64,
+    heads: Heads,
     contents: Contents,
     recorder: Recorder,
     timeline: Timeline,
@@ -100,8 +104,9 @@ pub(crate) struct Worker<'a> {
     now: u64,
     /// Requests under way when the load ended.
     left: u64,
-    /// CPU and wall time at the measurement's start, then over the measurement.
+    /// CPU time, time without a CPU and wall time at the measurement's start, then over the measurement.
     cpu_time: Duration,
+    run_delay: Option<Duration>,
     wall: u64,
 }
 
@@ -148,6 +153,7 @@ impl<'a> Worker<'a> {
             },
             scratch: Vec::new(),
             tls: plan.tls.as_ref().map(|tls| tls.for_worker(resumption)),
+            drained: Vec::with_capacity(EVENTS),
             deadlines: Deadlines::new(connections.len()),
             backlog: plan
                 .arrivals
@@ -157,6 +163,7 @@ impl<'a> Worker<'a> {
             opening: 0,
             vain_goodbyes: 0,
             next_arrival: NEVER,
+            heads: Heads::new(),
             contents: Contents::new(exchanges, plan.content_sample),
             recorder: Recorder::new(plan.bin, plan.length(), extent),
             timeline: Timeline::new(0, plan.warm_up, plan.stop),
@@ -172,6 +179,7 @@ impl<'a> Worker<'a> {
             now: 0,
             left: 0,
             cpu_time: Duration::ZERO,
+            run_delay: None,
             wall: 0,
         })
     }
@@ -194,6 +202,7 @@ impl<'a> Worker<'a> {
                 }
                 self.on_event(ready);
             }
+            self.send_more();
             if self.phase != Phase::Over && self.now >= self.deadlines.next() {
                 self.expire();
             }
@@ -210,6 +219,7 @@ impl<'a> Worker<'a> {
         let health = WorkerHealth {
             cpu: self.plan.cpus[self.index],
             cpu_time: self.cpu_time,
+            run_delay: self.run_delay,
             wall: Duration::from_nanos(self.wall),
         };
         self.recorder.into_observation(self.left, health)
@@ -279,6 +289,7 @@ impl<'a> Worker<'a> {
                 self.phase = Phase::Measuring;
                 self.phase_edge = self.timeline.measure_until;
                 self.cpu_time = sys::thread_cpu_time();
+                self.run_delay = sys::thread_run_delay();
                 self.wall = self.now;
             }
             Phase::Measuring => {
@@ -293,6 +304,9 @@ impl<'a> Worker<'a> {
 
     fn end_measurement(&mut self, at: u64) {
         self.cpu_time = sys::thread_cpu_time().saturating_sub(self.cpu_time);
+        self.run_delay = sys::thread_run_delay()
+            .zip(self.run_delay)
+            .map(|(now, before)| now.saturating_sub(before));
         self.wall = self.now - self.wall;
         self.close_backlog(at);
         self.recorder.end_measurement(at, self.gauges());

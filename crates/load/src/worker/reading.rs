@@ -57,6 +57,12 @@ impl Worker<'_> {
                     flow
                 }
             };
+            if flow == Flow::On
+                && self.connections[slot].wait_for_the_bulk(self.plan.bulk)
+                && !closing
+            {
+                return;
+            }
             // A read that leaves room has emptied the socket, and what comes later is another edge (epoll(7)). The
             // end of the stream is the one thing that may have come with the same edge.
             if flow == Flow::Off || (length < asked && !closing) {
@@ -75,11 +81,13 @@ impl Worker<'_> {
             _ => 0,
         };
         if left > 0 && !self.buffers.dropped.is_empty() {
+            // Nothing may follow the last answer that is expected: room for a byte more tells whether that is so.
+            let more = u64::from(connection.flights.len() == 1);
             let room = self
                 .buffers
                 .dropped
                 .len()
-                .min(usize::try_from(left).unwrap_or(usize::MAX));
+                .min(usize::try_from(left + more).unwrap_or(usize::MAX));
             let length = socket::drop_bytes(socket, &mut self.buffers.dropped[..room])?;
             return Ok((length, room, true));
         }
@@ -188,15 +196,21 @@ impl Worker<'_> {
     #[inline]
     fn take_dropped(&mut self, slot: usize, length: usize, end: u64, closing: bool) -> Flow {
         let connection = &mut self.connections[slot];
-        connection.answer.dropped(length as u64);
-        let step = connection.reader.skip(length as u64);
-        self.recorder.received(length, length as u64);
+        let left = connection.reader.body_left().unwrap_or_default();
+        let of_body = left.min(length as u64);
+        connection.answer.dropped(of_body);
+        let step = connection.reader.skip(of_body);
+        self.recorder.received(length, of_body);
+        let extra: &[u8] = match length as u64 > left {
+            true => b"(dropped unseen)",
+            false => &[],
+        };
         match step {
             Step::More => Flow::On,
             Step::Whole { keep_alive, .. } => {
-                let flow = self.answered(slot, end, keep_alive, &[], closing);
+                let flow = self.answered(slot, end, keep_alive, extra, closing);
                 if flow == Flow::On {
-                    self.refill_if_drained(slot);
+                    self.note_drained(slot);
                 }
                 flow
             }
@@ -225,7 +239,7 @@ impl Worker<'_> {
                 examples: &self.recorder.examples,
                 received: 0,
             };
-            let step = connection.reader.feed(rest, &mut examiner);
+            let step = connection.reader.feed(rest, &mut self.heads, &mut examiner);
             let received = examiner.received;
             match step {
                 Ok(Step::More) => {
@@ -259,7 +273,7 @@ impl Worker<'_> {
                 }
             }
         }
-        self.refill_if_drained(slot);
+        self.note_drained(slot);
         match self.connections[slot].state {
             State::Open => Flow::On,
             _ => Flow::Off,
@@ -309,19 +323,39 @@ impl Worker<'_> {
         Flow::On
     }
 
-    /// Sends more once half of what may be on its way at once has been answered: whole batches would let the connection
-    /// run dry, single requests would cost a system call each.
+    /// Takes note of a connection that may send again once what has come on the others has been read.
     #[inline]
-    fn refill_if_drained(&mut self, slot: usize) {
+    fn note_drained(&mut self, slot: usize) {
+        // One connection's answers come in a row.
+        if self.is_drained(slot) && self.drained.last() != Some(&slot) {
+            self.drained.push(slot);
+        }
+    }
+
+    /// Whether half of what may be on its way at once has been answered: whole batches would let the connection run
+    /// dry, single requests would cost a system call each.
+    #[inline]
+    fn is_drained(&self, slot: usize) -> bool {
         let connection = &self.connections[slot];
-        if connection.state != State::Open {
-            return;
+        connection.state == State::Open
+            && (connection.flights.is_empty() || connection.flights.len() <= self.plan.pipeline / 2)
+    }
+
+    /// Sends on the connections that have been read in this round. All reads come before all writes: no answer is
+    /// stamped later because others were sent meanwhile, and the kernel's code for either stays in the CPU's cache.
+    #[inline]
+    pub(super) fn send_more(&mut self) {
+        for nth in 0..self.drained.len() {
+            let slot = self.drained[nth];
+            // Something else may have happened to it since.
+            if self.is_drained(slot) {
+                match self.connections[slot].flights.is_empty() {
+                    true => self.ready(slot),
+                    false => self.refill(slot),
+                }
+            }
         }
-        if connection.flights.is_empty() {
-            self.ready(slot);
-        } else if connection.flights.len() <= self.plan.pipeline / 2 {
-            self.refill(slot);
-        }
+        self.drained.clear();
     }
 
     fn closed_by_peer(&mut self, slot: usize, end: u64) {

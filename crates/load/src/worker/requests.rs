@@ -214,11 +214,14 @@ impl Worker<'_> {
         self.recorder
             .answered(connection.answer.status, verdict.content_checked);
         match verdict.failure {
-            None if extra.is_empty() => self.recorder.succeeded(Times {
-                intended: flight.intended,
-                started: flight.started,
-                end,
-            }),
+            None if extra.is_empty() => {
+                let times = Times {
+                    intended: flight.intended,
+                    started: flight.started,
+                    end,
+                };
+                self.recorder.succeeded(times, connection.answer.length);
+            }
             None => {
                 let cause = Cause::Why("bytes after the answer");
                 let fault = fault(Failure::ExtraBytes, FailurePhase::Body, cause);

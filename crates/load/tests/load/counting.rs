@@ -74,6 +74,7 @@ fn a_load_over_time_loses_and_invents_nothing() {
     assert_eq!(seen.bins.len(), 100);
     // Each answer comes in one piece, so that the bytes of the warm-up can be told from the measurement's.
     assert_eq!(seen.body_bytes, seen.measured.succeeded * 13);
+    assert_eq!(seen.valid_body_bytes, seen.measured.succeeded * 13);
     assert!(seen.measured.succeeded > 0 && seen.measured.succeeded < seen.total.succeeded);
     assert_eq!(
         (

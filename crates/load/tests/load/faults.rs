@@ -50,11 +50,20 @@ fn check(case: Case) {
                 "{name}: {:?}",
                 seen.examples
             );
-            assert_eq!(seen.body_bytes, REQUESTS * body.len() as u64, "{name}");
+            let bytes = REQUESTS * body.len() as u64;
+            assert_eq!(
+                (seen.body_bytes, seen.valid_body_bytes),
+                (bytes, bytes),
+                "{name}"
+            );
             assert_eq!(seen.content_checked, REQUESTS, "{name}");
         }
         Err(kind) => {
-            assert_eq!(seen.total.succeeded, 0, "{name}");
+            assert_eq!(
+                (seen.total.succeeded, seen.valid_body_bytes),
+                (0, 0),
+                "{name}"
+            );
             assert_eq!(
                 seen.total.failed[kind], REQUESTS,
                 "{name}: {:?}",

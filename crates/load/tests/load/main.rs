@@ -7,6 +7,7 @@ mod counting;
 mod ending;
 mod faults;
 mod latency;
+mod long_bodies;
 mod pacing;
 mod reconnecting;
 mod requests;

@@ -1,6 +1,7 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
 mod plots;
+pub(crate) mod plotting;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 

@@ -1,13 +1,15 @@
 //! The plots of a load point: dots with intervals, never bare bars. Each plot's figures stand in a table, too.
 
 use plotly::{
-    Configuration, Layout, Plot, Scatter,
-    common::{Anchor, ErrorData, ErrorType, Font, HoverInfo, Line, Marker, MarkerSymbol, Mode},
-    configuration::DisplayModeBar,
-    layout::{Annotation, Axis, AxisRange, AxisType, HoverMode, Margin, RangeMode},
+    Layout, Plot, Scatter,
+    common::{Anchor, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
+    layout::{Annotation, Axis, AxisRange, HoverMode, Margin, RangeMode},
 };
 use serde::Serialize;
 
+use super::plotting::{
+    BLUE, CLEAR, GREY, GRID, ORANGE, PURPLE, configuration, font, in_script, latency_axis,
+};
 use crate::{
     ReportError,
     figure::{bytes, figure, seconds},
@@ -18,13 +20,8 @@ use crate::{
 const ROW_PX: usize = 44;
 const TOP_PX: usize = 6;
 const BOTTOM_PX: usize = 34;
-
-// Told apart by shape and by lightness, and with 3:1 contrast on the page's light and dark ground. Hues after
-// Okabe & Ito, "Color universal design" (2008).
-const BLUE: &str = "#2f86c8";
-const ORANGE: &str = "#c9741a";
-const PURPLE: &str = "#a765a3";
-const GREY: &str = "#84888c";
+/// The most ticks of an axis of latencies.
+const MOST_TICKS: usize = 7;
 
 /// A plot for the template.
 #[derive(Serialize)]
@@ -150,13 +147,6 @@ const fn height(rows: usize) -> usize {
     TOP_PX + rows * ROW_PX + BOTTOM_PX
 }
 
-/// JSON that cannot end the script element it stands in.
-fn in_script(json: &str) -> String {
-    json.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-}
-
 /// Text for plotly, which reads some HTML in labels.
 fn label(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -193,11 +183,7 @@ fn throughput(cells: &[PlotCell]) -> Drawing {
 fn service_time(cells: &[PlotCell]) -> Drawing {
     let dots = cells.iter().flat_map(|cell| &cell.service_time);
     let values: Vec<f64> = dots.map(|(_, dot)| dot.value).collect();
-    let (ticks, names) = logarithmic_ticks(&values).into_iter().unzip();
-    let axis = Axis::new()
-        .type_(AxisType::Log)
-        .tick_values(ticks)
-        .tick_text(names);
+    let axis = latency_axis(values.iter().copied(), MOST_TICKS);
     let mut drawing = Drawing::new(cells, axis);
     for (percent, series) in PERCENTILES {
         let dots = cells.iter().map(|cell| {
@@ -209,38 +195,6 @@ fn service_time(cells: &[PlotCell]) -> Drawing {
         drawing.add(series, cells, dots, text);
     }
     drawing
-}
-
-/// Ticks for times in seconds on a logarithmic axis: 1, 2 and 5 of each decade, or 1 alone where those are many.
-/// (plotly's own leave the unit out between the decades.)
-fn logarithmic_ticks(values: &[f64]) -> Vec<(f64, String)> {
-    const MOST: usize = 7;
-    let least = values.iter().copied().fold(f64::MAX, f64::min);
-    let most = values.iter().copied().fold(0.0, f64::max);
-    let of = |steps: &[u32]| {
-        let mut ticks = Vec::new();
-        // Nanoseconds in whole numbers, from 1 µs to 5,000 s.
-        for decade in 3..13 {
-            for step in steps {
-                let ns = u64::from(*step) * 10_u64.pow(decade);
-                let tick = ns as f64 / 1e9;
-                if (0.5 * least..=2.0 * most).contains(&tick) {
-                    ticks.push((tick, whole_time(ns)));
-                }
-            }
-        }
-        ticks
-    };
-    let fine = of(&[1, 2, 5]);
-    if fine.len() <= MOST { fine } else { of(&[1]) }
-}
-
-fn whole_time(ns: u64) -> String {
-    match ns {
-        0..1_000_000 => format!("{} µs", ns / 1_000),
-        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
-        _ => format!("{} s", ns / 1_000_000_000),
-    }
 }
 
 fn cpu(cells: &[PlotCell]) -> Drawing {
@@ -382,13 +336,9 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
                 .top(TOP_PX)
                 .bottom(BOTTOM_PX),
         )
-        .paper_background_color("rgba(0,0,0,0)")
-        .plot_background_color("rgba(0,0,0,0)")
-        .font(
-            Font::new()
-                .size(12)
-                .family("ui-sans-serif, system-ui, sans-serif"),
-        )
+        .paper_background_color(CLEAR)
+        .plot_background_color(CLEAR)
+        .font(font())
         .hover_mode(HoverMode::Closest)
         .show_legend(false)
         .annotations(names.collect())
@@ -397,17 +347,11 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
                 .fixed_range(true)
                 .zero_line(true)
                 .show_grid(true)
-                .grid_color("rgba(128,128,128,0.25)"),
+                .grid_color(GRID),
         )
         .y_axis(y_axis);
     let mut plot = Plot::new();
     plot.set_layout(layout);
-    plot.set_configuration(
-        Configuration::new()
-            .responsive(true)
-            .display_mode_bar(DisplayModeBar::False)
-            .display_logo(false)
-            .show_send_to_cloud(false),
-    );
+    plot.set_configuration(configuration());
     plot
 }

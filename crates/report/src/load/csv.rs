@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use deadheat_model::{Failure, Interval, LatencyHistogram, LoadRecord};
+use deadheat_model::{Failure, Interval, LatencyHistogram};
 
 /// The columns before those of the failures, which follow as `failed_` and the kind's name.
-pub const COLUMNS: [&str; 28] = [
+pub const COLUMNS: [&str; 29] = [
     "index",
     "phase",
     "from_seconds",
@@ -20,6 +20,7 @@ pub const COLUMNS: [&str; 28] = [
     "throughput_per_second",
     "sent_bytes",
     "received_bytes",
+    "valid_body_bytes",
     "service_time_mean_seconds",
     "service_time_p50_seconds",
     "service_time_p90_seconds",
@@ -37,21 +38,27 @@ pub const COLUMNS: [&str; 28] = [
 ];
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
-/// One row per interval, after a header. A field without a value is empty. Lines end with CR LF, as RFC 4180 has it.
-pub fn csv(record: &LoadRecord) -> String {
+/// One row per interval, after the head. A field without a value is empty. Lines end with CR LF, as RFC 4180 has it.
+pub fn csv(intervals: &[Interval]) -> String {
+    let rows: String = intervals.iter().map(csv_row).collect();
+    csv_head() + &rows
+}
+
+/// The names of the columns, as a line.
+pub fn csv_head() -> String {
     let kinds = Failure::ALL.iter();
     let kinds = kinds.map(|kind| format!("failed_{}", kind.name().replace('-', "_")));
-    let header: Vec<String> = COLUMNS
-        .map(str::to_owned)
-        .into_iter()
-        .chain(kinds)
-        .collect();
-    let mut text = header.join(",") + "\r\n";
-    for interval in &record.intervals {
-        text += &row(interval).join(",");
-        text += "\r\n";
-    }
-    text
+    let names = COLUMNS.map(str::to_owned).into_iter().chain(kinds);
+    line(&names.collect::<Vec<_>>())
+}
+
+/// An interval's line.
+pub fn csv_row(interval: &Interval) -> String {
+    line(&row(interval))
+}
+
+fn line(fields: &[String]) -> String {
+    fields.join(",") + "\r\n"
 }
 
 fn row(interval: &Interval) -> Vec<String> {
@@ -82,6 +89,7 @@ fn row(interval: &Interval) -> Vec<String> {
         number(interval.throughput()),
         interval.sent_bytes.to_string(),
         interval.received_bytes.to_string(),
+        interval.valid_body_bytes.to_string(),
     ];
     fields.extend(times(Some(&interval.service_time)));
     fields.extend(times(interval.response_time.as_ref()));

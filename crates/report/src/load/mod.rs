@@ -11,12 +11,13 @@ mod json;
 mod text;
 mod view;
 
-pub use csv::{COLUMNS, csv};
+pub use csv::{COLUMNS, csv, csv_head, csv_row};
 pub use hdr_log::{RESPONSE_TIME_TAG, SERVICE_TIME_TAG, hdr_log};
 pub use hgrm::{hgrm, hgrm_of};
 pub use html::{html, html_with};
 pub use json::{SCHEMA, json};
 pub use text::text;
 pub use view::{
-    FailureRow, LatencyRow, LatencyTable, LoadView, Percentiles, Point, Series, SignView, StatusRow,
+    FailureRow, LatencyRow, LatencyTable, LoadView, Percentiles, Point, Series, SignView,
+    StatusRow, most_frequent_failure,
 };

@@ -7,6 +7,9 @@ pub fn clean(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\t' => line.push_str("    "),
+            // The ends of an answer's lines, as programmers know them.
+            '\r' => line.push_str("\\r"),
+            '\n' => line.push_str("\\n"),
             c if c.is_control() || turns_direction(c) => line.extend(c.escape_unicode()),
             c => line.push(c),
         }
@@ -37,7 +40,7 @@ mod tests {
 
     #[test]
     fn nothing_moves_the_cursor() {
-        assert_eq!(clean("\u{1b}[2Jgone\r\n"), "\\u{1b}[2Jgone\\u{d}\\u{a}");
+        assert_eq!(clean("\u{1b}[2Jgone\r\n"), "\\u{1b}[2Jgone\\r\\n");
         assert_eq!(clean("a\u{202e}b"), "a\\u{202e}b");
         let log = ["same", "same", "other"].map(str::to_owned);
         assert_eq!(clean_log(&log), ["same (×2)", "other"]);

@@ -4,6 +4,7 @@ use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation, Schedule,
     interval::{Interval, LoadPhase},
     load::{Protocol, Stage},
+    observation::WorkerHealth,
 };
 use serde::Serialize;
 
@@ -128,15 +129,17 @@ pub struct LoadFigures {
     pub received_bytes_per_second: f64,
     /// Body bytes received per second, after the transfer coding is undone, of wrong answers too.
     pub body_bytes_per_second: f64,
-    /// Body bytes of valid answers per second, where they are known: when no answer was wrong or cut off, or when
-    /// every valid body has the same length.
-    pub valid_body_bytes_per_second: Option<f64>,
+    /// Goodput: body bytes of valid answers per second, after the transfer coding is undone.
+    pub valid_body_bytes_per_second: f64,
     /// Throughput × mean service time: valid requests in flight on average (Little's law).
     pub mean_in_flight: Option<f64>,
     /// Closed loop: connections × requests that each holds in flight.
     pub wanted_in_flight: Option<f64>,
     /// CPU share of the generator's busiest worker, 0 to 1.
     pub busiest_worker: f64,
+    /// Of all workers the longest time without a CPU that it could have used, as a share of the measurement; null where
+    /// the kernel does not tell.
+    pub cpu_wait: Option<f64>,
     /// Share of the connections looked at that had unread answers, 0 to 1.
     pub queued_share: f64,
     /// Whole answers with a 3xx status that names another place (not 304). They were not followed.
@@ -171,10 +174,15 @@ impl LoadFigures {
             sent_bytes_per_second: per_second(observation.sent_bytes as f64),
             received_bytes_per_second: per_second(observation.received_bytes as f64),
             body_bytes_per_second: per_second(observation.body_bytes as f64),
-            valid_body_bytes_per_second: valid_body_bytes(record).map(per_second),
+            valid_body_bytes_per_second: per_second(observation.valid_body_bytes as f64),
             mean_in_flight: mean.map(|mean| throughput * mean.as_secs_f64()),
             wanted_in_flight: wanted_in_flight(record),
             busiest_worker: observation.busiest_worker(),
+            cpu_wait: observation
+                .workers
+                .iter()
+                .filter_map(WorkerHealth::waited)
+                .reduce(f64::max),
             queued_share: observation.receive_queues.waiting_share(),
             redirects: redirects(observation),
             trend: trend(record),
@@ -214,26 +222,6 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
     known
         .filter_map(|(of, found)| Latency::new(of, found))
         .collect()
-}
-
-/// Body bytes of the valid answers, if what was counted tells them.
-fn valid_body_bytes(record: &LoadRecord) -> Option<f64> {
-    let observation = &record.observation;
-    let measured = &observation.measured;
-    if measured.succeeded == 0 {
-        return Some(0.0);
-    }
-    if measured.failed.total() == 0 {
-        return Some(observation.body_bytes as f64);
-    }
-    let mut lengths = record.spec.exchanges.iter().map(|exchange| {
-        let expect = &exchange.expect;
-        let content = expect.content.as_ref();
-        expect.length.or_else(|| content?.length())
-    });
-    let first = lengths.next()??;
-    let alike = lengths.all(|length| length == Some(first));
-    alike.then_some(measured.succeeded as f64 * first as f64)
 }
 
 fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {

@@ -9,6 +9,11 @@ use crate::Settings;
 pub struct LoadSettings {
     /// A worker that is busy for this share of its time makes the generator the limit.
     pub generator_busy: f64,
+    /// … if at least so many answers were valid: with fewer, setting up is most of what it did, or failing.
+    pub generator_busy_answers: u64,
+    /// A worker that could have run for this share of its time, and had no CPU, read answers and sent requests late:
+    /// a doubt. With the time that it ran it makes the generator the limit from `generator_busy` on.
+    pub cpu_wait: f64,
     /// Open loop: less than this share of the offered requests was sent, and the load was not what was asked for.
     pub achieved: f64,
     /// Open loop: a send lag above so many seconds is told, at the highest of p99, p95, p90 and p50 for which there
@@ -53,6 +58,9 @@ impl Default for LoadSettings {
         let session = Settings::default();
         Self {
             generator_busy: session.generator_busy,
+            generator_busy_answers: 100,
+            // As for Little's law and the send lag: at a tenth of the time it shows in the mean of any latency.
+            cpu_wait: session.little_deviation,
             achieved: 0.99,
             send_lag_seconds: 100e-6,
             // The same tolerance as for Little's law: below a tenth it drowns in what else makes times differ.

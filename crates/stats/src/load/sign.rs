@@ -29,6 +29,19 @@ pub enum Sign {
         /// The threshold.
         bound: f64,
     },
+    /// A worker thread could have run and had no CPU: something else ran there, be it the server or another worker.
+    CpuWait {
+        /// The worker, from 0.
+        worker: usize,
+        /// The CPU that it was pinned to.
+        cpu: Option<usize>,
+        /// The time that it waited for a CPU, as a share of the measurement.
+        waited: f64,
+        /// Its CPU time as a share of the measurement.
+        busy: f64,
+        /// The threshold: of `waited` for a doubt, of `busy` + `waited` for a limit.
+        bound: f64,
+    },
     /// The generator had no local port left to connect from.
     NoLocalPort {
         /// Requests that failed for it, over the whole load.
@@ -112,6 +125,8 @@ pub enum Sign {
         in_flight: f64,
         /// The deviation that is allowed, as a share of `wanted`.
         bound: f64,
+        /// Whether requests are pipelined, which go out in batches: connections are not always full by design.
+        in_batches: bool,
     },
     /// Not all connections were had.
     Connections {

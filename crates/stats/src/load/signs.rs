@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{
     Failure, Interval, LoadPhase, LoadRecord, Schedule, StopRule,
     load::{Endpoint, Protocol, Reuse},
-    observation::OpenLoop,
+    observation::{OpenLoop, WorkerHealth},
 };
 
 use super::{
@@ -27,6 +27,13 @@ struct Load<'a> {
     settings: &'a LoadSettings,
 }
 
+/// A part of the measurement.
+struct Piece {
+    from: Duration,
+    until: Duration,
+    succeeded: u64,
+}
+
 /// Every sign that there is.
 pub(super) fn all(
     record: &LoadRecord,
@@ -39,8 +46,12 @@ pub(super) fn all(
         settings,
     };
     let mut signs = load.busy();
+    signs.extend(load.cpu_wait());
     signs.extend(load.no_local_port());
     signs.extend(load.not_conserved());
+    // Before what makes times differ: those of requests that failed are missing altogether.
+    signs.extend(load.not_connected());
+    signs.extend(load.failures());
     if let Some(open) = &record.observation.open {
         signs.extend(load.unsent(open));
         signs.extend(load.send_lag());
@@ -51,8 +62,6 @@ pub(super) fn all(
     signs.extend(load.little());
     signs.extend(load.uneven());
     signs.extend(load.queued());
-    signs.extend(load.not_connected());
-    signs.extend(load.failures());
     signs.extend(load.unsteady());
     signs.extend(load.silence());
     signs.extend(load.interrupted());
@@ -90,10 +99,10 @@ impl Load<'_> {
         let bound = self.settings.generator_busy;
         let workers = self.record.observation.workers.iter().enumerate();
         let mut busy: Vec<_> = workers
-            .filter(|(_, health)| health.busy() >= bound)
+            .filter(|(_, health)| health.busy() >= bound && self.has_worked())
             .collect();
         busy.sort_by(|(_, one), (_, other)| other.busy().total_cmp(&one.busy()));
-        let sign = |(worker, health): (usize, &deadheat_model::observation::WorkerHealth)| {
+        let sign = |(worker, health): (usize, &WorkerHealth)| {
             limit(Sign::Busy {
                 worker,
                 cpu: health.cpu,
@@ -102,6 +111,36 @@ impl Load<'_> {
             })
         };
         busy.into_iter().map(sign).collect()
+    }
+
+    /// Whether so much was answered that the workers' time went into that, and not into beginning or failing.
+    fn has_worked(&self) -> bool {
+        self.record.observation.measured.succeeded >= self.settings.generator_busy_answers
+    }
+
+    /// The worker that waited longest for a CPU, if that was long enough to show.
+    fn cpu_wait(&self) -> Option<Judged> {
+        let workers = self.record.observation.workers.iter().enumerate();
+        let waiting =
+            workers.filter_map(|(worker, health)| Some((worker, health, health.waited()?)));
+        let (worker, health, waited) =
+            waiting.max_by(|(_, _, one), (_, _, other)| one.total_cmp(other))?;
+        if waited < self.settings.cpu_wait || !self.has_worked() {
+            return None;
+        }
+        let busy = health.busy();
+        let sign = |bound| Sign::CpuWait {
+            worker,
+            cpu: health.cpu,
+            waited,
+            busy,
+            bound,
+        };
+        let full = self.settings.generator_busy;
+        Some(match busy + waited >= full {
+            true => limit(sign(full)),
+            false => doubt(sign(self.settings.cpu_wait)),
+        })
     }
 
     fn no_local_port(&self) -> Option<Judged> {
@@ -287,14 +326,15 @@ impl Load<'_> {
         let (wanted, in_flight) = (self.figures.wanted_in_flight?, self.figures.mean_in_flight?);
         let bound = self.settings.little_deviation;
         let holds = (in_flight - wanted).abs() <= bound * wanted;
+        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
+        let in_batches = pipeline > 1;
         let sign = Sign::Little {
             wanted,
             in_flight,
             bound,
+            in_batches,
         };
-        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
-        // Pipelined requests are sent again in batches, so that connections are not always full by design.
-        let weigh = if pipeline > 1 { note } else { doubt };
+        let weigh = if in_batches { note } else { doubt };
         (!holds).then(|| weigh(sign))
     }
 
@@ -373,19 +413,60 @@ impl Load<'_> {
         })
     }
 
-    fn silence(&self) -> Option<Judged> {
-        let observation = &self.record.observation;
+    /// The measurement in pieces of the width that was asked for, or finer: the intervals, or the bins of a load so
+    /// long that intervals were joined.
+    fn pieces(&self) -> Vec<Piece> {
+        let LoadRecord {
+            spec,
+            observation,
+            intervals,
+            ..
+        } = self.record;
         let measured = |interval: &&Interval| interval.phase == LoadPhase::Measurement;
-        let intervals: Vec<_> = self.record.intervals.iter().filter(measured).collect();
+        let mut intervals = intervals.iter().filter(measured).peekable();
+        let from = intervals.peek().map_or(spec.warm_up, |first| first.from);
+        let piece = |interval: &Interval| Piece {
+            from: interval.from,
+            until: interval.until,
+            succeeded: interval.succeeded,
+        };
+        let pieces: Vec<Piece> = intervals.map(piece).collect();
+        let widest = pieces.iter().map(|piece| piece.until - piece.from).max();
+        // One may be a little longer than asked for, where the load ends in it.
+        let asked = spec.interval.map(|width| width.mul_f64(1.5));
+        if widest <= asked || observation.bin.is_zero() {
+            return pieces;
+        }
+        let each = spec
+            .interval
+            .unwrap_or_default()
+            .div_duration_f64(observation.bin);
+        let bins = observation.bins.chunks((each.round() as usize).max(1));
+        let mut until = from;
+        bins.map(|bins| {
+            let from = until;
+            until += observation.bin * bins.len() as u32;
+            let succeeded = bins.iter().map(|bin| bin.succeeded).sum();
+            Piece {
+                from,
+                until,
+                succeeded,
+            }
+        })
+        .collect()
+    }
+
+    fn silence(&self) -> Option<Judged> {
+        let pieces = self.pieces();
         // At a low rate an interval may have no answer by chance.
-        let usual = observation.measured.succeeded / intervals.len().max(1) as u64;
+        let usual = self.record.observation.measured.succeeded / pieces.len().max(1) as u64;
         if usual < self.settings.silence_answers {
             return None;
         }
-        let silent = |interval: &&Interval| interval.succeeded == 0;
-        let runs = intervals.chunk_by(|one, next| silent(one) == silent(next));
+        let silent = |piece: &Piece| piece.succeeded == 0;
+        let runs = pieces.chunk_by(|one, next| silent(one) == silent(next));
         let runs = runs.filter(|run| run.iter().all(silent));
-        let span = |run: &[&Interval]| {
+        let span = |run: &[Piece]| {
             let from = run.first().map_or(Duration::ZERO, |first| first.from);
             let until = run.last().map_or(Duration::ZERO, |last| last.until);
             (from, until.saturating_sub(from))

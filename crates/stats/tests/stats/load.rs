@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    CountHistogram, Failure, LoadRecord, Schedule,
+    CountHistogram, Failure, Interval, LoadPhase, LoadRecord, Schedule,
     failure::FailurePhase,
     load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target},
     observation::ReceiveQueues,
@@ -66,6 +66,37 @@ fn a_worker_without_rest_is_the_limit_from_the_threshold_on() {
         verdict.signs[0].sign,
         Sign::Busy { cpu: Some(1), .. }
     ));
+}
+
+#[test]
+fn a_worker_that_waits_for_a_cpu_is_told_and_is_the_limit_when_it_has_no_time_left() {
+    let second = Second::of(5_000, Duration::from_millis(2));
+    let cases = [
+        (0.6, 0.05, None),
+        (0.6, 0.15, Some(Severity::Doubt)),
+        (0.6, 0.3, Some(Severity::Limit)),
+        (0.1, 0.8, Some(Severity::Limit)),
+    ];
+    for (busy, waited, expected) in cases {
+        let mut record = closed_loop(10, second).ended(busy);
+        let window = record.observation.window;
+        record.observation.workers[0].run_delay = Some(window.mul_f64(waited));
+        let found = severity(&record, |sign| matches!(sign, Sign::CpuWait { .. }));
+        assert_eq!(found, expected, "{busy} {waited}");
+        record.observation.workers[0].run_delay = None;
+        let found = severity(&record, |sign| matches!(sign, Sign::CpuWait { .. }));
+        assert_eq!(found, None, "the kernel does not tell");
+    }
+}
+
+#[test]
+fn a_worker_that_is_busy_with_beginning_or_failing_is_no_limit() {
+    let mut one = cases::one_request();
+    one.observation.workers[0].cpu_time = one.observation.window;
+    assert!(severity(&one, |sign| matches!(sign, Sign::Busy { .. })).is_none());
+    let mut failing = cases::only_failures();
+    failing.observation.workers[0].cpu_time = failing.observation.window;
+    assert_eq!(judge(&failing).standing, Standing::Failed);
 }
 
 #[test]
@@ -448,13 +479,10 @@ fn figures_follow_from_the_counts() {
     let failed = measured.failed.total() as f64 / measured.ended() as f64;
     assert_eq!(figures.failed_share, Some(failed));
     assert_eq!(
-        figures.valid_body_bytes_per_second, None,
-        "their lengths are not known"
+        figures.valid_body_bytes_per_second,
+        record.observation.valid_body_bytes as f64 / 8.0
     );
-    let mut known = record.clone();
-    known.spec.exchanges[0].expect.length = Some(12);
-    let bytes = LoadFigures::new(&known).valid_body_bytes_per_second;
-    assert_eq!(bytes, Some(measured.succeeded as f64 * 12.0 / 8.0));
+    assert!(figures.valid_body_bytes_per_second < figures.body_bytes_per_second);
 
     let service = figures.latency(LatencyKind::ServiceTime).unwrap();
     assert_eq!(service.samples, measured.succeeded);
@@ -507,6 +535,20 @@ fn a_server_that_stands_still_is_told_of_with_the_time() {
         .second(second)
         .ended(0.1);
     assert_eq!(severity(&closed, is_silence), Some(Severity::Doubt));
+
+    // A load of hours has its intervals joined, and a second of silence is still one.
+    let mut joined = frozen;
+    let measured = |interval: &Interval| interval.phase == LoadPhase::Measurement;
+    let first = joined.intervals.iter().position(measured).unwrap();
+    let rest = joined.intervals.split_off(first + 1);
+    rest.iter()
+        .for_each(|next| joined.intervals[first].append(next));
+    let found = sign(&joined, is_silence);
+    let expected = Sign::Silence {
+        from_seconds: 5.0,
+        seconds: 2.0,
+    };
+    assert_eq!(found, Some((Severity::Note, expected)));
 
     let load = Simulation::new("http://192.0.2.7/", open(3.0, 10, 3));
     let few = Second::of(3, second.service);

@@ -183,6 +183,7 @@ impl Simulation {
         observation.sent_bytes += interval.sent_bytes;
         observation.received_bytes += interval.received_bytes;
         observation.body_bytes += BODY * (interval.succeeded + interval.failed.total());
+        observation.valid_body_bytes += interval.valid_body_bytes;
         let halves = interval.succeeded / 2;
         for succeeded in [halves, interval.succeeded - halves] {
             let failed = interval.failed.total() / 2;
@@ -228,6 +229,7 @@ impl Simulation {
                 continue;
             }
             interval.succeeded += 1;
+            interval.valid_body_bytes += BODY;
             let service = service(second.service, self.answers);
             interval.service_time.record_ns(ns(service));
             let Some(response) = &mut interval.response_time else {
@@ -259,6 +261,7 @@ impl Simulation {
         observation.workers = vec![WorkerHealth {
             cpu: self.record.spec.cpus.first().copied(),
             cpu_time: window.mul_f64(busy),
+            run_delay: Some(window.mul_f64(0.004)),
             wall: window,
         }];
         let connections = observation.connections_opened;

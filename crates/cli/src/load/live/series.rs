@@ -1,8 +1,10 @@
-//! How a load went over time, in a bounded number of points: when they become too many, neighbours become one.
+//! How a load went over time, in a bounded number of points.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{Interval, LatencyHistogram, LoadPhase};
+
+use crate::load::thinned::{Piece, Thinned};
 
 /// The most points kept but for those that a change of phase keeps apart; more than a terminal's width shows.
 const MOST: usize = 240;
@@ -141,69 +143,35 @@ impl Point {
     }
 }
 
+impl Piece for Point {
+    fn phase(&self) -> LoadPhase {
+        self.phase
+    }
+
+    fn append(&mut self, next: Self) {
+        self.merge(&next);
+    }
+}
+
 /// The points of a load.
 #[derive(Clone, Debug)]
-pub(super) struct Series {
-    points: Vec<Point>,
-    /// Intervals that make a point.
-    span: u32,
-    /// Those that the last point has.
-    filled: u32,
-}
+pub(super) struct Series(Thinned<Point>);
 
 impl Default for Series {
     fn default() -> Self {
-        Self {
-            points: Vec::new(),
-            span: 1,
-            filled: 0,
-        }
+        Self(Thinned::new(MOST))
     }
 }
 
 impl Series {
     /// The points in order.
     pub(super) fn points(&self) -> &[Point] {
-        &self.points
+        self.0.pieces()
     }
 
     /// Adds the interval that follows.
     pub(super) fn push(&mut self, interval: &Interval) {
-        let point = Point::of(interval);
-        let grows = self.filled < self.span;
-        match self.points.last_mut() {
-            Some(last) if grows && last.phase == point.phase => {
-                last.merge(&point);
-                self.filled += 1;
-            }
-            _ => {
-                if self.points.len() >= MOST {
-                    self.halve();
-                }
-                self.points.push(point);
-                self.filled = 1;
-            }
-        }
-    }
-
-    /// Makes one of each two neighbours of the same phase.
-    fn halve(&mut self) {
-        let mut fewer: Vec<Point> = Vec::with_capacity(MOST);
-        let mut paired = true;
-        for point in self.points.drain(..) {
-            match fewer.last_mut() {
-                Some(last) if !paired && last.phase == point.phase => {
-                    last.merge(&point);
-                    paired = true;
-                }
-                _ => {
-                    fewer.push(point);
-                    paired = false;
-                }
-            }
-        }
-        self.points = fewer;
-        self.span *= 2;
+        self.0.push(Point::of(interval));
     }
 }
 
@@ -268,24 +236,6 @@ mod tests {
                 (3.0, 1.0, 7.0)
             );
         }
-    }
-
-    #[test]
-    fn phases_are_never_mixed_in_a_point() {
-        let mut series = Series::default();
-        for index in 0..1_000 {
-            let phase = if index < 301 {
-                LoadPhase::WarmUp
-            } else {
-                LoadPhase::Measurement
-            };
-            series.push(&second(index, phase, &[1_000_000]));
-        }
-        let warm_up = series
-            .points()
-            .iter()
-            .filter(|one| one.phase == LoadPhase::WarmUp);
-        assert_eq!(warm_up.map(|one| one.succeeded).sum::<u64>(), 301);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The plots of a load: over time, and by percentile. Each plot's main figures stand in a table, too.
 
 use plotly::{
-    Configuration, Layout, Plot, Scatter,
-    common::{DashType, Font, HoverInfo, Line, LineShape, Marker, Mode},
-    configuration::DisplayModeBar,
+    Layout, Plot, Scatter,
+    common::{DashType, HoverInfo, Line, LineShape, Marker, Mode},
     layout::{
         Axis, AxisType, HoverMode, Margin, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType,
+        TicksDirection,
     },
 };
 use serde::Serialize;
@@ -13,18 +13,15 @@ use serde::Serialize;
 use crate::{
     ReportError,
     figure::{figure, seconds},
+    html::plotting::{
+        BLUE, CLEAR, GREY, GRID, ORANGE, PURPLE, RED, configuration, font, in_script, latency_axis,
+    },
     load::{LoadView, Point},
 };
 
 const HEIGHT_PX: usize = 280;
-
-// Told apart by dash and by lightness, and with 3:1 contrast on the page's light and dark ground. Hues after
-// Okabe & Ito, "Color universal design" (2008).
-const BLUE: &str = "#2f86c8";
-const ORANGE: &str = "#c9741a";
-const PURPLE: &str = "#a765a3";
-const GREY: &str = "#84888c";
-const RED: &str = "#d0503a";
+/// The most ticks of an axis of latencies.
+const MOST_TICKS: usize = 9;
 
 /// A plot for the template.
 #[derive(Serialize)]
@@ -109,39 +106,48 @@ pub(super) fn of(view: &LoadView) -> Result<Vec<PlotView>, ReportError> {
     all.into_iter().flatten().map(view).collect()
 }
 
-/// JSON that cannot end the script element it stands in.
-fn in_script(json: &str) -> String {
-    json.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-}
-
 /// Valid answers, failures and the offered rate over time.
 fn over_time(view: &LoadView) -> Option<Drawing> {
     let points = &view.series.points;
     if points.len() < 2 {
         return None;
     }
-    let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
+    let of = |point: &Point| {
+        point
+            .valid
+            .max(point.failed)
+            .max(point.offered.unwrap_or(0.0))
+    };
+    let y_axis = amount_axis(points.iter().map(of));
     let mut drawing = Drawing::new("Answers and failures per second", time_axis(), y_axis);
     drawing.shade_warm_up(view);
     drawing.steps = true;
     let per_second = |value: f64| format!("{}/s", figure(value));
     if points.iter().any(|point| point.offered.is_some()) {
-        let line = points.iter().map(|point| (point.at, point.offered));
+        let line = steps(points, |point| point.offered);
         drawing.add(series("offered", Stroke::Dotted, GREY), line, per_second);
     }
-    let valid = points.iter().map(|point| (point.at, Some(point.valid)));
+    let valid = steps(points, |point| Some(point.valid));
     drawing.add(
         series("valid answers", Stroke::Solid, BLUE),
         valid,
         per_second,
     );
     if points.iter().any(|point| point.failed > 0.0) {
-        let failed = points.iter().map(|point| (point.at, Some(point.failed)));
+        let failed = steps(points, |point| Some(point.failed));
         drawing.add(series("failed", Stroke::Dashed, RED), failed, per_second);
     }
     Some(drawing)
+}
+
+/// A value that holds for each interval, from the start of the first one to the end of the last.
+fn steps(
+    points: &[Point],
+    of: impl Fn(&Point) -> Option<f64>,
+) -> impl Iterator<Item = (f64, Option<f64>)> {
+    let last = points.last().map(|point| (point.until, of(point)));
+    let starts = points.iter().map(move |point| (point.from, of(point)));
+    starts.chain(last)
 }
 
 /// Percentiles over time.
@@ -168,13 +174,9 @@ fn times(view: &LoadView) -> Option<Drawing> {
     } else {
         "Service time, closed loop,"
     };
-    let all: Vec<f64> = points
-        .iter()
-        .flat_map(|point| point.times)
-        .flatten()
-        .collect();
+    let all = points.iter().flat_map(|point| point.times).flatten();
     let title = format!("{kind} over time (logarithmic scale)");
-    let mut drawing = Drawing::new(&title, time_axis(), latency_axis(&all));
+    let mut drawing = Drawing::new(&title, time_axis(), latency_axis(all, MOST_TICKS));
     drawing.shade_warm_up(view);
     for (index, series) in names.into_iter().enumerate() {
         if known(index).next().is_some() {
@@ -191,7 +193,15 @@ fn held(view: &LoadView) -> Option<Drawing> {
     if known.count() < 2 {
         return None;
     }
-    let y_axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
+    let held = |point: &Point| [point.connections, point.in_flight, point.waiting];
+    let most = points.iter().flat_map(held).flatten().fold(0.0, f64::max);
+    let y_axis = amount_axis(std::iter::once(most));
+    // There is no half of a connection.
+    let y_axis = if most < 5.0 {
+        y_axis.dtick(1.0)
+    } else {
+        y_axis
+    };
     let mut drawing = Drawing::new("At each interval's end", time_axis(), y_axis);
     drawing.shade_warm_up(view);
     /// What of a point is drawn.
@@ -225,19 +235,19 @@ fn by_percentile(view: &LoadView) -> Option<Drawing> {
     if most < 10.0 {
         return None;
     }
-    let all: Vec<f64> = curves
+    let all = curves
         .iter()
-        .flat_map(|curve| curve.points.iter().map(|(_, time)| *time))
-        .collect();
+        .flat_map(|curve| curve.points.iter().map(|(_, time)| *time));
     let (ticks, names) = nines(most).into_iter().unzip();
     let x_axis = Axis::new()
         .type_(AxisType::Log)
         .tick_values(ticks)
-        .tick_text(names);
+        .tick_text(names)
+        .tick_angle(0.0);
     let mut drawing = Drawing::new(
         "Latency by percentile (both scales logarithmic)",
         x_axis,
-        latency_axis(&all),
+        latency_axis(all, MOST_TICKS),
     );
     // The last curve lies above: response time where there is one.
     for (index, curve) in curves.iter().enumerate() {
@@ -255,19 +265,28 @@ fn by_percentile(view: &LoadView) -> Option<Drawing> {
     Some(drawing)
 }
 
-/// 0 %, 90 %, 99 %, … as far as there are samples.
+/// p0, p90, p99, … as far as there are samples.
 fn nines(most: f64) -> Vec<(f64, String)> {
     let decades = most.log10().floor().clamp(1.0, 9.0) as u32;
     let tick = |decade: u32| {
         let name = match decade {
-            0 => "0 %".to_owned(),
-            1 => "90 %".to_owned(),
-            2 => "99 %".to_owned(),
-            more => format!("99.{} %", "9".repeat(more as usize - 2)),
+            0 => "p0".to_owned(),
+            1 => "p90".to_owned(),
+            2 => "p99".to_owned(),
+            more => format!("p99.{}", "9".repeat(more as usize - 2)),
         };
         (10_f64.powi(decade as i32), name)
     };
     (0..=decades).map(tick).collect()
+}
+
+/// An axis of rates or counts from zero on. SI prefixes are for large ones alone: nobody counts in "200m".
+fn amount_axis(values: impl Iterator<Item = f64>) -> Axis {
+    let axis = Axis::new().range_mode(RangeMode::ToZero);
+    match values.fold(0.0, f64::max) {
+        most if most < 1_000.0 => axis.tick_format("~g"),
+        _ => axis.tick_format("~s"),
+    }
 }
 
 fn time_axis() -> Axis {
@@ -275,36 +294,6 @@ fn time_axis() -> Axis {
         .range_mode(RangeMode::ToZero)
         .tick_suffix(" s")
         .n_ticks(8)
-}
-
-/// A logarithmic axis with 1, 2 and 5 of each decade, or 1 alone where those are many. (plotly's own ticks leave the
-/// unit out between the decades.)
-fn latency_axis(values: &[f64]) -> Axis {
-    const MOST: usize = 9;
-    let least = values.iter().copied().fold(f64::MAX, f64::min);
-    let most = values.iter().copied().fold(0.0, f64::max);
-    let of = |steps: &[u64]| -> Vec<u64> {
-        // Nanoseconds in whole numbers, from 1 µs to 5,000 s.
-        let decades = (3..13).map(|decade| 10_u64.pow(decade));
-        let ticks = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
-        let near = 0.5 * least..=2.0 * most;
-        ticks
-            .filter(|tick| near.contains(&(*tick as f64 / 1e9)))
-            .collect()
-    };
-    let mut ticks = of(&[1, 2, 5]);
-    if ticks.len() > MOST {
-        ticks = of(&[1]);
-    }
-    let name = |ns: &u64| match *ns {
-        ns if ns < 1_000_000 => format!("{} µs", ns / 1_000),
-        ns if ns < 1_000_000_000 => format!("{} ms", ns / 1_000_000),
-        ns => format!("{} s", ns / 1_000_000_000),
-    };
-    Axis::new()
-        .type_(AxisType::Log)
-        .tick_text(ticks.iter().map(name).collect())
-        .tick_values(ticks.iter().map(|tick| *tick as f64 / 1e9).collect())
 }
 
 impl Drawing {
@@ -315,31 +304,25 @@ impl Drawing {
                 .zero_line(false)
                 .show_grid(true)
                 .auto_margin(true)
-                .grid_color("rgba(128,128,128,0.25)")
+                .grid_color(GRID)
+                // Ticks that are not seen keep the labels of both axes apart where they meet.
+                .ticks(TicksDirection::Outside)
+                .tick_length(5)
+                .tick_color(CLEAR)
         };
         let layout = Layout::new()
             .auto_size(true)
             .height(HEIGHT_PX)
             .margin(Margin::new().left(48).right(18).top(8).bottom(32))
-            .paper_background_color("rgba(0,0,0,0)")
-            .plot_background_color("rgba(0,0,0,0)")
-            .font(
-                Font::new()
-                    .size(12)
-                    .family("ui-sans-serif, system-ui, sans-serif"),
-            )
+            .paper_background_color(CLEAR)
+            .plot_background_color(CLEAR)
+            .font(font())
             .hover_mode(HoverMode::Closest)
             .show_legend(false)
             .x_axis(styled(x_axis))
             .y_axis(styled(y_axis));
         let mut plot = Plot::new();
-        plot.set_configuration(
-            Configuration::new()
-                .responsive(true)
-                .display_mode_bar(DisplayModeBar::False)
-                .display_logo(false)
-                .show_send_to_cloud(false),
-        );
+        plot.set_configuration(configuration());
         Self {
             title: title.to_owned(),
             plot,
@@ -384,7 +367,7 @@ impl Drawing {
         };
         let hover: Vec<String> = y.iter().map(said).collect();
         // Few points are shown one by one: a line through two of them hides where they are.
-        let few = x.len() <= 60;
+        let few = x.len() <= 60 && !self.steps;
         let trace = Scatter::new(x, y)
             .name(&series.name)
             .mode(if few { Mode::LinesMarkers } else { Mode::Lines })
@@ -397,7 +380,7 @@ impl Drawing {
                     .color(series.colour)
                     .width(2.0)
                     .shape(if self.steps {
-                        LineShape::Hvh
+                        LineShape::Hv
                     } else {
                         LineShape::Linear
                     })

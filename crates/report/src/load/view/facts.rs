@@ -60,11 +60,13 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
         ),
     ));
     let per_second = |value: f64| format!("{}/s", bytes(value));
-    let goodput = figures.valid_body_bytes_per_second.map_or_else(
-        || "not known: some requests failed, and valid bodies have no fixed length".to_owned(),
-        |valid| format!("{} in bodies of valid answers", per_second(valid)),
-    );
-    facts.push(fact("Goodput", goodput));
+    facts.push(fact(
+        "Goodput",
+        format!(
+            "{} in bodies of valid answers",
+            per_second(figures.valid_body_bytes_per_second)
+        ),
+    ));
     facts.push(fact(
         "Received",
         format!(
@@ -174,16 +176,29 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
             percent(settings.generator_busy)
         ),
     )];
+    if let Some(waited) = figures.cpu_wait {
+        facts.push(fact(
+            "CPU wait",
+            format!(
+                "{} of the time something else had a worker's CPU (told from {} on)",
+                share(waited),
+                percent(settings.cpu_wait)
+            ),
+        ));
+    }
     if let Some(lag) = figures.latency(LatencyKind::SendLag) {
         facts.push(fact("Send lag", summary(lag)));
     }
-    if let (Some(wanted), Some(found)) = (figures.wanted_in_flight, figures.mean_in_flight) {
+    // Failed requests are in flight, too, and stand in no service time.
+    let few_failed = figures.failed_share <= Some(settings.failures);
+    let in_flight = figures.wanted_in_flight.zip(figures.mean_in_flight);
+    if let Some((wanted, found)) = in_flight.filter(|_| few_failed) {
         facts.push(fact(
             "In flight",
             format!(
                 "{} of {} on average (throughput × mean service time)",
                 figure(found),
-                figure(wanted)
+                count(wanted as u64)
             ),
         ));
     }

@@ -6,7 +6,7 @@ mod plan;
 mod series;
 mod signs;
 
-use deadheat_model::{FailureCounts, LoadRecord};
+use deadheat_model::{Failure, LoadRecord, Observation, observation::FailureGroup};
 use deadheat_stats::load::{Judged, LoadAnalysis, LoadVerdict, Severity, Standing};
 use serde::Serialize;
 
@@ -162,17 +162,18 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
             let requests = measured.ended();
             let all = match requests {
                 0 => "no request ended in the measurement".to_owned(),
+                1 => "the only request was not answered validly".to_owned(),
                 _ => format!(
                     "none of {} was answered validly",
                     counted(requests as usize, "request")
                 ),
             };
-            let failed = if requests > 0 {
-                &measured.failed
-            } else {
-                &record.observation.total.failed
-            };
-            format!("Nothing was measured: {all}{}.", most_frequent(failed))
+            let why = most_frequent_failure(&record.observation);
+            let why = why.map_or(String::new(), |why| match requests {
+                1 => format!(": {why}"),
+                _ => format!("; most often {why}"),
+            });
+            format!("Nothing was measured: {all}{why}.")
         }
         Standing::Doubtful => {
             let why = first(Severity::Doubt).unwrap_or_default();
@@ -182,11 +183,32 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     }
 }
 
-/// "; most often: the connection was refused".
-fn most_frequent(failed: &FailureCounts) -> String {
-    let most = failed.iter().max_by_key(|(_, count)| *count);
-    most.map_or(String::new(), |(kind, _)| {
-        format!("; most often {}", kind.describe())
+/// What failed most often, in words ("the connection was refused"): in the measurement, or in the whole load if nothing
+/// failed there. With the cause where the kind alone says too little to go on with.
+pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
+    let in_measurement = observation.measured.failed.total() > 0;
+    let failed = match in_measurement {
+        true => &observation.measured.failed,
+        false => &observation.total.failed,
+    };
+    let (kind, _) = failed.iter().max_by_key(|(_, count)| *count)?;
+    let of_kind = observation.failures.iter().filter(|one| one.kind == kind);
+    let many = |group: &FailureGroup| match in_measurement {
+        true => group.measured,
+        false => group.total,
+    };
+    let cause = of_kind.max_by_key(|group| many(group));
+    let telling = matches!(
+        kind,
+        Failure::WrongStatus
+            | Failure::Tls
+            | Failure::ConnectOther
+            | Failure::BadHead
+            | Failure::BadFraming
+    );
+    Some(match cause.filter(|_| telling) {
+        Some(group) => format!("{} ({})", kind.describe(), clean(&group.cause)),
+        None => kind.describe().to_owned(),
     })
 }
 
@@ -274,9 +296,19 @@ fn failures(record: &LoadRecord) -> Vec<FailureRow> {
     rows
 }
 
+/// Each as it was seen; equal ones once, with how many there are.
 fn examples(record: &LoadRecord) -> Vec<Fact> {
-    let examples = record.observation.examples.iter();
-    examples
-        .map(|example| fact(example.kind.name(), clean(&example.detail)))
-        .collect()
+    let mut seen: Vec<(Fact, usize)> = Vec::new();
+    for example in &record.observation.examples {
+        let example = fact(example.kind.name(), clean(&example.detail));
+        match seen.iter_mut().find(|(other, _)| *other == example) {
+            Some((_, times)) => *times += 1,
+            None => seen.push((example, 1)),
+        }
+    }
+    let told = |(example, times): (Fact, usize)| match times {
+        1 => example,
+        times => fact(&example.name, format!("{} (×{times})", example.value)),
+    };
+    seen.into_iter().map(told).collect()
 }

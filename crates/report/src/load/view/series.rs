@@ -21,6 +21,8 @@ pub struct Series {
 /// An interval, or a bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
+    /// Its start, in seconds since the load's start.
+    pub from: f64,
     /// Its middle, in seconds since the load's start.
     pub at: f64,
     /// Its end, in seconds since the load's start.
@@ -95,6 +97,7 @@ fn point(interval: &Interval) -> Point {
         found.map(|found| found.as_secs_f64())
     };
     Point {
+        from: interval.from.as_secs_f64(),
         at: interval.from.as_secs_f64() + length / 2.0,
         until: interval.until.as_secs_f64(),
         valid: interval.throughput(),
@@ -130,6 +133,7 @@ fn of_bins(record: &LoadRecord) -> Vec<Point> {
         let from = index as f64 * width;
         let length = (window - from).min(width);
         (length > 0.0).then(|| Point {
+            from,
             at: from + length / 2.0,
             until: from + length,
             valid: bin.succeeded as f64 / length,

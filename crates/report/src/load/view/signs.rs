@@ -21,6 +21,20 @@ pub(super) fn sentence(sign: &Sign) -> String {
                 percent(*bound)
             )
         }
+        Sign::CpuWait {
+            worker,
+            cpu,
+            waited,
+            busy,
+            ..
+        } => {
+            let place = cpu.map_or("a CPU".to_owned(), |cpu| format!("CPU {cpu}"));
+            let ran = format!(" (it ran for {})", percent(*busy));
+            format!(
+                "worker {worker} had to wait for {place} for {} of the time{ran}: something else ran there, so give it a CPU of its own (--cpus).",
+                percent(*waited)
+            )
+        }
         Sign::NoLocalPort { requests } => format!(
             "no local port was left to connect from for {}; let connections carry more requests, or add source addresses.",
             counted(*requests as usize, "request")
@@ -69,16 +83,21 @@ pub(super) fn sentence(sign: &Sign) -> String {
         ),
         Sign::Unfinished { .. } => unfinished(sign),
         Sign::Little {
-            wanted, in_flight, ..
+            wanted,
+            in_flight,
+            in_batches,
+            ..
         } => format!(
-            "{} requests could be in flight, and throughput × mean service time makes {} (Little's law): something else than the server was waited for.",
-            figure(*wanted),
-            figure(*in_flight)
+            "{} could be in flight, and throughput × mean service time makes {} (Little's law): {}.",
+            counted(*wanted as usize, "request"),
+            figure(*in_flight),
+            if *in_batches {
+                "pipelined requests go out in batches, so that connections are not always full"
+            } else {
+                "something else than the server was waited for"
+            }
         ),
-        Sign::Connections { wanted, peak: 0 } => format!(
-            "none of {} was ever open.",
-            counted(*wanted as usize, "connection")
-        ),
+        Sign::Connections { peak: 0, .. } => "no connection was ever open.".to_owned(),
         Sign::Connections { wanted, peak } => format!(
             "of {}, no more than {} were open at once.",
             counted(*wanted as usize, "connection"),
@@ -175,7 +194,9 @@ pub(super) fn sentence(sign: &Sign) -> String {
 /// What a limit of the generator does to the figures: a sentence to go on with, or nothing.
 pub(super) const fn meaning(sign: &Sign) -> &'static str {
     match sign {
-        Sign::Busy { .. } => " Throughput is a lower bound for the server, times are upper bounds.",
+        Sign::Busy { .. } | Sign::CpuWait { .. } => {
+            " Throughput is a lower bound for the server, times are upper bounds."
+        }
         Sign::Late { .. } => " The server was asked for less than was to be offered.",
         Sign::SendLag { .. } => " Response times say more of the generator than of the server.",
         _ => "",

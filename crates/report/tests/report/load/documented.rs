@@ -222,6 +222,7 @@ fn records() -> Vec<LoadRecord> {
     unix.spec.target.endpoint = Endpoint::Unix {
         path: "/run/server.sock".into(),
     };
+    unix.observation.workers[0].run_delay = Some(unix.observation.window / 2);
     unix.spec.target.sources = vec!["192.0.2.1".parse().unwrap()];
     let tls = unix.spec.target.tls.as_mut().unwrap();
     tls.trust = Trust::Authorities {
@@ -294,7 +295,7 @@ fn every_failure_has_its_row() {
 
 #[test]
 fn every_column_of_the_csv_is_described_in_order() {
-    let table = csv(&cases::closed_fine());
+    let table = csv(&cases::closed_fine().intervals);
     let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
     let described: Vec<String> = rows("CSV")
         .into_iter()

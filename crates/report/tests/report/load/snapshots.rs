@@ -56,7 +56,7 @@ fn rows_for_spreadsheets() {
             .unwrap();
         insta::assert_snapshot!(
             format!("load-csv-{name}"),
-            csv(&record).replace("\r\n", "\n")
+            csv(&record.intervals).replace("\r\n", "\n")
         );
     }
 }

@@ -1,0 +1,115 @@
+//! What all plots have in common: colours, the axis of latencies, how a plot stands in its page.
+
+use plotly::{
+    Configuration,
+    common::Font,
+    configuration::DisplayModeBar,
+    layout::{Axis, AxisType},
+};
+
+// Told apart by shape or dash and by lightness, and with 3:1 contrast on the page's light and dark ground. Hues after
+// Okabe & Ito, "Color universal design" (2008).
+pub(crate) const BLUE: &str = "#2f86c8";
+pub(crate) const ORANGE: &str = "#c9741a";
+pub(crate) const PURPLE: &str = "#a765a3";
+pub(crate) const GREY: &str = "#84888c";
+pub(crate) const RED: &str = "#d0503a";
+/// Lines behind the plot.
+pub(crate) const GRID: &str = "rgba(128,128,128,0.25)";
+/// The ground is the page's.
+pub(crate) const CLEAR: &str = "rgba(0,0,0,0)";
+
+/// JSON that cannot end the script element it stands in.
+pub(crate) fn in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+}
+
+/// The page's font, whose colour the page's style sets.
+pub(crate) fn font() -> Font {
+    Font::new()
+        .size(12)
+        .family("ui-sans-serif, system-ui, sans-serif")
+}
+
+/// As wide as the page, and without buttons.
+pub(crate) fn configuration() -> Configuration {
+    Configuration::new()
+        .responsive(true)
+        .display_mode_bar(DisplayModeBar::False)
+        .display_logo(false)
+        .show_send_to_cloud(false)
+}
+
+/// A logarithmic axis for times in seconds, with 1, 2 and 5 of each decade, or 1 alone where those are more than
+/// `most`. (plotly's own ticks leave the unit out between the decades.)
+pub(crate) fn latency_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
+    let (ticks, names) = latency_ticks(values, most).into_iter().unzip();
+    Axis::new()
+        .type_(AxisType::Log)
+        .tick_values(ticks)
+        .tick_text(names)
+}
+
+fn latency_ticks(
+    values: impl Iterator<Item = f64> + Clone,
+    most_ticks: usize,
+) -> Vec<(f64, String)> {
+    let least = values.clone().fold(f64::MAX, f64::min);
+    let most = values.fold(0.0, f64::max);
+    let near = 0.5 * least..=2.0 * most;
+    let of = |steps: &[u64]| -> Vec<(f64, String)> {
+        // Nanoseconds in whole numbers, from 1 µs to 5,000 s.
+        let decades = (3..13).map(|decade| 10_u64.pow(decade));
+        let ticks = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
+        let ticks = ticks.map(|ns| (ns as f64 / 1e9, whole_time(ns)));
+        ticks.filter(|(tick, _)| near.contains(tick)).collect()
+    };
+    let fine = of(&[1, 2, 5]);
+    if fine.len() <= most_ticks {
+        fine
+    } else {
+        of(&[1])
+    }
+}
+
+fn whole_time(ns: u64) -> String {
+    match ns {
+        0..1_000_000 => format!("{} µs", ns / 1_000),
+        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
+        _ => format!("{} s", ns / 1_000_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(values: &[f64]) -> Vec<String> {
+        let ticks = latency_ticks(values.iter().copied(), 7);
+        ticks.into_iter().map(|(_, name)| name).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_times_around_all_values() {
+        assert_eq!(names(&[0.0012, 0.0014]), ["1 ms", "2 ms"]);
+        assert_eq!(
+            names(&[90e-6, 2.1e-3]),
+            ["50 µs", "100 µs", "200 µs", "500 µs", "1 ms", "2 ms"]
+        );
+        assert_eq!(
+            names(&[20e-6, 9.0]),
+            ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]
+        );
+        assert_eq!(names(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn json_cannot_end_its_script() {
+        assert_eq!(
+            in_script(r#"{"a":"</script>&"}"#),
+            r#"{"a":"\u003c/script\u003e\u0026"}"#
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! The floor: a loop that does nothing but the system calls of a load with readiness. It looks at no answer, measures
+//! nothing and counts reads, so that it is no load generator; but no generator with readiness needs less.
+
+use std::{
+    collections::VecDeque,
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use rustix::{
+    buffer::spare_capacity,
+    event::{
+        Timespec,
+        epoll::{self, CreateFlags, Event, EventData, EventFlags},
+    },
+    io::Errno,
+    thread::set_current_timer_slack,
+};
+
+use super::show;
+
+/// What the floor is asked to do: small answers on connections that are kept.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Options {
+    /// The server
+    #[arg(long)]
+    address: SocketAddr,
+    /// The path that is asked for
+    #[arg(long)]
+    path: String,
+    /// Connections
+    #[arg(long)]
+    connections: usize,
+    /// How long
+    #[arg(long)]
+    seconds: u64,
+    /// Requests per second [default: one after the other on each connection]
+    #[arg(long)]
+    rate: Option<u32>,
+    /// Sleep for so many microseconds at least, whatever comes: fewer wake-ups, and late
+    #[arg(long, value_name = "MICROSECONDS")]
+    nap: Option<u64>,
+}
+
+/// Loads, and says how many answers were read.
+pub(crate) fn run(options: &Options) -> Result<(), String> {
+    let answers = load(options).map_err(|error| format!("loading {}: {error}", options.address))?;
+    show::result(&format!("answers: {answers}"));
+    Ok(())
+}
+
+fn load(options: &Options) -> std::io::Result<u64> {
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n",
+        options.path, options.address
+    );
+    let request = request.as_bytes();
+    let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+    let mut sockets = Vec::with_capacity(options.connections);
+    for slot in 0..options.connections {
+        let socket = TcpStream::connect(options.address)?;
+        socket.set_nodelay(true)?;
+        socket.set_nonblocking(true)?;
+        let data = EventData::new_u64(slot as u64);
+        epoll::add(&epoll, &socket, data, EventFlags::IN | EventFlags::ET)?;
+        sockets.push(socket);
+    }
+    // As exact as Deadheat's timers; where that is refused the floor is a little lower than it should be.
+    let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
+    let gap = options.rate.map(|rate| Duration::from_secs(1) / rate);
+    let start = Instant::now();
+    let length = Duration::from_secs(options.seconds);
+    let mut events: Vec<Event> = Vec::with_capacity(128);
+    let mut buffer = vec![0; 16 * 1024];
+    let mut free: VecDeque<usize> = (0..options.connections).collect();
+    let (mut answers, mut due) = (0, Duration::ZERO);
+    loop {
+        let now = start.elapsed();
+        if now >= length {
+            return Ok(answers);
+        }
+        // The requests whose time has come; without a rate, all that can be sent.
+        while gap.is_none_or(|_| due <= now)
+            && let Some(slot) = free.pop_front()
+        {
+            (&sockets[slot]).write_all(request)?;
+            due += gap.unwrap_or_default();
+        }
+        let until = gap.map_or(length, |_| due.min(length));
+        let mut wait = until.saturating_sub(start.elapsed());
+        if let Some(nap) = options.nap {
+            thread::sleep(wait.max(Duration::from_micros(nap)));
+            wait = Duration::ZERO;
+        }
+        let timeout = Timespec {
+            tv_sec: wait.as_secs() as i64,
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        events.clear();
+        match epoll::wait(&epoll, spare_capacity(&mut events), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for event in &events {
+            let slot = event.data.u64() as usize;
+            if (&sockets[slot]).read(&mut buffer)? == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            answers += 1;
+            free.push_back(slot);
+        }
+    }
+}
