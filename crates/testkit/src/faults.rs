@@ -344,6 +344,10 @@ pub fn wrong() -> Vec<Case> {
             &[Head],
             send("220 mail.example ESMTP\r\n"),
         ),
+        Case::wrong("an empty line first", Failure::BadHead, &[Head], {
+            // A server may skip one before a request; nobody may before an answer (RFC 9112 § 2.2).
+            send([b"\r\n", &whole[..]].concat())
+        }),
         Case::wrong("garbage, then FIN", Failure::BadHead, &[Head], {
             then(BODY, Step::Fin)
         }),

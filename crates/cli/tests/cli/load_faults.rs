@@ -118,7 +118,7 @@ fn check(case: Case, which: Loop) {
         _ => send_there(which, &url(&server), REQUESTS, &more),
     };
     let server = server.seen_at_rest();
-    let loaded = loaded.agrees_with(&server);
+    let loaded = loaded.of(&name).agrees_with(&server);
     let loaded = match outcome {
         Ok(()) => loaded.all_succeed(REQUESTS),
         Err(kind) => loaded.all_fail(REQUESTS, kind, phases),
@@ -126,21 +126,21 @@ fn check(case: Case, which: Loop) {
     let seen = &loaded.seen;
     if outcome.is_ok() {
         let bodies = REQUESTS * body.len() as u64;
-        assert_eq!(seen.body_bytes, bodies, "{name}: {loaded}");
+        assert_eq!(seen.body_bytes, bodies, "{loaded}");
     }
     if accepted_only {
         return;
     }
     assert_eq!(
         server.requests, REQUESTS,
-        "{name}: every request was seen, and none twice"
+        "every request was seen, and none twice: {loaded}"
     );
     match keeps {
-        true => assert!(server.connections <= which.most(), "{name}: {loaded}"),
-        false => assert!(server.connections >= REQUESTS, "{name}: {loaded}"),
+        true => assert!(server.connections <= which.most(), "{loaded}"),
+        false => assert!(server.connections >= REQUESTS, "{loaded}"),
     }
     if outcome.is_err() {
-        assert_eq!(seen.service_time.count(), 0, "{name}: {loaded}");
+        assert_eq!(seen.service_time.count(), 0, "{loaded}");
     }
 }
 

@@ -43,7 +43,7 @@ fn long_and_short_bodies_follow_each_other_on_one_connection() {
             spec.content_sample = content_sample;
             spec.exchanges = LENGTHS
                 .iter()
-                .map(|length| expecting(RequestSpec::get(&format!("/{length}")), &body(*length)))
+                .map(|length| expecting(RequestSpec::get(format!("/{length}")), &body(*length)))
                 .collect();
             let seen = run(&spec);
             let what = format!("pieces of {piece}, content of one in {content_sample}");

@@ -149,6 +149,12 @@ impl Loaded {
         }
     }
 
+    /// Names the case that it is of, for what is said when something is wrong.
+    pub fn of(mut self, case: &str) -> Self {
+        self.shown = format!("{case}: {}", self.shown);
+        self
+    }
+
     /// Asserts that what it counted is what the server saw, for a load with a count from its first request on.
     ///
     /// No more can be known where a request was cut off before its answer began, or was on its way at the end: it may
