@@ -56,6 +56,11 @@ impl Events {
         Self(Vec::with_capacity(EVENTS))
     }
 
+    /// Whether nothing has happened.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Each event.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Ready> {
         self.0.iter().map(|event| {

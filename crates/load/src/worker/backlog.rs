@@ -57,7 +57,9 @@ impl Worker<'_> {
         if let (Some(backlog), Some(arrivals)) = (&mut self.backlog, &self.plan.arrivals) {
             let next = backlog.cursor.next(arrivals);
             let due = |at: u64| self.timeline.start.saturating_add(at);
+            let before = self.next_arrival;
             self.next_arrival = next.map_or(NEVER, due);
+            self.arrival_gap = self.next_arrival.saturating_sub(before);
         }
     }
 

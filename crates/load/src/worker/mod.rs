@@ -7,6 +7,7 @@
 
 mod backlog;
 mod connects;
+mod lateness;
 mod reading;
 mod requests;
 
@@ -31,6 +32,7 @@ use crate::{
 };
 
 use backlog::Backlog;
+use lateness::Lateness;
 
 /// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;
@@ -84,6 +86,10 @@ pub(crate) struct Worker<'a> {
     backlog: Option<Backlog>,
     /// When the next one's time comes; in a closed loop never.
     next_arrival: u64,
+    /// How long after the one before that is.
+    arrival_gap: u64,
+    /// How late timers are.
+    lateness: Lateness,
     heads: Heads,
     contents: Contents,
     recorder: Recorder,
@@ -163,6 +169,8 @@ impl<'a> Worker<'a> {
             opening: 0,
             vain_goodbyes: 0,
             next_arrival: NEVER,
+            arrival_gap: NEVER,
+            lateness: Lateness::default(),
             heads: Heads::new(),
             contents: Contents::new(exchanges, plan.content_sample),
             recorder: Recorder::new(plan.bin, plan.length(), extent),
@@ -189,7 +197,6 @@ impl<'a> Worker<'a> {
         self.begin(timeline);
         while self.phase != Phase::Over {
             self.wait(events)?;
-            self.tick();
             if self.now >= self.next_look {
                 self.look_at_queues();
             }
@@ -247,14 +254,22 @@ impl<'a> Worker<'a> {
         self.expire();
     }
 
+    /// Waits for what happens next, and reads the clock.
     fn wait(&mut self, events: &mut Events) -> Result<(), LoadError> {
         let until = self.deadlines.next().min(self.edge).min(self.now + NAP);
-        let until = until.min(self.next_arrival);
-        let waited = self.poller.wait(events, until.saturating_sub(self.now));
+        let wake = self.lateness.wake_for(self.next_arrival, self.arrival_gap);
+        let until = until.min(wake);
+        let timeout = until.saturating_sub(self.now);
+        let waited = self.poller.wait(events, timeout);
         waited.map_err(|source| LoadError::Poll {
             worker: self.index,
             source,
-        })
+        })?;
+        self.tick();
+        if timeout > 0 && events.is_empty() {
+            self.lateness.note(until, self.now);
+        }
+        Ok(())
     }
 
     /// Reads the clock, and passes into the next phase where it is time. All times of a load come from here, so
