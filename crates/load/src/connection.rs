@@ -13,21 +13,6 @@ use crate::{
     verify::Answer,
 };
 
-/// The shortest rest of a body that is not read piece by piece as it comes.
-const WORTH_WAITING: u64 = 64 * 1024;
-/// How much of a body is waited for at most.
-const BULK: u64 = 1024 * 1024;
-/// What the kernel may be asked to hold for all connections together.
-const HELD: u64 = 64 * 1024 * 1024;
-
-/// How much of a long body's rest one of `connections` is to wait for: 1 where they are too many for more.
-pub(crate) fn bulk(connections: u64) -> u32 {
-    match HELD / connections.max(1) {
-        each if each < WORTH_WAITING => 1,
-        each => each.min(BULK) as u32,
-    }
-}
-
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -148,8 +133,6 @@ pub(crate) struct Connection {
     socket: Option<OwnedFd>,
     pub(crate) tls: Option<Box<Session>>,
     watched: Option<Watch>,
-    /// How many bytes must have come before the socket is readable.
-    low_water: u32,
     established: bool,
 }
 
@@ -172,7 +155,6 @@ impl Connection {
             socket: None,
             tls: None,
             watched: None,
-            low_water: 1,
             established: false,
         }
     }
@@ -259,36 +241,9 @@ impl Connection {
         self.established
     }
 
-    /// Bytes in the receive queue that wait for being read; `None` where that cannot be known. What has come of a
-    /// body, but is less than is waited for, does not wait for this side.
+    /// Bytes in the receive queue that nobody has read; `None` where that cannot be known.
     pub(crate) fn unread(&self) -> Option<u64> {
-        let bytes = rustix::io::ioctl_fionread(self.socket.as_ref()?).ok()?;
-        Some(match bytes < u64::from(self.low_water) {
-            true => 0,
-            false => bytes,
-        })
-    }
-
-    /// Lets the connection be ready for reading only once a good part of the rest of a long body has come: being woken
-    /// costs more than the reading itself where the kernel drops what comes. Never more is waited for than will come.
-    /// Whether there is something new to wait for: the system tells when it is there, even if it is by now.
-    #[inline]
-    pub(crate) fn wait_for_the_bulk(&mut self, bulk: u32) -> bool {
-        let wanted = match self.reader.body_left() {
-            Some(left) if left >= WORTH_WAITING => left.min(u64::from(bulk)) as u32,
-            _ => 1,
-        };
-        if wanted == self.low_water {
-            return false;
-        }
-        let Some(socket) = &self.socket else {
-            return false;
-        };
-        if socket::set_low_water(socket, wanted).is_err() {
-            return false;
-        }
-        self.low_water = wanted;
-        wanted > 1
+        rustix::io::ioctl_fionread(self.socket.as_ref()?).ok()
     }
 
     /// Closes the socket, if there is one (which takes it out of the readiness queue, too). Whether it had been
@@ -302,7 +257,6 @@ impl Connection {
         self.socket = None;
         self.tls = None;
         self.watched = None;
-        self.low_water = 1;
         self.holding = false;
         self.state = State::Absent;
         std::mem::take(&mut self.established)

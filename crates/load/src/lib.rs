@@ -8,8 +8,7 @@
 //! Schedule, stop rule and protocol are values: `schedule` turns the first two into instants and a quota, `http1`
 //! is the only module that knows the bytes of the third, and there is one loop.
 
-// One call of setsockopt(2) in `socket`, for want of a safe wrapper, is the exception.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod connection;
 mod crew;
@@ -64,6 +63,16 @@ pub enum LoadEvent {
     Phase(Phase),
     /// An interval is over. Intervals come in order, and only where the spec asks for them.
     Interval(Box<Interval>),
+}
+
+/// Whether a load of `spec` could be started: everything that [`run`] looks at before its first request, short of the
+/// threads and their CPUs.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub fn check(spec: &LoadSpec) -> Result<(), LoadError> {
+    Plan::new(spec)?.ensure_descriptors()
 }
 
 /// Loads a server as `spec` says.

@@ -7,7 +7,7 @@ use deadheat_model::load::{
 };
 
 use crate::{
-    LoadError, connection,
+    LoadError,
     http1::{EncodedRequest, Manner},
     schedule::{Arrivals, Quota},
     socket::Peer,
@@ -62,8 +62,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) stop: StopRule,
     pub(crate) quota: Quota,
     pub(crate) timeouts: Timeouts,
-    /// How many bytes of a long body's rest are waited for (see [`connection::bulk`]).
-    pub(crate) bulk: u32,
     pub(crate) content_sample: u32,
     pub(crate) bin: Duration,
     pub(crate) interval: Option<Duration>,
@@ -129,16 +127,10 @@ impl<'a> Plan<'a> {
             Schedule::Open { .. } if reuse == Reuse::PerRequest => 0,
             Schedule::Open { connections, .. } => *connections,
         };
-        // TLS and Unix sockets come in pieces of their own.
-        let bulk = match peer.is_tcp() && tls.is_none() {
-            true => connection::bulk(u64::from(spec.schedule.most_connections())),
-            false => 1,
-        };
         Ok(Self {
             target: &spec.target,
             peer,
             tls,
-            bulk,
             cycle: cycle(&spec.exchanges)?,
             exchanges,
             pipeline: pipeline as usize,

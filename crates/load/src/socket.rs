@@ -3,7 +3,7 @@
 use std::{
     io,
     net::{IpAddr, SocketAddr},
-    os::fd::{AsRawFd, OwnedFd},
+    os::fd::OwnedFd,
 };
 
 use deadheat_model::load::Endpoint;
@@ -113,28 +113,6 @@ pub(crate) fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> 
 #[inline]
 pub(crate) fn drop_bytes(socket: &OwnedFd, room: &mut [u8]) -> Result<usize, Errno> {
     receive(socket, room, RecvFlags::TRUNC)
-}
-
-/// Lets the socket be readable only once `bytes` have come, or the stream has ended (socket(7), `SO_RCVLOWAT`); 1: at
-/// once. Linux makes room for them in the receive queue. Neither rustix nor socket2 offers it.
-#[allow(unsafe_code)]
-pub(crate) fn set_low_water(socket: &OwnedFd, bytes: u32) -> Result<(), Errno> {
-    let value = libc::c_int::try_from(bytes).map_err(|_| Errno::INVAL)?;
-    let length = size_of_val(&value) as libc::socklen_t;
-    // SAFETY: the descriptor is open as long as it is borrowed, and `length` bytes are read from `value`.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVLOWAT,
-            (&raw const value).cast(),
-            length,
-        )
-    };
-    match result {
-        0 => Ok(()),
-        _ => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)),
-    }
 }
 
 #[inline]

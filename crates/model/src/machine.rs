@@ -19,4 +19,15 @@ pub struct Machine {
     pub mitigations: Vec<String>,
     /// The frequency governor, where there is one.
     pub governor: Option<String>,
+    /// The system's TCP congestion control, where it is known.
+    #[serde(default)]
+    pub congestion_control: Option<String>,
+}
+
+impl Machine {
+    /// Whether what a local server sends is paced: BBR spreads it over time also where there is no network.
+    pub fn paces_loopback(&self) -> bool {
+        let name = self.congestion_control.as_deref();
+        name.is_some_and(|name| name.starts_with("bbr"))
+    }
 }

@@ -61,12 +61,13 @@ fn core_of(cpu: usize) -> String {
     fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string())
 }
 
-/// The processor's model and the kernel.
+/// The processor's model, the kernel, and how TCP is sent.
 pub(crate) fn describe() -> String {
     let model = value_of("/proc/cpuinfo", "model name");
     let model = model.unwrap_or_else(|| "an unnamed processor".to_owned());
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{model}, Linux {}", kernel.trim())
+    let tcp = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
+    format!("{model}, Linux {}, TCP {}", kernel.trim(), tcp.trim())
 }
 
 /// The value of a line `key: value` in a file of /proc.

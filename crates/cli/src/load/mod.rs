@@ -68,6 +68,8 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     };
     output::note(&plan_text::describe(&spec, &around));
     if args.care.dry_run {
+        let refused = |error| told::refused(&asked.typed, &error);
+        deadheat_load::check(&spec).map_err(refused)?;
         return Ok(Exit::Fine);
     }
     let record = go(spec, &asked, mode(args.output.live), &mut outputs)?;

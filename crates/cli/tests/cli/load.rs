@@ -367,6 +367,21 @@ fn a_dry_run_shows_the_plan_and_sends_nothing() {
 }
 
 #[test]
+fn a_dry_run_refuses_what_a_load_would() {
+    let loading = Loading::new();
+    let server = hello_server();
+    std::fs::write(loading.root.path().join("key.pem"), "no key").unwrap();
+    let certificate = ["--dry-run", "--cert", "key.pem", "--key", "key.pem"];
+    let secure = url(&server, "/").replace("http:", "https:");
+    loading
+        .run(&secure, &certificate)
+        .exits(2)
+        .has_no_data()
+        .tells(&["key.pem"]);
+    assert_eq!(server.seen().connections, 0);
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let loading = Loading::new();
     let server = hello_server();

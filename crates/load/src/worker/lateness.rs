@@ -4,7 +4,7 @@
 /// What one observation moves the estimate by, in nanoseconds.
 const STEP: u64 = 500;
 /// A worker may be woken so much too early however close its requests are.
-const LEAST: u64 = 20_000;
+const LEAST: u64 = 25_000;
 /// No worker is woken earlier than this.
 const MOST: u64 = 100_000;
 /// The share of the time between two requests that polling may take.
@@ -29,7 +29,7 @@ impl Lateness {
     }
 
     /// When to set the timer for a request that is due at `due`, `gap` after the one before: as much earlier as timers
-    /// are late, but so that polling for the rest takes no more than a tenth of the time or 20 µs.
+    /// are late, but so that polling for the rest takes no more than a tenth of the time or 25 µs.
     #[inline]
     pub(super) fn wake_for(&self, due: u64, gap: u64) -> u64 {
         due.saturating_sub(self.typical.min((gap / SHARE).clamp(LEAST, MOST)))
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_polls_for_more_than_a_tenth_of_the_time_or_20_us() {
+    fn nobody_polls_for_more_than_a_tenth_of_the_time_or_25_us() {
         let lateness = Lateness { typical: 70_000 };
         let early = |gap| 1_000_000 - lateness.wake_for(1_000_000, gap);
         assert_eq!(early(50_000), LEAST);

@@ -57,12 +57,6 @@ impl Worker<'_> {
                     flow
                 }
             };
-            if flow == Flow::On
-                && self.connections[slot].wait_for_the_bulk(self.plan.bulk)
-                && !closing
-            {
-                return;
-            }
             // A read that leaves room has emptied the socket, and what comes later is another edge (epoll(7)). The
             // end of the stream is the one thing that may have come with the same edge.
             if flow == Flow::Off || (length < asked && !closing) {

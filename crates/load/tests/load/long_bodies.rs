@@ -1,4 +1,4 @@
-//! Bodies that are not read piece by piece as they come: what is waited for must come, and nothing may be left behind.
+//! Long bodies, read or dropped unseen: what has come is counted to the byte, and nothing is left behind.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use deadheat_testkit::{OracleServer, Step, Turn, answers::sized};
 
 use crate::support::{count, expecting, run};
 
-/// Around what is waited for: 64 KiB are read as they come, 1 MiB is waited for at most at once.
+/// Around the sizes of buffers, on this side and in the kernel.
 const LENGTHS: [usize; 8] = [
     12, 65_535, 65_536, 100_000, 1_048_575, 1_048_577, 3_500_000, 0,
 ];
@@ -57,7 +57,7 @@ fn long_and_short_bodies_follow_each_other_on_one_connection() {
 }
 
 #[test]
-fn the_end_is_noticed_while_the_rest_of_a_long_body_is_waited_for() {
+fn the_end_is_noticed_in_the_middle_of_a_long_body() {
     for (last, kind) in [
         (Step::Fin, Failure::TruncatedBody),
         (Step::Reset, Failure::Reset),

@@ -16,6 +16,17 @@ pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
          service times at capacity, not what a user waits at a given rate."
             .to_owned(),
     ];
+    let machine = &record.header.machine;
+    if let Some(name) = machine
+        .congestion_control
+        .as_ref()
+        .filter(|_| machine.paces_loopback())
+    {
+        caveats.push(format!(
+            "TCP's congestion control was {name}, which paces what a server sends even over loopback: long answers took \
+             longer and cost more than with Linux's default, cubic."
+        ));
+    }
     caveats.extend(cpus(record));
     if analysis.blocks.indicative {
         caveats.push(format!(

@@ -74,6 +74,9 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
         "Frequency governor",
         machine.governor.clone().unwrap_or_else(governor),
     );
+    if let Some(name) = &machine.congestion_control {
+        fact("Congestion control", name.clone());
+    }
     fact("Mitigations", or_none(machine.mitigations.join("; ")));
     if let Some(postgres) = &header.postgres {
         fact("Database", postgres.clone());

@@ -20,6 +20,7 @@ pub fn describe_machine() -> Machine {
         kernel: read("/proc/sys/kernel/osrelease").unwrap_or_default(),
         mitigations: mitigations(),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        congestion_control: read("/proc/sys/net/ipv4/tcp_congestion_control"),
     }
 }
 

@@ -216,4 +216,9 @@ pub enum Sign {
         /// Logical CPUs that the generator may use.
         cpus: usize,
     },
+    /// The system's congestion control paces what the server sends, without a network to be careful with.
+    Paced {
+        /// Its name.
+        congestion_control: String,
+    },
 }

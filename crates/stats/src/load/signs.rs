@@ -70,6 +70,7 @@ pub(super) fn all(
     signs.extend(load.no_warm_up());
     signs.extend(load.closed_loop());
     signs.extend(load.same_machine());
+    signs.extend(load.paced());
     signs
 }
 
@@ -533,5 +534,16 @@ impl Load<'_> {
         };
         let cpus = self.record.machine.cpus.len();
         local.then(|| note(Sign::SameMachine { cpus }))
+    }
+
+    fn paced(&self) -> Option<Judged> {
+        let machine = &self.record.machine;
+        let local = match &self.record.spec.target.endpoint {
+            Endpoint::Tcp { address } => address.ip().to_canonical().is_loopback(),
+            Endpoint::Unix { .. } => false,
+        };
+        let name = machine.congestion_control.clone();
+        let paced = name.filter(|_| local && machine.paces_loopback());
+        paced.map(|congestion_control| note(Sign::Paced { congestion_control }))
     }
 }

@@ -75,6 +75,7 @@ impl Session {
                     "meltdown: Not affected".to_owned(),
                 ],
                 governor: Some("performance".to_owned()),
+                congestion_control: Some("cubic".to_owned()),
             },
             plan: Plan {
                 seed: 42,

@@ -458,6 +458,18 @@ fn a_mapped_loopback_address_and_a_unix_socket_are_this_machine() {
 }
 
 #[test]
+fn a_congestion_control_that_paces_matters_on_this_machine_alone() {
+    let is_paced = |sign: &Sign| matches!(sign, Sign::Paced { .. });
+    let mut record = cases::closed_fine();
+    record.machine.congestion_control = Some("bbr".to_owned());
+    assert_eq!(sign(&record, is_paced), None);
+    record.spec.target = Target::plain("127.0.0.1:80".parse().unwrap());
+    assert!(sign(&record, is_paced).is_some());
+    record.machine.congestion_control = Some("cubic".to_owned());
+    assert_eq!(sign(&record, is_paced), None);
+}
+
+#[test]
 fn thresholds_are_values() {
     let settings = LoadSettings {
         generator_busy: 0.2,

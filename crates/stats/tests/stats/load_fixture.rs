@@ -43,6 +43,7 @@ fn machine() -> Machine {
         kernel: "6.12.0-test".to_owned(),
         mitigations: vec!["spectre_v2: Mitigation".to_owned()],
         governor: Some("performance".to_owned()),
+        congestion_control: Some("cubic".to_owned()),
     }
 }
 

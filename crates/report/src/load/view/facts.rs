@@ -288,6 +288,9 @@ pub(super) fn provenance(record: &LoadRecord) -> Vec<Fact> {
     if let Some(governor) = &machine.governor {
         facts.push(fact("Governor", clean(governor)));
     }
+    if let Some(name) = &machine.congestion_control {
+        facts.push(fact("TCP", format!("congestion control {}", clean(name))));
+    }
     if !machine.mitigations.is_empty() {
         facts.push(fact("Mitigations", clean(&machine.mitigations.join("; "))));
     }

@@ -188,6 +188,11 @@ pub(super) fn sentence(sign: &Sign) -> String {
             };
             format!("server and generator shared this machine's {cpus}.")
         }
+        Sign::Paced { congestion_control } => format!(
+            "TCP's congestion control here is {congestion_control}, which paces what the server sends even over \
+             loopback: long answers take longer and cost both sides more than with Linux's default (sysctl -w \
+             net.ipv4.tcp_congestion_control=cubic, then start the server again)."
+        ),
     }
 }
 

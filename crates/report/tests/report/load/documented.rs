@@ -215,6 +215,11 @@ fn records() -> Vec<LoadRecord> {
     for _ in 0..500 {
         open.send_lag.record_ns(300_000);
     }
+    // Paced on this machine.
+    lagging.spec.target.endpoint = Endpoint::Tcp {
+        address: "127.0.0.1:80".parse().unwrap(),
+    };
+    lagging.machine.congestion_control = Some("bbr".to_owned());
     records.push(lagging);
 
     // A Unix socket, certificates of one's own.
