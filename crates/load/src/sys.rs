@@ -28,11 +28,13 @@ pub(crate) fn thread_run_delay() -> Option<Duration> {
     run_delay(&text[..length])
 }
 
-/// The second of `<time on the CPU> <time on a run queue> <timeslices>`, both in nanoseconds.
+/// The second of `<time on the CPU> <time on a run queue> <timeslices>`, both in nanoseconds. A kernel that does not
+/// count says that a thread which reads this has never run.
 fn run_delay(schedstat: &[u8]) -> Option<Duration> {
-    let field = schedstat.split(|byte| *byte == b' ').nth(1)?;
-    let waited = std::str::from_utf8(field).ok()?.parse().ok()?;
-    Some(Duration::from_nanos(waited))
+    let text = std::str::from_utf8(schedstat).ok()?;
+    let mut fields = text.split(' ').map(str::parse::<u64>);
+    let (ran, waited) = (fields.next()?.ok()?, fields.next()?.ok()?);
+    (ran > 0).then(|| Duration::from_nanos(waited))
 }
 
 #[inline]
@@ -106,7 +108,7 @@ mod tests {
     fn a_run_delay_is_read_or_not_known() {
         let delay = |text: &str| run_delay(text.as_bytes());
         assert_eq!(delay("506411 77 1\n"), Some(Duration::from_nanos(77)));
-        for text in ["", "5", "5 ", "5 x 1", "5 -1 1"] {
+        for text in ["", "5", "5 ", "5 x 1", "5 -1 1", "0 0 0\n"] {
             assert_eq!(delay(text), None, "{text:?}");
         }
     }

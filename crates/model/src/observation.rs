@@ -60,6 +60,9 @@ pub struct WorkerHealth {
     /// CPU time that the thread used during the measurement.
     #[serde(rename = "cpu_seconds", with = "crate::seconds")]
     pub cpu_time: Duration,
+    /// The part of it in which an open loop's worker had nothing to do and waited awake for a request to be due.
+    #[serde(rename = "polled_seconds", default, with = "crate::seconds")]
+    pub polled: Duration,
     /// How long in the measurement the thread could have run and had no CPU, because something else ran there; `None`
     /// where the kernel does not tell (proc(5), `schedstat`). What a hypervisor takes is not in it.
     #[serde(rename = "run_delay_seconds", default, with = "crate::seconds::option")]
@@ -70,12 +73,12 @@ pub struct WorkerHealth {
 }
 
 impl WorkerHealth {
-    /// CPU time over wall time, 0 to 1.
+    /// CPU time that went into the load over wall time, 0 to 1: without what was spent on waiting awake.
     pub fn busy(&self) -> f64 {
         if self.wall.is_zero() {
             return 0.0;
         }
-        self.cpu_time.as_secs_f64() / self.wall.as_secs_f64()
+        self.cpu_time.saturating_sub(self.polled).as_secs_f64() / self.wall.as_secs_f64()
     }
 
     /// Time without a CPU that the thread could have used over wall time, 0 to 1; `None` where it is not known.

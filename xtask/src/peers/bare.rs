@@ -1,9 +1,9 @@
 //! The floor: a loop that does nothing but the system calls of a load with readiness. It looks at no answer, measures
-//! nothing and counts reads, so that it is no load generator; but no generator with readiness needs less.
+//! nothing and believes every length, so that it is no load generator; but a generator with readiness can hardly need less.
 
 use std::{
     collections::VecDeque,
-    io::{Read, Write},
+    io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     thread,
     time::{Duration, Instant},
@@ -17,12 +17,16 @@ use rustix::{
         epoll::{self, CreateFlags, Event, EventData, EventFlags},
     },
     io::Errno,
+    net::{RecvFlags, recv},
     thread::set_current_timer_slack,
 };
 
 use super::show;
 
-/// What the floor is asked to do: small answers on connections that are kept.
+/// Room for a head and what comes with it.
+const HEAD_ROOM: usize = 16 * 1024;
+
+/// What the floor is asked to do: the same answers again and again, on connections that are kept.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// The server
@@ -37,6 +41,9 @@ pub(crate) struct Options {
     /// How long
     #[arg(long)]
     seconds: u64,
+    /// The length of an answer's body
+    #[arg(long)]
+    body: u64,
     /// Requests per second [default: one after the other on each connection]
     #[arg(long)]
     rate: Option<u32>,
@@ -74,7 +81,10 @@ fn load(options: &Options) -> std::io::Result<u64> {
     let start = Instant::now();
     let length = Duration::from_secs(options.seconds);
     let mut events: Vec<Event> = Vec::with_capacity(128);
-    let mut buffer = vec![0; 16 * 1024];
+    let mut buffer = vec![0; HEAD_ROOM];
+    let mut dropped = vec![0; options.body as usize];
+    // Bytes that are still to come on each connection.
+    let mut left = vec![0; options.connections];
     let mut free: VecDeque<usize> = (0..options.connections).collect();
     let (mut answers, mut due) = (0, Duration::ZERO);
     loop {
@@ -106,11 +116,48 @@ fn load(options: &Options) -> std::io::Result<u64> {
         }
         for event in &events {
             let slot = event.data.u64() as usize;
-            if (&sockets[slot]).read(&mut buffer)? == 0 {
-                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            if take(
+                &sockets[slot],
+                &mut left[slot],
+                options.body,
+                &mut buffer,
+                &mut dropped,
+            )? {
+                answers += 1;
+                free.push_back(slot);
             }
-            answers += 1;
-            free.push_back(slot);
         }
     }
+}
+
+/// Takes what has come. Whether an answer is whole: it begins with a read in which its head is expected whole, and the
+/// kernel drops the rest of its body.
+fn take(
+    mut socket: &TcpStream,
+    left: &mut u64,
+    body: u64,
+    buffer: &mut [u8],
+    dropped: &mut [u8],
+) -> std::io::Result<bool> {
+    if *left == 0 {
+        let length = socket.read(buffer)?;
+        let head = buffer[..length]
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n");
+        let head = head.ok_or(std::io::ErrorKind::InvalidData)? + 4;
+        *left = body.saturating_sub((length - head) as u64);
+        if length < buffer.len() {
+            return Ok(*left == 0);
+        }
+    }
+    while *left > 0 {
+        let room = &mut dropped[..*left as usize];
+        match recv(socket, room, RecvFlags::TRUNC) {
+            Ok((_, 0)) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            Ok((_, length)) => *left -= length as u64,
+            Err(Errno::AGAIN) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(true)
 }

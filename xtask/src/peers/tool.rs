@@ -9,7 +9,7 @@ use std::{
 
 use clap::ValueEnum;
 
-use super::case::{Load, Resource};
+use super::case::Load;
 
 /// A load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -70,7 +70,6 @@ impl Tool {
             }
             Tool::Shb if pipelines => Some("it does not pipeline HTTP/1.1"),
             Tool::Shb if paced => Some("it has no rate"),
-            Tool::Bare if load.resource != Resource::Small => Some("it takes a read for an answer"),
             Tool::Bare if pipelines || !load.keep_alive || load.tls => Some("it has one way only"),
             _ => None,
         }
@@ -148,6 +147,7 @@ impl Tool {
                 let (address, _) = rest.split_once('/').unwrap_or_default();
                 list.add(&["bare", "--address", address]);
                 list.add(&["--path", load.resource.path()]);
+                list.add(&["--body", &load.resource.bytes().to_string()]);
                 list.add(&["--connections", &connections]);
                 list.add(&["--seconds", &errand.seconds.to_string()]);
                 if let Some(rate) = load.rate {

@@ -109,6 +109,15 @@ impl AnswerReader {
         }
     }
 
+    /// Whether the connection may carry another answer after the one whose body comes.
+    #[inline]
+    pub(crate) fn keeps_alive(&self) -> bool {
+        match &self.state {
+            State::Body { keep_alive, .. } => *keep_alive,
+            State::Head => true,
+        }
+    }
+
     /// Takes note of bytes of the body that came and were dropped unseen; no more than [`Self::body_left`].
     #[inline]
     pub(crate) fn skip(&mut self, dropped: u64) -> Step {

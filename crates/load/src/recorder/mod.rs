@@ -494,6 +494,7 @@ mod tests {
         WorkerHealth {
             cpu: None,
             cpu_time: Duration::ZERO,
+            polled: Duration::ZERO,
             run_delay: None,
             wall: Duration::ZERO,
         }

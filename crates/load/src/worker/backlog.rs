@@ -108,7 +108,8 @@ impl Worker<'_> {
             self.send_waiting(slot);
         }
         while let Some(backlog) = &mut self.backlog {
-            if backlog.waiting.len() <= self.opening {
+            // Those that were read in this round are about to be free.
+            if backlog.waiting.len() <= self.opening + self.drained.len() {
                 return;
             }
             let Some(slot) = backlog.absent.pop() else {

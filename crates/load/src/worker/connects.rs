@@ -284,6 +284,8 @@ impl Worker<'_> {
                 State::Connecting | State::Handshaking => {
                     self.connect_failed(slot, Errno::TIMEDOUT);
                 }
+                // An open loop's connection without a request: what it was given for the last one, or to be made.
+                State::Open if self.connections[slot].flights.is_empty() => {}
                 State::Open if self.connections[slot].holding => self.release(slot),
                 State::Open => self.time_out(slot),
                 State::Closing => {

@@ -7,7 +7,7 @@ const STEP: u64 = 500;
 const LEAST: u64 = 25_000;
 /// No worker is woken earlier than this.
 const MOST: u64 = 100_000;
-/// The share of the time between two requests that polling may take.
+/// The share of the time between two requests that polling may take where that is longer.
 const SHARE: u64 = 10;
 
 /// How late a worker's timers are. Being woken takes a processor microseconds to tens of them, in a virtual machine more
@@ -29,10 +29,11 @@ impl Lateness {
     }
 
     /// When to set the timer for a request that is due at `due`, `gap` after the one before: as much earlier as timers
-    /// are late, but so that polling for the rest takes no more than a tenth of the time or 25 µs.
+    /// are late, but by no more than 25 µs, or a tenth of the gap where that is longer, or half of a gap that is short.
     #[inline]
     pub(super) fn wake_for(&self, due: u64, gap: u64) -> u64 {
-        due.saturating_sub(self.typical.min((gap / SHARE).clamp(LEAST, MOST)))
+        let most = (gap / SHARE).clamp(LEAST, MOST).min(gap / 2);
+        due.saturating_sub(self.typical.min(most))
     }
 }
 
@@ -59,10 +60,11 @@ mod tests {
     }
 
     #[test]
-    fn nobody_polls_for_more_than_a_tenth_of_the_time_or_25_us() {
+    fn polling_has_its_bounds() {
         let lateness = Lateness { typical: 70_000 };
         let early = |gap| 1_000_000 - lateness.wake_for(1_000_000, gap);
-        assert_eq!(early(50_000), LEAST);
+        assert_eq!(early(10_000), 5_000, "some of the gap is slept through");
+        assert_eq!(early(100_000), LEAST);
         assert_eq!(early(500_000), 50_000);
         assert_eq!(early(5_000_000), 70_000, "no more than timers are late");
         let lateness = Lateness { typical: 700_000 };

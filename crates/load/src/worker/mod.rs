@@ -112,6 +112,8 @@ pub(crate) struct Worker<'a> {
     left: u64,
     /// CPU time, time without a CPU and wall time at the measurement's start, then over the measurement.
     cpu_time: Duration,
+    /// Time of the measurement that went into waiting awake.
+    polled: u64,
     run_delay: Option<Duration>,
     wall: u64,
 }
@@ -187,6 +189,7 @@ impl<'a> Worker<'a> {
             now: 0,
             left: 0,
             cpu_time: Duration::ZERO,
+            polled: 0,
             run_delay: None,
             wall: 0,
         })
@@ -226,6 +229,7 @@ impl<'a> Worker<'a> {
         let health = WorkerHealth {
             cpu: self.plan.cpus[self.index],
             cpu_time: self.cpu_time,
+            polled: Duration::from_nanos(self.polled),
             run_delay: self.run_delay,
             wall: Duration::from_nanos(self.wall),
         };
@@ -265,9 +269,12 @@ impl<'a> Worker<'a> {
             worker: self.index,
             source,
         })?;
+        let before = self.now;
         self.tick();
-        if timeout > 0 && events.is_empty() {
-            self.lateness.note(until, self.now);
+        match events.is_empty() {
+            true if timeout > 0 => self.lateness.note(until, self.now),
+            true if self.phase == Phase::Measuring => self.polled += self.now - before,
+            _ => {}
         }
         Ok(())
     }

@@ -76,7 +76,8 @@ impl Worker<'_> {
         };
         if left > 0 && !self.buffers.dropped.is_empty() {
             // Nothing may follow the last answer that is expected: room for a byte more tells whether that is so.
-            let more = u64::from(connection.flights.len() == 1);
+            let is_last = connection.flights.len() == 1 || !connection.reader.keeps_alive();
+            let more = u64::from(is_last);
             let room = self
                 .buffers
                 .dropped
@@ -335,8 +336,9 @@ impl Worker<'_> {
             && (connection.flights.is_empty() || connection.flights.len() <= self.plan.pipeline / 2)
     }
 
-    /// Sends on the connections that have been read in this round. All reads come before all writes: no answer is
-    /// stamped later because others were sent meanwhile, and the kernel's code for either stays in the CPU's cache.
+    /// Sends on the connections that have been read in this round. Answers are read before the next requests are sent: no
+    /// answer is stamped later because of requests that need not be sent before, and the kernel's code for either stays
+    /// in the CPU's cache. (What an open loop's schedule asks for, and first requests on new connections, do not wait.)
     #[inline]
     pub(super) fn send_more(&mut self) {
         for nth in 0..self.drained.len() {

@@ -159,3 +159,19 @@ fn stages_follow_each_other() {
     });
     assert!(far <= NEAR, "{far} from the stages");
 }
+
+#[test]
+fn connections_without_a_request_are_kept_beyond_the_timeouts() {
+    let server = OracleServer::start(|_: &Turn<'_>| answers::send(answers::hello())).unwrap();
+    let mut spec = open(server.address(), 20.0, 8);
+    spec.stop = StopRule::Count { requests: 30 };
+    // Each connection has a request every 400 ms.
+    spec.timeouts.request = Duration::from_millis(150);
+    spec.timeouts.connect = Duration::from_millis(150);
+    let seen = run(&spec);
+    // A machine that stalls may let a request time out, and its connection with it.
+    let failed = seen.total.failed.total();
+    assert!(seen.connections_opened <= 8 + failed, "{seen:?}");
+    assert_eq!(seen.total.ended(), 30);
+    server.seen_at_rest();
+}

@@ -95,6 +95,9 @@ fn note(sign: Sign) -> Judged {
     }
 }
 
+/// Beginning a load takes a worker much less than this.
+const LONG_ENOUGH: Duration = Duration::from_secs(1);
+
 impl Load<'_> {
     fn busy(&self) -> Vec<Judged> {
         let bound = self.settings.generator_busy;
@@ -116,7 +119,10 @@ impl Load<'_> {
 
     /// Whether so much was answered that the workers' time went into that, and not into beginning or failing.
     fn has_worked(&self) -> bool {
-        self.record.observation.measured.succeeded >= self.settings.generator_busy_answers
+        let seen = &self.record.observation;
+        // Few long answers are work as well, once they have taken a while.
+        let long = seen.window >= LONG_ENOUGH && seen.measured.succeeded > 0;
+        long || seen.measured.succeeded >= self.settings.generator_busy_answers
     }
 
     /// The worker that waited longest for a CPU, if that was long enough to show.

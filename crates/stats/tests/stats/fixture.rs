@@ -282,6 +282,7 @@ fn observation(succeeded: u64, found: Found) -> Observation {
         workers: vec![WorkerHealth {
             cpu: Some(1),
             cpu_time: window.mul_f64(found.busy),
+            polled: Duration::ZERO,
             run_delay: None,
             wall: window,
         }],

@@ -100,6 +100,18 @@ fn a_worker_that_is_busy_with_beginning_or_failing_is_no_limit() {
 }
 
 #[test]
+fn few_long_answers_are_work_and_waiting_awake_is_none() {
+    let is_busy = |sign: &Sign| matches!(sign, Sign::Busy { .. });
+    let mut record = cases::closed_fine();
+    record.observation.measured.succeeded = 60;
+    let window = record.observation.window;
+    record.observation.workers[0].cpu_time = window;
+    assert_eq!(severity(&record, is_busy), Some(Severity::Limit));
+    record.observation.workers[0].polled = window / 2;
+    assert_eq!(severity(&record, is_busy), None);
+}
+
+#[test]
 fn no_local_port_is_the_generators_limit_even_when_nothing_was_answered() {
     let record = Simulation::new("http://192.0.2.7/", closed(2, 1)).with(|record| {
         failed(

@@ -262,6 +262,7 @@ impl Simulation {
         observation.workers = vec![WorkerHealth {
             cpu: self.record.spec.cpus.first().copied(),
             cpu_time: window.mul_f64(busy),
+            polled: Duration::ZERO,
             run_delay: Some(window.mul_f64(0.004)),
             wall: window,
         }];

@@ -31,7 +31,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             let place = cpu.map_or("a CPU".to_owned(), |cpu| format!("CPU {cpu}"));
             let ran = format!(" (it ran for {})", percent(*busy));
             format!(
-                "worker {worker} had to wait for {place} for {} of the time{ran}: something else ran there, so give it a CPU of its own (--cpus).",
+                "worker {worker} had to wait for {place} for {} of the time{ran}: something else ran there, so give it a CPU of its own (--cpus), or a CPU quota held it back.",
                 percent(*waited)
             )
         }
@@ -189,8 +189,8 @@ pub(super) fn sentence(sign: &Sign) -> String {
             format!("server and generator shared this machine's {cpus}.")
         }
         Sign::Paced { congestion_control } => format!(
-            "TCP's congestion control here is {congestion_control}, which paces what the server sends even over \
-             loopback: long answers take longer and cost both sides more than with Linux's default (sysctl -w \
+            "TCP's congestion control here is {congestion_control}, which paces what a server sends even over \
+             loopback unless it chose another: long answers take longer and cost both sides more than with Linux's default (sysctl -w \
              net.ipv4.tcp_congestion_control=cubic, then start the server again)."
         ),
     }
