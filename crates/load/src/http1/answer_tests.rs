@@ -4,6 +4,7 @@ use deadheat_model::Failure;
 use proptest::prelude::*;
 
 use super::*;
+use crate::http1::fuzzing::{self, Collect, Verdict};
 
 /// What a whole stream of bytes, then the end of the connection, amounts to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,59 +14,24 @@ struct Reading {
     result: Result<(usize, bool), Failure>,
 }
 
-#[derive(Default)]
-struct Collect {
-    heads: Vec<(Head, Vec<u8>)>,
-    body: Vec<u8>,
-}
-
-impl Sink for Collect {
-    fn head(&mut self, head: &Head, raw: &[u8]) {
-        self.heads.push((*head, raw.to_vec()));
-    }
-
-    fn body(&mut self, data: &[u8]) {
-        assert!(!data.is_empty());
-        self.body.extend_from_slice(data);
-    }
-}
-
 /// Feeds `bytes` in pieces that end at `cuts`, then ends the connection.
 fn read(bytes: &[u8], cuts: &[usize], to_head: bool) -> Reading {
-    let mut reader = AnswerReader::new();
-    let mut heads = Heads::new();
-    reader.begin(to_head);
-    let mut collect = Collect::default();
-    let mut result = None;
     let mut from = 0;
-    for to in cuts.iter().copied().chain([bytes.len()]) {
-        if to == from {
-            continue;
-        }
-        match reader.feed(&bytes[from..to], &mut heads, &mut collect) {
-            Ok(Step::More) => from = to,
-            Ok(Step::Whole { used, keep_alive }) => {
-                result = Some(Ok((from + used, keep_alive)));
-                break;
-            }
-            Err(wrong) => {
-                result = Some(Err(wrong.kind));
-                break;
-            }
-        }
-    }
-    let result = result.unwrap_or_else(|| match reader.end() {
-        Ending::Whole => Ok((bytes.len(), false)),
-        Ending::Cut(kind) => Err(kind),
-    });
+    let ends = cuts.iter().copied().chain([bytes.len()]);
+    let pieces = ends.map(|to| &bytes[std::mem::replace(&mut from, to)..to]);
+    let fed = fuzzing::read(pieces.filter(|piece| !piece.is_empty()), to_head);
+    let result = match fed.verdict {
+        Verdict::Whole { used, keep_alive } => Ok((used, keep_alive)),
+        Verdict::AtTheEnd(Ending::Whole) => Ok((bytes.len(), false)),
+        Verdict::AtTheEnd(Ending::Cut(kind)) | Verdict::Wrong(kind) => Err(kind),
+    };
     // Data before an error may or may not have been delivered: it is no answer.
-    let body = if result.is_ok() {
-        collect.body
-    } else {
-        Vec::new()
+    let body = match result {
+        Ok(_) => fed.body,
+        Err(_) => Vec::new(),
     };
     Reading {
-        heads: collect.heads,
+        heads: fed.heads,
         body,
         result,
     }

@@ -170,9 +170,10 @@ pub(super) enum Verdict {
     Wrong(Failure),
 }
 
+/// Keeps the parts of an answer.
 #[derive(Default)]
-struct Collect {
-    heads: Vec<(Head, Vec<u8>)>,
+pub(super) struct Collect {
+    pub(super) heads: Vec<(Head, Vec<u8>)>,
     body: Vec<u8>,
 }
 

@@ -3,16 +3,13 @@
 
 use std::time::Duration;
 
-use deadheat_model::{
-    Failure,
-    load::{Content, Expectation},
-};
+use deadheat_model::Failure;
 use deadheat_testkit::{
     OracleServer, Script, Step, Turn,
     faults::{self, Case},
 };
 
-use crate::support::{count, run};
+use crate::support::{count, exchange_of, run};
 
 /// Cuts of one case; shorter answers are cut at every byte.
 const CUTS: usize = 80;
@@ -72,17 +69,10 @@ impl Script for Cut {
 fn check(cut: Cut) {
     let requests = cut.cuts() as u64;
     let (name, outcome) = (cut.case.name, cut.case.outcome);
-    let (method, status, body) = (cut.case.method, cut.case.status, cut.case.body);
+    let exchange = exchange_of(&cut.case);
     let server = OracleServer::start(cut).unwrap();
     let mut spec = count(server.address(), 1, requests);
-    spec.exchanges[0].request.method = method.to_owned();
-    spec.exchanges[0].expect = Expectation {
-        status: status.into(),
-        length: Some(body.len() as u64),
-        content: Some(Content::Exact {
-            bytes: body.to_vec(),
-        }),
-    };
+    spec.exchanges = vec![exchange];
     // With every body compared, and with none of them looked at.
     for content_sample in [1, 0] {
         let unseen = content_sample == 0 && outcome == Err(Failure::WrongContent);

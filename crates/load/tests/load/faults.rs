@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{
-    Failure,
-    load::{Content, Expectation},
-};
+use deadheat_model::Failure;
 use deadheat_testkit::{
     OracleServer, RefusingPort,
     answers::{hello, send, sized},
@@ -13,7 +10,7 @@ use deadheat_testkit::{
     right_then,
 };
 
-use crate::support::{count, run};
+use crate::support::{count, exchange_of, run};
 
 const REQUESTS: u64 = 7;
 
@@ -22,20 +19,14 @@ fn check(case: Case) {
         name,
         outcome,
         keeps,
+        body,
         ..
     } = case;
     let accepted_only = !case.greet.is_empty();
-    let (method, status, body) = (case.method, case.status, case.body);
+    let exchange = exchange_of(&case);
     let server = OracleServer::start(case).unwrap();
     let mut spec = count(server.address(), 2, REQUESTS);
-    spec.exchanges[0].request.method = method.to_owned();
-    spec.exchanges[0].expect = Expectation {
-        status: status.into(),
-        length: Some(body.len() as u64),
-        content: Some(Content::Exact {
-            bytes: body.to_vec(),
-        }),
-    };
+    spec.exchanges = vec![exchange];
     if outcome == Err(Failure::Timeout) {
         spec.timeouts.request = Duration::from_millis(250);
     }

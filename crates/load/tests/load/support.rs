@@ -12,7 +12,7 @@ use deadheat_model::{
     Exchange, LoadSpec, Observation, Schedule, StopRule,
     load::{Content, Expectation, RequestSpec, StatusSet, Target, Timeouts},
 };
-use deadheat_testkit::answers::BODY;
+use deadheat_testkit::{answers::BODY, faults::Case};
 
 /// GET / with the testkit's body as the answer.
 pub fn hello() -> Exchange {
@@ -21,8 +21,21 @@ pub fn hello() -> Exchange {
 
 /// A request with exactly this body as the answer.
 pub fn expecting(request: RequestSpec, body: &[u8]) -> Exchange {
+    answered_with(request, 200, body)
+}
+
+/// The request of a case of the testkit with its right answer.
+pub fn exchange_of(case: &Case) -> Exchange {
+    let request = RequestSpec {
+        method: case.method.to_owned(),
+        ..RequestSpec::get("/")
+    };
+    answered_with(request, case.status, case.body)
+}
+
+fn answered_with(request: RequestSpec, status: u16, body: &[u8]) -> Exchange {
     let expect = Expectation {
-        status: StatusSet::just(200),
+        status: StatusSet::just(status),
         length: Some(body.len() as u64),
         content: Some(Content::Exact {
             bytes: body.to_vec(),

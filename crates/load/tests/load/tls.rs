@@ -71,6 +71,19 @@ fn each_loop(
     }
 }
 
+/// Every request failed so, before there was a connection to send it on.
+#[track_caller]
+fn all_failed_in_tls(seen: &Observation, server: &Seen, kind: Failure, what: &str) {
+    let examples = &seen.examples;
+    assert_eq!(seen.total.failed[kind], REQUESTS, "{what}: {examples:?}");
+    let phases = seen.failures.iter().map(|group| group.phase);
+    assert_eq!(
+        phases.filter(|phase| *phase != FailurePhase::Tls).count(),
+        0
+    );
+    assert_eq!(server.requests, 0);
+}
+
 #[test]
 fn handshakes_are_counted_as_the_server_counts_them() {
     let authority = Authority::new().unwrap();
@@ -170,18 +183,7 @@ fn certificates_that_are_not_believed_fail_every_request() {
             &tls,
             |_| {},
             |seen, server| {
-                assert_eq!(
-                    seen.total.failed[Failure::Tls],
-                    REQUESTS,
-                    "{:?}",
-                    seen.examples
-                );
-                assert!(
-                    seen.failures
-                        .iter()
-                        .all(|group| group.phase == FailurePhase::Tls)
-                );
-                assert_eq!(server.requests, 0);
+                all_failed_in_tls(&seen, &server, Failure::Tls, server_name);
             },
         );
         tls.trust = Trust::Anything;
@@ -287,17 +289,7 @@ fn handshakes_that_fail_are_failures_of_their_kind() {
             }
         };
         each_loop(serve, &believing(&authority), soon, |seen, server| {
-            assert_eq!(
-                seen.total.failed[kind], REQUESTS,
-                "{fault:?}: {:?}",
-                seen.examples
-            );
-            assert!(
-                seen.failures
-                    .iter()
-                    .all(|group| group.phase == FailurePhase::Tls)
-            );
-            assert_eq!(server.requests, 0);
+            all_failed_in_tls(&seen, &server, kind, &format!("{fault:?}"));
             assert_eq!(seen.service_time.count(), 0);
         });
     }

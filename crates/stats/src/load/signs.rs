@@ -533,23 +533,24 @@ impl Load<'_> {
             .map(|_| note(Sign::ClosedLoop))
     }
 
-    fn same_machine(&self) -> Option<Judged> {
-        let local = match &self.record.spec.target.endpoint {
+    fn is_loopback(&self) -> bool {
+        match &self.record.spec.target.endpoint {
             Endpoint::Tcp { address } => address.ip().to_canonical().is_loopback(),
-            Endpoint::Unix { .. } => true,
-        };
+            Endpoint::Unix { .. } => false,
+        }
+    }
+
+    fn same_machine(&self) -> Option<Judged> {
+        let endpoint = &self.record.spec.target.endpoint;
+        let local = self.is_loopback() || matches!(endpoint, Endpoint::Unix { .. });
         let cpus = self.record.machine.cpus.len();
         local.then(|| note(Sign::SameMachine { cpus }))
     }
 
     fn paced(&self) -> Option<Judged> {
         let machine = &self.record.machine;
-        let local = match &self.record.spec.target.endpoint {
-            Endpoint::Tcp { address } => address.ip().to_canonical().is_loopback(),
-            Endpoint::Unix { .. } => false,
-        };
-        let name = machine.congestion_control.clone();
-        let paced = name.filter(|_| local && machine.paces_loopback());
-        paced.map(|congestion_control| note(Sign::Paced { congestion_control }))
+        let paced = self.is_loopback() && machine.paces_loopback();
+        let name = machine.congestion_control.clone().filter(|_| paced);
+        name.map(|congestion_control| note(Sign::Paced { congestion_control }))
     }
 }
