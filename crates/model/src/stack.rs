@@ -79,6 +79,9 @@ pub struct StackManifest {
     /// Workloads it answers; all of them when left out.
     #[serde(default)]
     pub workloads: Option<Vec<String>>,
+    /// What it does of HTTP beyond or below the contract.
+    #[serde(default)]
+    pub http: Http,
     /// How it reaches PostgreSQL.
     pub database: Database,
     /// Programs that must be on the PATH.
@@ -107,6 +110,38 @@ pub enum Runtime {
     Jit,
     /// Bytecode interpreter: CPython, Ruby without YJIT.
     Interpreted,
+}
+
+/// What a stack does of HTTP beyond or below the contract. Declared so that it can be checked and shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Http {
+    /// Answers requests that come before the answers to earlier ones on the same connection, in their order (RFC 9112,
+    /// section 9.3.2). Not every production server does, so that it is asked only of those that say so.
+    pub pipelining: bool,
+    /// Reads request bodies in chunks (RFC 9112, section 7.1).
+    pub chunked_bodies: bool,
+    /// Keeps a connection open after an answer.
+    pub keep_alive: bool,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            pipelining: false,
+            chunked_bodies: true,
+            keep_alive: true,
+        }
+    }
+}
+
+impl Http {
+    /// What it lacks of the contract, a sentence each.
+    fn limits(self) -> impl Iterator<Item = String> {
+        let chunks = (!self.chunked_bodies).then_some("reads no request bodies in chunks");
+        let closes = (!self.keep_alive).then_some("closes the connection after every answer");
+        chunks.into_iter().chain(closes).map(str::to_owned)
+    }
 }
 
 /// How a stack reaches PostgreSQL.
@@ -275,9 +310,15 @@ pub struct Variant {
     /// Environment added to the stack's.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Another way with HTTP, in place of the stack's.
+    #[serde(default)]
+    pub http: Option<Http>,
     /// Other database access.
     #[serde(default)]
     pub database: Option<Database>,
+    /// Programs that this variant needs beside the stack's.
+    #[serde(default)]
+    pub toolchain: Vec<Toolchain>,
     /// Other limits, beside the stack's.
     #[serde(default)]
     pub limits: Vec<String>,
@@ -324,11 +365,19 @@ impl StackManifest {
             .unwrap_or(&self.database)
     }
 
-    /// The limits of `target`: the stack's, then the variant's.
+    /// What `target` does of HTTP.
+    pub fn http(&self, target: &TargetId) -> Http {
+        self.variant_of(target)
+            .and_then(|variant| variant.http)
+            .unwrap_or(self.http)
+    }
+
+    /// The limits of `target`: the stack's, then the variant's, then what it lacks of HTTP.
     pub fn limits(&self, target: &TargetId) -> Vec<String> {
         let variant = self.variant_of(target).map(|variant| &variant.limits);
         let own = variant.into_iter().flatten();
-        self.limits.iter().chain(own).cloned().collect()
+        let written = self.limits.iter().chain(own).cloned();
+        written.chain(self.http(target).limits()).collect()
     }
 
     /// Whether the stack answers `workload`.

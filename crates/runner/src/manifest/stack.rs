@@ -28,7 +28,7 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workl
     checks.text(&["database", "driver"], &manifest.database.driver);
     check_workloads(checks, manifest, workloads);
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
-        check_toolchain(checks, &index.to_string(), toolchain);
+        check_toolchain(checks, &["toolchain", &index.to_string()], toolchain);
     }
     check_locked(checks, manifest);
     check_build(checks, manifest);
@@ -64,8 +64,9 @@ fn check_workloads(checks: &mut Checks<'_, '_>, manifest: &StackManifest, known:
     }
 }
 
-fn check_toolchain(checks: &mut Checks<'_, '_>, index: &str, toolchain: &Toolchain) {
-    let at = |key| ["toolchain", index, key];
+/// `path` leads to the toolchain: a stack's or a variant's.
+fn check_toolchain(checks: &mut Checks<'_, '_>, path: &[&str], toolchain: &Toolchain) {
+    let at = |key| [path, &[key]].concat();
     checks.text(&at("program"), &toolchain.program);
     checks.command(&at("version"), &toolchain.version);
     checks.text(&at("hint"), &toolchain.hint);
@@ -127,6 +128,10 @@ fn check_variant(checks: &mut Checks<'_, '_>, index: &str, variant: &Variant) {
     }
     if let Some(database) = &variant.database {
         checks.text(&["variant", index, "database", "driver"], &database.driver);
+    }
+    for (place, toolchain) in variant.toolchain.iter().enumerate() {
+        let path = ["variant", index, "toolchain", &place.to_string()];
+        check_toolchain(checks, &path, toolchain);
     }
     check_env(checks, &at("env"), variant.env.keys());
 }
