@@ -42,6 +42,8 @@ pub(crate) enum Command {
 pub(crate) enum StacksCommand {
     /// The stacks, what they need and whether it is here.
     List(ListArgs),
+    /// Begin a stack: a folder that passes `stacks check` for plaintext at once, and says what is left.
+    New(NewArgs),
     /// Check that stacks answer every workload rightly: every rule, with what was expected and what came.
     Check(CheckArgs),
 }
@@ -76,13 +78,22 @@ pub(crate) struct PostgresArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// The time that measuring may take; decides blocks and durations
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
-    pub(crate) budget: Duration,
+    /// What is measured
+    #[arg(long, value_enum, default_value_t = ProfileArg::Standard)]
+    pub(crate) profile: ProfileArg,
+    /// With `--profile seeds`: published documents, such as `webstacks-*`, or one table, such as
+    /// `go-nim-python:json`; repeatable [default: all]
+    #[arg(long, value_name = "DOCUMENT")]
+    pub(crate) published: Vec<String>,
+    /// The time that measuring may take; decides blocks and durations [default: 10m; with `--profile seeds`
+    /// what three blocks take]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
     /// So many blocks, whatever the budget
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
-    /// So long a measurement per trial, whatever the budget
+    /// So long a measurement per trial, whatever the budget; with `--profile seeds` the longest that a trial's
+    /// requests may take [default there: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) measure: Option<Duration>,
     /// So long a warm-up per trial [default: 1s; 2s for runtimes that compile while they run]
@@ -111,6 +122,14 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileArg {
+    /// The workloads at their load points
+    Standard,
+    /// Published comparisons as they were made: the same number of requests, sent in the same way
+    Seeds,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -161,6 +180,18 @@ pub(crate) struct ListArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The stack's name: LANGUAGE-FRAMEWORK, such as `python-aiohttp`
+    pub(crate) name: String,
+    /// The language of the skeleton [default: that of the name]
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) from: Option<String>,
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

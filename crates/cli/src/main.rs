@@ -7,6 +7,7 @@ mod interrupt;
 mod load;
 mod output;
 mod plan_text;
+mod profile;
 mod progress;
 mod report;
 mod run;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Load(args) => load::load(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
+        Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),

@@ -22,8 +22,8 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let mut rows = Vec::new();
     for stack in &catalogue.stacks {
         let inspection = inspect(&host, stack);
-        let versions = inspection.versions();
         for target in stack.manifest.targets() {
+            let versions = inspection.versions(&target);
             rows.push(Row {
                 target: target.to_string(),
                 language: stack.manifest.language.clone(),

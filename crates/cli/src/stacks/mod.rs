@@ -1,6 +1,8 @@
-//! `deadheat stacks …`: what there is, and whether it answers rightly.
+//! `deadheat stacks …`: what there is, whether it answers rightly, and how one begins.
 
 mod check;
 mod list;
+mod new;
+mod skeletons;
 
-pub(crate) use self::{check::check, list::list};
+pub(crate) use self::{check::check, list::list, new::new};

@@ -16,6 +16,7 @@ mod load_tls;
 mod load_wrong;
 mod manifests;
 mod preparing;
+mod published;
 mod reporting;
 mod results_folder;
 mod services;
