@@ -37,6 +37,7 @@ class Server:
         self.listener = listener
         self.answered = 0
         self.loaded_at = None
+        self.versions = set()
 
     def run(self):
         """One thread and no queue: all connections are served alike."""
@@ -64,6 +65,11 @@ class Server:
         kind = b"text/html" if fault == "wrong-type" else b"text/plain"
         head = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
         return head % (kind, len(body)) + body
+
+    def note_version(self, version):
+        if version not in self.versions:
+            self.versions.add(version)
+            event(version.decode())
 
     def count(self):
         self.answered += 1
@@ -101,6 +107,7 @@ class Connection:
             while b"\r\n\r\n" in self.waiting:
                 head, self.waiting = self.waiting.split(b"\r\n\r\n", 1)
                 self.requests += 1
+                server.note_version(head.split(b"\r\n")[0].split(b" ")[-1])
                 self.socket.sendall(server.answer(head.split(b" ")[1], self.requests))
         except OSError:
             return False

@@ -17,6 +17,7 @@ mod load_wrong;
 mod manifests;
 mod new_stack;
 mod preparing;
+mod published;
 mod reporting;
 mod results_folder;
 mod services;

@@ -47,16 +47,16 @@ pub(super) struct Prepared {
     pub(super) participant: Option<Participant>,
 }
 
-/// A target that answers those of `workloads` that its manifest has.
+/// A target with those of the session's workloads that it answers and is asked for.
 pub(super) fn participant(
     target: &SelectedTarget,
-    workloads: &[SelectedWorkload],
+    options: &SessionOptions,
     ready: Option<Duration>,
 ) -> Participant {
     Participant {
         target: target.target.clone(),
         runtime: target.stack.manifest.runtime,
-        workloads: answered(target, workloads)
+        workloads: answered(target, options)
             .map(|one| one.manifest.id.clone())
             .collect(),
         ready,
@@ -65,11 +65,10 @@ pub(super) fn participant(
 
 fn answered<'a>(
     target: &'a SelectedTarget,
-    workloads: &'a [SelectedWorkload],
+    options: &'a SessionOptions,
 ) -> impl Iterator<Item = &'a SelectedWorkload> {
-    workloads
-        .iter()
-        .filter(|one| target.stack.manifest.answers(&one.manifest.id))
+    let workloads = options.workloads.iter();
+    workloads.filter(|workload| options.asks(target, workload))
 }
 
 /// What is done once for all variants of a stack, by its id.
@@ -113,7 +112,7 @@ impl Preparing<'_> {
         let missing = stack
             .inspection
             .availability(&host, &target.stack, &target.target, self.pinning)
-            .or_else(|| answers_nothing(target, &self.options.workloads));
+            .or_else(|| answers_nothing(target, self.options));
         let (state, failed_workloads, ready) = match missing {
             Some(Unavailable { reason, remedy }) => (
                 TargetState::Unavailable { reason, remedy },
@@ -123,7 +122,7 @@ impl Preparing<'_> {
             None => self.build_and_verify(&host, target, stack),
         };
         let participant = ready.map(|ready| {
-            let mut participant = participant(target, &self.options.workloads, Some(ready));
+            let mut participant = participant(target, self.options, Some(ready));
             participant
                 .workloads
                 .retain(|id| !failed_workloads.iter().any(|one| one.workload == *id));
@@ -199,7 +198,7 @@ impl Preparing<'_> {
         target: &SelectedTarget,
     ) -> Result<(Duration, Vec<WorkloadFailure>), TrialFailure> {
         let options = self.options;
-        let Some(first) = answered(target, &options.workloads).next() else {
+        let Some(first) = answered(target, options).next() else {
             return Ok((Duration::ZERO, Vec::new()));
         };
         let (pinned, cpus) = server_cpus(target, self.pinning);
@@ -227,7 +226,7 @@ impl Preparing<'_> {
             Err(StartError::Interrupted) => return Err(interrupted(target)),
         };
         let mut failed = Vec::new();
-        for workload in answered(target, &options.workloads) {
+        for workload in answered(target, options) {
             (self.on_event)(&Event::PrepareStarted {
                 target: target.target.clone(),
                 step: format!("verify {}", workload.manifest.id),
@@ -309,8 +308,8 @@ fn interrupted(target: &SelectedTarget) -> TrialFailure {
 }
 
 /// Why a stack drops out that has none of the session's workloads.
-fn answers_nothing(target: &SelectedTarget, workloads: &[SelectedWorkload]) -> Option<Unavailable> {
-    if answered(target, workloads).next().is_some() {
+fn answers_nothing(target: &SelectedTarget, options: &SessionOptions) -> Option<Unavailable> {
+    if answered(target, options).next().is_some() {
         return None;
     }
     let has = target.stack.manifest.workloads.clone().unwrap_or_default();
