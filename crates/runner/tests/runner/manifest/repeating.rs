@@ -208,6 +208,12 @@ fn the_projects_own_documents_are_those_that_there_are() {
         rows.collect::<Vec<_>>()
     };
     assert_eq!(catalogue.published.len(), 5);
+    let documents = catalogue.published.iter();
+    let tables = documents.flat_map(|document| &document.table);
+    for row in tables.flat_map(|table| &table.row) {
+        let target = &row.target;
+        assert!(catalogue.stack(target).is_some(), "there is no {target}");
+    }
     assert_eq!(rows("go-nim-python"), [4, 4, 4]);
     assert_eq!(rows("hash-express-vs-cowboy"), [2, 2, 2, 2]);
     assert_eq!(rows("payload-go-vs-node"), [2, 2]);
