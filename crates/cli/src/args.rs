@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use deadheat_runner::session::PinningMode;
 
 use crate::load::args::LoadArgs;
 
@@ -138,6 +139,15 @@ pub(crate) enum PinningArg {
     Apart,
     /// The operating system decides
     Off,
+}
+
+impl PinningArg {
+    pub(crate) fn mode(self) -> PinningMode {
+        match self {
+            PinningArg::Apart => PinningMode::Apart,
+            PinningArg::Off => PinningMode::Off,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

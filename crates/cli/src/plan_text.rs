@@ -68,7 +68,14 @@ fn loads(workload: &PlannedWorkload) -> Vec<String> {
         .points
         .iter()
         .filter(|point| point.client.is_some());
-    lines.extend(counted.map(|point| format!("  workload  {id}: {}", load(point))));
+    lines.extend(counted.map(|point| {
+        let line = format!("  workload  {id}: {}", load(point));
+        // At most 80 columns.
+        if line.chars().count() > 80 {
+            return line.replacen(", HTTP", ",\n            HTTP", 1);
+        }
+        line
+    }));
     lines
 }
 

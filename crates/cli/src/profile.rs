@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use deadheat_model::{Cell, RepeatedTable};
-use deadheat_runner::manifest::{self, Asked, Catalogue, Selection, TRIAL_LIMIT};
+use deadheat_runner::{
+    manifest::{self, Asked, Catalogue, Selection, TRIAL_LIMIT},
+    session,
+};
 
 use crate::{
     args::{ProfileArg, RunArgs},
@@ -63,6 +66,7 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         workloads: &args.selection.workload,
         stacks: &args.selection.stack,
         limit: args.measure.unwrap_or(TRIAL_LIMIT),
+        server_cpus: session::share_out(args.pinning.mode()).server_cpus(),
     };
     let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;
     let usual = args.budget.is_none().then_some(REPEATED_BLOCKS);

@@ -5,13 +5,13 @@ use std::{env, path::Path};
 use deadheat_model::{SessionRecord, session::TargetState};
 use deadheat_runner::{
     process::Supervision,
-    session::{self, PinningMode, SessionOptions},
+    session::{self, SessionOptions},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
 
 use crate::{
-    args::{PinningArg, RunArgs},
+    args::RunArgs,
     exit::{Exit, Failure},
     interrupt, output, plan_text,
     profile::Profile,
@@ -41,10 +41,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         blocks,
         measure: args.measure,
         warm_up: args.warm_up,
-        pinning: match args.pinning {
-            PinningArg::Apart => PinningMode::Apart,
-            PinningArg::Off => PinningMode::Off,
-        },
+        pinning: args.pinning.mode(),
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
         start_timeout: args.start_timeout,

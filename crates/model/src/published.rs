@@ -86,6 +86,10 @@ pub struct PublishedRow {
     pub name: String,
     /// The stack that stands for it here. Without a variant: the stack's default.
     pub target: TargetId,
+    /// What stands for it where the server has a single CPU, for a target that is made for more: all that there are is
+    /// one then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_on_one_cpu: Option<TargetId>,
     /// Why that one, where the document leaves it open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_reason: Option<String>,

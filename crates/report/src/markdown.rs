@@ -1,8 +1,8 @@
 //! The report as Markdown, in the manner of the published comparisons: a summary, resource use, then everything raw.
 
 use crate::view::{
-    CellDetail, GroupView, Loss, PublishedRowView, PublishedTableView, PublishedView, Row,
-    RowState, TrialDetail, View,
+    CellDetail, GroupView, Loss, PublishedTableView, PublishedView, Row, RowState, TrialDetail,
+    View,
 };
 
 /// The whole report as Markdown.
@@ -181,7 +181,13 @@ impl Page {
             })
             .collect();
         self.table(&head, &rows);
-        let notes: Vec<String> = table.rows.iter().flat_map(row_notes).collect();
+        let stands = table.rows.iter().filter_map(|row| {
+            let why = row.target_reason.as_ref()?;
+            Some(format!("{} → {}: {why}", row.name, row.target))
+        });
+        let notes = table.notes.iter();
+        let notes = notes.map(|note| format!("{}: {}", note.whose(), note.text));
+        let notes: Vec<String> = notes.chain(stands).collect();
         self.bullets(&notes, "", "");
         self.bullets(&table.remarks, "", "");
     }
@@ -293,22 +299,6 @@ impl Page {
             self.paragraph(sentence);
         }
     }
-}
-
-fn row_notes(row: &PublishedRowView) -> Vec<String> {
-    let of = |side: &str, notes: &[String]| {
-        (!notes.is_empty()).then(|| format!("{}, {side}: {}", row.name, notes.join("; ")))
-    };
-    let stands = row.target_reason.iter();
-    let stands: Vec<String> = stands.map(|why| format!("{}: {why}", row.target)).collect();
-    [
-        of("stood for", &stands),
-        of("published", &row.published_notes),
-        of("here", &row.measured_notes),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 fn performance(row: &Row) -> String {

@@ -55,19 +55,11 @@ fn table(page: &mut Page, table: &PublishedTableView) {
         page.line(style, &line(cells, &widths));
     }
     page.text.push('\n');
-    for row in &table.rows {
-        notes(page, row, "published", &row.published_notes);
-        notes(page, row, "here", &row.measured_notes);
+    for note in &table.notes {
+        page.wrapped(WARN, "! ", &format!("{}: {}", note.whose(), note.text));
     }
     for remark in &table.remarks {
         page.wrapped(Style::new(), "- ", remark);
-    }
-}
-
-fn notes(page: &mut Page, row: &PublishedRowView, side: &str, notes: &[String]) {
-    if !notes.is_empty() {
-        let sentence = format!("{}, {side}: {}", row.name, notes.join("; "));
-        page.wrapped(WARN, "! ", &sentence);
     }
 }
 

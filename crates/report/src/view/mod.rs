@@ -18,7 +18,7 @@ pub use detail::{CellDetail, TrialDetail};
 pub use facts::{Fact, StackFacts};
 pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowState, load};
 pub use losses::Loss;
-pub use published::{PublishedRowView, PublishedTableView, PublishedView};
+pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";

@@ -37,8 +37,28 @@ pub struct PublishedTableView {
     pub facts: Vec<Fact>,
     /// The rows, in the document's order.
     pub rows: Vec<PublishedRowView>,
+    /// The rows' notes: those that several rows share stand once.
+    pub notes: Vec<PublishedNote>,
     /// What holds for all rows.
     pub remarks: Vec<String>,
+}
+
+/// What a reader must know of some rows on one side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PublishedNote {
+    /// The rows' names.
+    pub names: Vec<String>,
+    /// "published" or "here".
+    pub side: &'static str,
+    /// What there is to know.
+    pub text: String,
+}
+
+impl PublishedNote {
+    /// The rows and the side, for a sentence's beginning.
+    pub fn whose(&self) -> String {
+        format!("{}, {}", figure::list(&self.names), self.side)
+    }
 }
 
 /// A row on both sides, as strings.
@@ -123,6 +143,7 @@ fn introduction(analysis: &Analysis) -> Vec<String> {
 fn table(index: usize, repeated: &RepeatedTable, sides: &TableAnalysis) -> PublishedTableView {
     let own = &repeated.table;
     let rows = own.row.iter().zip(&sides.rows);
+    let rows: Vec<PublishedRowView> = rows.map(|(row, side)| self::row(own, row, side)).collect();
     let remarks = own.remarks.iter().chain(&repeated.remarks);
     PublishedTableView {
         anchor: format!("published-{}", index + 1),
@@ -130,9 +151,33 @@ fn table(index: usize, repeated: &RepeatedTable, sides: &TableAnalysis) -> Publi
         table: clean(&own.id),
         title: clean(&format!("{}: {}", repeated.document, own.title)),
         facts: facts(repeated),
-        rows: rows.map(|(row, side)| self::row(own, row, side)).collect(),
+        notes: notes(&rows),
+        rows,
         remarks: remarks.map(|remark| clean(remark)).collect(),
     }
+}
+
+fn notes(rows: &[PublishedRowView]) -> Vec<PublishedNote> {
+    let mut notes: Vec<PublishedNote> = Vec::new();
+    for row in rows {
+        let sides = [
+            ("published", &row.published_notes),
+            ("here", &row.measured_notes),
+        ];
+        for (side, own) in sides.into_iter().filter(|(_, own)| !own.is_empty()) {
+            let text = own.join("; ");
+            let mut same = notes.iter_mut();
+            match same.find(|note| note.side == side && note.text == text) {
+                Some(note) => note.names.push(row.name.clone()),
+                None => notes.push(PublishedNote {
+                    names: vec![row.name.clone()],
+                    side,
+                    text,
+                }),
+            }
+        }
+    }
+    notes
 }
 
 fn facts(repeated: &RepeatedTable) -> Vec<Fact> {

@@ -2,7 +2,7 @@
 //! must do so.
 
 use deadheat_model::{
-    PublishedDocument, WorkloadManifest,
+    PublishedDocument, TargetId, WorkloadManifest,
     published::{PublishedRow, PublishedTable},
 };
 
@@ -136,13 +136,9 @@ impl Place<'_, '_, '_, '_> {
             &["row", index, "connections"],
             "nothing would be asked",
         );
-        // A root folder need not have the stack; but if it has, then under that name.
-        let mut stacks = named.stacks.iter();
-        if let Some(stack) = stacks.find(|one| one.manifest.id == row.target.stack) {
-            let known =
-                row.target.variant.is_none() || stack.manifest.targets().contains(&row.target);
-            let title = format!("`{}` has no such variant", row.target.stack);
-            self.refuse_if(!known, &["row", index, "target"], &title);
+        self.target(&["row", index, "target"], &row.target, named);
+        if let Some(target) = &row.target_on_one_cpu {
+            self.target(&["row", index, "target-on-one-cpu"], target, named);
         }
         self.refuse_if(
             row.requests_per_second.is_some() == row.no_figures.is_some(),
@@ -154,6 +150,16 @@ impl Place<'_, '_, '_, '_> {
         );
         for (key, problem) in contradictions(self.table, row, self.mean_deviation) {
             self.refuse(&["row", index, key], &format!("`{key}`: {problem}"));
+        }
+    }
+
+    /// A root folder need not have the stack; but if it has, then under that name.
+    fn target(&mut self, path: &[&str], target: &TargetId, named: &Named<'_>) {
+        let mut stacks = named.stacks.iter();
+        if let Some(stack) = stacks.find(|one| one.manifest.id == target.stack) {
+            let known = target.variant.is_none() || stack.manifest.targets().contains(target);
+            let title = format!("`{}` has no such variant", target.stack);
+            self.refuse_if(!known, path, &title);
         }
     }
 

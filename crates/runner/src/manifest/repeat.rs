@@ -25,6 +25,8 @@ pub struct Asked<'a> {
     pub stacks: &'a [String],
     /// The longest that the load of a trial takes.
     pub limit: Duration,
+    /// CPUs that servers get.
+    pub server_cpus: usize,
 }
 
 /// What repeats published tables.
@@ -46,6 +48,7 @@ pub fn repeat(catalogue: &Catalogue, asked: Asked<'_>) -> Result<Repetition, Sel
     let mut resolving = Resolving {
         catalogue,
         limit: asked.limit,
+        server_cpus: asked.server_cpus,
         documents: Globs::new("published document", asked.documents)?,
         workloads: Globs::new("workload of a published table", asked.workloads)?,
         stacks: Globs::new("stack of a published table", asked.stacks)?,
@@ -86,6 +89,7 @@ pub fn repeat(catalogue: &Catalogue, asked: Asked<'_>) -> Result<Repetition, Sel
 struct Resolving<'a> {
     catalogue: &'a Catalogue,
     limit: Duration,
+    server_cpus: usize,
     documents: Globs,
     workloads: Globs,
     stacks: Globs,
@@ -104,11 +108,12 @@ impl Resolving<'_> {
         let mut rows = Vec::new();
         for row in &table.row {
             let point = table.point(row, self.limit);
+            let target = self.target(row);
             let asked = self.workloads.choose(&table.workload, &point.id)
-                && self.stacks.choose(&row.target.stack, &variant(&row.target));
+                && self.stacks.choose(&target.stack, &variant(&target));
             chosen |= asked;
             rows.push(if asked {
-                self.row(table, row, point)
+                self.row(table, target, point)
             } else {
                 left_out("not asked for in this session".to_owned())
             });
@@ -125,21 +130,27 @@ impl Resolving<'_> {
         })
     }
 
-    fn row(&mut self, table: &PublishedTable, row: &PublishedRow, point: LoadPoint) -> RepeatedRow {
-        let Some(stack) = self.catalogue.stack(&row.target) else {
-            return left_out(format!("there is no stack {} here", row.target));
+    /// What stands for `row` on so many CPUs. Without a variant the stack's default one is meant.
+    fn target(&self, row: &PublishedRow) -> TargetId {
+        let on_one = row.target_on_one_cpu.as_ref();
+        let target = on_one
+            .filter(|_| self.server_cpus == 1)
+            .unwrap_or(&row.target);
+        let stack = self.catalogue.stack(target);
+        let default = stack.and_then(|stack| stack.manifest.targets().into_iter().next());
+        match (&target.variant, default) {
+            (None, Some(default)) => default,
+            _ => target.clone(),
+        }
+    }
+
+    fn row(&mut self, table: &PublishedTable, target: TargetId, point: LoadPoint) -> RepeatedRow {
+        let Some(stack) = self.catalogue.stack(&target) else {
+            return left_out(format!("there is no stack {target} here"));
         };
         if !stack.manifest.answers(&table.workload) {
-            return left_out(format!("{} does not answer it", row.target));
+            return left_out(format!("{target} does not answer it"));
         }
-        // Without a variant the default one is meant.
-        let target = match row.target.variant {
-            Some(_) => row.target.clone(),
-            None => match stack.manifest.targets().into_iter().next() {
-                Some(target) => target,
-                None => row.target.clone(),
-            },
-        };
         if table.load.bodies == Framing::Chunked && !stack.manifest.http(&target).chunked_bodies {
             return left_out(format!("{target} reads no request bodies in chunks"));
         }

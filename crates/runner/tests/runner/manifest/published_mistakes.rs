@@ -45,6 +45,7 @@ mistakes! {
     misspelt_word_of_a_load: with("reuse = \"per-request\"", "reuse = \"per-requests\"");
     workload_that_is_not: with("workload = \"text\"", "workload = \"texts\"");
     workload_with_rounds_and_a_load_without: with("workload = \"text\"", "workload = \"hash\"");
+    variant_on_one_cpu_that_is_not: with("target = \"go-a\"\nrequests", "target = \"go-a\"\ntarget-on-one-cpu = \"go-a:two\"\nrequests");
     variant_that_is_not: with("target = \"go-a\"", "target = \"go-a:two\"");
     baseline_is_no_row: with("baseline = \"A\"", "baseline = \"a\"");
     baseline_without_a_figure: with("baseline = \"A\"", "baseline = \"B\"");

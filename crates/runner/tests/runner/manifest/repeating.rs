@@ -41,6 +41,7 @@ fn asked(documents: &[&str], workloads: &[&str], stacks: &[&str]) -> Result<Repe
         workloads: &workloads,
         stacks: &stacks,
         limit: Duration::from_secs(9),
+        server_cpus: 2,
     };
     repeat(&catalogue(), asked).map_err(|error| error.to_string())
 }
@@ -112,11 +113,43 @@ fn a_stack_that_reads_no_chunks_is_not_sent_any() {
         workloads: &[],
         stacks: &[],
         limit: Duration::from_secs(9),
+        server_cpus: 2,
     };
     let found = repeat(&load(root.path()).unwrap(), all).unwrap();
     assert_eq!(cells(&found), ["go-c text n1000-c10-http1.0-close-chunked"]);
     let reason = "go-a reads no request bodies in chunks".to_owned();
     assert_eq!(found.tables[0].rows[0], RepeatedRow::LeftOut { reason });
+}
+
+#[test]
+fn where_all_cpus_are_one_another_variant_stands_for_a_row() {
+    let variants = "\n[[variant]]\nid = \"one\"\ndescription = \"one\"\n\
+                    \n[[variant]]\nid = \"all\"\ndescription = \"all\"\ncpus = 2\n";
+    let all = "target = \"go-a:all\"\ntarget-on-one-cpu = \"go-a:one\"";
+    let blog = published("blog", "").replacen("target = \"go-a\"", all, 1);
+    let root = root(&[
+        ("stacks/go-a/stack.toml", &stack("go-a", variants)),
+        ("workloads/text.toml", &workload("text", "")),
+        ("published/blog.toml", &blog),
+    ]);
+    let catalogue = load(root.path()).unwrap();
+    let first = |server_cpus: usize, stacks: &[String]| {
+        let asked = Asked {
+            documents: &[],
+            workloads: &[],
+            stacks,
+            limit: Duration::from_secs(9),
+            server_cpus,
+        };
+        let found = repeat(&catalogue, asked).unwrap();
+        found.tables[0].rows[0]
+            .cell()
+            .map(|cell| cell.target.to_string())
+    };
+    assert_eq!(first(1, &[]).as_deref(), Some("go-a:one"));
+    assert_eq!(first(2, &[]).as_deref(), Some("go-a:all"));
+    // The variant that stands for it is the one that can be asked for.
+    assert_eq!(first(2, &["go-a:one".to_owned()]), None);
 }
 
 #[test]
@@ -175,6 +208,12 @@ fn the_projects_own_documents_are_those_that_there_are() {
         rows.collect::<Vec<_>>()
     };
     assert_eq!(catalogue.published.len(), 5);
+    let documents = catalogue.published.iter();
+    let tables = documents.flat_map(|document| &document.table);
+    for row in tables.flat_map(|table| &table.row) {
+        let target = &row.target;
+        assert!(catalogue.stack(target).is_some(), "there is no {target}");
+    }
     assert_eq!(rows("go-nim-python"), [4, 4, 4]);
     assert_eq!(rows("hash-express-vs-cowboy"), [2, 2, 2, 2]);
     assert_eq!(rows("payload-go-vs-node"), [2, 2]);
