@@ -1,4 +1,5 @@
-## A server thread for each CPU; each has its own event loop, heap, listening socket and part of the pool.
+## A server thread for each CPU; each has its own event loop, heap, listening socket and part of
+## the pool.
 
 import server/[event_loop, settings]
 

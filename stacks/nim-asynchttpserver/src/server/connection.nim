@@ -16,25 +16,27 @@ type
   Row* = seq[string]
   Connection* = ref object
     handle: PPGconn
-    fd: AsyncFD
     prepared: Table[string, string] ## The names of statements.
 
 proc failure(handle: PPGconn): ref DatabaseError =
   newException(DatabaseError, $pqerrorMessage(handle))
 
-proc readable(fd: AsyncFD): Future[void] =
-  let ready = newFuture[void]("readable")
-  addRead(fd, proc (fd: AsyncFD): bool =
-    ready.complete()
-    true)
-  ready
-
-proc writable(fd: AsyncFD): Future[void] =
-  let ready = newFuture[void]("writable")
-  addWrite(fd, proc (fd: AsyncFD): bool =
-    ready.complete()
-    true)
-  ready
+proc ready(handle: PPGconn, toRead: bool): Future[void] {.async.} =
+  ## Waits until libpq's socket can be read or written. It is registered for no longer than that,
+  ## because libpq may close it in any call, and its number may then be another connection's.
+  let
+    fd = AsyncFD(pqsocket(handle))
+    occurred = newFuture[void]("ready")
+  proc occur(fd: AsyncFD): bool =
+    occurred.complete()
+    true
+  register(fd)
+  if toRead: addRead(fd, occur)
+  else: addWrite(fd, occur)
+  try:
+    await occurred
+  finally:
+    unregister(fd)
 
 proc start(url: string): PPGconn =
   var keywords = @["dbname"]
@@ -55,14 +57,7 @@ proc establish(handle: PPGconn) {.async.} =
     raise failure(handle)
   var state = PGRES_POLLING_WRITING
   while state != PGRES_POLLING_OK:
-    # libpq may go on over another socket, so that each wait is for the present one.
-    let fd = AsyncFD(pqsocket(handle))
-    register(fd)
-    try:
-      if state == PGRES_POLLING_READING: await readable(fd)
-      else: await writable(fd)
-    finally:
-      unregister(fd)
+    await ready(handle, toRead = state == PGRES_POLLING_READING)
     state = pqconnectPoll(handle)
     if state == PGRES_POLLING_FAILED:
       raise failure(handle)
@@ -76,16 +71,20 @@ proc connect*(url: string): Future[Connection] {.async.} =
   except CatchableError:
     pqfinish(handle)
     raise
-  result = Connection(handle: handle, fd: AsyncFD(pqsocket(handle)))
-  register(result.fd)
+  return Connection(handle: handle)
 
 proc close*(connection: Connection) =
-  unregister(connection.fd)
   pqfinish(connection.handle)
+
+proc isAlive*(connection: Connection): bool =
+  ## Whether the server has not closed it, for one that was idle. The first call reads what the
+  ## server said last, the second finds that it has closed.
+  let handle = connection.handle
+  pqconsumeInput(handle) == 1 and pqconsumeInput(handle) == 1 and pqstatus(handle) == CONNECTION_OK
 
 proc nextResult(connection: Connection): Future[PPGresult] {.async.} =
   while pqisBusy(connection.handle) == 1:
-    await readable(connection.fd)
+    await ready(connection.handle, toRead = true)
     if pqconsumeInput(connection.handle) == 0:
       raise failure(connection.handle)
   return pqgetResult(connection.handle)
@@ -104,7 +103,7 @@ proc finish(connection: Connection, sent: int32): Future[seq[Row]] {.async.} =
   while (let unsent = pqflush(connection.handle); unsent != 0):
     if unsent < 0:
       raise failure(connection.handle)
-    await writable(connection.fd)
+    await ready(connection.handle, toRead = false)
   while (let outcome = await connection.nextResult(); not outcome.isNil):
     defer: pqclear(outcome)
     if pqresultStatus(outcome) notin {PGRES_COMMAND_OK, PGRES_TUPLES_OK}:

@@ -23,7 +23,8 @@ proc release(pool: Pool, connection: Connection) =
     pool.idle.add connection
 
 proc grow(pool: Pool) {.async.} =
-  ## Connects for those who wait; a failure is told to the first of them, so that none waits for nothing.
+  ## Connects for those who wait; a failure is told to the first of them, so that none waits for
+  ## nothing.
   inc pool.open
   try:
     pool.release(await connect(pool.url))
@@ -34,10 +35,20 @@ proc grow(pool: Pool) {.async.} =
     if pool.waiting.len > 0 and pool.open == 0:
       await pool.grow()
 
+proc takeIdle(pool: Pool): Connection =
+  ## nil if there is none that lives.
+  while pool.idle.len > 0:
+    let connection = pool.idle.pop()
+    if connection.isAlive:
+      return connection
+    connection.close()
+    dec pool.open
+
 proc acquire(pool: Pool): Future[Connection] =
   result = newFuture[Connection]("acquire")
-  if pool.idle.len > 0:
-    result.complete(pool.idle.pop())
+  let connection = pool.takeIdle()
+  if not connection.isNil:
+    result.complete(connection)
     return
   pool.waiting.addLast(result)
   if pool.open < pool.size:

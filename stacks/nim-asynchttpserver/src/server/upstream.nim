@@ -4,7 +4,8 @@ import std/[asyncdispatch, httpclient, httpcore, monotimes, times]
 
 const
   patience = initDuration(seconds = 10)
-  keptFor = initDuration(seconds = 30)
+  # Servers close idle connections after five seconds or more, and a request that meets that fails.
+  keptFor = initDuration(seconds = 4)
 
 type
   UpstreamError* = object of CatchableError
