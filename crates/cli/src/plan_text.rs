@@ -47,14 +47,14 @@ pub(crate) fn describe(plan: &Plan) -> String {
     lines.join("\n")
 }
 
-/// The loads of a workload: those of the plan's length in a line, each of a client's own in another.
+/// The loads of a workload: those of the plan's length in a line, each of so many requests in another.
 fn loads(workload: &PlannedWorkload) -> Vec<String> {
     let mut lines = Vec::new();
     let id = &workload.id;
     let timed: Vec<String> = workload
         .points
         .iter()
-        .filter(|point| point.client.is_none())
+        .filter(|point| point.counted.is_none())
         .map(|point| match point.rounds {
             Some(rounds) => format!("{} connections, {rounds} rounds", point.connections),
             None => format!("{} connections", point.connections),
@@ -67,7 +67,7 @@ fn loads(workload: &PlannedWorkload) -> Vec<String> {
     let counted = workload
         .points
         .iter()
-        .filter(|point| point.client.is_some());
+        .filter(|point| point.counted.is_some());
     lines.extend(counted.map(|point| {
         let line = format!("  workload  {id}: {}", load(point));
         // At most 80 columns.

@@ -96,7 +96,7 @@ pub fn run(
     plan.ensure_descriptors()?;
     thread::scope(|scope| {
         let mut crew = Crew::assemble(scope, &plan, stop)?;
-        let timeline = Timeline::new(sys::monotonic_ns(), spec.warm_up, spec.stop);
+        let timeline = Timeline::new(sys::monotonic_ns(), spec.warm_up, plan.length());
         on_event(LoadEvent::Phase(Phase::WarmUpStarted));
         crew.start(timeline);
         let mut wait_until = |instant: u64, on_event: &mut dyn FnMut(LoadEvent)| {

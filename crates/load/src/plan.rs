@@ -60,6 +60,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) warm_up: Duration,
     pub(crate) stop: StopRule,
+    limit: Option<Duration>,
     pub(crate) quota: Quota,
     pub(crate) timeouts: Timeouts,
     pub(crate) content_sample: u32,
@@ -144,6 +145,7 @@ impl<'a> Plan<'a> {
             arrivals,
             warm_up: spec.warm_up,
             stop: spec.stop,
+            limit: spec.limit,
             quota: Quota::new(spec.stop),
             timeouts: spec.timeouts,
             content_sample: spec.content_sample,
@@ -175,12 +177,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The measurement's length, if it is known.
+    /// How long the measurement takes at most, if it is bounded.
     pub(crate) fn length(&self) -> Option<Duration> {
-        match self.stop {
+        let own = match self.stop {
             StopRule::Duration { length } => Some(length),
             StopRule::Count { .. } | StopRule::Interrupt => None,
-        }
+        };
+        own.into_iter().chain(self.limit).min()
     }
 
     /// Raises the limit of file descriptors where that is needed and possible.

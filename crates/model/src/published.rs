@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Cell, LoadPoint, TargetId,
     load::{HttpVersion, Reuse},
-    workload::{Client, Framing},
+    workload::{CountedLoad, Framing},
 };
 
 /// A document with published comparisons.
@@ -183,7 +183,7 @@ impl PublishedTable {
             id,
             connections,
             rounds: load.rounds,
-            client: Some(Client {
+            counted: Some(CountedLoad {
                 requests: load.requests,
                 limit,
                 http: load.http,
@@ -304,7 +304,7 @@ mod tests {
         let limit = Duration::from_secs(60);
         let point = table.point(&table.row[0], limit);
         assert_eq!(point.id, "n5000-c100-http1.0-close");
-        assert_eq!(point.client.unwrap().requests, 5000);
+        assert_eq!(point.counted.unwrap().requests, 5000);
         let own = table.point(&table.row[1], limit);
         assert_eq!(
             (own.id.as_str(), own.connections),

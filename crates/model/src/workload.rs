@@ -79,14 +79,14 @@ pub struct LoadPoint {
     /// How its requests are sent, where that is not as usual: over HTTP/1.1 with keep-alive, with sized bodies, after a
     /// warm-up, for as long as the plan says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<Client>,
+    pub counted: Option<CountedLoad>,
 }
 
-/// A client that makes so many requests and ends, as `ab -n` and `hey -n` do. It has no warm-up: what a server does cold
+/// A load of so many requests, as `ab -n` and `hey -n` make them. It has no warm-up: what a server does cold
 /// is in its figures, and so are its last requests, when fewer and fewer connections have one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Client {
+pub struct CountedLoad {
     /// Requests in all.
     pub requests: u64,
     /// The longest that they may take; what has not been sent by then is not sent.
@@ -126,11 +126,11 @@ impl Framing {
 impl LoadPoint {
     /// How requests travel.
     pub fn protocol(&self) -> Protocol {
-        match &self.client {
+        match &self.counted {
             None => Protocol::HTTP_1_1,
-            Some(client) => Protocol::Http1 {
-                version: client.http,
-                reuse: client.reuse,
+            Some(by_count) => Protocol::Http1 {
+                version: by_count.http,
+                reuse: by_count.reuse,
                 pipeline: 1,
             },
         }
@@ -138,7 +138,7 @@ impl LoadPoint {
 
     /// The warm-up, where `usual` is that of other load points.
     pub fn warm_up(&self, usual: Duration) -> Duration {
-        match self.client {
+        match self.counted {
             None => usual,
             Some(_) => Duration::ZERO,
         }
@@ -146,10 +146,10 @@ impl LoadPoint {
 
     /// When the load ends, where `usual` is how long others last.
     pub fn stop(&self, usual: Duration) -> StopRule {
-        match &self.client {
+        match &self.counted {
             None => StopRule::Duration { length: usual },
-            Some(client) => StopRule::Count {
-                requests: client.requests,
+            Some(by_count) => StopRule::Count {
+                requests: by_count.requests,
             },
         }
     }

@@ -176,12 +176,12 @@ fn group(
         .collect();
     // Before comparing, so that the result does not depend on the order of the plan.
     rank::sort(&mut cells);
-    let comparison = match point.client {
+    let comparison = match point.counted {
         None => compare_group(&cells, blocks, settings),
         Some(_) => GroupComparison::NotRanked,
     };
     let compared = blocks.complete.len() >= settings.blocks_for_comparison;
-    if compared && point.client.is_none() {
+    if compared && point.counted.is_none() {
         rank::rank(&mut cells, comparison.pairs());
         rank::sort(&mut cells);
     }

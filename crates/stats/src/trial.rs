@@ -3,7 +3,7 @@
 use deadheat_model::{
     LoadPoint, Observation, TrialRecord,
     trial::{Resources, TrialOutcome},
-    workload::Client,
+    workload::CountedLoad,
 };
 use serde::Serialize;
 
@@ -176,11 +176,11 @@ pub fn analyse(
         )),
         TrialOutcome::Failed(_) => None,
     };
-    let flags = figures.iter().flat_map(|figures| match &point.client {
+    let flags = figures.iter().flat_map(|figures| match &point.counted {
         None => doubts(figures, point.connections, settings),
         // Such a load starts cold and ends with fewer and fewer connections, and may spend its time on making them:
         // that is what it is, and no doubt about it.
-        Some(client) => cut_short(&trial.outcome, client),
+        Some(by_count) => cut_short(&trial.outcome, by_count),
     });
     let flags = flags.chain(disturbed(&trial.outcome, cpus, settings));
     TrialAnalysis {
@@ -199,8 +199,8 @@ fn doubts(figures: &Figures, connections: u32, settings: &Settings) -> Vec<Flag>
     little.into_iter().chain(unsteady).collect()
 }
 
-fn cut_short(outcome: &TrialOutcome, client: &Client) -> Vec<Flag> {
-    let (TrialOutcome::Measured(measured), asked) = (outcome, client.requests) else {
+fn cut_short(outcome: &TrialOutcome, by_count: &CountedLoad) -> Vec<Flag> {
+    let (TrialOutcome::Measured(measured), asked) = (outcome, by_count.requests) else {
         return Vec::new();
     };
     let issued = measured.load.measured.issued;

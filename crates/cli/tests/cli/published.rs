@@ -2,7 +2,8 @@
 
 use std::{fs, time::Duration};
 
-use deadheat_model::{SessionRecord, published::RepeatedRow};
+use deadheat_model::{SessionRecord, published::RepeatedRow, session::EndReason};
+use rustix::process::Signal;
 
 use crate::support::{Fake, Root, recorded};
 
@@ -143,10 +144,22 @@ fn a_load_without_an_end_ends_by_its_limit_and_says_so() {
             succeeded > 0 && connections == 2,
             "{succeeded}, {connections}"
         );
-        let limit = Duration::from_millis(700);
-        assert!(window >= limit - Duration::from_millis(20), "{window:?}");
-        assert!(window < Duration::from_secs(20), "{window:?}");
+        assert_eq!(window, Duration::from_millis(700));
     }
+}
+
+#[test]
+fn an_interrupt_ends_a_load_by_count_and_its_trial_is_none() {
+    let root = root();
+    // Its limit is a minute, and this test's patience is less.
+    let running = root.start(&format!("{QUICK} --published blog:endless"));
+    root.wait_for("loaded", 1);
+    running.signal(Signal::INT);
+    // Nothing was measured.
+    running.wait().exits(3);
+    let record = root.session().record;
+    assert_eq!(record.end, Some(EndReason::Interrupted));
+    assert!(record.trials.is_empty(), "{:?}", record.trials);
 }
 
 #[test]

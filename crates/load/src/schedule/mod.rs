@@ -8,8 +8,6 @@ use std::time::Duration;
 pub(crate) use arrivals::{Arrivals, Cursor};
 pub(crate) use quota::Quota;
 
-use deadheat_model::load::StopRule;
-
 /// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:
 /// index ↦ ramp × index / connections.
 pub(crate) fn first_send(index: u32, connections: u32, ramp: Duration) -> u64 {
@@ -39,12 +37,10 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    pub(crate) fn new(start: u64, warm_up: Duration, stop: StopRule) -> Self {
+    /// The timeline of a load that begins at `start` and whose measurement takes `length` at most, if that is known.
+    pub(crate) fn new(start: u64, warm_up: Duration, length: Option<Duration>) -> Self {
         let measure_from = start.saturating_add(nanos(warm_up));
-        let length = match stop {
-            StopRule::Duration { length } => nanos(length),
-            StopRule::Count { .. } | StopRule::Interrupt => u64::MAX,
-        };
+        let length = length.map_or(u64::MAX, nanos);
         Self {
             start,
             measure_from,
@@ -87,8 +83,11 @@ mod tests {
 
     #[test]
     fn a_timeline_never_overflows() {
-        let length = Duration::MAX;
-        let line = Timeline::new(5, Duration::from_nanos(10), StopRule::Duration { length });
-        assert_eq!((line.measure_from, line.measure_until), (15, u64::MAX));
+        let ten = Duration::from_nanos(10);
+        for length in [Some(Duration::MAX), None] {
+            let line = Timeline::new(5, ten, length);
+            assert_eq!((line.measure_from, line.measure_until), (15, u64::MAX));
+        }
+        assert_eq!(Timeline::new(5, ten, Some(ten)).measure_until, 25);
     }
 }

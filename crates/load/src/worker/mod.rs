@@ -176,7 +176,7 @@ impl<'a> Worker<'a> {
             heads: Heads::new(),
             contents: Contents::new(exchanges, plan.content_sample),
             recorder: Recorder::new(plan.bin, plan.length(), extent),
-            timeline: Timeline::new(0, plan.warm_up, plan.stop),
+            timeline: Timeline::new(0, plan.warm_up, plan.length()),
             request_timeout: nanos(plan.timeouts.request),
             connect_timeout: nanos(plan.timeouts.connect),
             cool_down: nanos(plan.timeouts.cool_down),

@@ -10,7 +10,7 @@ use deadheat_load::{LoadError, LoadEvent, Phase};
 use deadheat_model::{Schedule, StopRule, Tally};
 use deadheat_testkit::{OracleServer, Step, Turn, answers};
 
-use crate::support::{count, lasting, run_until, wait_until};
+use crate::support::{count, lasting, run, run_until, wait_until};
 
 fn answering() -> OracleServer {
     OracleServer::start(|_: &Turn<'_>| answers::send(answers::hello())).unwrap()
@@ -72,6 +72,34 @@ fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
         let bins = seen.window.as_nanos().div_ceil(spec.bin.as_nanos());
         assert_eq!(seen.bins.len() as u128, bins);
     }
+}
+
+#[test]
+fn a_limit_ends_a_count_and_what_is_in_flight_is_waited_for() {
+    let slow = |_: &Turn<'_>| {
+        let mut steps = vec![Step::Pause(Duration::from_millis(30))];
+        steps.extend(answers::send(answers::hello()));
+        steps
+    };
+    let server = OracleServer::start(slow).unwrap();
+    let mut spec = count(server.address(), 4, u64::MAX);
+    spec.limit = Some(Duration::from_millis(200));
+    spec.timeouts.cool_down = Duration::from_secs(20);
+    let seen = run(&spec);
+    assert_eq!(seen.window, Duration::from_millis(200));
+    assert!(seen.measured.succeeded > 0 && seen.measured.in_flight > 0);
+    // Nobody is left waiting, and every request was answered.
+    assert_eq!((seen.total.in_flight, seen.total.failed.total()), (0, 0));
+    assert_eq!(
+        seen.total.succeeded,
+        seen.measured.succeeded + seen.measured.in_flight
+    );
+    // A limit that is not reached changes nothing.
+    spec.stop = StopRule::Count { requests: 8 };
+    spec.limit = Some(Duration::from_secs(60));
+    let seen = run(&spec);
+    assert_eq!((seen.measured.issued, seen.measured.succeeded), (8, 8));
+    assert!(seen.window < Duration::from_secs(30));
 }
 
 #[test]

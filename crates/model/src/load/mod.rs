@@ -35,6 +35,13 @@ pub struct LoadSpec {
     pub schedule: Schedule,
     /// When the load ends.
     pub stop: StopRule,
+    /// The measurement ends at the latest after so long, whatever `stop` says. `None`: there is no such bound.
+    #[serde(
+        default,
+        with = "crate::seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub limit: Option<Duration>,
     /// Load before the measurement, not in the figures.
     #[serde(with = "crate::seconds")]
     pub warm_up: Duration,
@@ -71,6 +78,7 @@ impl LoadSpec {
             lists: BTreeMap::new(),
             schedule,
             stop,
+            limit: None,
             warm_up: Duration::ZERO,
             timeouts: Timeouts::default(),
             content_sample: 1,

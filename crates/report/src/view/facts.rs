@@ -99,7 +99,7 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
         let (timed, by_count): (Vec<&LoadPoint>, Vec<&LoadPoint>) = workload
             .points
             .iter()
-            .partition(|point| point.client.is_none());
+            .partition(|point| point.counted.is_none());
         if !timed.is_empty() {
             let measure = seconds(workload.measure.as_secs_f64());
             let points: Vec<String> = timed.iter().map(|point| point.id.clone()).collect();
@@ -110,9 +110,9 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
         }
         for point in by_count {
             let limit = point
-                .client
+                .counted
                 .as_ref()
-                .map(|client| client.limit.as_secs_f64());
+                .map(|by_count| by_count.limit.as_secs_f64());
             fact(
                 &name,
                 format!(

@@ -207,25 +207,25 @@ pub fn load(point: &LoadPoint) -> String {
         .rounds
         .map(|rounds| format!(", {}", counted(rounds as usize, "round")))
         .unwrap_or_default();
-    let Some(client) = &point.client else {
+    let Some(by_count) = &point.counted else {
         let connections = counted(point.connections as usize, "connection");
         return format!("{connections}{rounds}");
     };
-    let version = match client.http {
+    let version = match by_count.http {
         HttpVersion::Http10 => "1.0",
         HttpVersion::Http11 => "1.1",
     };
-    let reuse = match client.reuse {
+    let reuse = match by_count.reuse {
         Reuse::KeepAlive => "keep-alive",
         Reuse::PerRequest => "a connection each",
     };
-    let bodies = match client.bodies {
+    let bodies = match by_count.bodies {
         Framing::Sized => "",
         Framing::Chunked => ", chunked bodies",
     };
     format!(
         "{}, {} at a time{rounds}, HTTP/{version}, {reuse}{bodies}",
-        counted(client.requests as usize, "request"),
+        counted(by_count.requests as usize, "request"),
         count(point.connections.into()),
     )
 }
@@ -268,8 +268,8 @@ fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group
 
 /// What the latencies at a load point are called.
 fn latency_name(point: &LoadPoint) -> &'static str {
-    match &point.client {
-        Some(client) if client.reuse == Reuse::PerRequest => CONNECTING_APART,
+    match &point.counted {
+        Some(by_count) if by_count.reuse == Reuse::PerRequest => CONNECTING_APART,
         _ => SERVICE_TIME,
     }
 }

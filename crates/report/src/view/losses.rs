@@ -95,7 +95,7 @@ fn was_asked(record: &SessionRecord, group: &Group, target: &TargetRecord) -> bo
             && cell.workload == group.workload
             && cell.point == group.point.id
     };
-    group.point.client.is_none() || rows.filter_map(|row| row.cell()).any(asked)
+    group.point.counted.is_none() || rows.filter_map(|row| row.cell()).any(asked)
 }
 
 fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {

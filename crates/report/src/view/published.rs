@@ -134,8 +134,10 @@ fn introduction(analysis: &Analysis) -> Vec<String> {
              the same row on both sides; a measured one is the geometric mean of the ratios within a block, with a 95 % \
              t interval on the logarithm."
         ),
-        "Other machines, versions and routes: rates differ for many reasons, ratios for fewer. As published there is no \
-         warm-up, and the end, when connections run out of requests, is in the figures. Nothing is ranked."
+        "Other machines, versions and routes: rates differ for many reasons, ratios for fewer. The tools warmed nothing up, \
+         and nothing was here, where each trial is of a fresh process; whether a published server had answered before \
+         is not known, and that matters most where code is compiled while it runs. The end, when connections run out of \
+         requests, is in the figures. Nothing is ranked."
             .to_owned(),
     ]
 }

@@ -399,7 +399,7 @@ fn open(heat: &DeadHeat) -> String {
 /// Stacks of the session that have neither a result nor a failure here.
 pub fn not_measured(record: &SessionRecord, group: &Group) -> Option<String> {
     // Where published tables are repeated, each load point has stacks of its own, and the tables say why one is missing.
-    if group.point.client.is_some() {
+    if group.point.counted.is_some() {
         return None;
     }
     let here = |target: &TargetId| group.cells.iter().find(|cell| cell.target == *target);

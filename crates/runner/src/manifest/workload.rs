@@ -70,12 +70,12 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         if point.connections == 0 {
             checks.refuse(&at("connections"), "no connections", "at least 1");
         }
-        if let Some(client) = &point.client {
-            if client.requests == 0 {
-                checks.refuse(&at("client"), "no requests", "at least 1");
+        if let Some(by_count) = &point.counted {
+            if by_count.requests == 0 {
+                checks.refuse(&at("counted"), "no requests", "at least 1");
             }
-            if client.limit.is_zero() {
-                checks.refuse(&at("client"), "a limit of no length", "such as \"60s\"");
+            if by_count.limit.is_zero() {
+                checks.refuse(&at("counted"), "a limit of no length", "such as \"60s\"");
             }
         }
         match point.rounds {

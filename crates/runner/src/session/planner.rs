@@ -6,7 +6,7 @@ use deadheat_model::{
     Cell, LoadPoint, Plan, TargetId,
     plan::{Pinning, PlannedWorkload},
     stack::Runtime,
-    workload::{Client, Oracle},
+    workload::{CountedLoad, Oracle},
 };
 
 use super::{SelectedWorkload, SessionOptions};
@@ -159,9 +159,9 @@ fn estimate(
             let usual = options
                 .warm_up
                 .unwrap_or_else(|| warm_up(one.participant.runtime));
-            let load = match &one.point.client {
+            let load = match &one.point.counted {
                 None => measurement(one.workload, measure, options.measure),
-                Some(client) => counted(options, &one.cell, client),
+                Some(by_count) => counted(options, &one.cell, by_count),
             };
             one.participant.ready.unwrap_or(USUAL_READY)
                 + OVERHEAD
@@ -174,15 +174,15 @@ fn estimate(
 }
 
 /// About the time of a load of so many requests: what a published run of it took, else a guess.
-fn counted(options: &SessionOptions, cell: &Cell, client: &Client) -> Duration {
+fn counted(options: &SessionOptions, cell: &Cell, by_count: &CountedLoad) -> Duration {
     let mut tables = options.published.iter();
     let published = tables.find_map(|repeated| {
         let mut rows = repeated.rows.iter().zip(&repeated.table.row);
         let (_, row) = rows.find(|(row, _)| row.cell() == Some(cell))?;
         row.requests_per_second
     });
-    let seconds = client.requests as f64 / published.unwrap_or(UNKNOWN_RATE);
-    client.limit.min(Duration::from_secs_f64(seconds))
+    let seconds = by_count.requests as f64 / published.unwrap_or(UNKNOWN_RATE);
+    by_count.limit.min(Duration::from_secs_f64(seconds))
 }
 
 #[cfg(test)]
@@ -205,7 +205,7 @@ mod tests {
             id: "c50".to_owned(),
             connections: 50,
             rounds: None,
-            client: None,
+            counted: None,
         };
         SelectedWorkload {
             manifest: WorkloadManifest {
@@ -351,7 +351,7 @@ mod tests {
         options.blocks = Some(1);
         options.workloads.truncate(1);
         let mut estimate = |requests: u64| {
-            options.workloads[0].points[0].client = Some(Client {
+            options.workloads[0].points[0].counted = Some(CountedLoad {
                 requests,
                 limit: Duration::from_secs(60),
                 http: HttpVersion::Http10,

@@ -2,18 +2,14 @@
 
 use std::{
     net::SocketAddr,
-    sync::{
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError},
-    },
-    thread,
-    time::{Duration, Instant},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
 use deadheat_load::{LoadEvent, Phase as LoadPhase};
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Observation, Schedule, TrialOutcome, WorkloadManifest,
-    load::Target,
+    load::{Target, Timeouts},
     plan::Pinning,
     stack::Pool,
     trial::{Measured, Noise, Phase, Resources, TrialFailure},
@@ -33,9 +29,6 @@ use crate::{
 const BIN: Duration = Duration::from_millis(500);
 /// The most that first requests are spread over; the slow upstream's delay, so that its answers do not come in waves.
 const RAMP: Duration = crate::services::upstream::DELAY;
-
-/// How often it is looked at whether a load has reached its limit.
-const WATCH: Duration = Duration::from_millis(50);
 
 /// A trial to run.
 pub struct TrialRequest<'a> {
@@ -112,9 +105,11 @@ pub fn run(
 }
 
 fn is_whole(request: &TrialRequest<'_>, load: &Observation) -> bool {
-    match &request.point.client {
+    match &request.point.counted {
         None => load.window >= request.measure,
-        Some(client) => load.measured.issued >= client.requests || load.window >= client.limit,
+        Some(by_count) => {
+            load.measured.issued >= by_count.requests || load.window >= by_count.limit
+        }
     }
 }
 
@@ -146,10 +141,7 @@ fn measure(
         .map_err(|fault| wrong(server, Phase::Service, fault))?;
 
     let spec = load_spec(request, address, exchanges);
-    let limit = request.point.client.as_ref().map(|client| client.limit);
-    let (load, sampled) = within(limit, interrupt, |stop| {
-        load_and_sample(&spec, &mut sampler, server, stop)
-    })?;
+    let (load, sampled) = load_and_sample(&spec, &mut sampler, server, interrupt)?;
     let with_load = |failure: TrialFailure| TrialFailure {
         load: Some(Box::new(load.clone())),
         ..failure
@@ -189,33 +181,6 @@ fn measure(
     })
 }
 
-/// Runs `load` with a flag that is set when the user asks to stop, or after `limit`.
-fn within<T>(
-    limit: Option<Duration>,
-    interrupt: &AtomicBool,
-    load: impl FnOnce(&AtomicBool) -> T,
-) -> T {
-    let Some(limit) = limit else {
-        return load(interrupt);
-    };
-    let stop = &AtomicBool::new(false);
-    let (done, ended) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        let begun = Instant::now();
-        scope.spawn(move || {
-            // It wakes a few times a second, on the generator's CPUs: nothing beside a load.
-            while ended.recv_timeout(WATCH) == Err(RecvTimeoutError::Timeout) {
-                if begun.elapsed() >= limit || interrupt.load(Ordering::Relaxed) {
-                    stop.store(true, Ordering::Relaxed);
-                }
-            }
-        });
-        let found = load(stop);
-        drop(done);
-        found
-    })
-}
-
 type Sampled = Option<(Resources, Noise)>;
 
 fn load_and_sample(
@@ -244,7 +209,8 @@ fn load_spec(
         connections: request.point.connections,
         ramp: RAMP.min(request.warm_up),
     };
-    let bodies = request.point.client.as_ref().map(|client| client.bodies);
+    let by_count = request.point.counted.as_ref();
+    let bodies = by_count.map(|by_count| by_count.bodies);
     let exchanges = exchanges.into_iter().map(|mut exchange| {
         if let Some(framing) = bodies {
             exchange.request.body = framing.apply(exchange.request.body);
@@ -254,6 +220,8 @@ fn load_spec(
     let stop = request.point.stop(request.measure);
     LoadSpec {
         protocol: request.point.protocol(),
+        limit: by_count.map(|by_count| by_count.limit),
+        timeouts: timeouts(request.point),
         warm_up: request.warm_up,
         content_sample: request.workload.content_sample,
         cpus: match request.pinning {
@@ -262,5 +230,18 @@ fn load_spec(
         },
         bin: BIN,
         ..LoadSpec::new(Target::plain(address), exchanges.collect(), schedule, stop)
+    }
+}
+
+/// A counted load that its limit ends leaves no request behind, however slow the answers are: the server would still
+/// be at work on them when it is checked.
+fn timeouts(point: &LoadPoint) -> Timeouts {
+    let usual = Timeouts::default();
+    match point.counted {
+        None => usual,
+        Some(_) => Timeouts {
+            cool_down: usual.request,
+            ..usual
+        },
     }
 }

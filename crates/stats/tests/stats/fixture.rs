@@ -108,7 +108,7 @@ impl Session {
             id: format!("c{connections}"),
             connections: *connections,
             rounds: None,
-            client: None,
+            counted: None,
         };
         self.record.header.plan.workloads.push(PlannedWorkload {
             id: id.to_owned(),

@@ -86,10 +86,10 @@ fn every_row_gets_its_cell_or_a_reason() {
         points,
         ["n1000-c10-http1.0-close", "n1000-c20-http1.0-close"]
     );
-    let client = workloads[0].points[0].client.clone().unwrap();
-    assert_eq!(client.limit, Duration::from_secs(9));
+    let by_count = workloads[0].points[0].counted.clone().unwrap();
+    assert_eq!(by_count.limit, Duration::from_secs(9));
     assert_eq!(
-        (client.http, client.reuse),
+        (by_count.http, by_count.reuse),
         (HttpVersion::Http10, Reuse::PerRequest)
     );
 }
