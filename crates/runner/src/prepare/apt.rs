@@ -2,7 +2,9 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{Host, command::output};
+use deadheat_model::stack::Toolchain;
+
+use super::{Host, command::output, version::compare};
 
 /// Asking dpkg or sudo takes milliseconds.
 const QUERY_LIMIT: Duration = Duration::from_secs(20);
@@ -58,13 +60,40 @@ pub(super) fn missing(host: &Host<'_>, packages: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// `packages`, where installing them would change something: there is apt, and not all of them are installed.
-pub(super) fn that_would_help(host: &Host<'_>, packages: &[String]) -> Vec<String> {
-    if is_here(host) && !missing(host, packages).is_empty() {
-        packages.to_vec()
-    } else {
-        Vec::new()
+/// The packages of `toolchain`, where installing them would change something: there is apt, not all of them are
+/// installed, and the one that is called like the program is not known to be too old in this Debian.
+pub(super) fn that_would_help(host: &Host<'_>, toolchain: &Toolchain) -> Vec<String> {
+    let packages = &toolchain.apt;
+    if !is_here(host) || missing(host, packages).is_empty() || are_too_old(host, toolchain) {
+        return Vec::new();
     }
+    packages.clone()
+}
+
+/// Whether the package that brings the program (`nodejs` for `node`) has an older version than it needs. Packages with
+/// other names (`default-jdk-headless` for `java`) may count their versions in their own way.
+fn are_too_old(host: &Host<'_>, toolchain: &Toolchain) -> bool {
+    let Some(minimum) = &toolchain.minimum else {
+        return false;
+    };
+    let mut packages = toolchain.apt.iter();
+    let namesake = packages.find(|package| package.starts_with(&toolchain.program));
+    let candidate = namesake.and_then(|package| candidate(host, package));
+    candidate.is_some_and(|version| compare(&version, minimum).is_lt())
+}
+
+/// The version of `package` that apt would install; `None` when it knows none, as before its first update.
+fn candidate(host: &Host<'_>, package: &str) -> Option<String> {
+    let query = words(&["env", "LC_ALL=C", "apt-cache", "policy", package]);
+    let (text, _) = output(host, &query, Path::new("/"), QUERY_LIMIT);
+    let line = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Candidate: "))?;
+    // "2:8.2+93": an epoch, then the version of the program (deb-version(7)).
+    let version = line.rsplit(':').next().unwrap_or(line);
+    version
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then(|| version.to_owned())
 }
 
 /// The command that installs `packages`, without asking.

@@ -255,6 +255,11 @@ impl SetupPlan {
         if wanted.is_empty() {
             return;
         }
+        if needs.foreign_policy {
+            let note = "keeping packages from starting services, now and at boot: somebody else's \
+                        /usr/sbin/policy-rc.d is there, and decides";
+            self.notes.push(note.to_owned());
+        }
         self.update = Some(as_root(
             &apt_get(&words(&["apt-get", "update"])),
             "the list of packages that there are".to_owned(),

@@ -62,7 +62,7 @@ pub fn check_program(
     let program = &toolchain.program;
     let unfit = |reason: String| UnfitProgram {
         reason,
-        packages: apt::that_would_help(host, &toolchain.apt),
+        packages: apt::that_would_help(host, toolchain),
         hint: toolchain.hint.clone(),
     };
     let minimum = toolchain.minimum.as_deref();

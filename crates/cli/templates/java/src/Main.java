@@ -10,7 +10,8 @@ final class Main {
   private Main() {}
 
   public static void main(String[] args) throws IOException {
-    var address = new InetSocketAddress(System.getenv("HOST"), Integer.parseInt(System.getenv("PORT")));
+    int port = Integer.parseInt(System.getenv("PORT"));
+    var address = new InetSocketAddress(System.getenv("HOST"), port);
     var server = HttpServer.create(address, BACKLOG);
     server.createContext("/", new Routes());
     server.setExecutor(Executors.newCachedThreadPool());

@@ -81,6 +81,13 @@ fn somebody_elses_policy_stays_and_what_was_left_behind_goes() {
     };
     let plan = SetupPlan::new(&foreign);
     assert_eq!((plan.guards.len(), plan.cleanup.len()), (0, 0));
+    assert!(plan.afterwards.is_empty(), "{plan}");
+    assert!(
+        plan.notes
+            .iter()
+            .any(|note| note.contains("policy-rc.d is there")),
+        "{plan}"
+    );
     let leftover = SetupNeeds {
         leftovers: vec!["/usr/sbin/policy-rc.d".to_owned()],
         stacks: Vec::new(),

@@ -137,3 +137,27 @@ fn a_program_that_hangs_is_ended() {
     );
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
+
+#[test]
+fn packages_that_are_too_old_are_no_remedy() {
+    let cases = [
+        ("tool-dev", "  Candidate: 1.19.8-1", false),
+        ("tool-dev", "  Candidate: 2:1.19+93", false),
+        ("tool-dev", "  Candidate: 2:1.25~rc1", true),
+        ("tool-dev", "  Candidate: 1.30", true),
+        ("tool-dev", "  Candidate: (none)", true),
+        ("tool-dev", "", true),
+        // What is called otherwise counts otherwise.
+        ("default-tool", "  Candidate: 2:1.19-74", true),
+    ];
+    for (package, said, helps) in cases {
+        let workshop = Workshop::new();
+        workshop.debian(&[]);
+        workshop.program(
+            "apt-cache",
+            &format!("[ \"$*\" = 'policy {package}' ] && echo '{said}'"),
+        );
+        let unfit = check(&workshop, &tool(Some("1.25"), &[package])).unwrap_err();
+        assert_eq!(!unfit.packages.is_empty(), helps, "{package}: {said}");
+    }
+}
