@@ -10,7 +10,7 @@ use deadheat_stats::{
 };
 use serde::Serialize;
 
-use super::{clean, facts::Fact, losses, sentences};
+use super::{clean, doubts, facts::Fact, losses};
 use crate::figure::{NONE, bytes, count, figure, percent, seconds};
 
 /// The percentiles that a trial shows: those of ab, so that a published table can stand beside it.
@@ -95,8 +95,8 @@ fn detail(trial: &TrialRecord, analysis: &TrialAnalysis, point: &LoadPoint) -> T
     let cpu = figures.and_then(|figures| figures.cpu_us_per_request);
     TrialDetail {
         block: count(u64::from(trial.block) + 1),
-        verdict: sentences::verdict(&analysis.verdict),
-        flags: analysis.flags.iter().map(sentences::flag).collect(),
+        verdict: doubts::verdict(&analysis.verdict),
+        flags: analysis.flags.iter().map(doubts::flag).collect(),
         throughput: figures.map_or(NONE.to_owned(), |figures| {
             figure(figures.throughput_per_second)
         }),

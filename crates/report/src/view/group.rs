@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::{
     CONNECTING_APART, SERVICE_TIME, clean,
     detail::{self, CellDetail},
+    doubts,
     losses::{self, Loss},
     sentences,
 };
@@ -327,7 +328,7 @@ fn row(group: &Group, cell: &CellAnalysis, estimates: &Estimates) -> Row {
             of(&estimates.major_faults_per_request, figure),
         ],
         ready: seconds(estimates.ready_seconds.median),
-        notes: sentences::notes(cell),
+        notes: doubts::notes(cell),
     }
 }
 

@@ -3,6 +3,7 @@
 mod caveats;
 mod clean;
 mod detail;
+mod doubts;
 mod facts;
 mod group;
 mod losses;
