@@ -41,15 +41,15 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let mut progress = Progress::new(None);
     let checked = session::check(&options, &mut |event| progress.on(event), &interrupted);
     progress.finish();
-    let records = checked.map_err(Failure::nothing)?;
+    let checked = checked.map_err(Failure::nothing)?;
     let mut summary = Summary::default();
-    for record in &records {
-        output::data(&summary.add(record, &options));
+    for target in &checked.targets {
+        output::data(&summary.add(&target.record, &options));
     }
     output::data(&summary.line());
     let bad = summary.failed > 0
         || (args.strict && summary.unavailable > 0)
-        || records.len() < options.targets.len();
+        || checked.targets.len() < options.targets.len();
     if summary.failed > 0 {
         // The messages name the logs, so these have to stay.
         output::note(&format!("logs: {}", logs.keep().display()));

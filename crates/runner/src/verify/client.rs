@@ -5,10 +5,7 @@ use std::{io::Read, net::SocketAddr, time::Duration};
 use deadheat_model::load::{Body, RequestSpec};
 use ureq::{Agent, SendBody, http};
 
-use super::Fault;
-
-/// A probe that takes longer has failed; the slowest right answer takes a second or two.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::{Fault, PATIENCE};
 
 /// Sends probes to one server.
 pub struct Client {
