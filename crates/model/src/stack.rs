@@ -258,7 +258,7 @@ pub struct Toolchain {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LockedPackage {
-    /// The lock file: `go.mod`, `package-lock.json`, `requirements.txt` or `Cargo.lock`.
+    /// The lock file, such as `go.mod` or `Cargo.lock`; docs/adding-a-stack.md has the list.
     pub file: String,
     /// The package's name in it.
     pub package: String,

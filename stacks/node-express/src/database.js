@@ -1,6 +1,7 @@
 import pg from 'pg';
 
-const CONNECT_TIMEOUT_MS = 5000;
+// Counts the wait for a connection that is in use, too.
+const CONNECTION_TIMEOUT_MS = 10_000;
 
 // Named, so that each connection prepares it once.
 const FIRST_USERS = {
@@ -13,7 +14,7 @@ export function createDatabase(url, poolSize) {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   });
   // An idle connection that breaks has left the pool already; unheard, the event would end the process.
   pool.on('error', ({ message }) => console.error('lost a database connection:', message));

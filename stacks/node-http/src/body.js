@@ -15,11 +15,11 @@ export async function readJson(request) {
 async function readBody(request) {
   const chunks = [];
   let length = 0;
-  // Left open when the body is too long, so that this can be answered.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of request) {
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw new HttpError(413);
-    chunks.push(chunk);
+    // A body that is too long is read off nevertheless: behind it comes the next request.
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
+  if (length > MAX_BODY_BYTES) throw new HttpError(413);
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
 }

@@ -24,32 +24,41 @@ pub struct Unavailable {
 pub struct Inspection {
     /// Its programs, in the manifest's order.
     pub programs: Vec<Result<FoundProgram, UnfitProgram>>,
-    /// Its locked packages, in the manifest's order.
-    pub locked: Vec<Result<FoundVersion, LockedError>>,
+    /// Its locked packages, in the manifest's order; `None` for one whose version only a fetch brings.
+    pub locked: Vec<Result<Option<FoundVersion>, LockedError>>,
 }
 
 /// Asks the toolchain and the lock files of `stack`. This runs commands, so it is done once for all its variants.
 pub fn inspect(host: &Host<'_>, stack: &Stack) -> Inspection {
     let toolchain = stack.manifest.toolchain.iter();
-    let locked = stack.manifest.locked.iter();
     Inspection {
         programs: toolchain
             .map(|toolchain| check_program(host, &stack.dir, toolchain))
             .collect(),
-        locked: locked
-            .map(|package| locked::find_version(&stack.dir, package))
-            .collect(),
+        locked: locked_versions(stack),
     }
 }
 
+fn locked_versions(stack: &Stack) -> Vec<Result<Option<FoundVersion>, LockedError>> {
+    let locked = stack.manifest.locked.iter();
+    locked
+        .map(|package| locked::find_version(&stack.dir, package))
+        .collect()
+}
+
 impl Inspection {
+    /// Reads the lock files again, because a fetch may bring some, and write others.
+    pub fn read_locked_again(&mut self, stack: &Stack) {
+        self.locked = locked_versions(stack);
+    }
+
     /// All versions found: programs, then packages.
     pub fn versions(&self) -> Vec<FoundVersion> {
         let programs = self.programs.iter().flatten().map(|found| FoundVersion {
             name: found.program.clone(),
             version: found.version.clone(),
         });
-        let locked = self.locked.iter().flatten().cloned();
+        let locked = self.locked.iter().flatten().flatten().cloned();
         programs.chain(locked).collect()
     }
 

@@ -170,6 +170,7 @@ impl Preparing<'_> {
             Some(done) => done.clone(),
             None => {
                 let built = self.build(host, target, &stack.inspection);
+                stack.inspection.read_locked_again(&target.stack);
                 stack.build.insert(built).clone()
             }
         };

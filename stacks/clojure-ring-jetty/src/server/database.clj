@@ -1,0 +1,59 @@
+(ns server.database
+  "Connections to PostgreSQL. All are opened on first use, so that the server starts without a
+  database."
+  (:require [clojure.string :as string])
+  (:import (com.zaxxer.hikari HikariConfig HikariDataSource)
+           (io.vertx.core Vertx VertxOptions)
+           (io.vertx.pgclient PgBuilder PgConnectOptions)
+           (io.vertx.sqlclient PoolOptions)
+           (java.net URI URLDecoder)
+           (java.nio.charset StandardCharsets)
+           (javax.sql DataSource)
+           (org.postgresql.ds PGSimpleDataSource)))
+
+(set! *warn-on-reflection* true)
+
+(defn- credentials
+  "User and password of a URL."
+  [^URI url]
+  (map #(URLDecoder/decode ^String % StandardCharsets/UTF_8)
+       (string/split (or (.getRawUserInfo url) "") #":" 2)))
+
+(defn- unpooled
+  "Opens a connection whenever it is asked for one."
+  ^DataSource [database-url]
+  (let [url             (URI. database-url)
+        [user password] (credentials url)]
+    (doto (PGSimpleDataSource.)
+      (.setURL (str "jdbc:postgresql://" (.getHost url) ":" (.getPort url) (.getRawPath url)))
+      (.setUser user)
+      (.setPassword password))))
+
+(defn- pooled
+  ^DataSource [data-source pool-size]
+  (HikariDataSource.
+   (doto (HikariConfig.)
+     (.setDataSource data-source)
+     (.setMaximumPoolSize pool-size)
+     (.setInitializationFailTimeout -1))))
+
+(defn data-source
+  "For JDBC, without a pool if its size is 0."
+  [{:keys [database-url pool-size]}]
+  (when database-url
+    (cond-> (unpooled database-url)
+      (pos? pool-size) (pooled pool-size))))
+
+(defn async-pool
+  "Of asynchronous connections, on an event loop for each CPU."
+  [{:keys [database-url pool-size cpus]}]
+  (when database-url
+    (.. (PgBuilder/pool)
+        (connectingTo (.. (PgConnectOptions/fromUri ^String database-url)
+                          (setCachePreparedStatements true)))
+        (with (doto (PoolOptions.)
+                (.setMaxSize pool-size)
+                (.setEventLoopSize cpus)))
+        (using (Vertx/vertx (doto (VertxOptions.)
+                              (.setEventLoopPoolSize cpus))))
+        build)))

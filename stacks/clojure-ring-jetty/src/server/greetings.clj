@@ -1,0 +1,38 @@
+(ns server.greetings
+  "Small answers: a text, a list of people, and a greeting for the person in the body."
+  (:require [clojure.data.json :as json]
+            [server.response :as response])
+  (:import (java.io ByteArrayInputStream InputStream InputStreamReader PushbackReader)
+           (java.nio.charset StandardCharsets)))
+
+(set! *warn-on-reflection* true)
+
+(def ^:private max-body-bytes (bit-shift-left 1 20))
+
+(defn plaintext
+  [_]
+  (response/text "Hello, World!"))
+
+(defn list-people
+  [_]
+  (response/json [{:name "John", :username "Doe"}]))
+
+(defn- parse
+  "The JSON value that the bytes are, or nil."
+  [^bytes octets]
+  (try
+    (json/read-str (String. octets StandardCharsets/UTF_8) :extra-data-fn json/on-extra-throw)
+    (catch Exception _)
+    ;; What is nested too deeply is refused like what is not JSON.
+    (catch StackOverflowError _)))
+
+(defn greet-person
+  [{:keys [^InputStream body]}]
+  (let [octets (.readNBytes body (inc max-body-bytes))]
+    (if (> (alength octets) max-body-bytes)
+      (response/text 413 "Content Too Large")
+      (let [person (parse octets)
+            who    (when (map? person) (get person "name"))]
+        (if (string? who)
+          (response/text (str "Hello, " who "!"))
+          (response/bad-request "expected a JSON object with a name"))))))

@@ -1,0 +1,33 @@
+namespace Deadheat.AspNetCore;
+
+/// <summary>The settings, all from the environment.</summary>
+public sealed record Settings
+{
+    [ConfigurationKeyName("HOST")]
+    public string Host { get; init; } = "127.0.0.1";
+
+    [ConfigurationKeyName("PORT")]
+    public int Port { get; init; } = 8080;
+
+    [ConfigurationKeyName("BLOB_PATH")]
+    public string? BlobPath { get; init; }
+
+    [ConfigurationKeyName("DATABASE_URL")]
+    public Uri? DatabaseUrl { get; init; }
+
+    [ConfigurationKeyName("DATA_ACCESS")]
+    public DataAccess DataAccess { get; init; } = DataAccess.Ef;
+
+    [ConfigurationKeyName("POOL_SIZE")]
+    public int PoolSize { get; init; } = 16;
+
+    [ConfigurationKeyName("UPSTREAM_URL")]
+    public Uri? UpstreamUrl { get; init; }
+}
+
+/// <summary>How the users are read.</summary>
+public enum DataAccess
+{
+    Ef,
+    Dapper,
+}

@@ -1,0 +1,44 @@
+using Microsoft.EntityFrameworkCore;
+using Npgsql;
+
+namespace Deadheat.AspNetCore.Users;
+
+internal static class UserServices
+{
+    public static void AddUsers(this IServiceCollection services, Settings settings)
+    {
+        // Connects on first use, so that the server starts without a database.
+        services.AddSingleton(_ => NpgsqlDataSource.Create(ConnectionString(settings)));
+        switch (settings.DataAccess)
+        {
+            case DataAccess.Ef:
+                services.AddDbContextPool<UsersContext>((provider, options) =>
+                    options.UseNpgsql(provider.GetRequiredService<NpgsqlDataSource>()));
+                services.AddScoped<IUserStore, EfUserStore>();
+                break;
+            case DataAccess.Dapper:
+                services.AddSingleton<IUserStore, DapperUserStore>();
+                break;
+            default:
+                throw new InvalidOperationException($"no such data access: {settings.DataAccess}");
+        }
+    }
+
+    /// <summary>Npgsql does not read URLs.</summary>
+    private static string ConnectionString(Settings settings)
+    {
+        var url = settings.DatabaseUrl ?? throw new InvalidOperationException("DATABASE_URL is not set");
+        var credentials = url.UserInfo.Split(':', 2);
+        return new NpgsqlConnectionStringBuilder
+        {
+            Host = url.Host,
+            Port = url.IsDefaultPort ? NpgsqlConnection.DefaultPort : url.Port,
+            Database = Uri.UnescapeDataString(url.AbsolutePath.TrimStart('/')),
+            Username = Uri.UnescapeDataString(credentials[0]),
+            Password = credentials.Length > 1 ? Uri.UnescapeDataString(credentials[1]) : null,
+            MaxPoolSize = settings.PoolSize,
+            // Statements that come again are prepared, as Npgsql's manual advises where no proxy shares connections.
+            MaxAutoPrepare = 16,
+        }.ConnectionString;
+    }
+}

@@ -1,0 +1,38 @@
+import fastify from 'fastify';
+import { createDatabase } from './database.js';
+import { answerError } from './errors.js';
+import { createUpstream } from './upstream.js';
+import { compileValidator } from './validation.js';
+import { hash } from './routes/hash.js';
+import { payload } from './routes/payload.js';
+import { people } from './routes/people.js';
+import { plaintext } from './routes/plaintext.js';
+import { proxy } from './routes/proxy.js';
+import { users } from './routes/users.js';
+
+// Longer than clients and load balancers usually keep a connection.
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const HEADERS_TIMEOUT_MS = KEEP_ALIVE_TIMEOUT_MS + 1000;
+
+/** The application, with what it holds open until it is closed. */
+export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
+  const app = fastify({
+    logger: false,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+  });
+  app.setValidatorCompiler(compileValidator);
+  app.setErrorHandler(answerError);
+
+  const database = createDatabase(databaseUrl, poolSize);
+  const upstream = createUpstream(upstreamUrl);
+  app.addHook('onClose', () => Promise.all([database.close(), upstream.close()]));
+
+  app.register(plaintext);
+  app.register(people);
+  app.register(payload);
+  app.register(hash, { blobPath });
+  app.register(users, { database });
+  app.register(proxy, { upstream });
+  return app;
+}

@@ -1,0 +1,29 @@
+import pg from 'pg';
+
+// Counts the wait for a connection that is in use, too.
+const CONNECTION_TIMEOUT_MS = 10_000;
+
+// Named, so that each connection prepares it once.
+const FIRST_USERS = {
+  name: 'first-users',
+  text: 'select id, email from users order by id limit 10',
+};
+
+/** A pool that connects on first use, so that the server starts without a database. */
+export function createDatabase(url, poolSize) {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+  });
+  // An idle connection that breaks has left the pool already; unheard, the event would end the process.
+  pool.on('error', ({ message }) => console.error('lost a database connection:', message));
+
+  return {
+    async firstUsers() {
+      const { rows } = await pool.query(FIRST_USERS);
+      return rows;
+    },
+    close: () => pool.end(),
+  };
+}

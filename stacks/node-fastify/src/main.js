@@ -1,0 +1,10 @@
+import cluster from 'node:cluster';
+import { settings } from './settings.js';
+
+if (cluster.isPrimary && settings.cpus > 1) {
+  const { runWorkers } = await import('./workers.js');
+  runWorkers(settings);
+} else {
+  const { serve } = await import('./serve.js');
+  await serve(settings);
+}

@@ -1,0 +1,5 @@
+export async function plaintext(app) {
+  app.get('/plaintext', (request, reply) => {
+    reply.send('Hello, World!');
+  });
+}

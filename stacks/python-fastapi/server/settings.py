@@ -1,0 +1,32 @@
+"""The settings, all from the environment."""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+
+class Settings(BaseSettings):
+    host: str = "127.0.0.1"
+    port: int = 8080
+    cpus: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    pool_size: int = Field(default=16, ge=1)  # connections over all processes
+    database_url: str | None = None
+    upstream_url: str | None = None
+    blob_path: Path = Path("blob.bin")
+
+    @property
+    def workers(self) -> int:
+        """A process for each CPU, for the GIL's sake, of which each needs a database connection."""
+        return min(self.cpus, self.pool_size)
+
+    @property
+    def pool_size_per_worker(self) -> int:
+        return self.pool_size // self.workers
+
+
+@lru_cache
+def get_settings() -> Settings:
+    return Settings()

@@ -1,0 +1,61 @@
+"""The connections to PostgreSQL, from a pool or made for each request."""
+
+from __future__ import annotations
+
+import asyncpg
+
+from .settings import Settings
+
+# Connecting takes milliseconds of CPU, so that a hundred at once take seconds.
+CONNECT_PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 10
+QUERY_PATIENCE_SECONDS = 5
+
+
+class Pooled:
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        self._pool = pool
+
+    async def fetch(self, query: str) -> list[asyncpg.Record]:
+        async with self._pool.acquire(timeout=PATIENCE_SECONDS) as connection:
+            return await connection.fetch(query)
+
+    def terminate(self) -> None:
+        self._pool.terminate()
+
+
+class PerRequest:
+    """As the published comparison had it; nobody should."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def fetch(self, query: str) -> list[asyncpg.Record]:
+        connection = await asyncpg.connect(
+            self._url,
+            timeout=CONNECT_PATIENCE_SECONDS,
+            command_timeout=QUERY_PATIENCE_SECONDS,
+        )
+        try:
+            return await connection.fetch(query)
+        finally:
+            await connection.close()
+
+    def terminate(self) -> None:
+        pass
+
+
+async def open_database(settings: Settings) -> Pooled | PerRequest | None:
+    """None without a database; a pool connects when it is asked, so that a server starts before its database."""
+    if not settings.database_url:
+        return None
+    if not settings.pool_size:
+        return PerRequest(settings.database_url)
+    return Pooled(
+        await asyncpg.create_pool(
+            settings.database_url,
+            min_size=0,
+            max_size=settings.pool_size // settings.workers,
+            command_timeout=QUERY_PATIENCE_SECONDS,
+        )
+    )

@@ -1,0 +1,47 @@
+//! What a request can fail with, and its answer.
+
+use actix_web::{HttpResponse, ResponseError, error::BlockingError, http::StatusCode};
+use deadpool_postgres::PoolError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("rounds must be from 1 to {max}")]
+    Rounds { max: u32 },
+    #[error("cannot read the file at BLOB_PATH: {0}")]
+    Blob(std::io::Error),
+    #[error("the hash was cancelled: {0}")]
+    Cancelled(#[from] BlockingError),
+    #[error("the payload's worker has ended")]
+    WorkerGone,
+    #[error("DATABASE_URL is missing or unusable")]
+    NoDatabase,
+    #[error("cannot read the users: {0}")]
+    Database(#[from] PoolError),
+    #[error("UPSTREAM_URL is missing or unusable")]
+    NoUpstream,
+    #[error("the upstream failed: {0}")]
+    Upstream(String),
+}
+
+impl ResponseError for Error {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::Rounds { .. } => StatusCode::BAD_REQUEST,
+            Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Self::NoDatabase | Self::Database(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NoUpstream | Self::Upstream(_) => StatusCode::BAD_GATEWAY,
+        }
+    }
+
+    /// The client is told what it did wrong; what went wrong here is for the log.
+    fn error_response(&self) -> HttpResponse {
+        let status = self.status_code();
+        if status.is_client_error() {
+            return HttpResponse::build(status).body(self.to_string());
+        }
+        eprintln!("{self}");
+        HttpResponse::new(status)
+    }
+}

@@ -1,0 +1,69 @@
+mod config;
+mod database;
+mod error;
+mod payload_worker;
+mod routes;
+mod shutdown;
+mod upstream;
+
+use std::{error::Error as StdError, io, time::Duration};
+
+use actix_web::{
+    App, HttpServer,
+    web::{Data, JsonConfig},
+};
+
+use crate::{
+    config::Config, payload_worker::PayloadWorker, routes::hash::BlobPath, upstream::Upstream,
+};
+
+/// Hundreds of clients may connect at once.
+const BACKLOG: u32 = 4096;
+
+/// Longer than clients and load balancers usually keep a connection; actix's own is 5 s.
+const KEEP_ALIVE: Duration = Duration::from_secs(65);
+
+/// How long open requests may take after SIGTERM; the slow upstream needs half a second.
+const DRAIN_LIMIT: Duration = Duration::from_millis(800);
+
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+#[actix_web::main]
+async fn main() -> Result<(), Box<dyn StdError>> {
+    serve(Config::from_env()?).await?;
+    Ok(())
+}
+
+async fn serve(config: Config) -> io::Result<()> {
+    let database = Data::new(
+        config
+            .database_url
+            .and_then(|url| database::pool(&url, config.pool_size)),
+    );
+    let blob_path = Data::new(BlobPath(config.blob_path));
+    let upstream_uri = config.upstream_url.and_then(|url| url.parse().ok());
+
+    // Called once in each of actix's workers, which are threads with a runtime of their own.
+    let app = move || {
+        App::new()
+            .app_data(database.clone())
+            .app_data(blob_path.clone())
+            .app_data(Data::new(Upstream::new(upstream_uri.clone())))
+            .app_data(Data::new(PayloadWorker::spawn()))
+            .app_data(JsonConfig::default().limit(MAX_BODY_BYTES))
+            .configure(routes::configure)
+    };
+    let server = HttpServer::new(app)
+        .workers(config.cpus)
+        // They hash, which is bound by the CPUs: more of them would only wait for each other.
+        .worker_max_blocking_threads(1)
+        .backlog(BACKLOG)
+        .tcp_nodelay(true)
+        .keep_alive(KEEP_ALIVE)
+        .bind(config.address)?
+        .run();
+    tokio::select! {
+        served = server => served,
+        overdue = shutdown::overdue(DRAIN_LIMIT) => overdue,
+    }
+}

@@ -1,0 +1,30 @@
+//! Plain text and JSON.
+
+use actix_web::web::Json;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize)]
+pub struct User {
+    name: &'static str,
+    username: &'static str,
+}
+
+#[derive(Deserialize)]
+pub struct Greeted {
+    name: String,
+}
+
+pub async fn plaintext() -> &'static str {
+    "Hello, World!"
+}
+
+pub async fn encode() -> Json<[User; 1]> {
+    Json([User {
+        name: "John",
+        username: "Doe",
+    }])
+}
+
+pub async fn decode(Json(Greeted { name }): Json<Greeted>) -> String {
+    format!("Hello, {name}!")
+}

@@ -1,0 +1,23 @@
+//! One module for each kind of work.
+
+mod greetings;
+pub mod hash;
+mod payload;
+mod proxy;
+mod users;
+
+use actix_web::web::{ServiceConfig, resource};
+
+pub fn configure(app: &mut ServiceConfig) {
+    app.service(resource("/plaintext").get(greetings::plaintext))
+        .service(
+            resource("/json")
+                .get(greetings::encode)
+                .post(greetings::decode),
+        )
+        .service(resource("/payload").get(payload::direct))
+        .service(resource("/ping-pong").get(payload::handed_over))
+        .service(resource("/bytes").get(hash::bytes))
+        .service(resource("/users").get(users::list))
+        .service(resource("/proxy").get(proxy::relay));
+}
