@@ -19,4 +19,4 @@ mod workload;
 pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
 pub use error::{ManifestError, ManifestErrors};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
-pub use select::{SelectError, SelectedWorkload, Selection, select};
+pub use select::{SelectError, SelectedWorkload, Selection, select, select_targets};

@@ -25,4 +25,5 @@ pub use host::Host;
 pub use inspect::{Inspection, Unavailable, inspect};
 pub use setup::{DatabaseNeed, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
 pub use setup_run::{SetupOutcome, SetupProgress, run_setup};
+pub use stamp::is_built;
 pub use toolchain::{FoundProgram, UnfitProgram, check_program};

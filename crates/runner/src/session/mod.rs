@@ -167,10 +167,14 @@ impl Checked {
         let names = match phase {
             Phase::Fetch => vec![format!("{}.fetch", target.stack)],
             Phase::Build => vec![format!("{}.build", target.stack)],
-            Phase::Service => ["postgres-initdb", "postgres", "upstream"].map(str::to_owned).into(),
+            Phase::Service => ["postgres-initdb", "postgres", "upstream"]
+                .map(str::to_owned)
+                .into(),
             _ => vec![preparation::log_name(target)],
         };
-        let paths = names.iter().map(|name| self.folder.join(format!("{name}.log")));
+        let paths = names
+            .iter()
+            .map(|name| self.folder.join(format!("{name}.log")));
         let written = |path: &PathBuf| path.metadata().is_ok_and(|found| found.len() > 0);
         paths.filter(written).collect()
     }

@@ -29,8 +29,10 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(super) const UNKNOWN: &str = "/deadheat-no-such-path";
 
 const KEEPS: &str = "a connection is kept after an answer";
-const CLOSES: &str = "a connection is closed after every answer, as the manifest says (keep-alive = false)";
-const OLD: &str = "a request of HTTP/1.0 without keep-alive is answered whole, and its connection closed";
+const CLOSES: &str =
+    "a connection is closed after every answer, as the manifest says (keep-alive = false)";
+const OLD: &str =
+    "a request of HTTP/1.0 without keep-alive is answered whole, and its connection closed";
 const PIECES: &str = "a request that comes in pieces is answered as any other";
 const IN_ORDER: &str = "requests that come in one write are all answered, in their order";
 
@@ -89,7 +91,8 @@ impl Verifier<'_> {
             let reply = wire.send(&bytes).and_then(|()| wire.reply());
             let reply = self.judge(&question, &asked, OLD, reply)?;
             if reply.chunked {
-                let expected = "a body with a length, or up to the end of the connection".to_owned();
+                let expected =
+                    "a body with a length, or up to the end of the connection".to_owned();
                 let got = "a body in chunks, which HTTP/1.0 does not know".to_owned();
                 return Err(Fault::new(asked, OLD, expected, got));
             }
@@ -212,7 +215,12 @@ fn expect_end(wire: &mut Wire, asked: String, rule: &'static str) -> Result<(), 
         true => format!("it stayed open for {} s", CLOSING.as_secs()),
         false => "more bytes came after the answer".to_owned(),
     };
-    Err(Fault::new(asked, rule, "the connection's end".to_owned(), got))
+    Err(Fault::new(
+        asked,
+        rule,
+        "the connection's end".to_owned(),
+        got,
+    ))
 }
 
 /// In the middle of the method, of the head, of its very end, and of the body.

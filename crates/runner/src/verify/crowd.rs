@@ -22,22 +22,32 @@ impl Verifier<'_> {
         let counted = self.service_count()?;
         let sessions = self.sessions()?;
         let together = Barrier::new(CONNECTIONS);
+        let keep_alive = self.declared.http.keep_alive;
         let (address, barrier) = (self.address, &together);
         let results: Vec<Result<(), Fault>> = thread::scope(|scope| {
             let clients: Vec<_> = questions
                 .chunks(EACH)
                 .enumerate()
-                .map(|(index, own)| scope.spawn(move || client(address, index, own, barrier)))
+                .map(|(index, own)| {
+                    scope.spawn(move || client(address, keep_alive, index, own, barrier))
+                })
                 .collect();
             clients
                 .into_iter()
-                .map(|client| client.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .map(|client| {
+                    client
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
                 .collect()
         });
         results.into_iter().collect::<Result<(), Fault>>()?;
         self.passed += questions.len() as u32;
         let answers = questions.len() as u64;
-        let asked = format!("{} over {CONNECTIONS} connections at once", self.workload.id);
+        let asked = format!(
+            "{} over {CONNECTIONS} connections at once",
+            self.workload.id
+        );
         self.expect_service_count(&asked, counted, answers..=answers)?;
         self.check_pool(&asked, sessions, answers)
     }
@@ -46,12 +56,14 @@ impl Verifier<'_> {
 /// One client of the crowd: connects, waits for the others, and asks its questions.
 fn client(
     address: SocketAddr,
+    keep_alive: bool,
     index: usize,
     questions: &[Question],
     together: &Barrier,
 ) -> Result<(), Fault> {
     let connect = || {
-        Wire::open(address, PATIENCE).map_err(|error| NoReply::Broken(format!("connecting: {error}")))
+        Wire::open(address, PATIENCE)
+            .map_err(|error| NoReply::Broken(format!("connecting: {error}")))
     };
     let first = connect();
     together.wait();
@@ -66,7 +78,7 @@ fn client(
         let reply = open.take().unwrap_or_else(connect).and_then(|mut wire| {
             let reply = ask(&mut wire, address, question)?;
             // Whether it may close is another rule's affair.
-            open = reply.keeps.then_some(Ok(wire));
+            open = (keep_alive && reply.keeps).then_some(Ok(wire));
             Ok(reply)
         });
         judged(question, &asked, RULE, reply)?;

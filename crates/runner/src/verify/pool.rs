@@ -86,6 +86,15 @@ impl Verifier<'_> {
         answers: u64,
         size: u32,
     ) -> Result<(), Fault> {
+        let most = u64::from(size) * REPLACED;
+        if let Some(opened) = self.opened(before)?.filter(|opened| *opened > most) {
+            return Err(Fault::new(
+                asked.to_owned(),
+                "a pool keeps its connections",
+                format!("at most {most} new connections (a pool of {size}, each replaced once)"),
+                format!("{opened} new connections for {answers} answers"),
+            ));
+        }
         let held = self.held()?;
         if held > size {
             return Err(Fault::new(
@@ -95,16 +104,7 @@ impl Verifier<'_> {
                 format!("{held} connections"),
             ));
         }
-        let most = u64::from(size) * REPLACED;
-        match self.opened(before)? {
-            Some(opened) if opened > most => Err(Fault::new(
-                asked.to_owned(),
-                "a pool keeps its connections",
-                format!("at most {most} new connections (a pool of {size}, each replaced once)"),
-                format!("{opened} new connections for {answers} answers"),
-            )),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn check_unpooled(
@@ -146,6 +146,8 @@ impl Verifier<'_> {
 
     fn opened(&mut self, before: Option<u64>) -> Result<Option<u64>, Fault> {
         let now = self.sessions()?;
-        Ok(before.zip(now).map(|(before, now)| now.saturating_sub(before)))
+        Ok(before
+            .zip(now)
+            .map(|(before, now)| now.saturating_sub(before)))
     }
 }

@@ -72,14 +72,18 @@ impl Wire {
         })
     }
 
-    /// Sends bytes.
+    /// Sends bytes. That nobody takes them any more is no error yet: there may be an answer that says why.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), NoReply> {
-        self.stream.write_all(bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoReply::Late(self.patience),
-            // Nobody is there any more.
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => NoReply::Closed,
-            _ => NoReply::Broken(format!("sending: {error}")),
-        })
+        match self.stream.write_all(bytes) {
+            Ok(()) => Ok(()),
+            Err(error) => match error.kind() {
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ok(()),
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    Err(NoReply::Late(self.patience))
+                }
+                _ => Err(NoReply::Broken(format!("sending: {error}"))),
+            },
+        }
     }
 
     /// Reads one answer; those that are interim (1xx) are passed over.
@@ -162,7 +166,9 @@ impl Wire {
             }
             body.extend(self.take(size, until)?);
             if self.take(2, until)? != b"\r\n" {
-                return Err(NoReply::Broken("a chunk is longer than its size".to_owned()));
+                return Err(NoReply::Broken(
+                    "a chunk is longer than its size".to_owned(),
+                ));
             }
         }
     }
@@ -281,9 +287,10 @@ impl Head {
             self.framing = Framing::Chunked;
         } else if name.eq_ignore_ascii_case("content-length") && self.framing != Framing::Chunked {
             let length = value.parse().ok().filter(|length| *length <= LONGEST);
-            self.framing = Framing::Sized(length.ok_or_else(|| {
-                NoReply::Broken(format!("the content-length is `{value}`"))
-            })?);
+            self.framing = Framing::Sized(
+                length
+                    .ok_or_else(|| NoReply::Broken(format!("the content-length is `{value}`")))?,
+            );
         }
         Ok(())
     }
@@ -397,7 +404,9 @@ mod tests {
         assert!(why(b"").contains("without an answer"));
         assert!(why(b"HTTP/1.1 200").contains("in a head"));
         assert!(why(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab").contains("2 of 3"));
-        assert!(why(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab").contains("closed"));
+        assert!(
+            why(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab").contains("closed")
+        );
         assert!(why(b"SSH-2.0-x\r\n").contains("`SSH-2.0-x"));
         assert!(why(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n").contains("`many`"));
     }
