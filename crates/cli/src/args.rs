@@ -42,6 +42,8 @@ pub(crate) enum Command {
 pub(crate) enum StacksCommand {
     /// The stacks, what they need and whether it is here.
     List(ListArgs),
+    /// Begin a stack: a folder that passes `stacks check` for plaintext at once, and says what is left.
+    New(NewArgs),
     /// Check that stacks answer every workload rightly: every rule, with what was expected and what came.
     Check(CheckArgs),
 }
@@ -164,6 +166,18 @@ pub(crate) struct ListArgs {
     /// For programs (docs/formats.md)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The stack's name: LANGUAGE-FRAMEWORK, such as `python-aiohttp`
+    pub(crate) name: String,
+    /// The language of the skeleton [default: that of the name]
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) from: Option<String>,
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

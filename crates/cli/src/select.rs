@@ -1,6 +1,9 @@
 //! From what was typed to stacks and workloads.
 
-use std::{env, path::Path};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use deadheat_runner::{
     manifest::{self, Catalogue, LoadError, ROOT_VARIABLE, Selection},
@@ -10,16 +13,20 @@ use deadheat_runner::{
 
 use crate::{exit::Failure, output};
 
-/// Reads all manifests below the root folder; mistakes in them are drawn.
-pub(crate) fn catalogue(root: Option<&Path>) -> Result<Catalogue, Failure> {
+/// The root folder: the one that was named, or the one of the environment, or the nearest one above this folder.
+pub(crate) fn root(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let current = env::current_dir().map_err(|error| {
         Failure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
         ))
     })?;
     let variable = env::var_os(ROOT_VARIABLE);
-    let root = manifest::find_root(root, variable.as_deref().map(Path::new), &current)
-        .map_err(Failure::usage)?;
+    manifest::find_root(named, variable.as_deref().map(Path::new), &current).map_err(Failure::usage)
+}
+
+/// Reads all manifests below the root folder; mistakes in them are drawn.
+pub(crate) fn catalogue(root: Option<&Path>) -> Result<Catalogue, Failure> {
+    let root = self::root(root)?;
     let catalogue = manifest::load(&root).map_err(|error| match error {
         LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour())),
         other => Failure::usage(other),

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadheat_model::workload::Oracle;
+use deadheat_model::{TargetId, workload::Oracle};
 use deadheat_runner::{
     manifest::{Catalogue, Selection, Stack},
     prepare::{
-        BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection, SetupPlan,
-        SetupProgress, assess, in_shell, inspect, run_setup,
+        BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection,
+        SetupPlan, SetupProgress, assess, in_shell, inspect, run_setup,
     },
 };
 
@@ -75,12 +75,20 @@ impl<'a> Work<'a> {
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Failure> {
         let host = Host::here(run::supervision()?, interrupted);
-        let mut stacks: Vec<&Stack> = selection
-            .targets
-            .iter()
-            .filter_map(|target| catalogue.stack(target))
-            .collect();
-        stacks.dedup_by_key(|stack| &stack.manifest.id);
+        let mut chosen: Vec<(&Stack, Vec<TargetId>)> = Vec::new();
+        for target in &selection.targets {
+            let Some(stack) = catalogue.stack(target) else {
+                continue;
+            };
+            let known = chosen
+                .iter_mut()
+                .find(|(one, _)| one.manifest.id == stack.manifest.id);
+            match known {
+                Some((_, targets)) => targets.push(target.clone()),
+                None => chosen.push((stack, vec![target.clone()])),
+            }
+        }
+        let stacks: Vec<&Stack> = chosen.iter().map(|(stack, _)| *stack).collect();
         let inspections: Vec<Inspection> =
             stacks.iter().map(|stack| inspect(&host, stack)).collect();
         let wanted = selection
@@ -94,8 +102,16 @@ impl<'a> Work<'a> {
         } else {
             DatabaseNeed::None
         };
-        let pairs: Vec<(&Stack, &Inspection)> = stacks.iter().copied().zip(&inspections).collect();
-        let plan = SetupPlan::new(&assess(&host, &pairs, database));
+        let chosen: Vec<ChosenStack<'_>> = chosen
+            .into_iter()
+            .zip(&inspections)
+            .map(|((stack, targets), inspection)| ChosenStack {
+                stack,
+                inspection,
+                targets,
+            })
+            .collect();
+        let plan = SetupPlan::new(&assess(&host, &chosen, database));
         Ok(Self { host, stacks, plan })
     }
 

@@ -11,7 +11,8 @@ internal sealed class DapperUserStore(NpgsqlDataSource database) : IUserStore
     public async Task<List<User>> FirstUsersAsync(CancellationToken cancellation)
     {
         await using var connection = await database.OpenConnectionAsync(cancellation);
-        var users = await connection.QueryAsync<User>(new CommandDefinition(FirstUsers, cancellationToken: cancellation));
+        var query = new CommandDefinition(FirstUsers, cancellationToken: cancellation);
+        var users = await connection.QueryAsync<User>(query);
         return users.AsList();
     }
 }

@@ -77,7 +77,7 @@ impl Row {
         Self {
             manifest: stack.manifest.clone(),
             target: target.clone(),
-            versions: inspection.versions(),
+            versions: inspection.versions(target),
             state: match missing {
                 Some(unavailable) => State::Unavailable(unavailable),
                 None if is_built(stack) => State::Built,

@@ -1,7 +1,7 @@
 //! The list of stacks as a table: a line for each variant, and below them what is the same for all of a stack. Where
 //! the terminal is narrow, language and framework go below too.
 
-use deadheat_model::stack::DatabaseAccess;
+use deadheat_model::{session::FoundVersion, stack::DatabaseAccess};
 use deadheat_runner::prepare::Unavailable;
 
 use super::list::{Row, State};
@@ -100,17 +100,20 @@ fn below(rows: &[&Row], wide: bool, width: usize) -> String {
     let mut text = String::new();
     let manifest = &rows[0].manifest;
     let what = format!("{} {}", manifest.language, manifest.framework);
-    // Versions that all variants have, then those of some.
-    for (names, versions) in grouped(rows, |row| versions(row)) {
-        let named = match (names, wide) {
-            (Some(names), _) => format!("{names}: "),
-            (None, true) => String::new(),
-            (None, false) => format!("{what}: "),
-        };
-        match (versions.is_empty(), wide) {
-            (false, _) => text += &wrapped(&format!("{named}{versions}"), width),
-            (true, false) => text += &wrapped(&what, width),
-            (true, true) => {}
+    let everywhere = |found: &FoundVersion| rows.iter().all(|row| row.versions.contains(found));
+    let (common, _) = split(rows[0], everywhere);
+    let head = match (wide, common.is_empty()) {
+        (true, _) => common,
+        (false, true) => what,
+        (false, false) => format!("{what}: {common}"),
+    };
+    if !head.is_empty() {
+        text += &wrapped(&head, width);
+    }
+    for (names, own) in grouped(rows, |row| split(row, everywhere).1) {
+        if !own.is_empty() {
+            let names = names.map_or(String::new(), |names| format!("{names}: "));
+            text += &wrapped(&format!("{names}{own}"), width);
         }
     }
     let reasons = grouped(rows, |row| match &row.state {
@@ -128,12 +131,15 @@ fn below(rows: &[&Row], wide: bool, width: usize) -> String {
     text
 }
 
-fn versions(row: &Row) -> String {
-    let versions = row.versions.iter();
-    let words: Vec<String> = versions
-        .map(|found| format!("{} {}", found.name, found.version))
-        .collect();
-    words.join(", ")
+/// A row's versions: those of which `common` holds, then the others.
+fn split(row: &Row, common: impl Fn(&FoundVersion) -> bool) -> (String, String) {
+    let (common, own): (Vec<_>, Vec<_>) = row.versions.iter().partition(|found| common(found));
+    let listed = |versions: Vec<&FoundVersion>| {
+        let words = versions.iter();
+        let words = words.map(|found| format!("{} {}", found.name, found.version));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    (listed(common), listed(own))
 }
 
 /// The values that rows have, each with the variants that have it; no names where that is all of them.
@@ -188,7 +194,7 @@ fn total(rows: &[Row]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{session::FoundVersion, stack::StackManifest};
+    use deadheat_model::stack::StackManifest;
 
     use super::*;
 
@@ -256,9 +262,19 @@ run = { command = ["server"] }
             ("org.clojure:clojure", "1.12.0"),
             ("org.eclipse.jetty:jetty-server", "12.0.16"),
         ];
+        let mut some = rows(JETTY, &jetty, &[State::Built, cpus]);
+        // A variant with a program of its own.
+        some[0].versions.push(FoundVersion {
+            name: "nginx".to_owned(),
+            version: "1.22.1".to_owned(),
+        });
         [
-            rows(JETTY, &jetty, &[State::Built, cpus]),
-            rows(JETTY, &[], &[java.clone(), java]),
+            some,
+            rows(
+                &JETTY.replace("clojure-ring", "java"),
+                &[],
+                &[java.clone(), java],
+            ),
             rows(
                 AXUM,
                 &[("cargo", "1.90.0"), ("axum", "0.8.4")],

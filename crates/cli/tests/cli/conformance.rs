@@ -196,7 +196,10 @@ fn a_response_that_is_kept_in_proxy() {
     assert_found(
         &patches,
         "proxy",
-        &["GET /proxy", "the upstream is asked once for each request"],
+        &[
+            "proxy over 64 connections at once: the service behind the answer is asked once per request",
+            "expected 192 times for as many requests, got the upstream was asked 0 times",
+        ],
     );
 }
 

@@ -9,6 +9,23 @@ use std::{
 
 use crate::process::{Supervision, is_root};
 
+/// Where Debian keeps servers such as nginx. Not on the PATH of users who are not root, who may run them all the same.
+const SYSTEM_PROGRAMS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// The PATH on which the programs of stacks are looked up: ours, and after it the folders of system programs.
+pub fn search_path() -> String {
+    with_system_programs(&env::var("PATH").unwrap_or_default())
+}
+
+fn with_system_programs(path: &str) -> String {
+    let is_new = |folder: &&str| !path.split(':').any(|there| there == *folder);
+    let ours = Some(path).filter(|path| !path.is_empty());
+    let all = ours
+        .into_iter()
+        .chain(SYSTEM_PROGRAMS.into_iter().filter(is_new));
+    all.collect::<Vec<_>>().join(":")
+}
+
 /// Where programs are, who we are, and how commands are run.
 #[derive(Clone, Debug)]
 pub struct Host<'a> {
@@ -28,7 +45,7 @@ impl<'a> Host<'a> {
     /// This machine.
     pub fn here(supervision: Supervision, interrupt: &'a AtomicBool) -> Self {
         Self {
-            path: env::var("PATH").unwrap_or_default(),
+            path: search_path(),
             root: is_root(),
             system: PathBuf::from("/"),
             supervision,
@@ -59,4 +76,21 @@ impl<'a> Host<'a> {
 fn is_executable(path: &Path) -> bool {
     fs::metadata(path)
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folders_of_system_programs_come_last_and_once() {
+        let cases = [
+            ("/a:/b", "/a:/b:/usr/local/sbin:/usr/sbin:/sbin"),
+            ("/usr/sbin:/a", "/usr/sbin:/a:/usr/local/sbin:/sbin"),
+            ("", "/usr/local/sbin:/usr/sbin:/sbin"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(with_system_programs(path), expected, "{path}");
+        }
+    }
 }

@@ -1,6 +1,11 @@
 //! What a stack finds here: its toolchain, the versions in its lock files, and whether that will do.
 
-use deadheat_model::{TargetId, plan::Pinning, session::FoundVersion};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    path::Path,
+};
+
+use deadheat_model::{TargetId, plan::Pinning, session::FoundVersion, stack::Toolchain};
 
 use super::{
     Host, apt,
@@ -19,23 +24,59 @@ pub struct Unavailable {
     pub remedy: String,
 }
 
+/// A program that will do, or why there is none.
+pub type Program = Result<FoundProgram, UnfitProgram>;
+
 /// What was found for a stack.
 #[derive(Debug)]
 pub struct Inspection {
     /// Its programs, in the manifest's order.
-    pub programs: Vec<Result<FoundProgram, UnfitProgram>>,
+    pub programs: Vec<Program>,
+    /// The programs that a variant alone needs, by the variant's id.
+    pub of_variants: BTreeMap<String, Vec<Program>>,
     /// Its locked packages, in the manifest's order; `None` for one whose version only a fetch brings.
     pub locked: Vec<Result<Option<FoundVersion>, LockedError>>,
 }
 
-/// Asks the toolchain and the lock files of `stack`. This runs commands, so it is done once for all its variants.
+/// Asks the toolchains of `stack` and of all its variants, and its lock files. This runs commands, each of them once.
 pub fn inspect(host: &Host<'_>, stack: &Stack) -> Inspection {
-    let toolchain = stack.manifest.toolchain.iter();
+    let mut asked = Asked {
+        host,
+        dir: &stack.dir,
+        answers: BTreeMap::new(),
+    };
+    let programs = asked.all(&stack.manifest.toolchain);
+    let variants = stack.manifest.variant.iter();
     Inspection {
-        programs: toolchain
-            .map(|toolchain| check_program(host, &stack.dir, toolchain))
+        programs,
+        of_variants: variants
+            .map(|variant| (variant.id.clone(), asked.all(&variant.toolchain)))
             .collect(),
         locked: locked_versions(stack),
+    }
+}
+
+/// Programs that were asked their version. Several variants may need the same one.
+struct Asked<'a> {
+    host: &'a Host<'a>,
+    dir: &'a Path,
+    /// By everything that their toolchain's section says.
+    answers: BTreeMap<String, Program>,
+}
+
+impl Asked<'_> {
+    fn all(&mut self, toolchains: &[Toolchain]) -> Vec<Program> {
+        toolchains.iter().map(|one| self.one(one)).collect()
+    }
+
+    fn one(&mut self, toolchain: &Toolchain) -> Program {
+        match self.answers.entry(format!("{toolchain:?}")) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let program = check_program(self.host, self.dir, toolchain);
+                new.insert(program).clone()
+            }
+        }
     }
 }
 
@@ -52,14 +93,22 @@ impl Inspection {
         self.locked = locked_versions(stack);
     }
 
-    /// All versions found: programs, then packages.
-    pub fn versions(&self) -> Vec<FoundVersion> {
-        let programs = self.programs.iter().flatten().map(|found| FoundVersion {
+    /// All versions found for `target`: programs of the stack and of the variant, then packages.
+    pub fn versions(&self, target: &TargetId) -> Vec<FoundVersion> {
+        let found = self.programs_of(target).filter_map(|one| one.as_ref().ok());
+        let programs = found.map(|found| FoundVersion {
             name: found.program.clone(),
             version: found.version.clone(),
         });
         let locked = self.locked.iter().flatten().flatten().cloned();
         programs.chain(locked).collect()
+    }
+
+    /// The programs that `target` needs: the stack's, then the variant's own.
+    pub fn programs_of(&self, target: &TargetId) -> impl Iterator<Item = &Program> {
+        let own = target.variant.as_ref();
+        let own = own.and_then(|variant| self.of_variants.get(variant));
+        self.programs.iter().chain(own.into_iter().flatten())
     }
 
     /// Locked packages whose version was not found, a sentence each. That does not keep a stack from running.
@@ -68,7 +117,7 @@ impl Inspection {
         errors.map(LockedError::to_string).collect()
     }
 
-    /// Whether the toolchain is complete.
+    /// Whether the stack's toolchain is complete. (A variant's own programs are not needed to fetch and build.)
     pub fn is_complete(&self) -> bool {
         self.programs.iter().all(Result::is_ok)
     }
@@ -81,16 +130,15 @@ impl Inspection {
         target: &TargetId,
         pinning: &Pinning,
     ) -> Option<Unavailable> {
-        self.unfit(host).or_else(|| {
+        self.unfit(host, target).or_else(|| {
             let variant = stack.manifest.variant_of(target)?;
             too_few_cpus(variant.cpus?, pinning)
         })
     }
 
-    fn unfit(&self, host: &Host<'_>) -> Option<Unavailable> {
+    fn unfit(&self, host: &Host<'_>, target: &TargetId) -> Option<Unavailable> {
         let unfit: Vec<&UnfitProgram> = self
-            .programs
-            .iter()
+            .programs_of(target)
             .filter_map(|found| found.as_ref().err())
             .collect();
         if unfit.is_empty() {

@@ -1,9 +1,4 @@
 //! What `deadheat setup` would do, as a value: it can be printed before anything is done.
-//!
-//! Debian's packages may start services, and `postgresql` also makes a database cluster and starts it at every boot. Both
-//! would run during measurements. So while packages are installed there is a `/usr/sbin/policy-rc.d` that forbids
-//! services to start (invoke-rc.d(8)), and a file in `/etc/postgresql-common/createcluster.d` that turns the
-//! cluster off (pg_createcluster(1)). Both are deleted afterwards, and whatever was there before is left alone.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,18 +6,16 @@ use std::{
     path::PathBuf,
 };
 
+use deadheat_model::TargetId;
+
 use super::{
     Host, Inspection, Privilege,
     apt::{self, words},
     command::in_shell,
+    guards::{self, Guard},
     stamp,
 };
 use crate::manifest::Stack;
-
-/// Stands in the files that setup makes for a while, so that one that was left behind is known again.
-const MARK: &str = "made by deadheat setup";
-const POLICY_FILE: &str = "/usr/sbin/policy-rc.d";
-const CLUSTER_FILE: &str = "/etc/postgresql-common/createcluster.d/deadheat.conf";
 
 /// Whether a database has to be here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +24,17 @@ pub enum DatabaseNeed {
     None,
     /// One is started from installed binaries.
     Binaries,
+}
+
+/// A stack that shall run here.
+#[derive(Clone, Debug)]
+pub struct ChosenStack<'a> {
+    /// The stack.
+    pub stack: &'a Stack,
+    /// What it found here.
+    pub inspection: &'a Inspection,
+    /// Which of its variants.
+    pub targets: Vec<TargetId>,
 }
 
 /// What a stack needs.
@@ -42,9 +46,10 @@ pub struct StackNeed {
     pub dir: PathBuf,
     /// Debian packages that are missing.
     pub packages: Vec<String>,
-    /// What is missing and what no package brings: the reason and what to do.
-    pub beyond_reach: Vec<String>,
-    /// Commands that bring its dependencies; none when they are here.
+    /// What is missing and what no package brings: who misses it (the stack, or a variant alone), the reason and what to
+    /// do.
+    pub beyond_reach: Vec<(TargetId, String)>,
+    /// Commands that bring its dependencies; none when they are here, or when the stack's own toolchain is beyond reach.
     pub fetch: Vec<Vec<String>>,
 }
 
@@ -74,7 +79,7 @@ pub struct SetupStep {
     pub why: String,
 }
 
-/// What a setup does, in this order: the guards, the packages, the clean-up, the fetches.
+/// What a setup does, in this order: the guards, the packages, what has to be undone, the clean-up, the fetches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetupPlan {
     /// Whether a person has to run the steps with packages.
@@ -87,6 +92,8 @@ pub struct SetupPlan {
     pub install: Option<SetupStep>,
     /// The same for each stack: for when one package spoils the whole.
     pub one_by_one: Vec<SetupStep>,
+    /// Undoing what packages did against the guards' sense.
+    pub afterwards: Vec<SetupStep>,
     /// Taking the guards away.
     pub cleanup: Vec<SetupStep>,
     /// Fetches, one or more a stack.
@@ -96,72 +103,73 @@ pub struct SetupPlan {
 }
 
 /// Looks at what `stacks` and the database need on this machine. Changes nothing.
-pub fn assess(
-    host: &Host<'_>,
-    stacks: &[(&Stack, &Inspection)],
-    database: DatabaseNeed,
-) -> SetupNeeds {
+pub fn assess(host: &Host<'_>, stacks: &[ChosenStack<'_>], database: DatabaseNeed) -> SetupNeeds {
     let has_apt = apt::is_here(host);
     SetupNeeds {
         apt: has_apt.then(|| apt::privilege(host)),
-        foreign_policy: read_system(host, POLICY_FILE).is_some_and(|text| !text.contains(MARK)),
-        leftovers: leftovers(host),
+        foreign_policy: guards::has_foreign_policy(host),
+        leftovers: guards::leftovers(host),
         postgres: database == DatabaseNeed::Binaries && !has_postgres(host),
         stacks: stacks
             .iter()
-            .map(|(stack, inspection)| stack_need(host, has_apt, stack, inspection))
+            .map(|chosen| stack_need(host, has_apt, chosen))
             .collect(),
     }
 }
 
-fn stack_need(host: &Host<'_>, has_apt: bool, stack: &Stack, inspection: &Inspection) -> StackNeed {
+fn stack_need(host: &Host<'_>, has_apt: bool, chosen: &ChosenStack<'_>) -> StackNeed {
+    let ChosenStack {
+        stack,
+        inspection,
+        targets,
+    } = chosen;
+    let id = &stack.manifest.id;
     let mut packages = Vec::new();
     let mut beyond_reach = Vec::new();
-    for unfit in inspection
-        .programs
-        .iter()
-        .filter_map(|found| found.as_ref().err())
-    {
-        if unfit.packages.is_empty() {
-            beyond_reach.push(format!("{}: {}", unfit.reason, unfit.hint));
+    let of_variants = targets.iter().filter_map(|target| {
+        Some((
+            target,
+            inspection.of_variants.get(target.variant.as_ref()?)?,
+        ))
+    });
+    let whole = TargetId::new(id, None);
+    let everything = [(&whole, &inspection.programs)]
+        .into_iter()
+        .chain(of_variants);
+    for (target, programs) in everything {
+        for unfit in programs.iter().filter_map(|program| program.as_ref().err()) {
+            if unfit.packages.is_empty() {
+                let what = format!("{}: {}", unfit.reason, unfit.hint);
+                beyond_reach.push((target.clone(), what));
+            }
+            packages.extend(unfit.packages.iter().cloned());
         }
-        packages.extend(unfit.packages.iter().cloned());
     }
     if has_apt {
         packages.extend(apt::missing(host, &stack.manifest.build.apt));
     }
     packages.sort();
     packages.dedup();
+    let hopeless = beyond_reach.iter().any(|(target, _)| *target == whole);
+    if !has_apt && !stack.manifest.build.apt.is_empty() {
+        let names = stack.manifest.build.apt.join(", ");
+        let what = format!("there is no apt here; it needs what Debian calls {names}");
+        beyond_reach.push((whole.clone(), what));
+    }
     // A fingerprint that cannot be taken is no reason not to fetch; the fetch will say what is wrong.
     let fingerprint = stamp::fingerprint(stack, inspection).unwrap_or_default();
     let fetched = stamp::is_fetched(stack, &fingerprint);
     StackNeed {
-        stack: stack.manifest.id.clone(),
+        stack: id.clone(),
         dir: stack.dir.clone(),
         packages,
         beyond_reach,
-        fetch: if fetched {
+        fetch: if fetched || hopeless {
             Vec::new()
         } else {
             stack.manifest.build.fetch.clone()
         },
     }
-}
-
-/// What stands in a file of the system; an empty text when it is there and cannot be read.
-fn read_system(host: &Host<'_>, file: &str) -> Option<String> {
-    let path = host.system.join(file.trim_start_matches('/'));
-    path.exists()
-        .then(|| fs::read_to_string(path).unwrap_or_default())
-}
-
-fn leftovers(host: &Host<'_>) -> Vec<String> {
-    let ours = |file: &&str| read_system(host, file).is_some_and(|text| text.contains(MARK));
-    [POLICY_FILE, CLUSTER_FILE]
-        .into_iter()
-        .filter(ours)
-        .map(str::to_owned)
-        .collect()
 }
 
 /// Whether a server's binaries are installed: where Debian puts them, or on the PATH.
@@ -178,8 +186,8 @@ impl SetupPlan {
     pub fn new(needs: &SetupNeeds) -> Self {
         let mut plan = Self::default();
         for need in &needs.stacks {
-            for missing in &need.beyond_reach {
-                plan.notes.push(format!("{}: {missing}", need.stack));
+            for (target, missing) in &need.beyond_reach {
+                plan.notes.push(format!("{target}: {missing}"));
             }
             plan.fetch.extend(need.fetch.iter().map(|command| {
                 let step = SetupStep {
@@ -212,7 +220,8 @@ impl SetupPlan {
         let packages = self.update.iter().chain(&self.install);
         let fetches = self.fetch.iter().map(|(_, step)| step);
         let before = self.guards.iter().chain(packages);
-        before.chain(&self.cleanup).chain(fetches).collect()
+        let after = self.afterwards.iter().chain(&self.cleanup);
+        before.chain(after).chain(fetches).collect()
     }
 
     fn add_packages(&mut self, needs: &SetupNeeds, privilege: Privilege) {
@@ -229,8 +238,12 @@ impl SetupPlan {
             guards_for(needs)
         };
         for guard in &guards {
-            let step = as_root(&words(&["sh", "-c", &guard.script]), guard.why.to_owned());
-            self.guards.push(step);
+            let script =
+                |script: &str, why: &str| as_root(&words(&["sh", "-c", script]), why.to_owned());
+            self.guards.push(script(&guard.script, guard.why));
+            let afterwards = guard.afterwards.iter();
+            self.afterwards
+                .extend(afterwards.map(|after| script(&after.script, after.why)));
         }
         let made = guards.iter().map(|guard| guard.file.to_owned());
         let files: BTreeSet<String> = made.chain(needs.leftovers.iter().cloned()).collect();
@@ -262,37 +275,10 @@ impl SetupPlan {
     }
 }
 
-/// A file that is there while packages are installed.
-struct Guard {
-    file: &'static str,
-    script: String,
-    why: &'static str,
-}
-
 fn guards_for(needs: &SetupNeeds) -> Vec<Guard> {
-    let mut guards = Vec::new();
-    if !needs.foreign_policy {
-        guards.push(Guard {
-            file: POLICY_FILE,
-            script: format!(
-                "printf \"#!/bin/sh\\n# {MARK}\\nexit 101\\n\" > {POLICY_FILE} && chmod 755 {POLICY_FILE}"
-            ),
-            why: "packages must not start services",
-        });
-    }
-    if needs.postgres {
-        let folder = CLUSTER_FILE
-            .rsplit_once('/')
-            .map_or("", |(folder, _)| folder);
-        guards.push(Guard {
-            file: CLUSTER_FILE,
-            script: format!(
-                "mkdir -p {folder} && printf \"# {MARK}\\ncreate_main_cluster = false\\n\" > {CLUSTER_FILE}"
-            ),
-            why: "PostgreSQL's package must not make and start a cluster of its own",
-        });
-    }
-    guards
+    let services = (!needs.foreign_policy).then(guards::no_services);
+    let cluster = needs.postgres.then(guards::no_cluster);
+    services.into_iter().chain(cluster).collect()
 }
 
 /// Packages, each with those who want it.
@@ -336,21 +322,28 @@ fn with_privilege(privilege: Privilege, command: &[String]) -> Vec<String> {
     all
 }
 
+/// Why, as a comment, and the command below it. (Not behind it: an interactive zsh knows no comments.)
 impl fmt::Display for SetupStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let command = in_shell(&self.command);
         if self.dir.as_os_str() == "/" {
-            write!(f, "{command}  # {}", self.why)
+            write!(f, "# {}\n{command}", self.why)
         } else {
             let dir = in_shell(&[self.dir.display().to_string()]);
-            write!(f, "(cd {dir} && {command})  # {}", self.why)
+            write!(f, "# {}\n(cd {dir} && {command})", self.why)
         }
     }
 }
 
-/// The commands in their order, a line each, then what a setup cannot do.
+/// The commands in their order, then what a setup cannot do.
 impl fmt::Display for SetupPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.by_hand && (self.install.is_some() || !self.cleanup.is_empty()) {
+            writeln!(
+                f,
+                "# what needs root is left to you: sudo asks for a password, or is not here"
+            )?;
+        }
         for step in self.steps() {
             writeln!(f, "{step}")?;
         }

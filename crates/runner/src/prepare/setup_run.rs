@@ -91,7 +91,8 @@ fn install(
 ) {
     if plan.by_hand {
         let packages = plan.update.iter().chain(&plan.install);
-        for step in plan.guards.iter().chain(packages).chain(&plan.cleanup) {
+        let after = plan.afterwards.iter().chain(&plan.cleanup);
+        for step in plan.guards.iter().chain(packages).chain(after) {
             tell(SetupProgress::ToBeDoneByYou(step));
             outcome.left_to_you += 1;
         }
@@ -105,7 +106,8 @@ fn install(
         tell,
     };
     // Without the guards a package might start services, so then none is installed.
-    if plan.guards.iter().all(|step| steps.run(step)) {
+    let guarded = plan.guards.iter().all(|step| steps.run(step));
+    if guarded {
         // A list that cannot be brought up to date may still do.
         plan.update.iter().for_each(|step| {
             steps.run(step);
@@ -118,7 +120,7 @@ fn install(
             }
         }
     }
-    // Also after an interrupt: the guards must not stay.
+    // Also after an interrupt: neither the guards nor what packages did behind them must stay.
     let calm = Host {
         interrupt: &never,
         ..builder.host.clone()
@@ -129,7 +131,8 @@ fn install(
         outcome: steps.outcome,
         tell: steps.tell,
     };
-    for step in &plan.cleanup {
+    let afterwards = plan.afterwards.iter().filter(|_| guarded);
+    for step in afterwards.chain(&plan.cleanup) {
         steps.run(step);
     }
 }

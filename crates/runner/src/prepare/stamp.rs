@@ -1,40 +1,65 @@
 //! What Deadheat remembers of a stack in its folder, `.deadheat/`: what was fetched, and that it was built.
 
 use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
     fs, io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use sha2::{Digest, Sha256};
 
-use super::Inspection;
+use super::{Inspection, locked};
 use crate::manifest::Stack;
 
-/// Files that say what is to be fetched, by name, in the stack's folder or wherever `[[locked]]` says.
-const DEPENDENCY_FILES: [&str; 20] = [
+/// Files that say what is to be fetched, by name.
+const DEPENDENCY_FILES: [&str; 40] = [
+    ".npmrc",
     "Cargo.lock",
     "Cargo.toml",
     "Gemfile",
     "Gemfile.lock",
+    "NuGet.Config",
     "build.gradle",
     "build.gradle.kts",
+    "bun.lock",
+    "cabal.project",
+    "cabal.project.freeze",
+    "composer.json",
     "composer.lock",
+    "cpanfile",
+    "cpanfile.snapshot",
+    "deno.json",
+    "deno.lock",
     "deps.edn",
+    "global.json",
     "go.mod",
     "go.sum",
-    "mix.exs",
+    "gradle.lockfile",
+    "gradle.properties",
     "mix.lock",
+    "nuget.config",
     "package-lock.json",
     "package.json",
     "packages.lock.json",
+    "pnpm-lock.yaml",
+    "poetry.lock",
     "pom.xml",
     "project.clj",
     "pyproject.toml",
+    "rebar.config",
+    "rebar.lock",
     "requirements.txt",
     "shard.lock",
+    "shard.yml",
+    "uv.lock",
+    "yarn.lock",
 ];
-/// The same, by the ending of their names.
-const DEPENDENCY_ENDINGS: [&str; 4] = ["csproj", "nimble", "opam", "cabal"];
+/// The same, by the ending of their names: .NET's projects and what they include, Elixir's scripts (`mix.exs` and those
+/// that it requires), and the packages of Nim, OCaml, Haskell and Ruby.
+const DEPENDENCY_ENDINGS: [&str; 9] = [
+    "cabal", "csproj", "exs", "fsproj", "gemspec", "nimble", "opam", "props", "targets",
+];
 
 /// The folder in which a stack's state is.
 pub(super) fn folder(stack: &Stack) -> PathBuf {
@@ -42,7 +67,7 @@ pub(super) fn folder(stack: &Stack) -> PathBuf {
 }
 
 /// A hash of everything that decides what a fetch brings: the manifest's build section, the files that name the
-/// dependencies, and the versions of the toolchain.
+/// dependencies, and the versions of the toolchain, that of the variants too.
 pub(super) fn fingerprint(stack: &Stack, inspection: &Inspection) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut add = |name: &str, content: &[u8]| {
@@ -52,36 +77,79 @@ pub(super) fn fingerprint(stack: &Stack, inspection: &Inspection) -> io::Result<
         hash.update(content);
     };
     add("build", &serde_json::to_vec(&stack.manifest.build)?);
-    for program in inspection.programs.iter().flatten() {
+    let of_variants = inspection.of_variants.values().flatten();
+    for program in inspection.programs.iter().chain(of_variants).flatten() {
         add(&program.program, program.version.as_bytes());
     }
     for file in dependency_files(stack)? {
         let content = fs::read(stack.dir.join(&file))?;
-        add(&file, &content);
+        add(&file.to_string_lossy(), &content);
     }
     let digest = hash.finalize();
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn dependency_files(stack: &Stack) -> io::Result<Vec<String>> {
-    let mut files: Vec<String> = stack
-        .manifest
-        .locked
-        .iter()
-        .map(|locked| locked.file.clone())
-        .collect();
-    // A lock file that is named and not there is the inspection's concern.
-    files.retain(|file| stack.dir.join(file).is_file());
-    for entry in fs::read_dir(&stack.dir)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        if DEPENDENCY_FILES.contains(&name.as_str()) || DEPENDENCY_ENDINGS.contains(&ending) {
-            files.push(name);
+/// Paths in the stack's folder: lock files, files and scripts that a fetch command names, and those in the same folders
+/// (and the stack's) whose names say that they name dependencies.
+fn dependency_files(stack: &Stack) -> io::Result<BTreeSet<PathBuf>> {
+    let locked = stack.manifest.locked.iter().map(|locked| &*locked.file);
+    let named = locked
+        .filter(|file| !locked::is_fetched(file))
+        .chain(words_of_fetches(stack))
+        .map(normal);
+    let mut folders = BTreeSet::from([PathBuf::new()]);
+    let mut files = BTreeSet::new();
+    for path in named {
+        // A lock file that is named and not there is the inspection's concern.
+        if stack.dir.join(&path).is_file() {
+            folders.extend(path.parent().map(Path::to_owned));
+            files.insert(path);
+        } else if stack.dir.join(&path).is_dir() && !is_made(stack, &path) {
+            folders.insert(path);
         }
     }
-    files.sort();
-    files.dedup();
+    for folder in folders {
+        for entry in fs::read_dir(stack.dir.join(&folder))? {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            if names_dependencies(&path) && entry.path().is_file() {
+                files.insert(path);
+            }
+        }
+    }
     Ok(files)
+}
+
+/// What may be paths in the fetch commands: their words, and of `--option=value` the value. Of the programs only those
+/// that no fetch brought.
+fn words_of_fetches(stack: &Stack) -> impl Iterator<Item = &str> {
+    let commands = stack.manifest.build.fetch.iter();
+    let words = commands.flat_map(|command| command.iter().enumerate());
+    words
+        .filter(|(index, word)| *index > 0 || !is_made(stack, &normal(word)))
+        .map(|(_, word)| {
+            word.rsplit_once('=')
+                .map_or(word.as_str(), |(_, value)| value)
+        })
+        .filter(|word| !word.is_empty() && !Path::new(word).is_absolute() && !word.contains(".."))
+}
+
+/// Whether `path` is or is in an artefact, so that a fetch or a build may have made it.
+fn is_made(stack: &Stack, path: &Path) -> bool {
+    let mut artefacts = stack.manifest.build.artefacts.iter().map(normal);
+    artefacts.any(|made| made != Path::new("") && path.starts_with(made))
+}
+
+/// `path` without "." in it.
+fn normal(path: impl AsRef<Path>) -> PathBuf {
+    let parts = path.as_ref().components();
+    parts.filter(|part| *part != Component::CurDir).collect()
+}
+
+fn names_dependencies(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    DEPENDENCY_FILES.contains(&name) || DEPENDENCY_ENDINGS.contains(&ending)
 }
 
 /// Whether what `fingerprint` describes has been fetched, and is still there.

@@ -72,8 +72,7 @@ pub fn check_program(
     };
     let (text, outcome) = output(host, &toolchain.version, dir, VERSION_LIMIT);
     if let Err(error) = outcome {
-        let said = text.lines().find(|line| !line.trim().is_empty());
-        let said = said.map_or(String::new(), |line| format!(": {}", line.trim()));
+        let said = complaint(&text).map_or(String::new(), |line| format!(": {line}"));
         return Err(unfit(format!(
             "asking the version of {program}: {error}{said}"
         )));
@@ -95,4 +94,12 @@ pub fn check_program(
             path,
         }),
     }
+}
+
+/// The line of `text` that says what is wrong: the first one that is no mere warning.
+fn complaint(text: &str) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next();
+    let is_warning = |line: &&str| line.to_lowercase().starts_with("warning");
+    lines.find(|line| !is_warning(line)).or(first)
 }

@@ -333,7 +333,7 @@ fn record_of(
         driver: database.driver.clone(),
         pool: database.pool,
         limits: manifest.limits(&target.target),
-        versions: inspection.versions(),
+        versions: inspection.versions(&target.target),
         state,
         failed_workloads,
     }

@@ -15,6 +15,7 @@ use deadheat_model::{
 
 use super::{SelectedTarget, listener::belongs_to_tree};
 use crate::{
+    prepare::search_path,
     process::{Spawn, Supervised, Supervision, log_tail},
     verify::Fixtures,
 };
@@ -231,6 +232,7 @@ fn environment(
     };
     let path = |path: &Path| path.display().to_string();
     let mut env = vec![
+        ("PATH".to_owned(), search_path()),
         ("HOST".to_owned(), address.ip().to_string()),
         ("PORT".to_owned(), address.port().to_string()),
         ("CPUS".to_owned(), launch.cpus.to_string()),

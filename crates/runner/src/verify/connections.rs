@@ -57,7 +57,7 @@ impl Verifier<'_> {
         let expected = "an open connection (a stack that closes it declares `keep-alive = false` under [http])";
         for (index, question) in self.questions(KEPT)?.iter().enumerate() {
             let asked = format!("{}, request {} on a connection", question.name(), index + 1);
-            let reply = match self.ask_on(&mut wire, question) {
+            let reply = match wire.ask(&question.request) {
                 Err(NoReply::Closed) if index > 0 => {
                     let got = "the connection was closed after the answer before".to_owned();
                     return Err(Fault::new(asked, KEEPS, expected.to_owned(), got));
@@ -76,7 +76,7 @@ impl Verifier<'_> {
         let mut wire = self.connect()?;
         for question in self.questions(1)? {
             let asked = question.name();
-            let reply = self.ask_on(&mut wire, &question);
+            let reply = wire.ask(&question.request);
             self.judge(&question, &asked, CLOSES, reply)?;
             expect_end(&mut wire, asked, CLOSES)?;
         }
@@ -165,12 +165,6 @@ impl Verifier<'_> {
                 error.to_string(),
             )
         })
-    }
-
-    /// Sends a question in one write, and reads its answer.
-    pub(super) fn ask_on(&self, wire: &mut Wire, question: &Question) -> Result<Reply, NoReply> {
-        wire.send(&encode(self.address, &question.request, Version::Http11).0)?;
-        wire.reply()
     }
 
     /// Judges what came, and counts the probe.

@@ -2,12 +2,7 @@
 
 use std::{net::SocketAddr, sync::Barrier, thread};
 
-use super::{
-    Fault, PATIENCE, Verifier,
-    connections::judged,
-    question::Question,
-    wire::{NoReply, Reply, Version, Wire, encode},
-};
+use super::{Fault, PATIENCE, Verifier, connections::judged, question::Question, wire::Wire};
 
 /// Connections at once.
 pub const CONNECTIONS: usize = 64;
@@ -61,10 +56,7 @@ fn client(
     questions: &[Question],
     together: &Barrier,
 ) -> Result<(), Fault> {
-    let connect = || {
-        Wire::open(address, PATIENCE)
-            .map_err(|error| NoReply::Broken(format!("connecting: {error}")))
-    };
+    let connect = || Wire::open(address, PATIENCE);
     let first = connect();
     together.wait();
     let mut open = Some(first);
@@ -76,7 +68,7 @@ fn client(
             index + 1
         );
         let reply = open.take().unwrap_or_else(connect).and_then(|mut wire| {
-            let reply = ask(&mut wire, address, question)?;
+            let reply = wire.ask(&question.request)?;
             // Whether it may close is another rule's affair.
             open = (keep_alive && reply.keeps).then_some(Ok(wire));
             Ok(reply)
@@ -84,9 +76,4 @@ fn client(
         judged(question, &asked, RULE, reply)?;
     }
     Ok(())
-}
-
-fn ask(wire: &mut Wire, address: SocketAddr, question: &Question) -> Result<Reply, NoReply> {
-    wire.send(&encode(address, &question.request, Version::Http11).0)?;
-    wire.reply()
 }

@@ -27,9 +27,9 @@ use rand_chacha::ChaCha8Rng;
 
 pub use self::{blob::Blob, client::Client, crowd::CONNECTIONS, fault::Fault};
 use self::{
-    client::Answer,
     fault::shown,
     question::{Question, Wanted},
+    wire::Answer,
 };
 use crate::services::{Postgres, Upstream};
 
@@ -50,7 +50,7 @@ pub struct Fixtures {
 ///
 /// # Errors
 /// What came instead.
-pub fn text_answer(client: &Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
+pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
     let answer = client.send(&RequestSpec::get(path))?;
     let right = body.is_none_or(|body| answer.body == body.as_bytes());
     if answer.status == 200 && right {

@@ -4,8 +4,8 @@ use deadheat_model::load::{Content, RequestSpec};
 
 use super::{
     Fault,
-    client::Answer,
     fault::{described, shown},
+    wire::Answer,
 };
 
 /// A request, and what its answer must be.

@@ -43,7 +43,7 @@ impl Verifier<'_> {
         self.expect_refusal("a method that the path does not have is refused", &deletion)?;
         for good in self.questions(1)? {
             let asked = format!("{} after {}", good.name(), deletion.name());
-            let reply = self.ask_on(&mut self.connect()?, &good);
+            let reply = self.connect()?.ask(&good.request);
             self.judge(&good, &asked, "the server goes on after a refusal", reply)?;
         }
         if self.workload.oracle == Oracle::Greeting {
@@ -54,7 +54,7 @@ impl Verifier<'_> {
 
     /// On a connection of its own: what the server does with it afterwards is its own affair.
     fn expect_refusal(&mut self, rule: &'static str, question: &Question) -> Result<(), Fault> {
-        let reply = self.ask_on(&mut self.connect_for(REFUSAL)?, question);
+        let reply = self.connect_for(REFUSAL)?.ask(&question.request);
         self.judge(question, &question.name(), rule, reply)?;
         Ok(())
     }
@@ -67,17 +67,17 @@ impl Verifier<'_> {
             };
             let asked = format!("{} with the body `{body}`", bad.name());
             let mut wire = self.connect_for(REFUSAL)?;
-            let reply = self.ask_on(&mut wire, &bad);
+            let reply = wire.ask(&bad.request);
             let rule = "a body that is not a person is refused";
             let kept = self.judge(&bad, &asked, rule, reply)?.keeps;
             for good in self.questions(1)? {
                 // Over the same connection, if the server has kept it.
                 let again = match kept {
-                    true => self.ask_on(&mut wire, &good),
+                    true => wire.ask(&good.request),
                     false => Err(NoReply::Closed),
                 };
                 let reply = match again {
-                    Err(NoReply::Closed) => self.ask_on(&mut self.connect()?, &good),
+                    Err(NoReply::Closed) => self.connect()?.ask(&good.request),
                     reply => reply,
                 };
                 let asked = format!("{} after the body `{body}`", good.name());

@@ -10,8 +10,6 @@ use std::{
 use deadheat_model::load::{Body, RequestSpec};
 use httparse::Status;
 
-use super::client::Answer;
-
 /// More than any answer of the contract, so that a server without an end is found out.
 const LONGEST: usize = 16 << 20;
 const HEADERS: usize = 64;
@@ -28,10 +26,19 @@ pub(super) enum Version {
 /// A connection to a server.
 #[derive(Debug)]
 pub(super) struct Wire {
+    address: SocketAddr,
     stream: TcpStream,
     patience: Duration,
     /// What has come beyond the last answer.
     ahead: Vec<u8>,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) content_type: String,
+    pub(super) body: Vec<u8>,
 }
 
 /// An answer, and what it means for its connection.
@@ -60,16 +67,27 @@ pub(super) enum NoReply {
 
 impl Wire {
     /// Connects. Each answer may take as long as `patience`.
-    pub(super) fn open(address: SocketAddr, patience: Duration) -> io::Result<Self> {
-        let stream = TcpStream::connect_timeout(&address, patience)?;
-        // Pieces of a request are to arrive as pieces.
-        stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(patience))?;
+    pub(super) fn open(address: SocketAddr, patience: Duration) -> Result<Self, NoReply> {
+        let connect = || {
+            let stream = TcpStream::connect_timeout(&address, patience)?;
+            // Pieces of a request are to arrive as pieces.
+            stream.set_nodelay(true)?;
+            stream.set_write_timeout(Some(patience))?;
+            Ok(stream)
+        };
         Ok(Self {
-            stream,
+            address,
+            stream: connect()
+                .map_err(|error: io::Error| NoReply::Broken(format!("connecting: {error}")))?,
             patience,
             ahead: Vec::new(),
         })
+    }
+
+    /// Sends a request in one write, and reads its answer.
+    pub(super) fn ask(&mut self, request: &RequestSpec) -> Result<Reply, NoReply> {
+        self.send(&encode(self.address, request, Version::Http11).0)?;
+        self.reply()
     }
 
     /// Sends bytes. That nobody takes them any more is no error yet: there may be an answer that says why.
@@ -407,7 +425,7 @@ mod tests {
         assert!(
             why(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab").contains("closed")
         );
-        assert!(why(b"SSH-2.0-x\r\n").contains("`SSH-2.0-x"));
+        assert!(why(b"SSH-2.0-x\r\n").contains("no answer of HTTP but `S"));
         assert!(why(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n").contains("`many`"));
     }
 

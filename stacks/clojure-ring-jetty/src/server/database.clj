@@ -1,13 +1,11 @@
 (ns server.database
-  "Connections to PostgreSQL. All are opened on first use, so that the server starts without a
-  database."
+  "Connections to PostgreSQL. A server starts without a database, and fails only what needs it."
   (:require [clojure.string :as string])
   (:import (com.zaxxer.hikari HikariConfig HikariDataSource)
            (io.vertx.core Vertx VertxOptions)
            (io.vertx.pgclient PgBuilder PgConnectOptions)
            (io.vertx.sqlclient PoolOptions)
-           (java.net URI URLDecoder)
-           (java.nio.charset StandardCharsets)
+           (java.net URI)
            (javax.sql DataSource)
            (org.postgresql.ds PGSimpleDataSource)))
 
@@ -16,16 +14,16 @@
 (defn- credentials
   "User and password of a URL."
   [^URI url]
-  (map #(URLDecoder/decode ^String % StandardCharsets/UTF_8)
-       (string/split (or (.getRawUserInfo url) "") #":" 2)))
+  (string/split (or (.getUserInfo url) "") #":" 2))
 
 (defn- unpooled
   "Opens a connection whenever it is asked for one."
   ^DataSource [database-url]
   (let [url             (URI. database-url)
+        server          (string/replace (.getRawAuthority url) #"^.*@" "")
         [user password] (credentials url)]
     (doto (PGSimpleDataSource.)
-      (.setURL (str "jdbc:postgresql://" (.getHost url) ":" (.getPort url) (.getRawPath url)))
+      (.setURL (str "jdbc:postgresql://" server (.getRawPath url)))
       (.setUser user)
       (.setPassword password))))
 

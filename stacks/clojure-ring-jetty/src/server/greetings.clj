@@ -2,7 +2,7 @@
   "Small answers: a text, a list of people, and a greeting for the person in the body."
   (:require [clojure.data.json :as json]
             [server.response :as response])
-  (:import (java.io ByteArrayInputStream InputStream InputStreamReader PushbackReader)
+  (:import (java.io InputStream)
            (java.nio.charset StandardCharsets)))
 
 (set! *warn-on-reflection* true)

@@ -7,7 +7,6 @@
   (:import (java.io InputStream)
            (java.nio ByteBuffer)
            (java.nio.charset StandardCharsets)
-           (java.util Locale)
            (org.eclipse.jetty.http HttpField HttpFields HttpFields$Mutable)
            (org.eclipse.jetty.io Content Content$Sink Content$Source)
            (org.eclipse.jetty.server ConnectionFactory Handler$Abstract HttpConfiguration

@@ -10,10 +10,13 @@
   [_]
   (response/octets payload))
 
+;; A channel takes a bounded number of puts that wait, and refuses more.
+(def ^:private mailbox-size 4096)
+
 (defn start-worker
   "A channel, read by a thread that puts the payload into each channel it receives."
   []
-  (let [requests (async/chan)]
+  (let [requests (async/chan mailbox-size)]
     (async/thread
       (loop []
         (when-let [reply (async/<!! requests)]

@@ -136,7 +136,7 @@ fn parser(file: &str) -> Option<Parser> {
 }
 
 /// Whether `file` is part of what a fetch brings, and not of the stack itself: the description of an Erlang application.
-fn is_fetched(file: &str) -> bool {
+pub(super) fn is_fetched(file: &str) -> bool {
     Path::new(file)
         .extension()
         .is_some_and(|ending| ending == "app")

@@ -88,6 +88,90 @@ fn whatever_decides_what_is_fetched_makes_it_fetch_again() {
     }
 }
 
+/// A fetch of a stack whose fetch is a script in `tools`, and whose projects are in `app`.
+const SCRIPTED: &str = "\
+[build]
+fetch = [[\"sh\", \"tools/fetch.sh\", \"--into=out\", \"app\"]]
+artefacts = [\"out\"]
+
+[[locked]]
+file = \"locks/packages.lock.json\"
+package = \"x\"
+
+[[locked]]
+file = \"out/x.app\"
+package = \"x\"
+";
+
+#[test]
+fn whatever_names_dependencies_in_any_language_fetches_again() {
+    let named = [
+        "pom.xml",
+        "mix.exs",
+        "debian.exs",
+        "mix.lock",
+        "Gemfile",
+        "Gemfile.lock",
+        "Server.csproj",
+        "Directory.Build.props",
+        "Directory.Packages.props",
+        "Directory.Build.targets",
+        "nuget.config",
+        "NuGet.Config",
+        "global.json",
+        "composer.lock",
+        "server.nimble",
+        "tools/fetch.sh",
+        // Where fetch commands and lock files are or point to.
+        "app/App.csproj",
+        "locks/packages.lock.json",
+        "locks/Directory.Build.props",
+    ];
+    let others = [
+        "server.rb",
+        "app/Program.cs",
+        "README.md",
+        "elsewhere/pom.xml",
+        // Made by the fetch.
+        "out/x.app",
+        "out/package.json",
+    ];
+    let workshop = Workshop::new();
+    workshop
+        .file(
+            "stack/tools/fetch.sh",
+            "echo once >> fetches; mkdir -p out; : >> out/x.app",
+        )
+        .file("stack/app/App.csproj", "<Project/>")
+        .file("stack/locks/packages.lock.json", "{}");
+    let stack = workshop.stack(SCRIPTED);
+    assert!(fetches(&workshop, &stack));
+    assert!(!fetches(&workshop, &stack));
+    for (files, expected) in [(&named[..], true), (&others[..], false)] {
+        for file in files {
+            let path = format!("stack/{file}");
+            workshop.file(&path, &format!("{}\n# changed", workshop.text(&path)));
+            assert_eq!(fetches(&workshop, &stack), expected, "{file}");
+            assert!(!fetches(&workshop, &stack), "{file}");
+        }
+    }
+}
+
+#[test]
+fn another_version_of_a_variants_program_fetches_again() {
+    let workshop = workshop();
+    let section = SECTION.replace(
+        "[build]",
+        "[[variant]]\nid = \"v\"\ndescription = \"D\"\n[[variant.toolchain]]\nprogram = \"jit\"\n\
+         version = [\"jit\"]\nhint = \"x\"\n[build]",
+    );
+    let stack = workshop.stack(&section);
+    assert!(fetches(&workshop, &stack));
+    workshop.program("jit", "echo 1.0");
+    assert!(fetches(&workshop, &stack));
+    assert!(!fetches(&workshop, &stack));
+}
+
 #[test]
 fn another_build_section_fetches_again_and_sources_do_not() {
     let workshop = workshop();

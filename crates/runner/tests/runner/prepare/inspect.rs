@@ -1,3 +1,5 @@
+use std::fs;
+
 use deadheat_model::{TargetId, plan::Pinning};
 use deadheat_runner::prepare::Unavailable;
 
@@ -63,7 +65,7 @@ fn versions_are_those_of_programs_and_then_of_packages() {
     let locked = "[[locked]]\nfile = \"go.mod\"\npackage = \"x\"\n[[locked]]\nfile = \"go.mod\"\npackage = \"y\"\n";
     let inspection = workshop.inspect(&workshop.stack(&format!("{TWO_PROGRAMS}{locked}")));
     let found: Vec<String> = inspection
-        .versions()
+        .versions(&TargetId::new("toy", None))
         .iter()
         .map(|found| format!("{} {}", found.name, found.version))
         .collect();
@@ -120,4 +122,92 @@ fn a_variant_for_more_cpus_than_there_are_is_unavailable() {
         availability(&workshop, VARIANTS, Some("2cpu"), &off(2)),
         None
     );
+}
+
+const OWN_PROGRAMS: &str = "\
+[[toolchain]]
+program = \"cc\"
+version = [\"cc\"]
+hint = \"https://cc.example\"
+
+[[variant]]
+id = \"plain\"
+description = \"D\"
+
+[[variant]]
+id = \"fast\"
+description = \"D\"
+[[variant.toolchain]]
+program = \"jit\"
+version = [\"jit\"]
+minimum = \"3\"
+hint = \"https://jit.example\"
+
+[[variant]]
+id = \"fast-cluster\"
+description = \"D\"
+cpus = 2
+[[variant.toolchain]]
+program = \"jit\"
+version = [\"jit\"]
+minimum = \"3\"
+hint = \"https://jit.example\"
+";
+
+#[test]
+fn a_variant_without_its_own_program_is_unavailable_alone() {
+    let workshop = Workshop::sealed();
+    workshop.program("cc", "echo 1.0");
+    let of = |variant| availability(&workshop, OWN_PROGRAMS, Some(variant), &off(1));
+    assert_eq!(of("plain"), None);
+    let fast = of("fast").unwrap();
+    assert_eq!(fast.reason, "jit 3 or later is not on the PATH");
+    assert_eq!(fast.remedy, "https://jit.example");
+    workshop.program("jit", "echo 2.9");
+    let fast = of("fast").unwrap().reason;
+    assert!(fast.contains("jit 2.9") && fast.contains("3 or later is needed"));
+    workshop.program("jit", "echo 3.0");
+    assert_eq!(of("fast"), None);
+    assert!(of("fast-cluster").unwrap().reason.contains("2 CPUs"));
+    // Without the stack's own, everything that is missing is said at once.
+    fs::remove_file(workshop.path("bin/cc")).unwrap();
+    workshop.program("jit", "exit 1");
+    assert_eq!(of("plain").unwrap().reason, "cc is not on the PATH");
+    let both = of("fast").unwrap();
+    assert_eq!(
+        both.reason,
+        "cc is not on the PATH; asking the version of jit: `jit` exited with status 1"
+    );
+    assert_eq!(both.remedy, "https://cc.example; https://jit.example");
+}
+
+#[test]
+fn each_program_is_asked_once_and_told_of_its_own_variant() {
+    let workshop = Workshop::sealed();
+    let asked = workshop.path("asked");
+    let note = format!("echo once >> {}; echo 3.1", asked.display());
+    workshop.program("cc", "echo 1.0").program("jit", &note);
+    let inspection = workshop.inspect(&workshop.stack(OWN_PROGRAMS));
+    let of = |variant| {
+        let target = TargetId::new("toy", Some(variant));
+        let versions = inspection.versions(&target);
+        let names = versions.iter().map(|one| one.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(of("plain"), ["cc"]);
+    assert_eq!(of("fast"), ["cc", "jit"]);
+    assert_eq!(of("fast-cluster"), ["cc", "jit"]);
+    assert_eq!(workshop.text("asked"), "once\n");
+}
+
+#[test]
+fn a_version_that_a_fetch_brings_is_known_after_it() {
+    let workshop = Workshop::sealed();
+    let stack = workshop.stack("[[locked]]\nfile = \"deps/x.app\"\npackage = \"x\"\n");
+    let mut inspection = workshop.inspect(&stack);
+    let target = TargetId::new("toy", None);
+    assert!(inspection.versions(&target).is_empty() && inspection.problems().is_empty());
+    workshop.file("stack/deps/x.app", "{application, x, [{vsn, \"1.2.3\"}]}.");
+    inspection.read_locked_again(&stack);
+    assert_eq!(inspection.versions(&target)[0].version, "1.2.3");
 }

@@ -1,10 +1,13 @@
-use std::{fs, path::PathBuf, sync::atomic::Ordering};
+use std::{
+    fs, os::unix::fs::symlink, path::PathBuf, sync::atomic::Ordering, thread, time::Duration,
+};
 
+use deadheat_model::TargetId;
 use deadheat_runner::{
     manifest::Stack,
     prepare::{
-        Builder, DatabaseNeed, Privilege, SetupNeeds, SetupOutcome, SetupPlan, SetupProgress,
-        StackNeed, assess, run_setup,
+        Builder, ChosenStack, DatabaseNeed, Inspection, Privilege, SetupNeeds, SetupOutcome,
+        SetupPlan, SetupProgress, SetupStep, StackNeed, assess, run_setup,
     },
 };
 
@@ -15,7 +18,10 @@ fn needs(apt: Option<Privilege>, postgres: bool) -> SetupNeeds {
         stack: stack.to_owned(),
         dir: PathBuf::from("/srv/stacks").join(stack),
         packages: packages.iter().map(|name| (*name).to_owned()).collect(),
-        beyond_reach: beyond_reach.iter().map(|text| (*text).to_owned()).collect(),
+        beyond_reach: beyond_reach
+            .iter()
+            .map(|text| (TargetId::new(stack, None), (*text).to_owned()))
+            .collect(),
         fetch: fetch
             .iter()
             .map(|text| text.split(' ').map(str::to_owned).collect())
@@ -31,8 +37,9 @@ fn needs(apt: Option<Privilege>, postgres: bool) -> SetupNeeds {
                 "go-nethttp",
                 &[],
                 &["go 1.25 or later is not on the PATH: https://go.dev/dl/"],
-                &["go mod download"],
+                &[],
             ),
+            need("node-http", &[], &[], &["npm ci --omit=dev"]),
             need("nim-http", &["libpq5", "nim"], &[], &[]),
             need(
                 "ruby-rack",
@@ -41,6 +48,15 @@ fn needs(apt: Option<Privilege>, postgres: bool) -> SetupNeeds {
                 &["bundle config set path 'x y'", "bundle install"],
             ),
         ],
+    }
+}
+
+/// All variants of a stack.
+fn chosen<'a>(stack: &'a Stack, inspection: &'a Inspection) -> ChosenStack<'a> {
+    ChosenStack {
+        stack,
+        inspection,
+        targets: stack.manifest.targets(),
     }
 }
 
@@ -86,7 +102,7 @@ fn with_everything_here_there_is_nothing_to_do() {
     let inspection = workshop.inspect(&stack);
     let needs = assess(
         &workshop.host(),
-        &[(&stack, &inspection)],
+        &[chosen(&stack, &inspection)],
         DatabaseNeed::Binaries,
     );
     let plan = SetupPlan::new(&needs);
@@ -117,7 +133,7 @@ fn the_machine_is_asked_what_is_missing() {
     let ask = |workshop: &Workshop| {
         assess(
             &workshop.host(),
-            &[(&stack, &inspection)],
+            &[chosen(&stack, &inspection)],
             DatabaseNeed::Binaries,
         )
     };
@@ -156,15 +172,86 @@ fn without_apt_packages_are_beyond_reach() {
     let inspection = workshop.inspect(&stack);
     let needs = assess(
         &workshop.host(),
-        &[(&stack, &inspection)],
+        &[chosen(&stack, &inspection)],
         DatabaseNeed::None,
     );
     assert_eq!(needs.apt, None);
     assert_eq!(needs.stacks[0].packages, [""; 0]);
+    let what = "tool is not on the PATH: https://tool.example".to_owned();
+    let besides = "there is no apt here; it needs what Debian calls make, libpq5".to_owned();
+    let toy = TargetId::new("toy", None);
     assert_eq!(
         needs.stacks[0].beyond_reach,
-        ["tool is not on the PATH: https://tool.example"]
+        [(toy.clone(), what), (toy, besides)]
     );
+    // Its fetch cannot run, so that no plan may say that it would.
+    assert_eq!(needs.stacks[0].fetch, [[""; 0]; 0]);
+    let plan = SetupPlan::new(&needs);
+    assert!(plan.is_empty(), "{plan}");
+    assert_eq!(
+        plan.to_string(),
+        "# not done here: toy: tool is not on the PATH: https://tool.example\n\
+         # not done here: toy: there is no apt here; it needs what Debian calls make, libpq5\n"
+    );
+}
+
+const OF_VARIANTS: &str = "\
+[build]
+fetch = [[\"true\"]]
+
+[[variant]]
+id = \"plain\"
+description = \"D\"
+
+[[variant]]
+id = \"packaged\"
+description = \"D\"
+[[variant.toolchain]]
+program = \"tool\"
+version = [\"tool\"]
+apt = [\"tool-dev\"]
+hint = \"https://tool.example\"
+
+[[variant]]
+id = \"rare\"
+description = \"D\"
+[[variant.toolchain]]
+program = \"rare\"
+version = [\"rare\"]
+hint = \"https://rare.example\"
+";
+
+#[test]
+fn only_what_the_chosen_variants_need_is_installed() {
+    let workshop = Workshop::sealed();
+    workshop.debian(&[]);
+    let stack = workshop.stack(OF_VARIANTS);
+    let inspection = workshop.inspect(&stack);
+    let needs = |variants: &[&str]| {
+        let targets = variants.iter().map(|id| TargetId::new("toy", Some(id)));
+        let chosen = ChosenStack {
+            targets: targets.collect(),
+            ..chosen(&stack, &inspection)
+        };
+        assess(&workshop.host(), &[chosen], DatabaseNeed::None)
+    };
+    let cases: [(&[&str], &[&str], usize); 4] = [
+        (&["plain"], &[], 0),
+        (&["packaged"], &["tool-dev"], 0),
+        (&["plain", "rare"], &[], 1),
+        (&["plain", "packaged", "rare"], &["tool-dev"], 1),
+    ];
+    for (variants, packages, beyond_reach) in cases {
+        let needs = needs(variants);
+        let toy = &needs.stacks[0];
+        assert_eq!(toy.packages, packages, "{variants:?}");
+        assert_eq!(toy.beyond_reach.len(), beyond_reach, "{variants:?}");
+        // What a variant misses keeps nobody from the stack's dependencies.
+        assert_eq!(toy.fetch, [["true"]], "{variants:?}");
+    }
+    let plan = SetupPlan::new(&needs(&["rare"])).to_string();
+    let note = "# not done here: toy:rare: rare is not on the PATH: https://rare.example";
+    assert!(plan.contains(note), "{plan}");
 }
 
 /// Every program that a setup runs, as a fake that notes how it was called.
@@ -203,8 +290,9 @@ fn set_up(
         limit: workshop.limit,
     };
     let inspections: Vec<_> = stacks.iter().map(|stack| workshop.inspect(stack)).collect();
-    let pairs: Vec<_> = stacks.iter().copied().zip(&inspections).collect();
-    let plan = SetupPlan::new(&assess(&host, &pairs, DatabaseNeed::None));
+    let pairs = stacks.iter().zip(&inspections);
+    let all: Vec<_> = pairs.map(|(stack, found)| chosen(stack, found)).collect();
+    let plan = SetupPlan::new(&assess(&host, &all, DatabaseNeed::None));
     let outcome = run_setup(&builder, &plan, stacks, &mut |progress| heard(&progress));
     (outcome, workshop.text("calls"))
 }
@@ -224,7 +312,13 @@ fn packages_are_installed_under_guard_and_then_dependencies_are_fetched() {
     assert_eq!(outcome, SetupOutcome::default());
     assert_eq!(
         verbs(&calls),
-        ["sh -c", "apt-get update", "apt-get install", "rm -f"]
+        [
+            "sh -c",
+            "apt-get update",
+            "apt-get install",
+            "sh -c",
+            "rm -f"
+        ]
     );
     assert!(
         calls.contains("install -y --no-install-recommends libpq5 tool-dev\n"),
@@ -321,7 +415,8 @@ fn an_interrupt_does_not_leave_the_guards_behind() {
             workshop.interrupt.store(true, Ordering::Relaxed);
         }
     });
-    assert_eq!(verbs(&calls), ["sh -c", "rm -f"]);
+    // What was installed before the interrupt is kept from starting at the next boot, too.
+    assert_eq!(verbs(&calls), ["sh -c", "sh -c", "rm -f"]);
 }
 
 #[test]
@@ -336,13 +431,58 @@ fn without_root_and_sudo_the_commands_are_left_to_the_user() {
             commands.push(step.command[..2].join(" "));
         }
     });
-    assert_eq!(outcome.left_to_you, 4);
-    assert_eq!(commands, ["sudo sh", "sudo env", "sudo env", "sudo rm"]);
+    assert_eq!(outcome.left_to_you, 5);
+    assert_eq!(
+        commands,
+        ["sudo sh", "sudo env", "sudo env", "sudo sh", "sudo rm"]
+    );
     assert_eq!(calls, "");
     assert!(
         fs::read_dir(workshop.path("system"))
             .unwrap()
             .next()
             .is_none()
+    );
+}
+
+/// The shell commands of a plan, run for real in a system of the test's own.
+#[test]
+fn what_packages_enabled_is_disabled_and_what_was_enabled_before_stays() {
+    let workshop = Workshop::new();
+    let calls = workshop.path("calls");
+    let note = format!("echo \"$@\" >> {}", calls.display());
+    workshop.program("systemctl", &note);
+    let wants = workshop.path("system/etc/systemd/system/multi-user.target.wants");
+    fs::create_dir_all(&wants).unwrap();
+    fs::create_dir_all(workshop.path("system/usr/sbin")).unwrap();
+    let enable = |unit: &str| symlink("/lib/systemd/system/unit", wants.join(unit)).unwrap();
+    let run = |step: &SetupStep| {
+        let system = workshop.path("system").display().to_string();
+        let script = step.command[2]
+            .replace("/usr/sbin/", &format!("{system}/usr/sbin/"))
+            .replace("/etc/systemd/", &format!("{system}/etc/systemd/"));
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-c", &script])
+            .env("PATH", workshop.host().path);
+        assert!(shell.status().unwrap().success(), "{script}");
+    };
+    let plan = SetupPlan::new(&needs(Some(Privilege::Root), false));
+    enable("ssh.service");
+    // Modification times are as fine as the kernel's clock ticks.
+    thread::sleep(Duration::from_millis(50));
+    run(&plan.guards[0]);
+    let policy = workshop.path("system/usr/sbin/policy-rc.d");
+    let forbids = std::process::Command::new(policy).status().unwrap();
+    assert_eq!(forbids.code(), Some(101));
+    run(&plan.afterwards[0]);
+    assert_eq!(workshop.text("calls"), "");
+    thread::sleep(Duration::from_millis(50));
+    enable("nginx.service");
+    enable("phpsessionclean.timer");
+    run(&plan.afterwards[0]);
+    assert_eq!(
+        workshop.text("calls"),
+        "disable nginx.service phpsessionclean.timer\n"
     );
 }

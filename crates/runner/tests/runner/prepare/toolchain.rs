@@ -57,6 +57,20 @@ fn what_will_not_do_is_said_with_its_reason() {
             "echo; echo 'pyenv: tool: command not found' >&2; exit 127",
             "`tool --version` exited with status 127: pyenv: tool: command not found",
         ),
+        (
+            "echo 'warning: latin1 may malfunction'; echo '** (Mix) no task \"hex.info\"'; exit 1",
+            "`tool --version` exited with status 1: ** (Mix) no task \"hex.info\"",
+        ),
+        (
+            "echo 'Warning: no such thing'; exit 1",
+            "exited with status 1: Warning: no such thing",
+        ),
+        ("true", "`tool --version` printed none"),
+        // Whoever asks gets no answer, at once.
+        (
+            "echo 'Install it? [Yn]'; read answer || exit 3; echo 9.9",
+            "`tool --version` exited with status 3: Install it? [Yn]",
+        ),
         ("kill -9 $$", "was ended by SIGKILL"),
     ];
     for (script, reason) in cases {

@@ -33,7 +33,7 @@ final class Greetings {
         ctx.fail(400);
       }
     } catch (DecodeException e) {
-      ctx.fail(400, e);
+      ctx.fail(400);
     }
   }
 }

@@ -57,6 +57,7 @@ final class HttpVerticle extends VerticleBase {
     router.get("/bytes").handler(new DigestHandler(vertx, settings.blobPath(), settings.cpus()));
     router.get("/users").handler(new UsersHandler(pool));
     router.get("/proxy").handler(new ProxyHandler(vertx, settings.upstreamUrl()));
+    router.route().failureHandler(Failures::answer);
     return router;
   }
 }

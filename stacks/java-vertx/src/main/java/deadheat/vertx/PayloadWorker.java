@@ -3,7 +3,7 @@ package deadheat.vertx;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 
-/** Answers every message with the payload, on a thread of its own. */
+/** Answers every message with the payload, on a thread of the worker pool. */
 final class PayloadWorker extends VerticleBase {
   static final String ADDRESS = "payloads";
 

@@ -1,0 +1,159 @@
+//! `deadheat stacks new`: a folder that passes `stacks check` for plaintext at once, and says what is left.
+
+use std::{fs, io, path::Path};
+
+use deadheat_model::WorkloadManifest;
+use deadheat_runner::manifest;
+
+use super::skeletons::{self, Skeleton};
+use crate::{
+    args::NewArgs,
+    exit::{Exit, Failure},
+    output, select,
+};
+
+/// What a skeleton answers.
+const ANSWERED: &str = "plaintext";
+
+pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
+    let name = Name::parse(&args.name).map_err(Failure::usage)?;
+    let skeleton = choose(&name, args.from.as_deref()).map_err(Failure::usage)?;
+    let root = select::root(args.root.as_deref())?;
+    // A mistake in another stack's manifest is no reason not to begin one.
+    let workloads = manifest::read(&root)
+        .map_err(Failure::usage)?
+        .catalogue
+        .workloads;
+    let left = left_to_do(&name, &workloads);
+    let folder = root.join("stacks").join(name.id);
+    let files = rendered(skeleton, &name, &left);
+    write(&folder, &files).map_err(|error| {
+        let already = error.kind() == io::ErrorKind::AlreadyExists;
+        let folder = folder.display();
+        Failure::usage(if already {
+            format!("{folder} is there already; choose another name, or delete it")
+        } else {
+            format!("making {folder}: {error}")
+        })
+    })?;
+    output::data(&told(skeleton, &name, &folder, &files, &left));
+    Ok(Exit::Fine)
+}
+
+/// LANGUAGE-FRAMEWORK.
+struct Name<'a> {
+    id: &'a str,
+    language: &'a str,
+    framework: &'a str,
+}
+
+impl<'a> Name<'a> {
+    fn parse(id: &'a str) -> Result<Self, String> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
+        let starts = |part: &str| part.starts_with(|c: char| c.is_ascii_alphanumeric());
+        match id.split_once('-') {
+            Some((language, framework))
+                if starts(language) && starts(framework) && id.chars().all(plain) =>
+            {
+                Ok(Self {
+                    id,
+                    language,
+                    framework,
+                })
+            }
+            _ => Err(format!(
+                "`{id}` is no name for a stack: it is LANGUAGE-FRAMEWORK in lower-case letters, digits, `-`, `_` and \
+                 `.`, such as python-aiohttp"
+            )),
+        }
+    }
+}
+
+fn choose(name: &Name<'_>, from: Option<&str>) -> Result<&'static Skeleton, String> {
+    let language = from.unwrap_or(name.language);
+    skeletons::find(language).ok_or_else(|| {
+        let names = skeletons::names();
+        let id = name.id;
+        format!(
+            "there is no skeleton in `{language}`; there are {names}. To begin with the manifest and README.md of one of \
+             them and write the server anew: deadheat stacks new {id} --from python. Or make the folder by hand: \
+             docs/adding-a-stack.md"
+        )
+    })
+}
+
+/// What a new stack does not do yet, an item each.
+fn left_to_do(name: &Name<'_>, workloads: &[WorkloadManifest]) -> Vec<String> {
+    let framework = name.framework;
+    let open = workloads.iter().filter(|one| one.id != ANSWERED);
+    let routes = open.map(|one| {
+        let path = one.path.replace("{rounds}", "N");
+        format!("`{} {path}` ({}): {}", one.method, one.id, one.description)
+    });
+    let first = format!(
+        "{framework} itself: pinned, with a lock file, fetched by `build.fetch`, and named in `[[locked]]`"
+    );
+    let last = [
+        "`[database]` and `limits` in stack.toml: what is true then".to_owned(),
+        "this file's last line".to_owned(),
+    ];
+    [first].into_iter().chain(routes).chain(last).collect()
+}
+
+/// The files of the new stack: paths in its folder, and texts.
+fn rendered(skeleton: &Skeleton, name: &Name<'_>, left: &[String]) -> Vec<(&'static str, String)> {
+    let items: Vec<String> = left.iter().map(|item| format!("- [ ] {item}")).collect();
+    let fill = |text: &str| {
+        text.replace("{{id}}", name.id)
+            .replace("{{framework}}", name.framework)
+            .replace("{{left}}", &items.join("\n"))
+    };
+    let files = skeleton.files.iter();
+    files
+        .map(|(path, text)| (path.trim_end_matches(".template"), fill(text)))
+        .collect()
+}
+
+/// Writes all files into a folder that is not there yet; after a failure it is not there either.
+fn write(folder: &Path, files: &[(&str, String)]) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    let written = files.iter().try_for_each(|(path, text)| {
+        let path = folder.join(path);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(path, text)
+    });
+    if written.is_err() {
+        // What cannot be written may not be deletable either; the first error is the one to tell.
+        let _ = fs::remove_dir_all(folder);
+    }
+    written
+}
+
+fn told(
+    skeleton: &Skeleton,
+    name: &Name<'_>,
+    folder: &Path,
+    files: &[(&str, String)],
+    left: &[String],
+) -> String {
+    let id = name.id;
+    let mut text = format!("made {}\n", folder.display());
+    for (path, _) in files {
+        text += &format!("  {path}\n");
+    }
+    if skeletons::find(name.language).is_none_or(|own| own.language != skeleton.language) {
+        text += &format!(
+            "It is a stack in {} so far: `language`, `runtime`, `[[toolchain]]`, `[build]` and `[run]` in stack.toml \
+             are to be written anew, too.\n",
+            skeleton.language
+        );
+    }
+    text += &format!(
+        "next:\n  deadheat stacks check {id}\n  deadheat run --stack {id} --workload {ANSWERED} --budget 1m\n\
+         left to do, as its README.md says, too (docs/adding-a-stack.md has the rules):\n"
+    );
+    for item in left {
+        text += &format!("  - {}\n", item.replace('`', ""));
+    }
+    text
+}

@@ -1,0 +1,3 @@
+module example.com/{{id}}
+
+go 1.22

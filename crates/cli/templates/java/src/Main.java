@@ -1,0 +1,19 @@
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Executors;
+
+/** The {{id}} stack: the JDK's own HTTP server until {{framework}} takes its place. */
+final class Main {
+  private static final int BACKLOG = 1024;
+
+  private Main() {}
+
+  public static void main(String[] args) throws IOException {
+    var address = new InetSocketAddress(System.getenv("HOST"), Integer.parseInt(System.getenv("PORT")));
+    var server = HttpServer.create(address, BACKLOG);
+    server.createContext("/", new Routes());
+    server.setExecutor(Executors.newCachedThreadPool());
+    server.start();
+  }
+}

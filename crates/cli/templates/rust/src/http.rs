@@ -1,0 +1,101 @@
+//! As little of HTTP/1.1 as a first check needs, since Rust's standard library has none. Delete it for {{framework}}.
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::TcpStream,
+};
+
+/// A head that is longer than this is refused.
+const LONGEST_HEAD: u64 = 16 * 1024;
+
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    /// What follows the head is not read, so that it must not be taken for the next request.
+    has_body: bool,
+}
+
+pub struct Answer {
+    status: u16,
+    body: &'static str,
+}
+
+impl Answer {
+    pub fn text(status: u16, body: &'static str) -> Self {
+        Self { status, body }
+    }
+}
+
+/// Answers one request after the other until the client goes.
+pub fn serve(stream: TcpStream, answer: fn(&Request) -> Answer) {
+    // The client went in the middle of something; there is nobody to tell.
+    let _ = try_serve(&stream, answer);
+}
+
+fn try_serve(mut stream: &TcpStream, answer: fn(&Request) -> Answer) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream);
+    while !reader.fill_buf()?.is_empty() {
+        let Some(request) = read_head(&mut reader)? else {
+            return write(&mut stream, &Answer::text(400, "bad request"), false, true);
+        };
+        let (is_head, close) = (request.method == "HEAD", request.has_body);
+        write(&mut stream, &answer(&request), is_head, close)?;
+        if close {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The head of a request; `None` when it is none.
+fn read_head(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
+    let mut reader = reader.take(LONGEST_HEAD);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let [method, target, "HTTP/1.1"] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+        return Ok(None);
+    };
+    let path = target.split('?').next().unwrap_or(target);
+    let mut request = Request {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        has_body: false,
+    };
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header)?;
+        if header == "\r\n" {
+            return Ok(Some(request));
+        }
+        let Some((name, _)) = header.split_once(':') else {
+            return Ok(None);
+        };
+        let of_body = ["content-length", "transfer-encoding"];
+        request.has_body |= of_body.contains(&name.to_ascii_lowercase().as_str());
+    }
+}
+
+fn write(
+    stream: &mut impl Write,
+    answer: &Answer,
+    is_head: bool,
+    close: bool,
+) -> io::Result<()> {
+    let Answer { status, body } = answer;
+    let reason = match status {
+        200 => "OK",
+        400 => "Bad Request",
+        404 => "Not Found",
+        405 => "Method Not Allowed\r\nAllow: GET",
+        _ => "",
+    };
+    let connection = if close { "Connection: close\r\n" } else { "" };
+    let length = body.len();
+    let body = if is_head { "" } else { body };
+    let text = format!(
+        "HTTP/1.1 {status} {reason}\r\n{connection}Content-Type: text/plain; charset=utf-8\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(text.as_bytes())
+}

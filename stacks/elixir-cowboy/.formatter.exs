@@ -1,0 +1,1 @@
+[inputs: ["{config,lib,rel}/**/*.{ex,exs}", "*.exs"]]

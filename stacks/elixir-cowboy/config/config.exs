@@ -1,0 +1,4 @@
+import Config
+
+# Nothing is logged for a request.
+config :logger, level: :warning

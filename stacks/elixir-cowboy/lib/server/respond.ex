@@ -1,0 +1,21 @@
+defmodule Server.Respond do
+  @moduledoc "Answers."
+
+  @text %{"content-type" => "text/plain; charset=utf-8"}
+  @json %{"content-type" => "application/json"}
+
+  def text(req, text), do: :cowboy_req.reply(200, @text, text, req)
+
+  def json(req, value), do: :cowboy_req.reply(200, @json, :jiffy.encode(value), req)
+
+  def bytes(req, content_type, bytes) do
+    :cowboy_req.reply(200, %{"content-type" => content_type}, bytes, req)
+  end
+
+  def error(req, status, message), do: :cowboy_req.reply(status, @text, message, req)
+
+  def method_not_allowed(req, methods) do
+    headers = Map.put(@text, "allow", Enum.join(methods, ", "))
+    :cowboy_req.reply(405, headers, "Method Not Allowed", req)
+  end
+end

@@ -1,0 +1,4 @@
+[
+  import_deps: [:ecto, :phoenix],
+  inputs: ["{config,lib}/**/*.{ex,exs}", "*.exs"]
+]

@@ -1,0 +1,50 @@
+import Config
+
+positive_integer = fn name, default ->
+  text = System.get_env(name, default)
+
+  case Integer.parse(text) do
+    {number, ""} when number > 0 -> number
+    _ -> raise "#{name} is not a positive integer: #{text}"
+  end
+end
+
+host = System.get_env("HOST", "127.0.0.1")
+
+{:ok, address} =
+  host
+  |> String.to_charlist()
+  |> :inet.parse_address()
+
+config :server, ServerWeb.Endpoint,
+  server: true,
+  url: [host: host],
+  http: [
+    ip: address,
+    port: positive_integer.("PORT", "8080"),
+    thousand_island_options: [
+      # Longer than clients and load balancers usually keep a connection.
+      read_timeout: 65_000,
+      # After SIGTERM the acceptors end one after the other, and each gives its connections so long: a second in all,
+      # where the defaults of 100 acceptors and 15 s could take minutes.
+      num_acceptors: 10,
+      shutdown_timeout: 100,
+      transport_options: [backlog: 4096, nodelay: true]
+    ]
+  ]
+
+config :server, blob_path: System.get_env("BLOB_PATH")
+
+if url = System.get_env("DATABASE_URL") do
+  config :server, Server.Repo,
+    url: url,
+    pool_size: positive_integer.("POOL_SIZE", "16"),
+    # By default requests are turned away once they wait 50 ms for a connection, then 100 ms, and so on. Here they wait
+    # as long as their clients do.
+    queue_target: 30_000,
+    queue_interval: 30_000
+end
+
+if url = System.get_env("UPSTREAM_URL") do
+  config :server, Server.Upstream, url: url
+end

@@ -1,0 +1,7 @@
+defmodule Server.Accounts.User do
+  use Ecto.Schema
+
+  schema "users" do
+    field :email, :string
+  end
+end

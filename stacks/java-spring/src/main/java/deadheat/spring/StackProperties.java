@@ -1,0 +1,9 @@
+package deadheat.spring;
+
+import java.net.URI;
+import java.nio.file.Path;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/** The settings of application.yaml that are this application's own. */
+@ConfigurationProperties("stack")
+record StackProperties(Path blobPath, URI databaseUrl, int poolSize, String upstreamUrl) {}

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# What each process has of what all processes share. Puma, database.yml and the upstream's client ask here.
+module Capacity
+  # A thread waits for each answer of the slow upstream; fewer threads than clients would bound /proxy.
+  THREADS = 512
+
+  module_function
+
+  # In a cluster one for each CPU, since Ruby code runs in one thread of a process at a time. Each needs a database
+  # connection at least.
+  def processes
+    ENV["PUMA_MODE"] == "cluster" ? Integer(ENV.fetch("CPUS", 1)).clamp(1, database_connections_in_all) : 1
+  end
+
+  def threads
+    THREADS / processes
+  end
+
+  def database_connections
+    database_connections_in_all / processes
+  end
+
+  def database_connections_in_all
+    Integer(ENV.fetch("POOL_SIZE", 16))
+  end
+end

@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+require_relative "capacity"
+
+bind "tcp://#{ENV.fetch("HOST", "127.0.0.1")}:#{ENV.fetch("PORT", 8080)}"
+environment ENV.fetch("RAILS_ENV", "production")
+
+# 0 is Puma's single mode: no process but this one.
+workers Capacity.processes > 1 ? Capacity.processes : 0
+preload_app!
+
+# Threads come as requests do. Idle connections wait in Puma's reactor and hold none.
+threads 5, Capacity.threads
+
+# Puma's default is to close a connection after 999 requests, to share processes out among clients more evenly.
+max_keep_alive Float::INFINITY
+
+# How long requests have after SIGTERM; idle connections are closed at once.
+force_shutdown_after 0.7

@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+Rails.application.routes.draw do
+  get "plaintext", to: "plaintext#show"
+  get "json", to: "people#index"
+  post "json", to: "people#create"
+  get "payload", to: "payloads#show"
+  get "ping-pong", to: "payloads#ping_pong"
+  get "bytes", to: "digests#show"
+  get "users", to: "users#index"
+  get "proxy", to: "proxies#show"
+end
