@@ -33,6 +33,7 @@ defmodule Debian do
 
   defp download(packages, work) do
     options = ["-o", "APT::Get::AllowUnauthenticated=false"]
+    IO.puts("If apt-get knows no such packages: `apt-get update` brings the lists.")
     run("apt-get", options ++ ["download" | packages], cd: work)
   end
 

@@ -20,7 +20,7 @@ if __name__ == "__main__":
         log_access=False,
         log_level=LogLevels.warning,
         backlog=2048,
-        # Requests under way in each process; the default, its part of the backlog, is about waiting to be accepted.
+        # How many requests each process works on at once; the default is its part of the backlog.
         backpressure=1024,
         workers_kill_timeout=1,
         respawn_failed_workers=True,

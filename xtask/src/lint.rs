@@ -1,6 +1,6 @@
 //! Format and lint: of the workspace, and of the stacks with their languages' own tools.
 
-use std::process::Command;
+use std::{fs, path::Path, process::Command};
 
 use crate::steps::{Steps, cargo, root};
 
@@ -16,22 +16,55 @@ pub(crate) fn lint(steps: &mut Steps) {
         "warnings",
     ];
     steps.run("clippy", cargo(&clippy));
-    let axum = "stacks/rust-axum/Cargo.toml";
-    steps.run(
-        "format of rust-axum",
-        cargo(&["fmt", "--manifest-path", axum, "--check"]),
-    );
-    steps.check("format of go-nethttp", gofmt);
+    steps.check("format of the stacks", stacks);
+}
+
+/// The stacks in the languages that whoever changes this has, or needs for most stacks anyway: Rust and Go.
+fn stacks() -> Result<(), String> {
+    let folder = root().join("stacks");
+    let entries =
+        fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut faults = Vec::new();
+    for entry in entries.flatten() {
+        let stack = entry.path();
+        if stack.join("Cargo.toml").exists() {
+            faults.extend(rustfmt(&stack).err());
+        }
+        if stack.join("go.mod").exists() {
+            faults.extend(gofmt(&stack).err());
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n"))
+    }
+}
+
+fn rustfmt(stack: &Path) -> Result<(), String> {
+    let mut command = cargo(&["fmt", "--check", "--manifest-path"]);
+    let status = command
+        .arg(stack.join("Cargo.toml"))
+        .status()
+        .map_err(|error| format!("cargo fmt of {}: {error}", stack.display()))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("cargo fmt would change {}", stack.display()))
+    }
 }
 
 /// `gofmt -l` lists files that differ and exits with 0 all the same.
-fn gofmt() -> Result<(), String> {
+fn gofmt(stack: &Path) -> Result<(), String> {
     let output = Command::new("gofmt")
-        .args(["-l", "stacks/go-nethttp"])
-        .current_dir(root())
+        .arg("-l")
+        .arg(stack)
         .output()
         .map_err(|error| {
-            format!("gofmt -l stacks/go-nethttp: {error}; install Go (`deadheat setup`)")
+            format!(
+                "gofmt -l {}: {error}; install Go (`deadheat setup`)",
+                stack.display()
+            )
         })?;
     let listed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if listed.is_empty() {

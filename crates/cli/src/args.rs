@@ -78,13 +78,22 @@ pub(crate) struct PostgresArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// The time that measuring may take; decides blocks and durations
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
-    pub(crate) budget: Duration,
+    /// What is measured
+    #[arg(long, value_enum, default_value_t = ProfileArg::Standard)]
+    pub(crate) profile: ProfileArg,
+    /// With `--profile seeds`: published documents, such as `webstacks-*`, or one table, such as
+    /// `go-nim-python:json`; repeatable [default: all]
+    #[arg(long, value_name = "DOCUMENT")]
+    pub(crate) published: Vec<String>,
+    /// The time that measuring may take; decides blocks and durations [default: 10m; with `--profile seeds`
+    /// what three blocks take]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
     /// So many blocks, whatever the budget
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
-    /// So long a measurement per trial, whatever the budget
+    /// So long a measurement per trial, whatever the budget; with `--profile seeds` the longest that a trial's
+    /// requests may take [default there: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) measure: Option<Duration>,
     /// So long a warm-up per trial [default: 1s; 2s for runtimes that compile while they run]
@@ -113,6 +122,14 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileArg {
+    /// The workloads at their load points
+    Standard,
+    /// Published comparisons as they were made: the same number of requests, sent in the same way
+    Seeds,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,6 +7,7 @@ mod interrupt;
 mod load;
 mod output;
 mod plan_text;
+mod profile;
 mod progress;
 mod report;
 mod run;

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use deadheat_model::{Plan, plan::Pinning};
+use deadheat_model::{
+    Plan, RepeatedTable,
+    plan::{Pinning, PlannedWorkload},
+    published::RepeatedRow,
+};
+use deadheat_report::view::load;
 
 /// A duration for a person: seconds below two minutes, else minutes.
 pub(crate) fn about(duration: Duration) -> String {
@@ -32,25 +37,58 @@ pub(crate) fn describe(plan: &Plan) -> String {
         lines.push(format!("  stack     {target}"));
     }
     for workload in &plan.workloads {
-        let points: Vec<String> = workload
-            .points
-            .iter()
-            .map(|point| match point.rounds {
-                Some(rounds) => format!("{} connections, {rounds} rounds", point.connections),
-                None => format!("{} connections", point.connections),
-            })
-            .collect();
-        let measure = about(workload.measure);
-        lines.push(format!(
-            "  workload  {}: {}; {measure} a trial",
-            workload.id,
-            points.join(" | ")
-        ));
+        lines.extend(loads(workload));
     }
     lines.push(format!("  CPUs      {}", pinning(&plan.pinning)));
     lines.push(format!("  seed      {}", plan.seed));
     if let Some(note) = budget_note(plan) {
         lines.push(format!("  note      {note}"));
+    }
+    lines.join("\n")
+}
+
+/// The loads of a workload: those of the plan's length in a line, each of a client's own in another.
+fn loads(workload: &PlannedWorkload) -> Vec<String> {
+    let mut lines = Vec::new();
+    let id = &workload.id;
+    let timed: Vec<String> = workload
+        .points
+        .iter()
+        .filter(|point| point.client.is_none())
+        .map(|point| match point.rounds {
+            Some(rounds) => format!("{} connections, {rounds} rounds", point.connections),
+            None => format!("{} connections", point.connections),
+        })
+        .collect();
+    if !timed.is_empty() {
+        let (points, measure) = (timed.join(" | "), about(workload.measure));
+        lines.push(format!("  workload  {id}: {points}; {measure} a trial"));
+    }
+    let counted = workload
+        .points
+        .iter()
+        .filter(|point| point.client.is_some());
+    lines.extend(counted.map(|point| format!("  workload  {id}: {}", load(point))));
+    lines
+}
+
+/// The published tables that are repeated, and what is left out of them.
+pub(crate) fn published(tables: &[RepeatedTable]) -> String {
+    let mut lines = Vec::new();
+    for repeated in tables {
+        let asked = repeated.rows.iter().filter(|row| row.cell().is_some());
+        lines.push(format!(
+            "  published {} {}: {} of {}",
+            repeated.document,
+            repeated.table.id,
+            asked.count(),
+            counted(repeated.rows.len(), "row")
+        ));
+        for (plan, row) in repeated.rows.iter().zip(&repeated.table.row) {
+            if let RepeatedRow::LeftOut { reason } = plan {
+                lines.push(format!("            without {}: {reason}", row.name));
+            }
+        }
     }
     lines.join("\n")
 }

@@ -14,27 +14,31 @@ use crate::{
     args::{PinningArg, RunArgs},
     exit::{Exit, Failure},
     interrupt, output, plan_text,
+    profile::Profile,
     progress::Progress,
     report, select, setup,
 };
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(args.selection.root.as_deref())?;
-    let selection = select::select(
-        &catalogue,
-        &args.selection.stack,
-        &args.selection.workload,
-        args.selection.all,
-    )?;
+    let Profile {
+        selection,
+        cells,
+        published,
+        budget,
+        blocks,
+    } = Profile::of(args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let options = SessionOptions {
         targets: select::targets(&catalogue, &selection),
         workloads: selection.workloads.clone(),
+        cells,
+        published,
         plaintext: catalogue.workload("plaintext").cloned(),
         results: args.results.clone(),
         seed: args.seed.unwrap_or_else(random_seed),
-        budget: args.budget,
-        blocks: args.blocks,
+        budget,
+        blocks,
         measure: args.measure,
         warm_up: args.warm_up,
         pinning: match args.pinning {
@@ -52,6 +56,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let draft = session::draft(&options);
     output::note(&plan_text::describe(&draft));
+    if !options.published.is_empty() {
+        output::note(&plan_text::published(&options.published));
+    }
     if args.dry_run {
         return Ok(Exit::Fine);
     }

@@ -122,7 +122,10 @@ impl<'a> Work<'a> {
                 .notes
                 .iter()
                 .for_each(|note| output::note(&format!("  note: {note}")));
-            output::note("setup: nothing to do");
+            output::note(match self.plan.notes.is_empty() {
+                true => "setup: nothing to do",
+                false => "setup: nothing that it could do",
+            });
             return Ok(false);
         }
         output::note(&self.plan.to_string());
@@ -135,13 +138,23 @@ impl<'a> Work<'a> {
             logs: logs.path(),
             limit: DEFAULT_COMMAND_LIMIT,
         };
+        let mut left = String::new();
         let outcome = run_setup(&builder, &self.plan, &self.stacks, &mut |progress| {
-            tell(&progress)
+            match progress {
+                // Said in the end, where it is not missed.
+                SetupProgress::ToBeDoneByYou(step) => {
+                    left += &format!("  {}\n", in_shell(&step.command));
+                }
+                other => tell(&other),
+            }
         });
         output::note(&format!(
             "setup: {} failed, {} left to you",
             outcome.failed, outcome.left_to_you
         ));
+        if !left.is_empty() {
+            output::note(&format!("to be done by you, as root:\n{left}"));
+        }
         if outcome.failed > 0 {
             // The messages name the logs, so these have to stay.
             output::note(&format!("logs: {}", logs.keep().display()));
@@ -152,6 +165,7 @@ impl<'a> Work<'a> {
 
 fn tell(progress: &SetupProgress<'_>) {
     let text = match progress {
+        SetupProgress::ToBeDoneByYou(_) => return,
         SetupProgress::Running(step) => format!("$ {}    ({})", in_shell(&step.command), step.why),
         SetupProgress::Failed {
             step,
@@ -159,13 +173,6 @@ fn tell(progress: &SetupProgress<'_>) {
             log_tail,
         } => {
             format!("FAILED {}: {error}{}", step.why, output::quoted(log_tail))
-        }
-        SetupProgress::ToBeDoneByYou(step) => {
-            format!(
-                "to be done by you: {}    ({})",
-                in_shell(&step.command),
-                step.why
-            )
         }
         SetupProgress::NotFetched { stack, reason } => format!("{stack}: not fetched: {reason}"),
         SetupProgress::Fetching { stack, progress } => match progress {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cell, Plan, TargetId, TrialRecord,
+    Cell, Plan, RepeatedTable, TargetId, TrialRecord,
     machine::Machine,
     stack::{DatabaseAccess, Pool, Runtime},
     trial::TrialFailure,
@@ -36,6 +36,9 @@ pub struct SessionHeader {
     pub targets: Vec<TargetRecord>,
     /// The database, its version and where it came from, when a workload needed it.
     pub postgres: Option<String>,
+    /// Published tables that it repeats, as they stood in `published/`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<RepeatedTable>,
 }
 
 /// A stack that was asked for.

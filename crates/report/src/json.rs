@@ -4,7 +4,10 @@ use deadheat_model::{SessionHeader, SessionRecord, session::EndReason};
 use deadheat_stats::Analysis;
 use serde::Serialize;
 
-use crate::{ReportError, View, view::Loss};
+use crate::{
+    ReportError, View,
+    view::{Loss, PublishedView},
+};
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
 pub const SCHEMA: u32 = 1;
@@ -18,6 +21,8 @@ struct Report<'a> {
     alerts: &'a [String],
     does_not_show: &'a [String],
     outcomes: Vec<Outcome<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<&'a PublishedView>,
     analysis: &'a Analysis,
 }
 
@@ -50,6 +55,7 @@ pub fn json(record: &SessionRecord, analysis: &Analysis) -> Result<String, Repor
                 losses: &view.losses,
             })
             .collect(),
+        published: view.published.as_ref(),
         analysis,
     };
     let mut text = serde_json::to_string_pretty(&report)?;

@@ -1,6 +1,9 @@
 //! The report as Markdown, in the manner of the published comparisons: a summary, resource use, then everything raw.
 
-use crate::view::{CellDetail, GroupView, Loss, Row, RowState, TrialDetail, View};
+use crate::view::{
+    CellDetail, GroupView, Loss, PublishedRowView, PublishedTableView, PublishedView, Row,
+    RowState, TrialDetail, View,
+};
 
 /// The whole report as Markdown.
 pub fn markdown(view: &View) -> String {
@@ -9,6 +12,9 @@ pub fn markdown(view: &View) -> String {
     page.paragraph(&escape(&view.headline));
     page.bullets(&view.alerts, "**", "**");
     view.losses.iter().for_each(|loss| page.loss(loss));
+    if let Some(published) = &view.published {
+        page.published(published);
+    }
     for group in &view.groups {
         page.summary(group);
     }
@@ -131,6 +137,55 @@ impl Page {
         self.comparison(group);
     }
 
+    fn published(&mut self, view: &PublishedView) {
+        self.heading(2, "Published and measured");
+        for sentence in &view.introduction {
+            self.paragraph(&escape(sentence));
+        }
+        for table in &view.tables {
+            self.published_table(table);
+        }
+    }
+
+    fn published_table(&mut self, table: &PublishedTableView) {
+        self.heading(3, &table.title);
+        let facts: Vec<String> = table
+            .facts
+            .iter()
+            .map(|fact| format!("{}: {}", fact.name, fact.value))
+            .collect();
+        self.bullets(&facts, "", "");
+        let head = [
+            "published as",
+            "here",
+            "published requests/s",
+            "ratio",
+            "measured requests/s",
+            "ratio",
+            "95 % interval",
+        ];
+        let rows: Vec<Vec<String>> = table
+            .rows
+            .iter()
+            .map(|row| {
+                let spread = row.spread.iter().map(|spread| format!(" {spread}"));
+                vec![
+                    row.name.clone(),
+                    row.target.clone(),
+                    row.published.clone(),
+                    row.published_ratio.clone(),
+                    format!("{}{}", row.measured, spread.collect::<String>()),
+                    row.ratio.clone(),
+                    row.interval.clone().unwrap_or_default(),
+                ]
+            })
+            .collect();
+        self.table(&head, &rows);
+        let notes: Vec<String> = table.rows.iter().flat_map(row_notes).collect();
+        self.bullets(&notes, "", "");
+        self.bullets(&table.remarks, "", "");
+    }
+
     fn comparison(&mut self, group: &GroupView) {
         let neighbours = group.pairs.iter().filter(|pair| pair.neighbours);
         let rows: Vec<Vec<String>> = neighbours
@@ -238,6 +293,22 @@ impl Page {
             self.paragraph(sentence);
         }
     }
+}
+
+fn row_notes(row: &PublishedRowView) -> Vec<String> {
+    let of = |side: &str, notes: &[String]| {
+        (!notes.is_empty()).then(|| format!("{}, {side}: {}", row.name, notes.join("; ")))
+    };
+    let stands = row.target_reason.iter();
+    let stands: Vec<String> = stands.map(|why| format!("{}: {why}", row.target)).collect();
+    [
+        of("stood for", &stands),
+        of("published", &row.published_notes),
+        of("here", &row.measured_notes),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn performance(row: &Row) -> String {

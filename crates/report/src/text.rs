@@ -7,6 +7,8 @@ use textwrap::core::display_width;
 
 use crate::view::{GroupView, Loss, Row, RowState, View};
 
+mod published;
+
 /// A narrower terminal gets this: the table's figures need 52 columns beside the names.
 const LEAST_WIDTH: usize = 72;
 
@@ -41,6 +43,9 @@ pub fn text(view: &View, width: usize, colour: bool) -> String {
     }
     for group in &view.groups {
         page.group(group);
+    }
+    if let Some(published) = &view.published {
+        published::section(&mut page, published);
     }
     page.text
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     CellAnalysis, Settings, cell,
     compare::{self, Comparison},
+    published::{self, TableAnalysis},
     rank::{self, DeadHeat},
 };
 
@@ -20,6 +21,9 @@ pub struct Analysis {
     pub blocks: Blocks,
     /// Each workload at each load point, in the order of the plan.
     pub groups: Vec<Group>,
+    /// Published tables that the session repeats.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<TableAnalysis>,
 }
 
 /// Blocks and trials that count, and those that do not.
@@ -63,6 +67,9 @@ pub struct Group {
 pub enum GroupComparison {
     /// Every pair of comparable cells.
     Pairs(Vec<Comparison>),
+    /// The load is so many requests, cold, as somebody else's tool made them: it repeats a published figure and does
+    /// not rank stacks.
+    NotRanked,
     /// No block is complete.
     NoCompleteBlock,
     /// There are fewer complete blocks than a comparison needs.
@@ -113,10 +120,11 @@ pub fn analyse_with(record: &SessionRecord, settings: Settings) -> Analysis {
         .workloads
         .iter()
         .flat_map(|workload| workload.points.iter().map(move |point| (workload, point)));
-    let groups = points
+    let groups: Vec<Group> = points
         .map(|(workload, point)| group(record, workload, point, &counted, &blocks, &settings))
         .collect();
     Analysis {
+        published: published::tables(record, &groups, &blocks, &settings),
         settings,
         blocks,
         groups,
@@ -156,12 +164,11 @@ fn group(
             let counted = counted.get(cell).map_or(&[][..], Vec::as_slice);
             let all = record.trials.iter().filter(|trial| trial.cell == *cell);
             let left_out = all.count() - counted.len();
-            let connections = Some(point.connections);
             cell::analyse(
                 cell.target.clone(),
                 counted,
                 left_out,
-                connections,
+                point,
                 record.header.machine.cpus.len(),
                 settings,
             )
@@ -169,9 +176,12 @@ fn group(
         .collect();
     // Before comparing, so that the result does not depend on the order of the plan.
     rank::sort(&mut cells);
-    let comparison = compare_group(&cells, blocks, settings);
+    let comparison = match point.client {
+        None => compare_group(&cells, blocks, settings),
+        Some(_) => GroupComparison::NotRanked,
+    };
     let compared = blocks.complete.len() >= settings.blocks_for_comparison;
-    if compared {
+    if compared && point.client.is_none() {
         rank::rank(&mut cells, comparison.pairs());
         rank::sort(&mut cells);
     }

@@ -1,6 +1,6 @@
 //! A cell: one stack at one load point, over its counted trials.
 
-use deadheat_model::{FailureCounts, TargetId, TrialRecord, trial::TrialOutcome};
+use deadheat_model::{FailureCounts, LoadPoint, TargetId, TrialRecord, trial::TrialOutcome};
 use serde::Serialize;
 
 use crate::{
@@ -108,13 +108,13 @@ pub fn analyse(
     target: TargetId,
     counted: &[(usize, &TrialRecord)],
     trials_left_out: usize,
-    connections: Option<u32>,
+    point: &LoadPoint,
     cpus: usize,
     settings: &Settings,
 ) -> CellAnalysis {
     let trials: Vec<TrialAnalysis> = counted
         .iter()
-        .map(|(record, trial)| trial::analyse(*record, trial, connections, cpus, settings))
+        .map(|(record, trial)| trial::analyse(*record, trial, point, cpus, settings))
         .collect();
     let verdict = verdict::of_cell(trials.iter().map(|trial| &trial.verdict));
     let estimates = match verdict {

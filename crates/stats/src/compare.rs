@@ -73,7 +73,7 @@ fn compare(a: &CellAnalysis, b: &CellAnalysis, settings: &Settings) -> Option<Co
 }
 
 /// The logarithm of a's throughput over b's, for each block that has both.
-fn log_ratios(a: &CellAnalysis, b: &CellAnalysis) -> Vec<f64> {
+pub(crate) fn log_ratios(a: &CellAnalysis, b: &CellAnalysis) -> Vec<f64> {
     let throughput_in = |cell: &CellAnalysis, block: u32| {
         let trial = cell.trials.iter().find(|trial| trial.block == block)?;
         Some(trial.figures.as_ref()?.throughput_per_second)

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod interval;
 pub mod load;
 pub mod order_statistic;
+pub mod published;
 pub mod rank;
 pub mod settings;
 pub mod steadiness;

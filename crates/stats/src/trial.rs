@@ -1,8 +1,9 @@
 //! The figures of one trial, each straight from its record.
 
 use deadheat_model::{
-    Observation, TrialRecord,
+    LoadPoint, Observation, TrialRecord,
     trial::{Resources, TrialOutcome},
+    workload::Client,
 };
 use serde::Serialize;
 
@@ -59,6 +60,13 @@ pub enum Flag {
         /// How.
         #[serde(flatten)]
         trend: Trend,
+    },
+    /// Its time limit came before all of its requests had been made: the throughput is that of the time until then.
+    CutShort {
+        /// Requests that were made.
+        issued: u64,
+        /// Requests that should have been.
+        asked: u64,
     },
     /// Other programs, or other machines on the same hardware, took CPU time meanwhile.
     Disturbed {
@@ -152,12 +160,11 @@ fn disturbed(outcome: &TrialOutcome, cpus: usize, settings: &Settings) -> Option
         .then_some(Flag::Disturbed { other_cpu, steal })
 }
 
-/// The analysis of one trial, whose load point has so many connections (`None`: not a closed loop), on a machine of
-/// `cpus` CPUs.
+/// The analysis of one trial at `point`, on a machine of `cpus` CPUs.
 pub fn analyse(
     record: usize,
     trial: &TrialRecord,
-    connections: Option<u32>,
+    point: &LoadPoint,
     cpus: usize,
     settings: &Settings,
 ) -> TrialAnalysis {
@@ -169,12 +176,11 @@ pub fn analyse(
         )),
         TrialOutcome::Failed(_) => None,
     };
-    let flags = figures.iter().flat_map(|figures| {
-        let little = connections.and_then(|connections| little(figures, connections, settings));
-        let trend = figures.trend.filter(|trend| trend.is_unsteady(settings));
-        little
-            .into_iter()
-            .chain(trend.map(|trend| Flag::Unsteady { trend }))
+    let flags = figures.iter().flat_map(|figures| match &point.client {
+        None => doubts(figures, point.connections, settings),
+        // Such a load starts cold and ends with fewer and fewer connections, and may spend its time on making them:
+        // that is what it is, and no doubt about it.
+        Some(client) => cut_short(&trial.outcome, client),
     });
     let flags = flags.chain(disturbed(&trial.outcome, cpus, settings));
     TrialAnalysis {
@@ -184,6 +190,22 @@ pub fn analyse(
         flags: flags.collect(),
         figures,
     }
+}
+
+fn doubts(figures: &Figures, connections: u32, settings: &Settings) -> Vec<Flag> {
+    let little = little(figures, connections, settings);
+    let trend = figures.trend.filter(|trend| trend.is_unsteady(settings));
+    let unsteady = trend.map(|trend| Flag::Unsteady { trend });
+    little.into_iter().chain(unsteady).collect()
+}
+
+fn cut_short(outcome: &TrialOutcome, client: &Client) -> Vec<Flag> {
+    let (TrialOutcome::Measured(measured), asked) = (outcome, client.requests) else {
+        return Vec::new();
+    };
+    let issued = measured.load.measured.issued;
+    let cut = (issued < asked).then_some(Flag::CutShort { issued, asked });
+    cut.into_iter().collect()
 }
 
 fn little(figures: &Figures, connections: u32, settings: &Settings) -> Option<Flag> {

@@ -31,10 +31,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let options = SessionOptions {
         targets: select::targets(&catalogue, &selection),
         workloads: selection.workloads.clone(),
+        cells: None,
+        published: Vec::new(),
         plaintext: catalogue.workload("plaintext").cloned(),
         results: folder.path().to_owned(),
         seed: random_seed(),
-        budget: session::START_TIMEOUT,
+        budget: None,
         blocks: None,
         measure: None,
         warm_up: None,

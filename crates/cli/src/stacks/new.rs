@@ -95,7 +95,7 @@ fn left_to_do(name: &Name<'_>, workloads: &[WorkloadManifest]) -> Vec<String> {
     );
     let last = [
         "`[database]` and `limits` in stack.toml: what is true then".to_owned(),
-        "this file's last line".to_owned(),
+        "the last line of README.md, and this list in it".to_owned(),
     ];
     [first].into_iter().chain(routes).chain(last).collect()
 }

@@ -55,7 +55,7 @@ pub(super) const SKELETONS: &[Skeleton] = &[
     Skeleton {
         language: "PHP",
         names: &["php"],
-        files: files!("php": ".gitignore" "README.md" "public/index.php" "stack.toml"),
+        files: files!("php": ".gitignore" "README.md" "server.php" "src/http.php" "src/routes.php" "stack.toml"),
     },
     Skeleton {
         language: "Python",

@@ -44,6 +44,7 @@ class Server:
         self.open = 0
         self.dying = False
         self.greeting_before = None
+        self.versions = set()
 
     def run(self):
         """One thread and no queue: all connections are served alike."""
@@ -94,6 +95,11 @@ class Server:
             greeting, self.greeting_before = self.greeting_before or greeting, greeting
         return answer(200, greeting.encode())
 
+    def note_version(self, version):
+        if version not in self.versions:
+            self.versions.add(version)
+            event(version.decode())
+
     def count(self):
         self.answered += 1
         if self.answered == 1:
@@ -130,9 +136,9 @@ class Request:
         head, end, rest = text.partition(b"\r\n\r\n")
         if not end:
             return
-        self.method, self.path, version = head.split(b"\r\n")[0].split(b" ")
+        self.method, self.path, self.version = head.split(b"\r\n")[0].split(b" ")
         headers = head.lower()
-        self.keeps = version == b"HTTP/1.1" or fault == "keeps-http-1.0"
+        self.keeps = self.version == b"HTTP/1.1" or fault == "keeps-http-1.0"
         if b"\r\ntransfer-encoding: chunked" in headers:
             self.body, length = unchunk(rest)
         else:
@@ -179,6 +185,7 @@ class Connection:
         while keeps and (request := Request(self.waiting)).length:
             self.waiting = self.waiting[request.length :]
             self.requests += 1
+            server.note_version(request.version)
             reply = server.answer(request, self.requests)
             if reply is None:
                 return True

@@ -1,7 +1,7 @@
 //! Provenance: when, where and from what the figures come.
 
 use deadheat_model::{
-    SessionRecord,
+    LoadPoint, SessionRecord,
     plan::Pinning,
     session::{EndReason, TargetRecord, TargetState},
     stack::{DatabaseAccess, Pool, Runtime},
@@ -95,17 +95,33 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
         fact("Budget", seconds(budget));
     }
     for workload in &plan.workloads {
-        let measure = seconds(workload.measure.as_secs_f64());
-        let points: Vec<String> = workload
+        let name = format!("Workload {}", workload.id);
+        let (timed, by_count): (Vec<&LoadPoint>, Vec<&LoadPoint>) = workload
             .points
             .iter()
-            .map(|point| point.id.clone())
-            .collect();
-        let name = format!("Workload {}", workload.id);
-        fact(
-            &name,
-            format!("{measure} per trial at {}", figure::list(&points)),
-        );
+            .partition(|point| point.client.is_none());
+        if !timed.is_empty() {
+            let measure = seconds(workload.measure.as_secs_f64());
+            let points: Vec<String> = timed.iter().map(|point| point.id.clone()).collect();
+            fact(
+                &name,
+                format!("{measure} per trial at {}", figure::list(&points)),
+            );
+        }
+        for point in by_count {
+            let limit = point
+                .client
+                .as_ref()
+                .map(|client| client.limit.as_secs_f64());
+            fact(
+                &name,
+                format!(
+                    "{}; no warm-up, {} at most",
+                    super::load(point),
+                    seconds(limit.unwrap_or_default())
+                ),
+            );
+        }
     }
     facts
 }

@@ -1,6 +1,10 @@
 //! One workload at one load point: the results in order, what was lost, and the figures behind the plots.
 
-use deadheat_model::{LoadPoint, SessionRecord, TargetId};
+use deadheat_model::{
+    LoadPoint, SessionRecord, TargetId,
+    load::{HttpVersion, Reuse},
+    workload::Framing,
+};
 use deadheat_stats::{
     Analysis, CellAnalysis, Group,
     cell::{Estimates, PercentileEstimate, PercentileValue},
@@ -11,12 +15,12 @@ use deadheat_stats::{
 use serde::Serialize;
 
 use super::{
-    SERVICE_TIME, clean,
+    CONNECTING_APART, SERVICE_TIME, clean,
     detail::{self, CellDetail},
     losses::{self, Loss},
     sentences,
 };
-use crate::figure::{self, NONE, bytes, counted, ends, figure, percent, seconds};
+use crate::figure::{self, NONE, bytes, count, counted, ends, figure, percent, seconds};
 
 /// One workload at one load point.
 #[derive(Clone, Debug, Serialize)]
@@ -194,11 +198,36 @@ pub fn groups(record: &SessionRecord, analysis: &Analysis) -> Vec<GroupView> {
 
 /// The workload and its load, for a heading.
 pub fn title(workload: &str, point: &LoadPoint) -> String {
-    let load = counted(point.connections as usize, "connection");
+    clean(&format!("{workload}, {}", load(point)))
+}
+
+/// A load, in words.
+pub fn load(point: &LoadPoint) -> String {
     let rounds = point
         .rounds
-        .map(|rounds| format!(", {}", counted(rounds as usize, "round")));
-    clean(&format!("{workload}, {load}{}", rounds.unwrap_or_default()))
+        .map(|rounds| format!(", {}", counted(rounds as usize, "round")))
+        .unwrap_or_default();
+    let Some(client) = &point.client else {
+        let connections = counted(point.connections as usize, "connection");
+        return format!("{connections}{rounds}");
+    };
+    let version = match client.http {
+        HttpVersion::Http10 => "1.0",
+        HttpVersion::Http11 => "1.1",
+    };
+    let reuse = match client.reuse {
+        Reuse::KeepAlive => "keep-alive",
+        Reuse::PerRequest => "a connection each",
+    };
+    let bodies = match client.bodies {
+        Framing::Sized => "",
+        Framing::Chunked => ", chunked bodies",
+    };
+    format!(
+        "{}, {} at a time{rounds}, HTTP/{version}, {reuse}{bodies}",
+        counted(client.requests as usize, "request"),
+        count(point.connections.into()),
+    )
 }
 
 fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group) -> GroupView {
@@ -219,7 +248,7 @@ fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group
             .filter_map(|cell| Some(row(group, cell, cell.estimates.as_ref()?)))
             .collect(),
         intervals: intervals(group),
-        latency_name: SERVICE_TIME,
+        latency_name: latency_name(&group.point),
         missing: sentences::missing(group),
         pairs: pairs(group),
         cells: group
@@ -234,6 +263,14 @@ fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group
             .filter_map(plot_cell)
             .collect(),
         losses,
+    }
+}
+
+/// What the latencies at a load point are called.
+fn latency_name(point: &LoadPoint) -> &'static str {
+    match &point.client {
+        Some(client) if client.reuse == Reuse::PerRequest => CONNECTING_APART,
+        _ => SERVICE_TIME,
     }
 }
 

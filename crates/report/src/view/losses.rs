@@ -1,8 +1,8 @@
 //! Stacks that did not make it, with the reason, the remedy and the end of their log: as prominent as a winner.
 
 use deadheat_model::{
-    FailureCounts, Observation, SessionRecord,
-    session::TargetState,
+    Cell, FailureCounts, Observation, SessionRecord,
+    session::{TargetRecord, TargetState},
     trial::{Phase, TrialFailure, TrialOutcome},
 };
 use deadheat_stats::{
@@ -77,6 +77,7 @@ pub fn of_group(record: &SessionRecord, group: &Group) -> Vec<Loss> {
     let mut losses = Vec::new();
     for target in &record.header.targets {
         let here = target.failed_workloads.iter();
+        let here = here.filter(|_| was_asked(record, group, target));
         for lost in here.filter(|lost| lost.workload == group.workload) {
             let loss = Loss::new(&target.target, failed(lost.failure.phase));
             losses.push(loss.with_failure(&lost.failure));
@@ -84,6 +85,17 @@ pub fn of_group(record: &SessionRecord, group: &Group) -> Vec<Loss> {
     }
     losses.extend(group.cells.iter().filter_map(|cell| of_cell(record, cell)));
     losses
+}
+
+/// Where published tables are repeated, a stack is asked for at some load points only.
+fn was_asked(record: &SessionRecord, group: &Group, target: &TargetRecord) -> bool {
+    let rows = record.header.published.iter().flat_map(|table| &table.rows);
+    let asked = |cell: &Cell| {
+        cell.target == target.target
+            && cell.workload == group.workload
+            && cell.point == group.point.id
+    };
+    group.point.client.is_none() || rows.filter_map(|row| row.cell()).any(asked)
 }
 
 fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {
@@ -128,7 +140,7 @@ fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {
 }
 
 /// Why trials failed, without the numbers that differ from one to the next.
-fn kind_of(why: &FailReason) -> String {
+pub fn kind_of(why: &FailReason) -> String {
     match why {
         FailReason::WrongAnswers { .. } => "answers were wrong".to_owned(),
         FailReason::TransportFailures { .. } => "too many requests failed on the way".to_owned(),

@@ -6,6 +6,7 @@ mod detail;
 mod facts;
 mod group;
 mod losses;
+mod published;
 mod sentences;
 
 use deadheat_model::SessionRecord;
@@ -15,11 +16,15 @@ use serde::Serialize;
 pub use clean::clean;
 pub use detail::{CellDetail, TrialDetail};
 pub use facts::{Fact, StackFacts};
-pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowState};
+pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowState, load};
 pub use losses::Loss;
+pub use published::{PublishedRowView, PublishedTableView, PublishedView};
 
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";
+
+/// What it is called where each request makes its own connection.
+pub const CONNECTING_APART: &str = "service time without connecting, closed loop";
 
 /// Everything that a report shows.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +39,8 @@ pub struct View {
     pub alerts: Vec<String>,
     /// Stacks that could not be measured at all.
     pub losses: Vec<Loss>,
+    /// Published tables beside what was measured; `None` when the session repeats none.
+    pub published: Option<PublishedView>,
     /// Each workload at each load point.
     pub groups: Vec<GroupView>,
     /// What the session does not show.
@@ -54,6 +61,7 @@ impl View {
             headline: sentences::headline(record, analysis),
             alerts: sentences::alerts(record, analysis),
             losses: losses::of_session(record),
+            published: published::of_session(record, analysis),
             groups: group::groups(record, analysis),
             caveats: caveats::caveats(record, analysis),
             provenance: facts::provenance(record, analysis),

@@ -251,6 +251,9 @@ fn outcome(analysis: &Analysis, group: &Group) -> String {
         _ => format!("{} had the highest throughput, {rate}", name(first)),
     };
     match &group.comparison {
+        GroupComparison::NotRanked => {
+            format!("{reached}. Nothing is ranked: this load repeats a published one.")
+        }
         GroupComparison::NoCompleteBlock => {
             format!("{reached}; no block is complete, so nothing is ranked.")
         }
@@ -395,6 +398,10 @@ fn open(heat: &DeadHeat) -> String {
 
 /// Stacks of the session that have neither a result nor a failure here.
 pub fn not_measured(record: &SessionRecord, group: &Group) -> Option<String> {
+    // Where published tables are repeated, each load point has stacks of its own, and the tables say why one is missing.
+    if group.point.client.is_some() {
+        return None;
+    }
     let here = |target: &TargetId| group.cells.iter().find(|cell| cell.target == *target);
     let mut names = Vec::new();
     for target in &record.header.targets {
@@ -477,6 +484,13 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
         0 => {}
         n => notes.push(format!("not steady in {n} of {}", counted(of, "trial"))),
     }
+    match flagged(|flag| matches!(flag, Flag::CutShort { .. })) {
+        0 => {}
+        n => notes.push(format!(
+            "ended by its time limit in {n} of {}",
+            counted(of, "trial")
+        )),
+    }
     match flagged(|flag| matches!(flag, Flag::Little { .. })) {
         0 => {}
         n => notes.push(format!(
@@ -532,6 +546,11 @@ pub fn flag(flag: &Flag) -> String {
             "disturbed: other programs used {} of the machine's CPU time, and {} was stolen",
             percent(*other_cpu),
             percent(*steal)
+        ),
+        Flag::CutShort { issued, asked } => format!(
+            "ended by its time limit, after {} of {}",
+            count(*issued),
+            counted(*asked as usize, "request")
         ),
         Flag::Unsteady { trend } => format!(
             "not steady: throughput changed by {:+.1} % (standard error {:.1} %) from start to end",

@@ -7,6 +7,7 @@ use deadheat_model::{
 };
 
 use crate::fixture::{Found, Session, failed, failure, good, scatter, with_failures};
+use crate::published_fixture;
 
 /// Text that wants to break out of every format.
 pub const HOSTILE: [&str; 5] = [
@@ -230,5 +231,6 @@ pub fn all() -> Vec<(&'static str, SessionRecord)> {
         ("thirty", thirty()),
         ("lost-block", lost_block()),
         ("nothing", nothing()),
+        ("published", published_fixture::session()),
     ]
 }

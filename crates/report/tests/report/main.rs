@@ -9,4 +9,6 @@ mod load;
 mod load_fixture;
 mod look;
 mod promises;
+#[path = "../../../stats/tests/stats/published_fixture.rs"]
+mod published_fixture;
 mod snapshots;

@@ -50,7 +50,13 @@ fn json_documents() {
 
 #[test]
 fn html_pages() {
-    for name in ["plausible", "failures-only", "lost-block", "nothing"] {
+    for name in [
+        "plausible",
+        "failures-only",
+        "lost-block",
+        "nothing",
+        "published",
+    ] {
         let (_, record) = cases::all()
             .into_iter()
             .find(|(case, _)| *case == name)

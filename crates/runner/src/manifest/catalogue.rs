@@ -1,4 +1,4 @@
-//! All stacks and workloads below a root folder.
+//! All stacks, workloads and published comparisons below a root folder.
 
 use std::{
     fs, io,
@@ -6,13 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{StackManifest, TargetId, WorkloadManifest};
+use deadheat_model::{PublishedDocument, StackManifest, TargetId, WorkloadManifest};
 use serde::de::DeserializeOwned;
 
 use super::{
     checks::Checks,
     decode::decode,
     error::{ManifestError, ManifestErrors, Source},
+    published::{self, Named},
     stack, workload,
 };
 
@@ -25,7 +26,7 @@ pub struct Stack {
     pub manifest: StackManifest,
 }
 
-/// All stacks and workloads.
+/// All stacks, workloads and published comparisons.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     /// The root folder.
@@ -34,6 +35,8 @@ pub struct Catalogue {
     pub stacks: Vec<Stack>,
     /// Workloads, by id.
     pub workloads: Vec<WorkloadManifest>,
+    /// Published comparisons, by id.
+    pub published: Vec<PublishedDocument>,
     /// What looks like an oversight but hinders nothing, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -93,7 +96,7 @@ pub fn load(root: &Path) -> Result<Catalogue, LoadError> {
 /// Reads all manifests below `root`, and keeps those that are right apart from the mistakes in the others.
 ///
 /// # Errors
-/// When `stacks` or `workloads` cannot be listed.
+/// When `stacks` or `workloads` cannot be listed, or `published` is there and cannot.
 pub fn read(root: &Path) -> Result<Reading, LoadError> {
     let mut files = Files {
         root,
@@ -104,9 +107,14 @@ pub fn read(root: &Path) -> Result<Reading, LoadError> {
     // Those with mistakes count too: that they are named is not a second mistake.
     let known: Vec<String> = list(&root.join("workloads"))?
         .iter()
-        .filter_map(|path| workload_stem(path))
+        .filter_map(|path| stem_of(path))
         .collect();
     let stacks = files.stacks(&known)?;
+    let published = files.published(&Named {
+        ids: &known,
+        workloads: &workloads,
+        stacks: &stacks,
+    })?;
     files
         .errors
         .sort_by(|a, b| (a.path(), a.position()).cmp(&(b.path(), b.position())));
@@ -115,6 +123,7 @@ pub fn read(root: &Path) -> Result<Reading, LoadError> {
             root: root.to_owned(),
             stacks,
             workloads,
+            published,
             warnings: files.warnings,
         },
         errors: files.errors,
@@ -141,7 +150,7 @@ impl Files<'_> {
     fn workloads(&mut self) -> Result<Vec<WorkloadManifest>, LoadError> {
         let mut workloads: Vec<WorkloadManifest> = Vec::new();
         for path in list(&self.root.join("workloads"))? {
-            let Some(stem) = workload_stem(&path) else {
+            let Some(stem) = stem_of(&path) else {
                 continue;
             };
             let Some(source) = self.source(&path) else {
@@ -159,6 +168,29 @@ impl Files<'_> {
         }
         workloads.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(workloads)
+    }
+
+    fn published(&mut self, named: &Named<'_>) -> Result<Vec<PublishedDocument>, LoadError> {
+        let folder = self.root.join("published");
+        if !folder.exists() {
+            return Ok(Vec::new());
+        }
+        let mut documents = Vec::new();
+        for path in list(&folder)? {
+            let Some(stem) = stem_of(&path) else {
+                continue;
+            };
+            let Some(source) = self.source(&path) else {
+                continue;
+            };
+            let (found, errors) = examine(&source, |checks, document| {
+                published::check(checks, document, &stem, named);
+            });
+            let right = found.filter(|_| errors.is_empty());
+            documents.extend(right.map(|(document, _)| document));
+            self.errors.extend(errors);
+        }
+        Ok(documents)
     }
 
     fn stacks(&mut self, workloads: &[String]) -> Result<Vec<Stack>, LoadError> {
@@ -284,8 +316,8 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(paths)
 }
 
-/// The id that a workload's file name stands for.
-fn workload_stem(path: &Path) -> Option<String> {
+/// The id that the name of a workload's or a published comparison's file stands for.
+fn stem_of(path: &Path) -> Option<String> {
     let is_manifest = path
         .extension()
         .is_some_and(|extension| extension == "toml");

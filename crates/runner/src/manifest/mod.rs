@@ -1,13 +1,16 @@
 //! Manifests: what stacks and workloads there are, and which of them a user means.
 //!
-//! [`find_root`] finds the project's folder, [`load`] reads every `stacks/*/stack.toml` and `workloads/*.toml` in it
-//! into a [`Catalogue`], and [`select`] picks from that by globs. Mistakes in manifests are collected over all files
+//! [`find_root`] finds the project's folder, [`load`] reads every `stacks/*/stack.toml`, `workloads/*.toml` and
+//! `published/*.toml` in it into a [`Catalogue`], [`select`] picks from that by globs, and [`repeat`] what repeats
+//! published tables. Mistakes in manifests are collected over all files
 //! and drawn with their line ([`ManifestError::render`]).
 
 mod catalogue;
 mod checks;
 mod decode;
 mod error;
+mod published;
+mod repeat;
 mod root;
 mod select;
 mod stack;
@@ -18,5 +21,6 @@ mod workload;
 
 pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
 pub use error::{ManifestError, ManifestErrors};
+pub use repeat::{Asked, Repetition, TRIAL_LIMIT, repeat};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
 pub use select::{SelectError, SelectedWorkload, Selection, select, select_targets};

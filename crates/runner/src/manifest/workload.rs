@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Stands for a load point's rounds in the path.
-const ROUNDS: &str = "{rounds}";
+pub(super) const ROUNDS: &str = "{rounds}";
 
 /// Notes the mistakes of `manifest`, whose file is called `<stem>.toml`.
 pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest, stem: &str) {
@@ -69,6 +69,14 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         checks.id(&at("id"), &point.id);
         if point.connections == 0 {
             checks.refuse(&at("connections"), "no connections", "at least 1");
+        }
+        if let Some(client) = &point.client {
+            if client.requests == 0 {
+                checks.refuse(&at("client"), "no requests", "at least 1");
+            }
+            if client.limit.is_zero() {
+                checks.refuse(&at("client"), "a limit of no length", "such as \"60s\"");
+            }
         }
         match point.rounds {
             Some(0) => checks.refuse(&at("rounds"), "no rounds", "at least 1"),

@@ -63,7 +63,8 @@ impl Measuring<'_> {
         if done < LEAST_BLOCKS || self.options.blocks.is_some() {
             return true;
         }
-        elapsed + elapsed / done <= self.options.budget
+        let budget = self.options.budget;
+        budget.is_none_or(|budget| elapsed + elapsed / done <= budget)
     }
 
     /// The cells in the random order of a block: the same for the same seed.
@@ -113,10 +114,11 @@ impl Measuring<'_> {
                 timeout: self.options.start_timeout,
             },
             pinning: &self.plan.pinning,
-            warm_up: self
-                .options
-                .warm_up
-                .unwrap_or_else(|| warm_up(target.stack.manifest.runtime)),
+            warm_up: point.warm_up(
+                self.options
+                    .warm_up
+                    .unwrap_or_else(|| warm_up(target.stack.manifest.runtime)),
+            ),
             measure: planned.map_or(Duration::from_secs(1), |one| one.measure),
             seed: self.options.seed ^ u64::from(block),
         };

@@ -208,6 +208,7 @@ mod tests {
             },
             targets: Vec::new(),
             postgres: None,
+            published: Vec::new(),
         }
     }
 

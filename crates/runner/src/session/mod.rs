@@ -59,7 +59,7 @@ pub fn draft(options: &SessionOptions) -> Plan {
     let participants: Vec<Participant> = options
         .targets
         .iter()
-        .map(|target| preparation::participant(target, &options.workloads, None))
+        .map(|target| preparation::participant(target, options, None))
         .collect();
     planner::plan(options, &participants, share_out(options.pinning))
 }
@@ -109,6 +109,7 @@ pub fn run(
         plan,
         targets: records,
         postgres: services.describe_postgres(),
+        published: options.published.clone(),
     };
     let mut journal = Journal::begin(folder.path(), &header)?;
     on_event(&Event::SessionStarted {

@@ -1,8 +1,8 @@
 //! What a session is asked to do.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use deadheat_model::{TargetId, WorkloadManifest};
+use deadheat_model::{Cell, RepeatedTable, TargetId, WorkloadManifest};
 
 use crate::{
     manifest::{SelectedWorkload, Stack},
@@ -35,14 +35,18 @@ pub struct SessionOptions {
     pub targets: Vec<SelectedTarget>,
     /// Workloads with their load points.
     pub workloads: Vec<SelectedWorkload>,
+    /// The cells to measure, of all that targets and workloads make; `None`: all.
+    pub cells: Option<BTreeSet<Cell>>,
+    /// Published tables that are repeated, for the record.
+    pub published: Vec<RepeatedTable>,
     /// The plaintext workload, whose answer tells that a server is ready, measured or not.
     pub plaintext: Option<WorkloadManifest>,
     /// The folder of sessions; this one makes its own in it.
     pub results: PathBuf,
     /// The seed of everything random.
     pub seed: u64,
-    /// The time that measuring may take.
-    pub budget: Duration,
+    /// The time that measuring may take; `None`: what it takes.
+    pub budget: Option<Duration>,
     /// So many blocks, whatever the budget.
     pub blocks: Option<u32>,
     /// So long a measurement, whatever the budget.
@@ -61,4 +65,17 @@ pub struct SessionOptions {
     pub arguments: Vec<String>,
     /// Deadheat's version, for the record.
     pub version: String,
+}
+
+impl SessionOptions {
+    /// Whether `target` is measured at a load point of `workload`.
+    pub(super) fn asks(&self, target: &SelectedTarget, workload: &SelectedWorkload) -> bool {
+        let wanted =
+            |cell: &Cell| cell.target == target.target && cell.workload == workload.manifest.id;
+        target.stack.manifest.answers(&workload.manifest.id)
+            && self
+                .cells
+                .as_ref()
+                .is_none_or(|cells| cells.iter().any(wanted))
+    }
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Cell, Plan, TargetId,
+    Cell, LoadPoint, Plan, TargetId,
     plan::{Pinning, PlannedWorkload},
     stack::Runtime,
-    workload::Oracle,
+    workload::{Client, Oracle},
 };
 
 use super::{SelectedWorkload, SessionOptions};
@@ -28,6 +28,9 @@ const LADDER: [(u32, u64); 8] = [
 const OVERHEAD: Duration = Duration::from_millis(400);
 /// The time to the first answer, while it is not known.
 const USUAL_READY: Duration = Duration::from_millis(300);
+
+/// Requests per second, while nothing is known of them.
+const UNKNOWN_RATE: f64 = 1000.0;
 
 /// A target that takes part, and how long it took to its first correct answer when it was prepared.
 #[derive(Clone, Debug)]
@@ -62,8 +65,8 @@ pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pin
             .map(|(blocks, seconds)| (blocks, Duration::from_secs(seconds)))
             .to_vec(),
     };
-    let fits =
-        |rung: &&(u32, Duration)| estimate(options, participants, rung.0, rung.1) <= options.budget;
+    let within = |time: Duration| options.budget.is_none_or(|budget| time <= budget);
+    let fits = |rung: &&(u32, Duration)| within(estimate(options, participants, rung.0, rung.1));
     // The last rung is the least that means anything; when even that is too long, the estimate says so.
     let shortest = ladder.iter().min_by_key(|rung| (rung.0, rung.1));
     let (blocks, measure) = *ladder
@@ -87,11 +90,11 @@ pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pin
                 measure: measurement(workload, measure, options.measure),
             })
             .collect(),
-        cells: cells(options, participants)
-            .map(|(cell, ..)| cell)
+        cells: planned(options, participants)
+            .map(|planned| planned.cell)
             .collect(),
         pinning,
-        budget_seconds: Some(options.budget.as_secs_f64()),
+        budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: estimate(options, participants, blocks, measure),
     }
 }
@@ -105,26 +108,38 @@ fn measurement(
     asked.unwrap_or_else(|| planned.max(workload.manifest.least_measurement.unwrap_or_default()))
 }
 
-fn cells<'a>(
+/// A cell, and what it stands for.
+struct Planned<'a> {
+    cell: Cell,
+    participant: &'a Participant,
+    workload: &'a SelectedWorkload,
+    point: &'a LoadPoint,
+}
+
+fn planned<'a>(
     options: &'a SessionOptions,
     participants: &'a [Participant],
-) -> impl Iterator<Item = (Cell, &'a Participant, &'a SelectedWorkload)> {
-    participants.iter().flat_map(move |participant| {
+) -> impl Iterator<Item = Planned<'a>> {
+    let all = participants.iter().flat_map(move |participant| {
         let answered = options
             .workloads
             .iter()
             .filter(|workload| participant.workloads.contains(&workload.manifest.id));
         answered.flat_map(move |workload| {
-            workload.points.iter().map(move |point| {
-                let cell = Cell {
+            workload.points.iter().map(move |point| Planned {
+                cell: Cell {
                     target: participant.target.clone(),
                     workload: workload.manifest.id.clone(),
                     point: point.id.clone(),
-                };
-                (cell, participant, workload)
+                },
+                participant,
+                workload,
+                point,
             })
         })
-    })
+    });
+    let asked = options.cells.as_ref();
+    all.filter(move |one| asked.is_none_or(|cells| cells.contains(&one.cell)))
 }
 
 /// The time that measuring will take.
@@ -134,29 +149,49 @@ fn estimate(
     blocks: u32,
     measure: Duration,
 ) -> Duration {
-    let block: Duration = cells(options, participants)
-        .map(|(_, participant, workload)| {
-            let probes = match workload.manifest.oracle {
+    let block: Duration = planned(options, participants)
+        .map(|one| {
+            let probes = match one.workload.manifest.oracle {
                 // One probe before and one after the load, each as slow as the upstream.
                 Oracle::Relayed => 2 * crate::services::upstream::DELAY,
                 _ => Duration::ZERO,
             };
-            let warm_up = options
+            let usual = options
                 .warm_up
-                .unwrap_or_else(|| warm_up(participant.runtime));
-            participant.ready.unwrap_or(USUAL_READY)
+                .unwrap_or_else(|| warm_up(one.participant.runtime));
+            let load = match &one.point.client {
+                None => measurement(one.workload, measure, options.measure),
+                Some(client) => counted(options, &one.cell, client),
+            };
+            one.participant.ready.unwrap_or(USUAL_READY)
                 + OVERHEAD
                 + probes
-                + warm_up
-                + measurement(workload, measure, options.measure)
+                + one.point.warm_up(usual)
+                + load
         })
         .sum();
     block * blocks
 }
 
+/// About the time of a load of so many requests: what a published run of it took, else a guess.
+fn counted(options: &SessionOptions, cell: &Cell, client: &Client) -> Duration {
+    let mut tables = options.published.iter();
+    let published = tables.find_map(|repeated| {
+        let mut rows = repeated.rows.iter().zip(&repeated.table.row);
+        let (_, row) = rows.find(|(row, _)| row.cell() == Some(cell))?;
+        row.requests_per_second
+    });
+    let seconds = client.requests as f64 / published.unwrap_or(UNKNOWN_RATE);
+    client.limit.min(Duration::from_secs_f64(seconds))
+}
+
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{LoadPoint, WorkloadManifest};
+    use deadheat_model::{
+        WorkloadManifest,
+        load::{HttpVersion, Reuse},
+        workload::Framing,
+    };
 
     use super::*;
     use crate::{
@@ -170,6 +205,7 @@ mod tests {
             id: "c50".to_owned(),
             connections: 50,
             rounds: None,
+            client: None,
         };
         SelectedWorkload {
             manifest: WorkloadManifest {
@@ -198,10 +234,12 @@ mod tests {
                 workload("users", Oracle::Users, None),
                 workload("proxy", Oracle::Relayed, Some(Duration::from_secs(2))),
             ],
+            cells: None,
+            published: Vec::new(),
             plaintext: None,
             results: "results".into(),
             seed: 1,
-            budget: Duration::from_secs(budget),
+            budget: Some(Duration::from_secs(budget)),
             blocks: None,
             measure: None,
             warm_up: None,
@@ -296,5 +334,35 @@ mod tests {
         some[1].workloads.retain(|id| id == "users");
         let plan = plan(&options(600), &some, Pinning::Off { cpus: vec![0] });
         assert_eq!(plan.cells.len(), 4);
+    }
+
+    #[test]
+    fn only_the_cells_that_are_asked_for_are_planned() {
+        let mut options = options(600);
+        let cell = planned(&options, 2).cells[3].clone();
+        options.cells = Some([cell.clone()].into());
+        assert_eq!(planned(&options, 2).cells, [cell]);
+    }
+
+    #[test]
+    fn a_load_by_count_takes_about_its_requests_and_no_longer_than_its_limit() {
+        let mut options = options(600);
+        options.budget = None;
+        options.blocks = Some(1);
+        options.workloads.truncate(1);
+        let mut estimate = |requests: u64| {
+            options.workloads[0].points[0].client = Some(Client {
+                requests,
+                limit: Duration::from_secs(60),
+                http: HttpVersion::Http10,
+                reuse: Reuse::PerRequest,
+                bodies: Framing::Sized,
+            });
+            planned(&options, 1).estimate
+        };
+        let fixed = USUAL_READY + OVERHEAD;
+        // 1,000 requests/s where nothing is known; there is no warm-up.
+        assert_eq!(estimate(5_000), fixed + Duration::from_secs(5));
+        assert_eq!(estimate(5_000_000), fixed + Duration::from_secs(60));
     }
 }

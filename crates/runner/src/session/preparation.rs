@@ -68,16 +68,16 @@ struct Verified {
     failed: Vec<WorkloadFailure>,
 }
 
-/// A target that answers those of `workloads` that its manifest has.
+/// A target with those of the session's workloads that it answers and is asked for.
 pub(super) fn participant(
     target: &SelectedTarget,
-    workloads: &[SelectedWorkload],
+    options: &SessionOptions,
     ready: Option<Duration>,
 ) -> Participant {
     Participant {
         target: target.target.clone(),
         runtime: target.stack.manifest.runtime,
-        workloads: answered(target, workloads)
+        workloads: answered(target, options)
             .map(|one| one.manifest.id.clone())
             .collect(),
         ready,
@@ -86,11 +86,10 @@ pub(super) fn participant(
 
 fn answered<'a>(
     target: &'a SelectedTarget,
-    workloads: &'a [SelectedWorkload],
+    options: &'a SessionOptions,
 ) -> impl Iterator<Item = &'a SelectedWorkload> {
-    workloads
-        .iter()
-        .filter(|one| target.stack.manifest.answers(&one.manifest.id))
+    let workloads = options.workloads.iter();
+    workloads.filter(|workload| options.asks(target, workload))
 }
 
 /// What is done once for all variants of a stack, by its id.
@@ -134,7 +133,7 @@ impl Preparing<'_> {
         let missing = stack
             .inspection
             .availability(&host, &target.stack, &target.target, self.pinning)
-            .or_else(|| answers_nothing(target, &self.options.workloads));
+            .or_else(|| answers_nothing(target, self.options));
         let (state, verified) = match missing {
             Some(Unavailable { reason, remedy }) => {
                 (TargetState::Unavailable { reason, remedy }, None)
@@ -143,7 +142,7 @@ impl Preparing<'_> {
         };
         let participant = verified.as_ref().map(|verified| {
             let ready = Some(verified.ready);
-            let mut participant = participant(target, &self.options.workloads, ready);
+            let mut participant = participant(target, self.options, ready);
             participant
                 .workloads
                 .retain(|id| !verified.failed.iter().any(|one| one.workload == *id));
@@ -225,7 +224,7 @@ impl Preparing<'_> {
             passed: Vec::new(),
             failed: Vec::new(),
         };
-        let Some(first) = answered(target, &options.workloads).next() else {
+        let Some(first) = answered(target, options).next() else {
             return Ok(verified);
         };
         let (pinned, cpus) = server_cpus(target, self.pinning);
@@ -250,7 +249,7 @@ impl Preparing<'_> {
             Err(StartError::Failed(failure)) => return Err(failure),
             Err(StartError::Interrupted) => return Err(interrupted(target)),
         };
-        for workload in answered(target, &options.workloads) {
+        for workload in answered(target, options) {
             (self.on_event)(&Event::PrepareStarted {
                 target: target.target.clone(),
                 step: format!("verify {}", workload.manifest.id),
@@ -352,8 +351,8 @@ fn interrupted(target: &SelectedTarget) -> TrialFailure {
 }
 
 /// Why a stack drops out that has none of the session's workloads.
-fn answers_nothing(target: &SelectedTarget, workloads: &[SelectedWorkload]) -> Option<Unavailable> {
-    if answered(target, workloads).next().is_some() {
+fn answers_nothing(target: &SelectedTarget, options: &SessionOptions) -> Option<Unavailable> {
+    if answered(target, options).next().is_some() {
         return None;
     }
     let has = target.stack.manifest.workloads.clone().unwrap_or_default();

@@ -40,9 +40,8 @@ impl Services {
         let cpus = generator_cpus(pinning);
         let needs = |oracle: Oracle| {
             options.workloads.iter().any(|one| {
-                let answered =
-                    |target: &SelectedTarget| target.stack.manifest.answers(&one.manifest.id);
-                one.manifest.oracle == oracle && options.targets.iter().any(answered)
+                let asked = |target: &SelectedTarget| options.asks(target, one);
+                one.manifest.oracle == oracle && options.targets.iter().any(asked)
             })
         };
         let mut own = Self {

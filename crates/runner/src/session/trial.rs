@@ -2,13 +2,17 @@
 
 use std::{
     net::SocketAddr,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 use deadheat_load::{LoadEvent, Phase as LoadPhase};
 use deadheat_model::{
-    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TrialOutcome, WorkloadManifest,
+    Exchange, LoadPoint, LoadSpec, Observation, Schedule, TrialOutcome, WorkloadManifest,
     load::Target,
     plan::Pinning,
     trial::{Measured, Noise, Phase, Resources, TrialFailure},
@@ -28,6 +32,9 @@ use crate::{
 const BIN: Duration = Duration::from_millis(500);
 /// The most that first requests are spread over; the slow upstream's delay, so that its answers do not come in waves.
 const RAMP: Duration = crate::services::upstream::DELAY;
+
+/// How often it is looked at whether a load has reached its limit.
+const WATCH: Duration = Duration::from_millis(50);
 
 /// A trial to run.
 pub struct TrialRequest<'a> {
@@ -89,7 +96,8 @@ pub fn run(
         Err(failure) => TrialOutcome::Failed(failure),
     };
     // A measurement that the user's wish to stop cut short is no trial; one that was whole by then is.
-    let whole = matches!(&outcome, TrialOutcome::Measured(measured) if measured.load.window >= request.measure);
+    let whole =
+        matches!(&outcome, TrialOutcome::Measured(measured) if is_whole(request, &measured.load));
     let cut_short = interrupt.load(Ordering::Relaxed) && !whole;
     // The preparation has seen it end as it should; a trial that is measured stays one.
     if let Err(failure) = server.stop() {
@@ -100,6 +108,13 @@ pub fn run(
         port,
         outcome,
     })
+}
+
+fn is_whole(request: &TrialRequest<'_>, load: &Observation) -> bool {
+    match &request.point.client {
+        None => load.window >= request.measure,
+        Some(client) => load.measured.issued >= client.requests || load.window >= client.limit,
+    }
 }
 
 fn measure(
@@ -134,7 +149,10 @@ fn measure(
         .map_err(|fault| wrong(server, Phase::Service, fault))?;
 
     let spec = load_spec(request, address, exchanges);
-    let (load, sampled) = load_and_sample(&spec, &mut sampler, server, interrupt)?;
+    let limit = request.point.client.as_ref().map(|client| client.limit);
+    let (load, sampled) = within(limit, interrupt, |stop| {
+        load_and_sample(&spec, &mut sampler, server, stop)
+    })?;
     let with_load = |failure: TrialFailure| TrialFailure {
         load: Some(Box::new(load.clone())),
         ..failure
@@ -166,6 +184,33 @@ fn measure(
     })
 }
 
+/// Runs `load` with a flag that is set when the user asks to stop, or after `limit`.
+fn within<T>(
+    limit: Option<Duration>,
+    interrupt: &AtomicBool,
+    load: impl FnOnce(&AtomicBool) -> T,
+) -> T {
+    let Some(limit) = limit else {
+        return load(interrupt);
+    };
+    let stop = &AtomicBool::new(false);
+    let (done, ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let begun = Instant::now();
+        scope.spawn(move || {
+            // It wakes a few times a second, on the generator's CPUs: nothing beside a load.
+            while ended.recv_timeout(WATCH) == Err(RecvTimeoutError::Timeout) {
+                if begun.elapsed() >= limit || interrupt.load(Ordering::Relaxed) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        let found = load(stop);
+        drop(done);
+        found
+    })
+}
+
 type Sampled = Option<(Resources, Noise)>;
 
 fn load_and_sample(
@@ -194,10 +239,16 @@ fn load_spec(
         connections: request.point.connections,
         ramp: RAMP.min(request.warm_up),
     };
-    let stop = StopRule::Duration {
-        length: request.measure,
-    };
+    let bodies = request.point.client.as_ref().map(|client| client.bodies);
+    let exchanges = exchanges.into_iter().map(|mut exchange| {
+        if let Some(framing) = bodies {
+            exchange.request.body = framing.apply(exchange.request.body);
+        }
+        exchange
+    });
+    let stop = request.point.stop(request.measure);
     LoadSpec {
+        protocol: request.point.protocol(),
         warm_up: request.warm_up,
         content_sample: request.workload.content_sample,
         cpus: match request.pinning {
@@ -205,6 +256,6 @@ fn load_spec(
             Pinning::Off { .. } => Vec::new(),
         },
         bin: BIN,
-        ..LoadSpec::new(Target::plain(address), exchanges, schedule, stop)
+        ..LoadSpec::new(Target::plain(address), exchanges.collect(), schedule, stop)
     }
 }

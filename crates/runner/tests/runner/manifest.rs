@@ -1,6 +1,8 @@
 //! Manifests: what is read, how mistakes are drawn, and what globs select.
 
 mod catalogue;
+mod published_mistakes;
+mod repeating;
 mod root;
 mod selection;
 mod stack_mistakes;
@@ -50,5 +52,17 @@ fn workload(id: &str, more: &str) -> String {
          content-type = \"text/plain\"\ncontent-sample = 10\n\n\
          [oracle]\nkind = \"text\"\nbody = \"Hello\"\n\n\
          [[point]]\nid = \"c50\"\nconnections = 50\n{more}"
+    )
+}
+
+/// The least that a published comparison holds, with two rows; `more` follows them.
+fn published(id: &str, more: &str) -> String {
+    format!(
+        "id = \"{id}\"\ntitle = \"Two\"\nsource = \"a page\"\ntool = \"ab\"\n\n\
+         [[table]]\nid = \"table\"\ntitle = \"A text\"\nworkload = \"text\"\nbaseline = \"A\"\n\n\
+         [table.load]\ncommand = \"ab -n 1000 -c 10 http://localhost/\"\nrequests = 1000\nconnections = 10\n\
+         http = \"1.0\"\nreuse = \"per-request\"\n\n\
+         [[table.row]]\nname = \"A\"\ntarget = \"go-a\"\nrequests-per-second = 100.0\n\n\
+         [[table.row]]\nname = \"B\"\ntarget = \"go-a\"\nno-figures = \"it hung\"\n{more}"
     )
 }

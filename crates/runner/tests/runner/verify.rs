@@ -24,6 +24,7 @@ fn users() -> WorkloadManifest {
             id: "c100".to_owned(),
             connections: 100,
             rounds: None,
+            client: None,
         }],
     }
 }

@@ -92,6 +92,7 @@ impl Session {
             },
             targets: Vec::new(),
             postgres: None,
+            published: Vec::new(),
         };
         let record = SessionRecord {
             header,
@@ -107,6 +108,7 @@ impl Session {
             id: format!("c{connections}"),
             connections: *connections,
             rounds: None,
+            client: None,
         };
         self.record.header.plan.workloads.push(PlannedWorkload {
             id: id.to_owned(),

@@ -4,5 +4,7 @@ mod fixture;
 mod load;
 mod load_fixture;
 mod properties;
+mod published;
+mod published_fixture;
 mod reference;
 mod sessions;

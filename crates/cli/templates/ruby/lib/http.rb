@@ -14,10 +14,12 @@ module HTTP
     while (line = socket.gets("\r\n", LONGEST_LINE))
       verb, target, version = line.split
       headers = read_headers(socket)
-      return write(socket, 'GET', Answer.new(400, 'bad request'), close: true) if headers.nil? || version != 'HTTP/1.1'
+      unless headers && ['HTTP/1.1', 'HTTP/1.0'].include?(version)
+        return write(socket, 'GET', Answer.new(400, 'bad request'), close: true)
+      end
 
-      # What is not read must not be taken for the next request.
-      close = headers.key?('content-length') || headers.key?('transfer-encoding')
+      # A body is not read and must not be taken for the next request; HTTP/1.0 asks for no more than one.
+      close = headers.key?('content-length') || headers.key?('transfer-encoding') || version == 'HTTP/1.0'
       write(socket, verb, yield(Request.new(verb, target.split('?').first)), close: close)
       return if close
     end

@@ -11,8 +11,9 @@ const LONGEST_HEAD: u64 = 16 * 1024;
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// What follows the head is not read, so that it must not be taken for the next request.
-    has_body: bool,
+    /// Whether the connection ends with the answer: a body is not read and must not be taken for the next request, and
+    /// HTTP/1.0 asks for no more than one.
+    is_last: bool,
 }
 
 pub struct Answer {
@@ -39,7 +40,7 @@ fn try_serve(mut stream: &TcpStream, answer: fn(&Request) -> Answer) -> io::Resu
         let Some(request) = read_head(&mut reader)? else {
             return write(&mut stream, &Answer::text(400, "bad request"), false, true);
         };
-        let (is_head, close) = (request.method == "HEAD", request.has_body);
+        let (is_head, close) = (request.method == "HEAD", request.is_last);
         write(&mut stream, &answer(&request), is_head, close)?;
         if close {
             return Ok(());
@@ -53,14 +54,16 @@ fn read_head(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut reader = reader.take(LONGEST_HEAD);
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let [method, target, "HTTP/1.1"] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+    let [method, target, version @ ("HTTP/1.1" | "HTTP/1.0")] =
+        line.split_whitespace().collect::<Vec<_>>()[..]
+    else {
         return Ok(None);
     };
     let path = target.split('?').next().unwrap_or(target);
     let mut request = Request {
         method: method.to_owned(),
         path: path.to_owned(),
-        has_body: false,
+        is_last: version == "HTTP/1.0",
     };
     loop {
         let mut header = String::new();
@@ -72,16 +75,11 @@ fn read_head(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
             return Ok(None);
         };
         let of_body = ["content-length", "transfer-encoding"];
-        request.has_body |= of_body.contains(&name.to_ascii_lowercase().as_str());
+        request.is_last |= of_body.contains(&name.to_ascii_lowercase().as_str());
     }
 }
 
-fn write(
-    stream: &mut impl Write,
-    answer: &Answer,
-    is_head: bool,
-    close: bool,
-) -> io::Result<()> {
+fn write(stream: &mut impl Write, answer: &Answer, is_head: bool, close: bool) -> io::Result<()> {
     let Answer { status, body } = answer;
     let reason = match status {
         200 => "OK",

@@ -2,8 +2,8 @@ defmodule Server.Database.Connection do
   @moduledoc """
   One connection of the pool, made when it is first needed, so that the server starts without a database.
 
-  It is linked with the driver's process: when the session ends in any way, this process does, and the pool starts
-  another one in its place. A request that was waiting for it is answered with 500.
+  It is linked with the driver's process: when that ends in any way, this one does, and the pool starts another one in
+  its place. A request that was waiting for it is answered with 500.
   """
 
   use GenServer
@@ -39,14 +39,14 @@ defmodule Server.Database.Connection do
 
   @impl GenServer
   def handle_call(:first_users, from, {:unconnected, options}) do
-    {:ok, session} = :pgsql_proto.start_link(options)
-    {:ok, :idle, [], _columns} = :pgsql.prepare(session, @statement, @sql)
-    handle_call(:first_users, from, session)
+    {:ok, driver} = :pgsql_proto.start_link(options)
+    {:ok, :idle, [], _columns} = :pgsql.prepare(driver, @statement, @sql)
+    handle_call(:first_users, from, driver)
   end
 
-  def handle_call(:first_users, _from, session) do
-    {:ok, {_command, rows}} = :pgsql.execute(session, @statement, [])
-    {:reply, Enum.map(rows, &user/1), session}
+  def handle_call(:first_users, _from, driver) do
+    {:ok, {_command, rows}} = :pgsql.execute(driver, @statement, [])
+    {:reply, Enum.map(rows, &user/1), driver}
   end
 
   # The driver hands numbers over as text.

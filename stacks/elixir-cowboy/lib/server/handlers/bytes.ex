@@ -7,17 +7,19 @@ defmodule Server.Handlers.Bytes do
 
   @impl true
   def init(req, %{blob_path: path} = state) do
-    query = :cowboy_req.parse_qs(req)
-
-    case query
-         |> List.keyfind("rounds", 0, {"rounds", nil})
-         |> elem(1)
-         |> Digest.parse_rounds() do
+    case req |> parameter("rounds") |> Digest.parse_rounds() do
       {:ok, rounds} ->
-        {:ok, Respond.text(req, path |> File.read!() |> Digest.base64(rounds)), state}
+        {:ok, Respond.text(req, path |> read!() |> Digest.base64(rounds)), state}
 
       :error ->
         {:ok, Respond.error(req, 400, "rounds must be a number from 1 to 1000000"), state}
     end
+  end
+
+  # Raw, because File.read!/1 asks the one process of Erlang's file server, which then reads for all requests in turn.
+  defp read!(path), do: File.open!(path, [:raw], &IO.binread(&1, :eof))
+
+  defp parameter(req, name) do
+    with {^name, value} <- req |> :cowboy_req.parse_qs() |> List.keyfind(name, 0), do: value
   end
 end

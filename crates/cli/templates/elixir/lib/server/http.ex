@@ -13,9 +13,10 @@ defmodule Server.HTTP do
   @doc "Answers one request after the other until the client goes."
   def serve(socket, answer) do
     case :gen_tcp.recv(socket, 0) do
-      {:ok, {:http_request, method, {:abs_path, target}, {1, 1}}} ->
+      {:ok, {:http_request, method, {:abs_path, target}, version}} ->
         [path | _query] = String.split(target, "?", parts: 2)
-        close = has_body?(socket, false)
+        # HTTP/1.0 asks for no more than one.
+        close = has_body?(socket, false) or version == {1, 0}
         write(socket, method, answer.(method, path), close)
         unless close, do: serve(socket, answer)
 

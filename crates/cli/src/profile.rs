@@ -1,0 +1,76 @@
+//! What a profile measures.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use deadheat_model::{Cell, RepeatedTable};
+use deadheat_runner::manifest::{self, Asked, Catalogue, Selection, TRIAL_LIMIT};
+
+use crate::{
+    args::{ProfileArg, RunArgs},
+    exit::Failure,
+    select,
+};
+
+/// The time that measuring may take, where blocks and durations are chosen to fit it.
+const USUAL_BUDGET: Duration = Duration::from_secs(600);
+/// Blocks of a session that repeats published tables: the least that has an interval worth the name.
+const REPEATED_BLOCKS: u32 = 3;
+
+/// What is measured, and how often.
+pub(crate) struct Profile {
+    pub(crate) selection: Selection,
+    pub(crate) cells: Option<BTreeSet<Cell>>,
+    pub(crate) published: Vec<RepeatedTable>,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) blocks: Option<u32>,
+}
+
+impl Profile {
+    pub(crate) fn of(args: &RunArgs, catalogue: &Catalogue) -> Result<Self, Failure> {
+        match args.profile {
+            ProfileArg::Standard => standard(args, catalogue),
+            ProfileArg::Seeds => seeds(args, catalogue),
+        }
+    }
+}
+
+fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
+    if !args.published.is_empty() {
+        let message = "--published chooses what --profile seeds repeats; add that";
+        return Err(Failure::usage(message));
+    }
+    let own = &args.selection;
+    Ok(Profile {
+        selection: select::select(catalogue, &own.stack, &own.workload, own.all)?,
+        cells: None,
+        published: Vec::new(),
+        budget: Some(args.budget.unwrap_or(USUAL_BUDGET)),
+        blocks: args.blocks,
+    })
+}
+
+fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
+    if args.selection.all {
+        let message = "--all: --profile seeds repeats all that was published anyway";
+        return Err(Failure::usage(message));
+    }
+    if args.warm_up.is_some() {
+        let message = "--warm-up: --profile seeds has none, as what was published had none";
+        return Err(Failure::usage(message));
+    }
+    let asked = Asked {
+        documents: &args.published,
+        workloads: &args.selection.workload,
+        stacks: &args.selection.stack,
+        limit: args.measure.unwrap_or(TRIAL_LIMIT),
+    };
+    let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;
+    let usual = args.budget.is_none().then_some(REPEATED_BLOCKS);
+    Ok(Profile {
+        selection: found.selection,
+        cells: Some(found.cells),
+        published: found.tables,
+        budget: args.budget,
+        blocks: args.blocks.or(usual),
+    })
+}

@@ -1,0 +1,122 @@
+//! `deadheat setup` as a new user has it: what it prints, what it runs, and that a dry run does neither.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use crate::support::{Fake, Root, running::command};
+
+const NEEDS_TOOL: &str = r#"
+[[toolchain]]
+program = "deadheat-no-such-compiler"
+version = ["deadheat-no-such-compiler", "--version"]
+apt = ["no-such-compiler"]
+hint = "https://example.org/compiler"
+
+[build]
+fetch = [["touch", "fetched"]]
+
+[[variant]]
+id = "plain"
+description = "D"
+
+[[variant]]
+id = "other"
+description = "D"
+[[variant.toolchain]]
+program = "deadheat-no-such-tool"
+version = ["deadheat-no-such-tool"]
+hint = "https://example.org/tool"
+"#;
+
+const FETCHES: &str = "[build]\nfetch = [[\"touch\", \"fetched\"]]\n";
+
+/// Programs of the test's own on the PATH: apt that only notes how it was called, a dpkg that has nothing installed, and a
+/// sudo that asks for a password.
+fn fake_debian(root: &Root) -> String {
+    let calls = root.path().join("calls");
+    let note = format!("echo \"${{0##*/}} $*\" >> {}", calls.display());
+    for (name, script) in [
+        ("apt-get", note.as_str()),
+        ("dpkg-query", "exit 1"),
+        ("sudo", "echo 'sudo: a password is required' >&2; exit 1"),
+    ] {
+        let path = root.path().join("bin").join(name);
+        root.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("making a program");
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    format!("{}:{path}", root.path().join("bin").display())
+}
+
+fn setup(root: &Root, args: &str) -> crate::support::Ended {
+    let mut command = command(root.path(), &format!("setup {args}"));
+    command.env("PATH", fake_debian(root));
+    crate::support::Running::start_command(root.path(), command, args).wait()
+}
+
+#[test]
+fn a_dry_run_prints_the_commands_and_does_nothing() {
+    let root = Root::with(&[
+        Fake::good("fake-fetches").with(FETCHES),
+        Fake::good("fake-needs").with(NEEDS_TOOL),
+    ]);
+    let dry = setup(&root, "--dry-run").exits(0).says(&[
+        "apt-get update",
+        "apt-get install -y --no-install-recommends no-such-compiler",
+        "stacks/fake-fetches && touch fetched)",
+    ]);
+    let calls = fs::read_to_string(root.path().join("calls")).unwrap_or_default();
+    assert_eq!(calls, "", "{dry}");
+    assert!(!root.path().join("stacks/fake-fetches/fetched").exists());
+    assert!(!root.path().join("stacks/fake-fetches/.deadheat").exists());
+    // Every line is a command or a comment, so that the whole can go into a shell.
+    let path = root.path().join("plan.sh");
+    fs::write(&path, &dry.stdout).expect("writing the plan");
+    let parsed = std::process::Command::new("sh")
+        .arg("-n")
+        .arg(&path)
+        .status();
+    assert!(parsed.expect("a shell").success(), "{dry}");
+}
+
+#[test]
+fn only_the_named_stack_and_variant_are_set_up() {
+    let root = Root::with(&[
+        Fake::good("fake-fetches").with(FETCHES),
+        Fake::good("fake-needs").with(NEEDS_TOOL),
+    ]);
+    let one = setup(&root, "--stack fake-fetches --dry-run").exits(0);
+    assert!(!one.stdout.contains("compiler"), "{one}");
+    let plain = setup(&root, "--stack fake-needs:plain --dry-run").exits(0);
+    assert!(!plain.stdout.contains("no-such-tool"), "{plain}");
+    setup(&root, "--stack fake-needs:other --dry-run")
+        .exits(0)
+        .says(&[
+            "# not done here: fake-needs:other: deadheat-no-such-tool is not on the PATH: https://example.org/tool",
+        ]);
+}
+
+#[test]
+fn a_setup_fetches_once() {
+    let root = Root::with(&[Fake::good("fake-fetches").with(FETCHES)]);
+    setup(&root, "--stack fake-fetches")
+        .exits(0)
+        .tells(&["fake-fetches: touch fetched", "0 failed, 0 left to you"]);
+    assert!(root.path().join("stacks/fake-fetches/fetched").exists());
+    setup(&root, "--stack fake-fetches")
+        .exits(0)
+        .tells(&["nothing to do"]);
+}
+
+#[test]
+fn what_cannot_be_had_is_told_with_its_hint() {
+    let absent = NEEDS_TOOL.replace("apt = [\"no-such-compiler\"]\n", "");
+    let root = Root::with(&[Fake::good("fake-needs").with(&absent)]);
+    let compiler =
+        "fake-needs: deadheat-no-such-compiler is not on the PATH: https://example.org/compiler";
+    setup(&root, "")
+        .exits(0)
+        .tells(&[compiler, "setup: nothing that it could do"]);
+    // Its fetch could not run, so that a dry run does not say that it would.
+    let dry = setup(&root, "--dry-run").exits(0).says(&[compiler]);
+    assert!(!dry.stdout.contains("touch fetched"), "{dry}");
+}

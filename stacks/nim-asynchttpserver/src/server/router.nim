@@ -1,0 +1,46 @@
+## Finds the handler of a request, and answers what handlers raise.
+
+import std/[asyncdispatch, asynchttpserver, logging, strutils, tables]
+import app, http_error
+
+type
+  Handler* = proc (app: App, request: Request): Future[void] {.nimcall, gcsafe.}
+  Router* = ref object
+    routes: Table[string, Table[HttpMethod, Handler]]
+
+proc newRouter*(): Router = Router()
+
+proc add*(router: Router, httpMethod: HttpMethod, path: string,
+    handler: Handler) =
+  router.routes.mgetOrPut(path, initTable[HttpMethod, Handler]())[
+      httpMethod] = handler
+
+proc find(router: Router, request: Request): Handler =
+  let path = request.url.path
+  if path notin router.routes:
+    raise newHttpError(Http404, "not found")
+  if request.reqMethod notin router.routes[path]:
+    raise newHttpError(Http405, "method not allowed")
+  router.routes[path][request.reqMethod]
+
+proc allowed(router: Router, path: string): string =
+  var methods: seq[string]
+  for httpMethod in router.routes[path].keys:
+    methods.add $httpMethod
+  methods.join(", ")
+
+proc answer*(router: Router, app: App, request: Request) {.async.} =
+  var failure: ref HttpError
+  try:
+    await router.find(request)(app, request)
+    return
+  except HttpError as error:
+    failure = error
+  except CatchableError as error:
+    # getStackTrace is empty in a release build; the message says what failed.
+    error(request.url.path, ": ", error.msg)
+    failure = newHttpError(Http500, "internal server error")
+  let headers = newHttpHeaders({"Content-Type": "text/plain"})
+  if failure.code == Http405:
+    headers["Allow"] = router.allowed(request.url.path)
+  await request.respond(failure.code, failure.msg, headers)

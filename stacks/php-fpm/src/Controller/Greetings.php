@@ -1,0 +1,38 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Deadheat\Controller;
+
+use Deadheat\HttpException;
+use Deadheat\Request;
+use Deadheat\Response;
+use JsonException;
+
+final readonly class Greetings
+{
+    public function plaintext(): Response
+    {
+        return Response::text('Hello, World!');
+    }
+
+    public function people(): Response
+    {
+        return Response::json([['name' => 'John', 'username' => 'Doe']]);
+    }
+
+    public function greet(Request $request): Response
+    {
+        try {
+            $person = json_decode($request->body(), associative: true, flags: JSON_THROW_ON_ERROR);
+        } catch (JsonException) {
+            throw new HttpException(400, 'JSON, please');
+        }
+        $name = is_array($person) ? $person['name'] ?? null : null;
+        if (!is_string($name)) {
+            throw new HttpException(400, 'an object with a name, please');
+        }
+
+        return Response::text('Hello, ' . $name . '!');
+    }
+}

@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Deadheat;
+
+final readonly class Request
+{
+    /** @param array<string, mixed> $query */
+    public function __construct(
+        public string $method,
+        public string $path,
+        public array $query,
+    ) {
+    }
+
+    public static function fromGlobals(): self
+    {
+        return new self(
+            method: $_SERVER['REQUEST_METHOD'],
+            path: explode('?', $_SERVER['REQUEST_URI'], 2)[0],
+            query: $_GET,
+        );
+    }
+
+    public function body(): string
+    {
+        return (string) file_get_contents('php://input');
+    }
+}
