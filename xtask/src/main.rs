@@ -11,7 +11,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::steps::{Steps, cargo};
+use self::{
+    conformance::MayLack,
+    steps::{Steps, cargo},
+};
 
 /// How long each parser is fuzzed.
 const FUZZ_SECONDS: u32 = 60;
@@ -30,11 +33,13 @@ enum Command {
         /// Also what takes minutes: fuzzing
         #[arg(long)]
         long: bool,
+        #[command(flatten)]
+        may_lack: MayLack,
     },
     /// Format and lint alone
     Lint,
     /// Conformance of every stack for every workload alone
-    Conformance,
+    Conformance(MayLack),
     /// One short real session alone
     Session,
     /// Fuzzing of the parsers alone
@@ -69,14 +74,14 @@ fn main() -> ExitCode {
     if every {
         steps.run("tests", cargo(&["test", "--workspace", "--quiet"]));
     }
-    if every || matches!(command, Command::Conformance | Command::Session) {
+    if every || matches!(command, Command::Conformance(_) | Command::Session) {
         steps.run(
             "build",
             cargo(&["build", "--release", "--quiet", "--package", "deadheat"]),
         );
     }
-    if every || matches!(command, Command::Conformance) {
-        conformance::check(&mut steps);
+    if let Command::Conformance(may_lack) | Command::Test { may_lack, .. } = &command {
+        conformance::check(&mut steps, may_lack);
     }
     if every || matches!(command, Command::Session) {
         session::short_session(&mut steps);
@@ -86,7 +91,7 @@ fn main() -> ExitCode {
     }
     match command {
         Command::Fuzz { seconds, keep } => fuzz::fuzz(&mut steps, seconds, keep),
-        Command::Test { long: true } => fuzz::fuzz(&mut steps, FUZZ_SECONDS, false),
+        Command::Test { long: true, .. } => fuzz::fuzz(&mut steps, FUZZ_SECONDS, false),
         _ => {}
     }
     steps.finish()

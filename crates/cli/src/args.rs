@@ -184,10 +184,13 @@ pub(crate) struct SetupArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
+    #[arg(value_name = "GLOB")]
+    pub(crate) stacks: Vec<String>,
     /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// For programs
+    /// For programs (docs/formats.md)
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -206,7 +209,8 @@ pub(crate) struct NewArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Stacks, as for `run --stack` [default: every variant of every stack]
+    /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
+    #[arg(value_name = "GLOB")]
     pub(crate) stacks: Vec<String>,
     /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
     #[arg(long, value_name = "DIR")]
@@ -219,6 +223,12 @@ pub(crate) struct CheckArgs {
     /// A stack that is unavailable here is a failure
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Except these, which may be unavailable, or lack what they fetch from their registry; repeatable
+    #[arg(long, value_name = "GLOB", requires = "strict")]
+    pub(crate) may_lack: Vec<String>,
+    /// For programs (docs/formats.md)
+    #[arg(long)]
+    pub(crate) json: bool,
     /// How long a server may take to its first correct answer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub(crate) start_timeout: Duration,

@@ -1,8 +1,11 @@
-//! `deadheat stacks check`.
+//! `deadheat stacks check`: every rule of the contract, asked of every stack.
 
-use deadheat_model::session::{TargetRecord, TargetState};
-use deadheat_runner::session::{self, PinningMode, SessionOptions};
+use deadheat_runner::{
+    manifest,
+    session::{self, PinningMode, SessionOptions},
+};
 
+use super::findings::Findings;
 use crate::{
     args::CheckArgs,
     exit::{Exit, Failure},
@@ -16,7 +19,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(args.root.as_deref())?;
     // A check is of everything that the names stand for: all variants, all load points.
     let selection = select::select(&catalogue, &args.stacks, &args.workload, true)?;
-    let logs = tempfile::Builder::new()
+    let may_lack = match args.may_lack.as_slice() {
+        [] => Vec::new(),
+        globs => manifest::select_targets(&catalogue, globs)
+            .map_err(|error| Failure::usage(format!("--may-lack: {error}")))?,
+    };
+    let folder = tempfile::Builder::new()
         .prefix("deadheat-check-")
         .tempdir()
         .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
@@ -26,7 +34,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         cells: None,
         published: Vec::new(),
         plaintext: catalogue.workload("plaintext").cloned(),
-        results: logs.path().to_owned(),
+        results: folder.path().to_owned(),
         seed: random_seed(),
         budget: None,
         blocks: None,
@@ -43,80 +51,24 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let mut progress = Progress::new(None);
     let checked = session::check(&options, &mut |event| progress.on(event), &interrupted);
     progress.finish();
-    let records = checked.map_err(Failure::nothing)?;
-    let mut summary = Summary::default();
-    for record in &records {
-        output::data(&summary.add(record, &options));
+    let checked = checked.map_err(Failure::nothing)?;
+    let workloads = options.workloads.iter();
+    let workloads: Vec<&str> = workloads.map(|one| one.manifest.id.as_str()).collect();
+    let findings = Findings::of(&checked, &workloads, &may_lack);
+    // The messages name the logs, so these have to stay.
+    let logs = (findings.failed() > 0).then(|| {
+        let _ = folder.keep();
+        checked.folder.as_path()
+    });
+    output::data(&match args.json {
+        true => format!("{:#}\n", findings.as_json(logs)),
+        false => findings.as_text(),
+    });
+    if let Some(logs) = logs {
+        output::note(&format!("logs: {}", logs.display()));
     }
-    output::data(&summary.line());
-    let bad = summary.failed > 0
-        || (args.strict && summary.unavailable > 0)
-        || records.len() < options.targets.len();
-    if summary.failed > 0 {
-        // The messages name the logs, so these have to stay.
-        output::note(&format!("logs: {}", logs.keep().display()));
-    }
+    let bad = findings.failed() > 0
+        || (args.strict && findings.amiss() > 0)
+        || checked.targets.len() < options.targets.len();
     Ok(if bad { Exit::Failed } else { Exit::Fine })
-}
-
-/// Stacks × workloads by what came of them.
-#[derive(Default)]
-struct Summary {
-    passed: usize,
-    failed: usize,
-    unavailable: usize,
-}
-
-impl Summary {
-    fn add(&mut self, record: &TargetRecord, options: &SessionOptions) -> String {
-        let name = record.target.to_string();
-        let target = options
-            .targets
-            .iter()
-            .find(|one| one.target == record.target);
-        let answered: Vec<&str> = options
-            .workloads
-            .iter()
-            .map(|one| one.manifest.id.as_str())
-            .filter(|id| target.is_some_and(|one| one.stack.manifest.answers(id)))
-            .collect();
-        match &record.state {
-            TargetState::Unavailable { reason, remedy } => {
-                self.unavailable += 1;
-                format!("{name}: unavailable: {reason}; to change that: {remedy}\n")
-            }
-            TargetState::Failed(failure) => {
-                self.failed += 1;
-                format!("{name}: FAILED {}\n", output::told(failure))
-            }
-            TargetState::Ready { .. } => {
-                let mut text = String::new();
-                for id in answered {
-                    let failed = record
-                        .failed_workloads
-                        .iter()
-                        .find(|one| one.workload == id);
-                    match failed {
-                        None => {
-                            self.passed += 1;
-                            text += &format!("{name} {id}: passed\n");
-                        }
-                        Some(one) => {
-                            self.failed += 1;
-                            text +=
-                                &format!("{name} {id}: FAILED {}\n", output::told(&one.failure));
-                        }
-                    }
-                }
-                text
-            }
-        }
-    }
-
-    fn line(&self) -> String {
-        format!(
-            "{} passed, {} failed, {} unavailable\n",
-            self.passed, self.failed, self.unavailable
-        )
-    }
 }

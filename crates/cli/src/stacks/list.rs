@@ -1,11 +1,18 @@
-//! `deadheat stacks list`.
+//! `deadheat stacks list`: what there is, and what it lacks here.
 
+use deadheat_model::{
+    TargetId,
+    session::FoundVersion,
+    stack::{Database, Http, StackManifest},
+};
 use deadheat_runner::{
-    prepare::{Host, Unavailable, inspect},
+    manifest::{self, Stack},
+    prepare::{Host, Inspection, Unavailable, inspect, is_built},
     session::{self, PinningMode},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::table;
 use crate::{
     args::ListArgs,
     exit::{Exit, Failure},
@@ -16,78 +23,116 @@ use crate::{
 
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(args.root.as_deref())?;
+    let wanted = manifest::select_targets(&catalogue, &args.stacks).map_err(Failure::usage)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let host = Host::here(supervision()?, &interrupted);
     let pinning = session::share_out(PinningMode::Apart);
     let mut rows = Vec::new();
     for stack in &catalogue.stacks {
+        let mut targets = stack.manifest.targets();
+        targets.retain(|target| wanted.contains(target));
+        if targets.is_empty() {
+            continue;
+        }
         let inspection = inspect(&host, stack);
-        for target in stack.manifest.targets() {
-            let versions = inspection.versions(&target);
-            rows.push(Row {
-                target: target.to_string(),
-                language: stack.manifest.language.clone(),
-                framework: stack.manifest.framework.clone(),
-                versions: versions
-                    .iter()
-                    .map(|one| format!("{} {}", one.name, one.version))
-                    .collect(),
-                unavailable: inspection.availability(&host, stack, &target, &pinning),
-            });
+        for target in targets {
+            let missing = inspection.availability(&host, stack, &target, &pinning);
+            rows.push(Row::of(stack, &target, &inspection, missing));
         }
     }
-    output::data(&if args.json {
-        as_json(&rows)
-    } else {
-        as_text(&rows)
+    output::data(&match args.json {
+        true => format!("{:#}\n", rows.iter().map(as_json).collect::<Value>()),
+        false => table::as_text(&rows, output::width()),
     });
     Ok(Exit::Fine)
 }
 
-struct Row {
-    target: String,
-    language: String,
-    framework: String,
-    versions: Vec<String>,
-    unavailable: Option<Unavailable>,
+/// A stack under one of its variants.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) manifest: StackManifest,
+    pub(super) target: TargetId,
+    pub(super) versions: Vec<FoundVersion>,
+    pub(super) state: State,
 }
 
-fn as_json(rows: &[Row]) -> String {
-    let list: Vec<_> = rows
-        .iter()
-        .map(|row| {
-            json!({
-                "target": row.target,
-                "language": row.language,
-                "framework": row.framework,
-                "versions": row.versions,
-                "available": row.unavailable.is_none(),
-                "reason": row.unavailable.as_ref().map(|one| &one.reason),
-                "remedy": row.unavailable.as_ref().map(|one| &one.remedy),
-            })
-        })
-        .collect();
-    format!("{:#}\n", json!(list))
+/// Whether it can be measured here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It was built here before, and what was made is still there.
+    Built,
+    /// What it needs is here; it is built when it is used.
+    Ready,
+    /// Something that it needs is not here.
+    Unavailable(Unavailable),
 }
 
-fn as_text(rows: &[Row]) -> String {
-    let mut text = String::new();
-    for row in rows {
-        let state = if row.unavailable.is_none() {
-            "ready to build"
-        } else {
-            "UNAVAILABLE"
-        };
-        text += &format!(
-            "{:<26} {} {} · {state}\n",
-            row.target, row.language, row.framework
-        );
-        if !row.versions.is_empty() {
-            text += &format!("    {}\n", row.versions.join(", "));
-        }
-        if let Some(Unavailable { reason, remedy }) = &row.unavailable {
-            text += &format!("    {reason}\n    to change that: {remedy}\n");
+impl Row {
+    fn of(
+        stack: &Stack,
+        target: &TargetId,
+        inspection: &Inspection,
+        missing: Option<Unavailable>,
+    ) -> Self {
+        Self {
+            manifest: stack.manifest.clone(),
+            target: target.clone(),
+            versions: inspection.versions(target),
+            state: match missing {
+                Some(unavailable) => State::Unavailable(unavailable),
+                None if is_built(stack) => State::Built,
+                None => State::Ready,
+            },
         }
     }
-    text
+
+    pub(super) fn database(&self) -> &Database {
+        self.manifest.database(&self.target)
+    }
+}
+
+/// docs/formats.md describes it.
+fn as_json(row: &Row) -> Value {
+    let Row {
+        manifest, target, ..
+    } = row;
+    let variant = manifest.variant_of(target);
+    let Database {
+        access,
+        driver,
+        pool,
+    } = row.database();
+    let Http {
+        pipelining,
+        chunked_bodies,
+        keep_alive,
+    } = manifest.http(target);
+    json!({
+        "target": target,
+        "stack": target.stack,
+        "variant": target.variant,
+        "variant_description": variant.map(|variant| &variant.description),
+        "language": manifest.language,
+        "framework": manifest.framework,
+        "runtime": manifest.runtime,
+        "workloads": manifest.workloads,
+        "cpus": variant.and_then(|variant| variant.cpus),
+        "database": access,
+        "driver": driver,
+        "pool": pool,
+        "http": {
+            "pipelining": pipelining,
+            "chunked_bodies": chunked_bodies,
+            "keep_alive": keep_alive,
+        },
+        "limits": manifest.limits(target),
+        "versions": row.versions,
+        "state": match &row.state {
+            State::Built => json!({ "is": "built" }),
+            State::Ready => json!({ "is": "ready" }),
+            State::Unavailable(Unavailable { reason, remedy }) => {
+                json!({ "is": "unavailable", "reason": reason, "remedy": remedy })
+            }
+        },
+    })
 }

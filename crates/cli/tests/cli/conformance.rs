@@ -83,7 +83,7 @@ fn assert_found(patches: &[Patch], workload: &str, rule: &[&str]) {
 #[test]
 fn the_stack_itself_passes_for_every_workload() {
     let root = copy_with(&[]);
-    let passed = WORKLOADS.map(|workload| format!("{TARGET} {workload}: passed"));
+    let passed = WORKLOADS.map(|workload| format!("{TARGET} {workload}: passed ("));
     let passed: Vec<&str> = passed.iter().map(String::as_str).collect();
     root.deadheat(&format!("stacks check {TARGET} --strict"))
         .exits(0)
@@ -196,7 +196,10 @@ fn a_response_that_is_kept_in_proxy() {
     assert_found(
         &patches,
         "proxy",
-        &["GET /proxy", "the upstream is asked once for each request"],
+        &[
+            "proxy over 64 connections at once: the service behind the answer is asked once per request",
+            "expected 192 times for as many requests, got the upstream was asked 0 times",
+        ],
     );
 }
 
@@ -214,4 +217,95 @@ fn a_payload_that_is_one_byte_short() {
         "got 1048575 bytes",
     ];
     assert_found(&[short], "payload", &rule);
+}
+
+/// Connects for each request, with this at the end of it.
+fn connecting(end: &'static str) -> Patch {
+    let text = format!(
+        "conn, err := pgx.ConnectConfig(r.Context(), h.pool.Config().ConnConfig)\n\
+         \tif err != nil {{\n\t\trespondInternalError(w, \"connect\", err)\n\t\treturn\n\t}}\n\
+         \t{end}\n\
+         \trows, _ := conn.Query(r.Context(), firstUsers)"
+    );
+    let before = "rows, _ := h.pool.Query(r.Context(), firstUsers)";
+    ("users.go", before, text.leak())
+}
+
+const CLOSED: &str = "defer conn.Close(context.Background())";
+/// Says that it has no pool, for which the contract gives it the size 0.
+const UNPOOLED: [Patch; 2] = [
+    ("stack.toml", "pool = 16", "pool = \"none\""),
+    (
+        "settings.go",
+        "err != nil || poolSize < 1",
+        "err != nil || poolSize != 0",
+    ),
+];
+/// A pool all the same: the one that the code has, whether it is used or not.
+const POOLED: Patch = (
+    "users.go",
+    "config.MaxConns = s.poolSize",
+    "config.MaxConns = 16",
+);
+
+#[test]
+fn a_pool_that_is_larger_than_it_says() {
+    let larger = (
+        "users.go",
+        "config.MaxConns = s.poolSize",
+        "config.MaxConns = 2 * s.poolSize",
+    );
+    let rule = [
+        "users over 64 connections at once: the pool has the declared size",
+        "expected at most 16 connections to PostgreSQL, got",
+    ];
+    assert_found(&[larger], "users", &rule);
+}
+
+#[test]
+fn a_pool_that_is_none() {
+    let rule = [
+        "users over 64 connections at once: a pool keeps its connections",
+        "expected at most 32 new connections (a pool of 16, each replaced once)",
+        "new connections for 192 answers",
+    ];
+    assert_found(&[connecting(CLOSED)], "users", &rule);
+}
+
+#[test]
+fn a_stack_without_a_pool_connects_for_each_request() {
+    let [pool, size] = UNPOOLED;
+    check(&[pool, size, POOLED, connecting(CLOSED)], "users")
+        .exits(0)
+        .says(&["1 passed, 0 failed, 0 unavailable"]);
+    let rule = [
+        "users over 64 connections at once: a stack without a pool connects for each request",
+        "expected a connection for each answer (pool = \"none\"), got 192 answers took",
+    ];
+    assert_found(&[pool, size, POOLED], "users", &rule);
+}
+
+#[test]
+fn connections_without_a_pool_that_stay_open() {
+    let [pool, size] = UNPOOLED;
+    let variable = (
+        "users.go",
+        "type usersHandler struct {",
+        "var (\n\tkept []*pgx.Conn\n\tkeeping sync.Mutex\n)\n\ntype usersHandler struct {",
+    );
+    let import = (
+        "users.go",
+        "\t\"net/http\"\n",
+        "\t\"net/http\"\n\t\"sync\"\n",
+    );
+    let keep = connecting("keeping.Lock()\n\tkept = append(kept, conn)\n\tkeeping.Unlock()");
+    let rule = [
+        "users over 64 connections at once: a stack without a pool keeps no connection",
+        "expected none to PostgreSQL after the last answer, got",
+    ];
+    assert_found(
+        &[pool, size, POOLED, import, variable, keep],
+        "users",
+        &rule,
+    );
 }

@@ -1,10 +1,12 @@
-"""A stack for the tests of Deadheat: answers /plaintext over HTTP/1.1 with keep-alive, with one fault on request.
+"""A stack for the tests of Deadheat: answers GET /plaintext and POST /json over HTTP/1.1 with keep-alive and
+pipelining, with one fault on request.
 
 FAULT   what goes wrong; every fault is handled below under its name
 EVENTS  a file that takes a line for what happens: "<event> <pid>"
 THIEF   a Unix socket of the test, which takes the port that it is told, as another program could
 """
 
+import json
 import os
 import select
 import signal
@@ -16,7 +18,9 @@ RIGHT = b"Hello, World!"
 # As long as the right answer, so that only a look at the content tells them apart.
 WRONG = b"Howdy, World?"
 # More requests than the probes make, reached in the first moments of a load.
-LOADED = 50
+LOADED = 300
+# More connections than the probes have open but when they ask over many at once.
+CROWD = 16
 
 fault = os.environ.get("FAULT", "none")
 
@@ -37,6 +41,9 @@ class Server:
         self.listener = listener
         self.answered = 0
         self.loaded_at = None
+        self.open = 0
+        self.dying = False
+        self.greeting_before = None
         self.versions = set()
 
     def run(self):
@@ -50,21 +57,43 @@ class Server:
                 if number == self.listener.fileno():
                     connection, _ = self.listener.accept()
                     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    if fault == "turns-away" and len(connections) > CROWD:
+                        connection.close()
+                        continue
                     poll.register(connection, select.EPOLLIN)
                     connections[connection.fileno()] = Connection(connection)
                 elif not connections[number].converse(self):
                     poll.unregister(number)
                     connections.pop(number).socket.close()
+                    if self.dying:
+                        say("cannot stomach that")
+                        os._exit(9)
+                self.open = len(connections)
 
-    def answer(self, path, own):
-        """The answer to a connection's request number `own`."""
-        if path != b"/plaintext":
-            return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
-        self.count()
-        body = WRONG if self.is_wrong(own) else RIGHT
-        kind = b"text/html" if fault == "wrong-type" else b"text/plain"
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
-        return head % (kind, len(body)) + body
+    def answer(self, request, own):
+        """The answer to a connection's request number `own`; `None`: there is none."""
+        route = (request.method, request.path)
+        if route == (b"GET", b"/plaintext") or (request.method == b"DELETE" and fault == "deletes"):
+            self.count()
+            return answer(200, WRONG if self.is_wrong(own) else RIGHT)
+        if route == (b"POST", b"/json"):
+            return self.greet(request)
+        if request.method == b"DELETE":
+            return None if fault == "hangs-on-delete" else answer(405)
+        return answer(200 if fault == "finds-everything" else 404)
+
+    def greet(self, request):
+        try:
+            greeting = "Hello, " + json.loads(request.body)["name"] + "!"
+        except (ValueError, TypeError, KeyError):
+            if fault == "fails-on-malformed":
+                return answer(500)
+            self.dying = fault == "dies-of-malformed"
+            return answer(400)
+        if fault == "mixes-up" and self.open > CROWD:
+            # The one before is another connection's: each waits for its own before it asks again.
+            greeting, self.greeting_before = self.greeting_before or greeting, greeting
+        return answer(200, greeting.encode())
 
     def note_version(self, version):
         if version not in self.versions:
@@ -93,25 +122,87 @@ class Server:
         return fault == "wrong-answer"
 
 
+def answer(status, body=b""):
+    kind = b"text/html" if fault == "wrong-type" else b"text/plain"
+    head = b"HTTP/1.1 %d Status\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
+    return head % (status, kind, len(body)) + body
+
+
+class Request:
+    """The request at the beginning of some bytes; `length` is 0 while it is not whole."""
+
+    def __init__(self, text):
+        self.length = 0
+        head, end, rest = text.partition(b"\r\n\r\n")
+        if not end:
+            return
+        self.method, self.path, self.version = head.split(b"\r\n")[0].split(b" ")
+        headers = head.lower()
+        self.keeps = self.version == b"HTTP/1.1" or fault == "keeps-http-1.0"
+        if b"\r\ntransfer-encoding: chunked" in headers:
+            self.body, length = unchunk(rest)
+        else:
+            _, _, size = headers.partition(b"\r\ncontent-length: ")
+            length = int(size.split(b"\r\n")[0] or 0)
+            self.body = rest[:length]
+            length = length if len(rest) >= length else None
+        if length is not None:
+            self.length = len(head) + len(end) + length
+
+
+def unchunk(text):
+    """A body that comes in chunks, and the length that it had; `None` while it is not whole."""
+    body, at = b"", 0
+    while (end := text.find(b"\r\n", at)) >= 0:
+        size = int(text[at:end], 16)
+        at = end + 2 + size + 2
+        if at > len(text):
+            break
+        if size == 0:
+            return body, at
+        body += text[end + 2 : at - 2]
+    return body, None
+
+
 class Connection:
     def __init__(self, own_socket):
         self.socket = own_socket
         self.waiting = b""
         self.requests = 0
+        self.spoilt = False
 
     def converse(self, server):
         """Answers what has come; whether the connection goes on."""
         try:
             more = self.socket.recv(65536)
             self.waiting += more
-            while b"\r\n\r\n" in self.waiting:
-                head, self.waiting = self.waiting.split(b"\r\n\r\n", 1)
-                self.requests += 1
-                server.note_version(head.split(b"\r\n")[0].split(b" ")[-1])
-                self.socket.sendall(server.answer(head.split(b" ")[1], self.requests))
+            return bool(more) and self.answer_all(server)
         except OSError:
             return False
-        return bool(more)
+
+    def answer_all(self, server):
+        answers, keeps = [], True
+        while keeps and (request := Request(self.waiting)).length:
+            self.waiting = self.waiting[request.length :]
+            self.requests += 1
+            server.note_version(request.version)
+            reply = server.answer(request, self.requests)
+            if reply is None:
+                return True
+            if self.spoilt:
+                reply = answer(400)
+            self.spoilt = self.spoilt or (fault == "spoils-connections" and b" 400 " in reply[:16])
+            if fault == "chunks-for-http-1.0" and not request.keeps:
+                head, body = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", RIGHT
+                reply = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+            answers.append(reply)
+            keeps = request.keeps and not fault == "closes" and not server.dying
+        if fault == "reads-once" and self.waiting:
+            answers, keeps = [answer(400)], False
+        if fault == "out-of-order":
+            answers.reverse()
+        self.socket.sendall(b"".join(answers))
+        return keeps
 
 
 def have_a_grandchild(on_sigterm):

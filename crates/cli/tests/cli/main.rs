@@ -2,6 +2,7 @@
 //! behind. Stacks are small Python servers with a fault each (`fake_server.py`), so a session takes a second.
 
 mod architecture;
+mod checking;
 mod conformance;
 mod faults;
 mod interrupted;

@@ -1,7 +1,7 @@
 //! Stacks that cannot be prepared here: said with what would change that, while the others go on.
 
 use deadheat_model::{session::TargetState, trial::Phase};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Fake, Root};
 
@@ -21,18 +21,25 @@ fn without_its_toolchain_a_stack_is_unavailable_with_a_remedy() {
     ]);
     let reason = "deadheat-no-such-compiler 1.2 or later is not on the PATH";
     let remedy = "https://example.org/compiler";
-    root.deadheat("stacks list")
-        .exits(0)
-        .says(&["fake-absent", "UNAVAILABLE", reason, remedy]);
+    root.deadheat("stacks list").exits(0).says(&[
+        "fake-absent",
+        &format!("unavailable: {reason}"),
+        &format!("to change that: {remedy}"),
+        "0 built, 1 ready to be built, 1 unavailable",
+    ]);
     let list = root.deadheat("stacks list --json").exits(0);
     let list: Value = serde_json::from_str(&list.stdout).expect("the list is JSON");
-    assert_eq!(list[0]["available"], false, "{list}");
-    assert_eq!(
-        (&list[0]["reason"], &list[0]["remedy"]),
-        (&reason.into(), &remedy.into()),
-        "{list}"
-    );
-    assert_eq!(list[1]["available"], true, "{list}");
+    let state = json!({ "is": "unavailable", "reason": reason, "remedy": remedy });
+    assert_eq!(list[0]["state"], state, "{list}");
+    assert_eq!(list[1]["state"], json!({ "is": "ready" }), "{list}");
+    // Of the others nothing is said.
+    let one = root.deadheat("stacks list fake-g* --json").exits(0);
+    let one: Value = serde_json::from_str(&one.stdout).expect("the list is JSON");
+    assert_eq!((one.as_array().map(Vec::len), &one[0]), (Some(1), &list[1]));
+    root.deadheat("stacks list nobody")
+        .exits(2)
+        .has_no_data()
+        .tells(&["no stack matches `nobody`"]);
     // It is told of, but nothing has failed.
     root.run("")
         .exits(0)

@@ -117,7 +117,12 @@ fn a_published_table_is_repeated_as_it_was_and_reported_beside_it() {
         .collect();
     assert_eq!(exact, [(200, 200), (200, 200)], "in each of two blocks");
     assert_eq!(windows(&session.record, "n200-c3-http1.0-close").len(), 2);
-    assert!(!root.told("HTTP/1.0").is_empty(), "as ab speaks it");
+    let told = root.told("HTTP/1.0").len();
+    assert_eq!(
+        told,
+        2 + 4,
+        "by each check, and each trial: as ab speaks it"
+    );
     let table = &session.record.header.published[0];
     assert_eq!(
         (table.document.as_str(), table.table.id.as_str()),

@@ -87,6 +87,34 @@ pub fn select(
     })
 }
 
+/// Picks stacks by `globs`, a name without a colon with all its variants; everything when there are none.
+///
+/// # Errors
+/// Every glob that matches nothing.
+pub fn select_targets(
+    catalogue: &Catalogue,
+    globs: &[String],
+) -> Result<Vec<TargetId>, SelectError> {
+    let mut problems = Vec::new();
+    let chosen = choose(
+        "stack",
+        &stack_choices(catalogue),
+        globs,
+        true,
+        &mut problems,
+    );
+    if !problems.is_empty() {
+        return Err(SelectError { problems });
+    }
+    let targets = catalogue.stacks.iter().zip(chosen);
+    Ok(targets
+        .flat_map(|(stack, chosen)| match globs.is_empty() {
+            true => stack.manifest.targets(),
+            false => keep(stack.manifest.targets(), &chosen),
+        })
+        .collect())
+}
+
 /// A name, and what may stand after its colon, the default first. A stack without variants has one, without a name.
 struct Choice {
     name: String,

@@ -1,6 +1,6 @@
 //! What must hold in a `stack.toml` beside its types.
 
-use deadheat_model::stack::{StackManifest, Toolchain, Variant};
+use deadheat_model::stack::{Http, StackManifest, Toolchain, Variant};
 
 use super::{
     checks::Checks,
@@ -27,6 +27,7 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workl
     checks.text(&["framework"], &manifest.framework);
     checks.text(&["database", "driver"], &manifest.database.driver);
     check_workloads(checks, manifest, workloads);
+    check_http(checks, &["http"], manifest.http);
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
         check_toolchain(checks, &["toolchain", &index.to_string()], toolchain);
     }
@@ -80,6 +81,15 @@ fn check_toolchain(checks: &mut Checks<'_, '_>, path: &[&str], toolchain: &Toolc
     }
 }
 
+/// `path` leads to the section: a stack's or a variant's.
+fn check_http(checks: &mut Checks<'_, '_>, path: &[&str], http: Http) {
+    if http.pipelining && !http.keep_alive {
+        let path = [path, &["pipelining"]].concat();
+        let title = "a connection that is closed after every answer has no second request";
+        checks.refuse(&path, title, "leave out this or `keep-alive = false`");
+    }
+}
+
 fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
     for (index, locked) in manifest.locked.iter().enumerate() {
         let path = ["locked", &index.to_string(), "file"];
@@ -125,6 +135,9 @@ fn check_variant(checks: &mut Checks<'_, '_>, index: &str, variant: &Variant) {
     }
     if let Some(command) = &variant.command {
         checks.command(&at("command"), command);
+    }
+    if let Some(http) = variant.http {
+        check_http(checks, &at("http"), http);
     }
     if let Some(database) = &variant.database {
         checks.text(&["variant", index, "database", "driver"], &database.driver);

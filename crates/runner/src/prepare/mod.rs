@@ -26,4 +26,5 @@ pub use host::{Host, search_path};
 pub use inspect::{Inspection, Program, Unavailable, inspect};
 pub use setup::{ChosenStack, DatabaseNeed, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
 pub use setup_run::{SetupOutcome, SetupProgress, run_setup};
+pub use stamp::is_built;
 pub use toolchain::{FoundProgram, UnfitProgram, check_program};

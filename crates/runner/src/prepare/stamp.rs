@@ -179,7 +179,7 @@ pub(super) fn forget_fetched(stack: &Stack) {
 }
 
 /// Whether the stack was built here before, and what came of it is still there.
-pub(super) fn is_built(stack: &Stack) -> bool {
+pub fn is_built(stack: &Stack) -> bool {
     let mut artefacts = stack.manifest.build.artefacts.iter();
     built(stack).exists() && artefacts.all(|artefact| stack.dir.join(artefact).exists())
 }

@@ -18,8 +18,9 @@ mod trial;
 use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{
-    Event, JournalEntry, Plan, SessionHeader,
+    Event, JournalEntry, Plan, SessionHeader, TargetId,
     session::{EndReason, SCHEMA, TargetRecord},
+    trial::Phase,
 };
 
 use self::{
@@ -36,6 +37,7 @@ pub use self::{
     machine::describe_machine,
     options::{PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
+    preparation::Passed,
 };
 use crate::{
     manifest::SelectedWorkload,
@@ -81,6 +83,7 @@ pub fn run(
         services,
         on_event,
         interrupt,
+        loads: true,
     };
     let prepared: Vec<Prepared> = preparing.all();
     let Preparing {
@@ -141,6 +144,43 @@ pub fn run(
     })
 }
 
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The folder with all logs; [`Checked::logs`] says which of them a failure is about.
+    pub folder: PathBuf,
+    /// The targets, in the order in which they were asked for. Fewer when the check was interrupted.
+    pub targets: Vec<CheckedTarget>,
+}
+
+/// A target that was checked.
+#[derive(Clone, Debug)]
+pub struct CheckedTarget {
+    /// What became of it.
+    pub record: TargetRecord,
+    /// Workloads that it answers rightly.
+    pub passed: Vec<Passed>,
+}
+
+impl Checked {
+    /// The logs that a failure of `target` in `phase` is about: those that are there, because something was written.
+    pub fn logs(&self, target: &TargetId, phase: Phase) -> Vec<PathBuf> {
+        let names = match phase {
+            Phase::Fetch => vec![format!("{}.fetch", target.stack)],
+            Phase::Build => vec![format!("{}.build", target.stack)],
+            Phase::Service => ["postgres-initdb", "postgres", "upstream"]
+                .map(str::to_owned)
+                .into(),
+            _ => vec![preparation::log_name(target)],
+        };
+        let paths = names
+            .iter()
+            .map(|name| self.folder.join(format!("{name}.log")));
+        let written = |path: &PathBuf| path.metadata().is_ok_and(|found| found.len() > 0);
+        paths.filter(written).collect()
+    }
+}
+
 /// Checks targets for all their workloads without measuring: the same preparation as a session's, with nothing pinned,
 /// so that a variant made for more CPUs than pinning would leave it is checked too.
 ///
@@ -150,7 +190,7 @@ pub fn check(
     options: &SessionOptions,
     on_event: &mut dyn FnMut(&Event),
     interrupt: &AtomicBool,
-) -> Result<Vec<TargetRecord>, SessionError> {
+) -> Result<Checked, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
     let pinning = share_out(PinningMode::Off);
     let services = Services::start(options, &folder, &pinning, on_event)?;
@@ -161,8 +201,17 @@ pub fn check(
         services,
         on_event,
         interrupt,
+        loads: false,
     };
-    Ok(preparing.all().into_iter().map(|one| one.record).collect())
+    let prepared = preparing.all().into_iter();
+    let targets = prepared.map(|one| CheckedTarget {
+        record: one.record,
+        passed: one.passed,
+    });
+    Ok(Checked {
+        targets: targets.collect(),
+        folder: folder.logs(),
+    })
 }
 
 /// How long a trial's server may take to its first correct answer unless the user says otherwise.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Event,
+    Event, TargetId,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState, WorkloadFailure},
     trial::{Phase, TrialFailure},
@@ -26,7 +26,7 @@ use crate::{
     prepare::{
         BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, Unavailable, inspect,
     },
-    verify::{Depth, Verifier},
+    verify::{CONNECTIONS, Declared, Depth, Verifier},
 };
 
 /// Prepares all targets of a session.
@@ -37,14 +37,35 @@ pub(super) struct Preparing<'a> {
     pub(super) services: Services,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
     pub(super) interrupt: &'a AtomicBool,
+    /// Whether loads follow.
+    pub(super) loads: bool,
 }
 
 /// A target that was prepared.
 pub(super) struct Prepared {
     /// For the record.
     pub(super) record: TargetRecord,
+    /// Workloads that it answers rightly.
+    pub(super) passed: Vec<Passed>,
     /// For the plan, when it can be measured.
     pub(super) participant: Option<Participant>,
+}
+
+/// A workload that a target answers rightly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Its id.
+    pub workload: String,
+    /// How many probes were answered.
+    pub probes: u32,
+}
+
+/// What was found out of a target that was started.
+struct Verified {
+    /// The time to its first right answer.
+    ready: Duration,
+    passed: Vec<Passed>,
+    failed: Vec<WorkloadFailure>,
 }
 
 /// A target with those of the session's workloads that it answers and is asked for.
@@ -113,24 +134,27 @@ impl Preparing<'_> {
             .inspection
             .availability(&host, &target.stack, &target.target, self.pinning)
             .or_else(|| answers_nothing(target, self.options));
-        let (state, failed_workloads, ready) = match missing {
-            Some(Unavailable { reason, remedy }) => (
-                TargetState::Unavailable { reason, remedy },
-                Vec::new(),
-                None,
-            ),
+        let (state, verified) = match missing {
+            Some(Unavailable { reason, remedy }) => {
+                (TargetState::Unavailable { reason, remedy }, None)
+            }
             None => self.build_and_verify(&host, target, stack),
         };
-        let participant = ready.map(|ready| {
-            let mut participant = participant(target, self.options, Some(ready));
+        let participant = verified.as_ref().map(|verified| {
+            let ready = Some(verified.ready);
+            let mut participant = participant(target, self.options, ready);
             participant
                 .workloads
-                .retain(|id| !failed_workloads.iter().any(|one| one.workload == *id));
+                .retain(|id| !verified.failed.iter().any(|one| one.workload == *id));
             participant
+        });
+        let (passed, failed) = verified.map_or_else(Default::default, |verified| {
+            (verified.passed, verified.failed)
         });
         let inspection = &stack.inspection;
         Prepared {
-            record: record_of(target, inspection, state, failed_workloads),
+            record: record_of(target, inspection, state, failed),
+            passed,
             participant,
         }
     }
@@ -140,7 +164,7 @@ impl Preparing<'_> {
         host: &Host<'_>,
         target: &SelectedTarget,
         stack: &mut StackState,
-    ) -> (TargetState, Vec<WorkloadFailure>, Option<Duration>) {
+    ) -> (TargetState, Option<Verified>) {
         let build = match &stack.build {
             Some(done) => done.clone(),
             None => {
@@ -151,8 +175,8 @@ impl Preparing<'_> {
         };
         let verified = build.and_then(|build| Ok((build, self.verify(target)?)));
         match verified {
-            Ok((build, (ready, failed))) => (TargetState::Ready { build }, failed, Some(ready)),
-            Err(failure) => (TargetState::Failed(failure), Vec::new(), None),
+            Ok((build, verified)) => (TargetState::Ready { build }, Some(verified)),
+            Err(failure) => (TargetState::Failed(failure), None),
         }
     }
 
@@ -193,13 +217,15 @@ impl Preparing<'_> {
     }
 
     /// Starts the target once and asks it everything: the time to its first answer, and what it does not do.
-    fn verify(
-        &mut self,
-        target: &SelectedTarget,
-    ) -> Result<(Duration, Vec<WorkloadFailure>), TrialFailure> {
+    fn verify(&mut self, target: &SelectedTarget) -> Result<Verified, TrialFailure> {
         let options = self.options;
+        let mut verified = Verified {
+            ready: Duration::ZERO,
+            passed: Vec::new(),
+            failed: Vec::new(),
+        };
         let Some(first) = answered(target, options).next() else {
-            return Ok((Duration::ZERO, Vec::new()));
+            return Ok(verified);
         };
         let (pinned, cpus) = server_cpus(target, self.pinning);
         let launch = Launch {
@@ -207,9 +233,7 @@ impl Preparing<'_> {
             supervision: &options.supervision,
             pinned,
             cpus,
-            log: self
-                .folder
-                .log(&format!("{}-check", target.target.file_stem())),
+            log: self.folder.log(&log_name(&target.target)),
             timeout: options.start_timeout,
         };
         let readiness = Readiness::of(
@@ -225,49 +249,68 @@ impl Preparing<'_> {
             Err(StartError::Failed(failure)) => return Err(failure),
             Err(StartError::Interrupted) => return Err(interrupted(target)),
         };
-        let mut failed = Vec::new();
         for workload in answered(target, options) {
             (self.on_event)(&Event::PrepareStarted {
                 target: target.target.clone(),
                 step: format!("verify {}", workload.manifest.id),
             });
-            if let Err(failure) = self.verify_workload(&server, workload) {
-                failed.push(WorkloadFailure {
-                    workload: workload.manifest.id.clone(),
+            let id = workload.manifest.id.clone();
+            match self.verify_workload(&server, target, workload) {
+                Ok(probes) => verified.passed.push(Passed {
+                    workload: id,
+                    probes,
+                }),
+                Err(failure) => verified.failed.push(WorkloadFailure {
+                    workload: id,
                     failure,
-                });
+                }),
             }
         }
-        let ready = server.ready;
+        verified.ready = server.ready;
         server.stop()?;
-        Ok((ready, failed))
+        Ok(verified)
     }
 
+    /// The number of probes that passed.
     fn verify_workload(
         &mut self,
         server: &Server,
+        target: &SelectedTarget,
         workload: &SelectedWorkload,
-    ) -> Result<(), TrialFailure> {
+    ) -> Result<u32, TrialFailure> {
         if let Some(failure) = self.services.failure_for(&workload.manifest.oracle) {
             return Err(failure.clone());
         }
+        let declared = Declared::by(&target.stack.manifest, &target.target);
+        let loads = workload.points.iter().map(|point| point.connections);
+        let most = loads.filter(|_| self.loads).max().unwrap_or(0);
+        let clients = most.max(CONNECTIONS as u32);
+        let mut probes = 0;
         for (index, point) in workload.points.iter().enumerate() {
             let fixtures = &mut self.services.fixtures;
             let seed = self.options.seed;
-            let mut verifier =
-                Verifier::new(server.address, &workload.manifest, point, fixtures, seed);
-            // What must be refused is the same at every load point.
+            let (address, manifest) = (server.address, &workload.manifest);
+            let mut verifier = Verifier::new(address, declared, manifest, point, fixtures, seed);
+            // What must be refused, and what holds for connections, is the same at every load point.
             let depth = if index == 0 {
+                verifier
+                    .check_room(clients)
+                    .map_err(|fault| server.failure(Phase::Service, fault.to_string()))?;
                 Depth::Full
             } else {
                 Depth::Brief
             };
-            verifier
+            probes += verifier
                 .verify(depth)
                 .map_err(|fault| server.failure(Phase::VerifyBefore, fault.to_string()))?;
         }
-        Ok(())
+        Ok(probes)
     }
+}
+
+/// The log of a target's server while it is checked.
+pub(super) fn log_name(target: &TargetId) -> String {
+    format!("{}-check", target.file_stem())
 }
 
 fn record_of(

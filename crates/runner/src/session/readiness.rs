@@ -49,7 +49,8 @@ impl Readiness {
         // A refused connection is the usual answer so far, and cheaper to find out this way.
         TcpStream::connect_timeout(&address, ATTEMPT)
             .map_err(|error| format!("connecting: {error}"))?;
-        let client = Client::with_timeout(address, ATTEMPT);
-        text_answer(&client, &self.path, self.body.as_deref()).map_err(|fault| fault.to_string())
+        let mut client = Client::with_timeout(address, ATTEMPT);
+        text_answer(&mut client, &self.path, self.body.as_deref())
+            .map_err(|fault| fault.to_string())
     }
 }

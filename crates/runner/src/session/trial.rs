@@ -11,7 +11,6 @@ use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Observation, Schedule, TrialOutcome, WorkloadManifest,
     load::{Target, Timeouts},
     plan::Pinning,
-    stack::Pool,
     trial::{Measured, Noise, Phase, Resources, TrialFailure},
 };
 
@@ -22,7 +21,7 @@ use super::{
 };
 use crate::{
     sampling::Sampler,
-    verify::{Depth, Fault, Fixtures, Verifier},
+    verify::{Declared, Depth, Fault, Fixtures, Verifier},
 };
 
 /// The width of the bins of the time series.
@@ -124,6 +123,7 @@ fn measure(
     let mut sampler = Sampler::new(server.child(), request.pinning);
     let mut verifier = Verifier::new(
         address,
+        Declared::by(&request.target.stack.manifest, &request.target.target),
         request.workload,
         request.point,
         fixtures,
@@ -138,6 +138,9 @@ fn measure(
         .map_err(|fault| wrong(server, Phase::VerifyBefore, fault))?;
     let counted = verifier
         .service_count()
+        .map_err(|fault| wrong(server, Phase::Service, fault))?;
+    let sessions = verifier
+        .sessions()
         .map_err(|fault| wrong(server, Phase::Service, fault))?;
 
     let spec = load_spec(request, address, exchanges);
@@ -157,17 +160,9 @@ fn measure(
     verifier
         .check_service_count(counted, &load)
         .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
-    if let Pool::Size(size) = request
-        .target
-        .stack
-        .manifest
-        .database(&request.target.target)
-        .pool
-    {
-        verifier
-            .check_pool(size)
-            .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
-    }
+    verifier
+        .check_pool("users under load", sessions, load.total.succeeded)
+        .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
     let verified_after = verifier
         .verify(Depth::Brief)
         .map_err(|fault| with_load(wrong(server, Phase::VerifyAfter, fault)))?;

@@ -1,51 +1,37 @@
-//! The client that probes: one request at a time, over connections that are kept.
+//! The client that probes: one request at a time, over a connection that is kept as long as the server keeps it.
 
-use std::{io::Read, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
-use deadheat_model::load::{Body, RequestSpec};
-use ureq::{Agent, SendBody, http};
+use deadheat_model::load::RequestSpec;
 
-use super::Fault;
-
-/// A probe that takes longer has failed; the slowest right answer takes a second or two.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::{
+    Fault, PATIENCE,
+    wire::{Answer, NoReply, Wire},
+};
 
 /// Sends probes to one server.
 pub struct Client {
-    agent: Agent,
     address: SocketAddr,
-}
-
-/// An answer, read whole.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) content_type: String,
-    pub(super) body: Vec<u8>,
+    patience: Duration,
+    kept: Option<Wire>,
 }
 
 impl Client {
-    /// A client of the server at `address`, which uses no proxy and follows no redirect.
+    /// A client of the server at `address`.
     pub fn new(address: SocketAddr) -> Self {
         Self::with_timeout(address, PATIENCE)
     }
 
     /// The same with another bound on each request.
-    pub fn with_timeout(address: SocketAddr, timeout: Duration) -> Self {
-        let config = Agent::config_builder()
-            .proxy(None)
-            .max_redirects(0)
-            .http_status_as_error(false)
-            .timeout_global(Some(timeout))
-            .user_agent("deadheat")
-            .build();
+    pub fn with_timeout(address: SocketAddr, patience: Duration) -> Self {
         Self {
-            agent: config.into(),
             address,
+            patience,
+            kept: None,
         }
     }
 
-    pub(super) fn send(&self, request: &RequestSpec) -> Result<Answer, Fault> {
+    pub(super) fn send(&mut self, request: &RequestSpec) -> Result<Answer, Fault> {
         self.attempt(request).map_err(|error| {
             Fault::new(
                 format!("{} {}", request.method, request.path),
@@ -56,30 +42,21 @@ impl Client {
         })
     }
 
-    fn attempt(&self, request: &RequestSpec) -> Result<Answer, ureq::Error> {
-        let mut builder = http::Request::builder()
-            .method(request.method.as_str())
-            .uri(format!("http://{}{}", self.address, request.path));
-        for (name, value) in &request.headers {
-            builder = builder.header(name, value);
-        }
-        let mut response = match &request.body {
-            Body::None => self.agent.run(builder.body(())?)?,
-            Body::Sized(bytes) => self.agent.run(builder.body(bytes.as_slice())?)?,
-            Body::Chunked(bytes) => {
-                // A reader's length is not known beforehand, so it is sent in chunks.
-                let mut reader = bytes.as_slice();
-                let body = SendBody::from_reader(&mut reader as &mut dyn Read);
-                self.agent.run(builder.body(body)?)?
+    fn attempt(&mut self, request: &RequestSpec) -> Result<Answer, NoReply> {
+        if let Some(wire) = self.kept.take() {
+            match self.ask(wire, request) {
+                // A server may close a connection that idles.
+                Err(NoReply::Closed) => {}
+                answered => return answered,
             }
-        };
-        let content_type = response.headers().get("content-type");
-        Ok(Answer {
-            status: response.status().as_u16(),
-            content_type: content_type
-                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-                .unwrap_or_default(),
-            body: response.body_mut().read_to_vec()?,
-        })
+        }
+        let wire = Wire::open(self.address, self.patience)?;
+        self.ask(wire, request)
+    }
+
+    fn ask(&mut self, mut wire: Wire, request: &RequestSpec) -> Result<Answer, NoReply> {
+        let reply = wire.ask(request)?;
+        self.kept = reply.keeps.then_some(wire);
+        Ok(reply.answer)
     }
 }

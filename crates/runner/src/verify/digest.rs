@@ -2,10 +2,14 @@
 
 use deadheat_model::load::{Content, RequestSpec};
 
-use super::{Depth, Fault, Verifier};
+use super::{
+    Depth, Fault, Verifier,
+    question::{Question, Wanted},
+    refusals::BAD,
+};
 
 /// What is not a number of rounds: nothing, zero, negative, a word, and none at all.
-const BAD: [&str; 5] = ["rounds=", "rounds=0", "rounds=-1", "rounds=many", ""];
+const BAD_ROUNDS: [&str; 5] = ["rounds=", "rounds=0", "rounds=-1", "rounds=many", ""];
 
 impl Verifier<'_> {
     pub(super) fn right_digest(&self) -> Content {
@@ -15,9 +19,19 @@ impl Verifier<'_> {
         }
     }
 
+    /// Questions with different numbers of rounds, so that their answers differ.
+    pub(super) fn digest_questions(&mut self, count: usize) -> Vec<Question> {
+        (1..=count as u32)
+            .map(|rounds| {
+                let path = self.workload.path.replace("{rounds}", &rounds.to_string());
+                let bytes = self.fixtures.blob.digest(rounds).into_bytes();
+                self.question(RequestSpec::get(path), Content::Exact { bytes })
+            })
+            .collect()
+    }
+
     pub(super) fn verify_digest(&mut self, depth: Depth) -> Result<(), Fault> {
-        let request = self.request();
-        self.expect_right(&request)?;
+        self.expect_right()?;
         self.fixtures.blob.swap().map_err(|error| {
             Fault::new(
                 self.fixtures.blob.path().display().to_string(),
@@ -26,9 +40,9 @@ impl Verifier<'_> {
                 error.to_string(),
             )
         })?;
-        let content = self.right_digest();
+        let (request, content) = (self.request(), self.right_digest());
         let rule = "the file is read for each request (it was swapped after the answer before)";
-        self.expect_content(rule, &request, &content)?;
+        self.expect_content(rule, request, content)?;
         if depth == Depth::Full {
             let path = self
                 .workload
@@ -37,11 +51,14 @@ impl Verifier<'_> {
                 .next()
                 .unwrap_or_default()
                 .to_owned();
-            for query in BAD {
-                let bad = RequestSpec::get(format!("{path}?{query}"));
-                self.expect_status("a bad number of rounds is refused", &bad, 400)?;
+            for query in BAD_ROUNDS {
+                let bad = Question {
+                    request: RequestSpec::get(format!("{path}?{query}")),
+                    wanted: Wanted::Status(BAD),
+                };
+                self.expect("a bad number of rounds is refused", &bad)?;
             }
-            self.expect_right(&request)?;
+            self.expect_right()?;
         }
         Ok(())
     }

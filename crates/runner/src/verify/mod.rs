@@ -2,25 +2,39 @@
 
 mod blob;
 mod client;
+mod connections;
+mod crowd;
 mod digest;
 mod fault;
 mod greeting;
+mod pool;
+mod question;
+mod refusals;
 mod relay;
 mod users;
+mod wire;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, ops::RangeInclusive, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadPoint, Observation, WorkloadManifest,
+    Exchange, LoadPoint, Observation, TargetId, WorkloadManifest,
     load::{Content, Expectation, RequestSpec, StatusSet},
+    stack::{Http, Pool, StackManifest},
     workload::Oracle,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub use self::{blob::Blob, client::Client, fault::Fault};
-use self::{client::Answer, fault::shown};
+pub use self::{blob::Blob, client::Client, crowd::CONNECTIONS, fault::Fault};
+use self::{
+    fault::shown,
+    question::{Question, Wanted},
+    wire::Answer,
+};
 use crate::services::{Postgres, Upstream};
+
+/// A probe that takes longer has failed; the slowest right answer takes a second or two.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the oracles compare with: what the stacks read, and the services behind them.
 pub struct Fixtures {
@@ -36,7 +50,7 @@ pub struct Fixtures {
 ///
 /// # Errors
 /// What came instead.
-pub fn text_answer(client: &Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
+pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
     let answer = client.send(&RequestSpec::get(path))?;
     let right = body.is_none_or(|body| answer.body == body.as_bytes());
     if answer.status == 200 && right {
@@ -50,18 +64,39 @@ pub fn text_answer(client: &Client, path: &str, body: Option<&str>) -> Result<()
     ))
 }
 
+/// What a stack says of itself, which its answers are checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    /// What it does of HTTP.
+    pub http: Http,
+    /// Its connections to PostgreSQL.
+    pub pool: Pool,
+}
+
+impl Declared {
+    /// What `manifest` says of `target`.
+    pub fn by(manifest: &StackManifest, target: &TargetId) -> Self {
+        Self {
+            http: manifest.http(target),
+            pool: manifest.database(target).pool,
+        }
+    }
+}
+
 /// How much is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Right answers, and that they are made anew for each request. Around every trial.
     Brief,
-    /// The same, and what must be refused. Once per session, and for conformance.
+    /// The same, what must be refused, and everything about connections. Once per session, and for conformance.
     Full,
 }
 
 /// Checks one stack's answers for one workload at one load point.
 pub struct Verifier<'a> {
+    address: SocketAddr,
     client: Client,
+    declared: Declared,
     workload: &'a WorkloadManifest,
     point: &'a LoadPoint,
     fixtures: &'a mut Fixtures,
@@ -73,13 +108,16 @@ impl<'a> Verifier<'a> {
     /// A verifier of the server at `address`. Random requests follow from `seed`.
     pub fn new(
         address: SocketAddr,
+        declared: Declared,
         workload: &'a WorkloadManifest,
         point: &'a LoadPoint,
         fixtures: &'a mut Fixtures,
         seed: u64,
     ) -> Self {
         Self {
+            address,
             client: Client::new(address),
+            declared,
             workload,
             point,
             fixtures,
@@ -97,20 +135,18 @@ impl<'a> Verifier<'a> {
         match &self.workload.oracle {
             Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. } => {
                 // Twice, because the second answer comes over a connection that was used before.
-                self.expect_right(&self.request())?;
-                self.expect_right(&self.request())?;
+                self.expect_right()?;
+                self.expect_right()?;
             }
             Oracle::Greeting => self.verify_greeting(depth)?,
             Oracle::DigestChain => self.verify_digest(depth)?,
             Oracle::Users => self.verify_users(depth)?,
-            Oracle::Relayed => self.verify_relay(depth)?,
+            Oracle::Relayed => self.verify_relay()?,
         }
         if depth == Depth::Full {
-            self.expect_status(
-                "an unknown path",
-                &RequestSpec::get("/deadheat-no-such-path"),
-                404,
-            )?;
+            self.verify_connections()?;
+            self.verify_refusals()?;
+            self.verify_crowd()?;
         }
         Ok(self.passed)
     }
@@ -128,7 +164,7 @@ impl<'a> Verifier<'a> {
         // JSON may be spaced freely, so its length is this stack's own; every answer under load must have it.
         let length = match content.length() {
             Some(length) => length,
-            None => self.expect_right(&request)?.body.len() as u64,
+            None => self.expect_right()?.body.len() as u64,
         };
         let expect = Expectation {
             status: StatusSet::just(200),
@@ -164,13 +200,22 @@ impl<'a> Verifier<'a> {
         before: Option<u64>,
         load: &Observation,
     ) -> Result<(), Fault> {
+        // A request in flight at the end, or failed, may or may not have come so far.
+        let asked = format!("{} under load", self.workload.id);
+        self.expect_service_count(&asked, before, load.total.succeeded..=load.total.issued)
+    }
+
+    fn expect_service_count(
+        &mut self,
+        asked: &str,
+        before: Option<u64>,
+        expected: RangeInclusive<u64>,
+    ) -> Result<(), Fault> {
         let (Some(before), Some(after)) = (before, self.service_count()?) else {
             return Ok(());
         };
-        let asked = after.saturating_sub(before);
-        // A request in flight at the end, or failed, may or may not have come so far.
-        let (least, most) = (load.total.succeeded, load.total.issued);
-        if (least..=most).contains(&asked) {
+        let times = after.saturating_sub(before);
+        if expected.contains(&times) {
             return Ok(());
         }
         let service = if self.workload.oracle == Oracle::Users {
@@ -178,31 +223,16 @@ impl<'a> Verifier<'a> {
         } else {
             "the upstream was asked"
         };
+        let (least, most) = expected.into_inner();
+        let expected = match least == most {
+            true => format!("{least} times for as many requests"),
+            false => format!("between {least} and {most} times, one for each request"),
+        };
         Err(Fault::new(
-            format!("{} under load", self.workload.id),
+            asked.to_owned(),
             "the service behind the answer is asked once per request",
-            format!("between {least} and {most} times, one for each request"),
-            format!("{service} {asked} times"),
-        ))
-    }
-
-    /// Checks that the stack holds no more database connections than it declares.
-    ///
-    /// # Errors
-    /// When it holds more, or the database cannot be asked.
-    pub fn check_pool(&mut self, size: u32) -> Result<(), Fault> {
-        if self.workload.oracle != Oracle::Users {
-            return Ok(());
-        }
-        let held = self.connections()?;
-        if held <= size {
-            return Ok(());
-        }
-        Err(Fault::new(
-            "users under load".to_owned(),
-            "the pool has the declared size",
-            format!("at most {size} connections to PostgreSQL"),
-            format!("{held} connections"),
+            expected,
+            format!("{service} {times} times"),
         ))
     }
 
@@ -234,52 +264,48 @@ impl<'a> Verifier<'a> {
         })
     }
 
-    /// Sends `request` and checks the whole answer against what is right now.
-    fn expect_right(&mut self, request: &RequestSpec) -> Result<Answer, Fault> {
+    /// The workload's own question so many times; each has an answer of its own where the workload can have that.
+    fn questions(&mut self, count: usize) -> Result<Vec<Question>, Fault> {
+        Ok(match self.workload.oracle {
+            Oracle::Greeting => (0..count).map(|_| self.greeting()).collect(),
+            Oracle::DigestChain => self.digest_questions(count),
+            _ => {
+                let content = self.right_content()?;
+                vec![self.question(self.request(), content); count]
+            }
+        })
+    }
+
+    fn question(&self, request: RequestSpec, content: Content) -> Question {
+        let content_type = self.workload.content_type.clone();
+        Question {
+            request,
+            wanted: Wanted::Right {
+                content_type,
+                content,
+            },
+        }
+    }
+
+    /// Asks the workload's own request and checks the whole answer against what is right now.
+    fn expect_right(&mut self) -> Result<Answer, Fault> {
         let content = self.right_content()?;
-        self.expect_content("the answer is right", request, &content)
+        self.expect_content("the answer is right", self.request(), content)
     }
 
     fn expect_content(
         &mut self,
         rule: &'static str,
-        request: &RequestSpec,
-        content: &Content,
+        request: RequestSpec,
+        content: Content,
     ) -> Result<Answer, Fault> {
-        let what = format!("{} {}", request.method, request.path);
-        let answer = self.expect_status(rule, request, 200)?;
-        let wanted_type = &self.workload.content_type;
-        if !answer.content_type.starts_with(wanted_type.as_str()) {
-            let got = format!("`{}`", answer.content_type);
-            return Err(Fault::new(
-                what,
-                "the content type is right",
-                format!("`{wanted_type}`"),
-                got,
-            ));
-        }
-        if !content.matches(&answer.body) {
-            let (expected, got) = (fault::described(content), shown(&answer.body));
-            return Err(Fault::new(what, rule, expected, got));
-        }
-        Ok(answer)
+        self.expect(rule, &self.question(request, content))
     }
 
-    fn expect_status(
-        &mut self,
-        rule: &'static str,
-        request: &RequestSpec,
-        status: u16,
-    ) -> Result<Answer, Fault> {
-        let answer = self.client.send(request)?;
-        if answer.status != status {
-            return Err(Fault::new(
-                format!("{} {}", request.method, request.path),
-                rule,
-                format!("status {status}"),
-                format!("status {} with {}", answer.status, shown(&answer.body)),
-            ));
-        }
+    /// Asks, and counts the probe if the answer is right.
+    fn expect(&mut self, rule: &'static str, question: &Question) -> Result<Answer, Fault> {
+        let answer = self.client.send(&question.request)?;
+        question.judge(&question.name(), rule, &answer)?;
         self.passed += 1;
         Ok(answer)
     }

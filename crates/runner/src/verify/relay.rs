@@ -3,7 +3,7 @@
 use deadheat_model::load::Content;
 
 use super::{
-    Depth, Fault, Verifier,
+    Fault, Verifier,
     users::{fault, missing},
 };
 use crate::services::upstream;
@@ -15,25 +15,13 @@ pub(super) fn right_content() -> Content {
 }
 
 impl Verifier<'_> {
-    pub(super) fn verify_relay(&mut self, depth: Depth) -> Result<(), Fault> {
+    /// Once: an answer that is kept shows from the second one on, and that is the load's, or the crowd's
+    /// (`expect_service_count`). Every probe takes as long as the upstream does.
+    pub(super) fn verify_relay(&mut self) -> Result<(), Fault> {
         let before = self.relayed()?;
-        let request = self.request();
-        // An answer that is kept shows from the second one on; around a trial the load itself is the second one
-        // (`check_service_count`), because every probe takes as long as the upstream does.
-        let probes = if depth == Depth::Full { 2 } else { 1 };
-        for _ in 0..probes {
-            self.expect_right(&request)?;
-        }
-        let asked = self.relayed()? - before;
-        if asked == probes {
-            return Ok(());
-        }
-        Err(Fault::new(
-            format!("GET {}", request.path),
-            "the upstream is asked once for each request",
-            format!("{probes} to the upstream for {probes}"),
-            format!("the upstream counted {asked}"),
-        ))
+        self.expect_right()?;
+        let asked = format!("{} {}", self.workload.method, self.workload.path);
+        self.expect_service_count(&asked, Some(before), 1..=1)
     }
 
     pub(super) fn relayed(&mut self) -> Result<u64, Fault> {

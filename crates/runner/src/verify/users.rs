@@ -26,7 +26,7 @@ impl Verifier<'_> {
         // A server without pg_stat_statements counts late; that is waited for once a session, not around each trial.
         let counts = lag.is_zero() || depth == Depth::Full;
         let before = self.statements()?;
-        self.expect_right(&request)?;
+        self.expect_right()?;
         let rows = self.postgres()?.first_users(ROWS).map_err(fault)?;
         // Every row, so that a single one that is kept shows.
         for (id, _) in &rows {
@@ -35,13 +35,13 @@ impl Verifier<'_> {
         }
         let content = self.right_users()?;
         let rule = "rows are read for each request (all were changed after the answer before)";
-        let shown = self.expect_content(rule, &request, &content);
+        let shown = self.expect_content(rule, request.clone(), content);
         // Put back whatever the answer was: the next stack finds the table as this one did.
         for (id, email) in &rows {
             self.postgres()?.change_user(*id, email).map_err(fault)?;
         }
         shown?;
-        self.expect_right(&request)?;
+        self.expect_right()?;
         if !counts {
             return Ok(());
         }
@@ -66,11 +66,7 @@ impl Verifier<'_> {
         Ok(!self.postgres()?.count_lag().is_zero())
     }
 
-    pub(super) fn connections(&mut self) -> Result<u32, Fault> {
-        self.postgres()?.stack_connections().map_err(fault)
-    }
-
-    fn postgres(&mut self) -> Result<&mut Postgres, Fault> {
+    pub(super) fn postgres(&mut self) -> Result<&mut Postgres, Fault> {
         self.fixtures
             .postgres
             .as_mut()

@@ -4,3 +4,4 @@ mod manifest;
 mod prepare;
 mod process;
 mod services;
+mod verify;

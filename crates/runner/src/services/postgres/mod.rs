@@ -5,6 +5,7 @@
 mod admin;
 mod binaries;
 mod cluster;
+mod connections;
 mod database;
 mod download;
 mod endpoint;
@@ -20,6 +21,7 @@ use std::{
     time::Duration,
 };
 
+pub use connections::Room;
 pub use source::{Mirror, Places, Source};
 pub use users::USERS;
 
@@ -223,16 +225,24 @@ impl Postgres {
     /// When the server does not answer.
     pub fn stack_connections(&self) -> Result<u32, ServiceError> {
         let Database { admin, role, .. } = &self.database;
-        let count: i64 = self.logged(admin.run("counting the stacks' connections", |client| {
-            // Without a role of their own, Deadheat's connection is the one that asks.
-            let row = client.query_one(
-                "select count(*) from pg_stat_activity \
-                 where usename = $1 and datname = current_database() and pid <> pg_backend_pid()",
-                &[role],
-            )?;
-            row.try_get(0)
-        }))?;
-        Ok(count as u32)
+        self.logged(connections::held(admin, role))
+    }
+
+    /// Connections opened to the database since its beginning, Deadheat's own among them; `None` before PostgreSQL 14,
+    /// which does not count them. A connection is counted when it ends at the latest.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn sessions(&self) -> Result<Option<u64>, ServiceError> {
+        self.logged(connections::sessions(&self.database.admin))
+    }
+
+    /// How many connections the server takes, and how many of them are free now.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn room(&self) -> Result<Room, ServiceError> {
+        self.logged(connections::room(&self.database.admin))
     }
 
     /// Ends it and deletes what was made. A second time does nothing.

@@ -71,6 +71,11 @@ mistakes! {
     artefact_outside: stack("go", "\n[build]\nartefacts = [\"../secret\", \"/etc\", \"out\"]\n");
     environment_of_the_contract: stack("go", "env = { PORT = \"80\", NODE_ENV = \"production\" }\n");
     variant_for_no_cpus: stack("go", "\n[[variant]]\nid = \"a\"\ndescription = \" \"\ncpus = 0\n");
+    pipelining_on_connections_that_close: stack(
+        "go",
+        "\n[http]\npipelining = true\nkeep-alive = false\n\n\
+         [[variant]]\nid = \"a\"\ndescription = \"A\"\n[variant.http]\nkeep-alive = false\npipelining = true\n"
+    );
     several_mistakes_at_once: stack(
         "go",
         "\n[build]\nartifacts = [\"out\"]\nstep = [[]]\nfetch = 3\n\n[[variant]]\nid = \"A\"\ndescription = \"A\"\n"

@@ -10,6 +10,6 @@ use std::path::PathBuf;
 use deadheat_runner::process::Supervision;
 
 /// The hidden commands, in this crate's test binary.
-fn supervision() -> Supervision {
+pub(crate) fn supervision() -> Supervision {
     Supervision::by(PathBuf::from(env!("CARGO_BIN_EXE_runner-child")))
 }

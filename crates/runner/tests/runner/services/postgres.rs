@@ -62,6 +62,7 @@ fn check(server: &Postgres) {
     assert!(first.is_sorted_by_key(|(id, _)| *id));
 
     assert_eq!(server.stack_connections().unwrap(), 0);
+    check_connections(server);
     let before = server.users_statements().unwrap();
     let mut stack = Client::connect(server.url(), NoTls).unwrap();
     assert_eq!(server.stack_connections().unwrap(), 1);
@@ -88,6 +89,25 @@ fn check(server: &Postgres) {
     let error = server.change_user(USERS + 1, "x").unwrap_err().to_string();
     assert!(error.contains("take an id from 1 to 1000"), "{error}");
     assert!(stack.execute("update users set email = 'x'", &[]).is_err());
+}
+
+/// Connections that came and went are counted, and those that are open take room.
+fn check_connections(server: &Postgres) {
+    let before = server.sessions().unwrap().expect("a server that counts");
+    for _ in 0..5 {
+        drop(Client::connect(server.url(), NoTls).unwrap());
+    }
+    // A server notes the end of a connection some time after the client.
+    let until = Instant::now() + Duration::from_secs(20);
+    while server.sessions().unwrap() < Some(before + 5) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.sessions().unwrap(), Some(before + 5));
+    while server.stack_connections().unwrap() > 0 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let room = server.room().unwrap();
+    assert!(room.most >= 900 && room.free < room.most, "{room:?}");
 }
 
 #[test]

@@ -1,0 +1,210 @@
+//! What a check found, for a person and for a program.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{
+    TargetId,
+    session::TargetState,
+    trial::{Phase, TrialFailure},
+};
+use deadheat_runner::session::{Checked, CheckedTarget};
+use serde_json::{Value, json};
+
+use crate::output;
+
+/// What was found of a target for a workload, or of the target as a whole.
+pub(super) struct Finding {
+    target: TargetId,
+    workload: Option<String>,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Passed {
+        probes: u32,
+    },
+    Failed {
+        failure: TrialFailure,
+        /// Those that it is about.
+        logs: Vec<PathBuf>,
+    },
+    Unavailable {
+        reason: String,
+        remedy: String,
+        /// Whether it may be.
+        allowed: bool,
+    },
+}
+
+/// Everything that a check found, of targets in the order in which they were asked for.
+pub(super) struct Findings {
+    list: Vec<Finding>,
+}
+
+impl Findings {
+    /// Of `checked`, where the targets in `may_lack` may be unavailable; workloads in the order of `workloads`.
+    pub(super) fn of(checked: &Checked, workloads: &[&str], may_lack: &[TargetId]) -> Self {
+        let mut list = Vec::new();
+        for target in &checked.targets {
+            let allowed = may_lack.contains(&target.record.target);
+            list.extend(of_target(checked, target, workloads, allowed));
+        }
+        Self { list }
+    }
+
+    pub(super) fn passed(&self) -> usize {
+        self.count(|outcome| matches!(outcome, Outcome::Passed { .. }))
+    }
+
+    pub(super) fn failed(&self) -> usize {
+        self.count(|outcome| matches!(outcome, Outcome::Failed { .. }))
+    }
+
+    pub(super) fn unavailable(&self) -> usize {
+        self.count(|outcome| matches!(outcome, Outcome::Unavailable { .. }))
+    }
+
+    /// How many are unavailable that may not be.
+    pub(super) fn amiss(&self) -> usize {
+        self.count(|outcome| matches!(outcome, Outcome::Unavailable { allowed: false, .. }))
+    }
+
+    fn count(&self, which: impl Fn(&Outcome) -> bool) -> usize {
+        let outcomes = self.list.iter().map(|finding| &finding.outcome);
+        outcomes.filter(|outcome| which(outcome)).count()
+    }
+
+    /// A line for each, and one for all.
+    pub(super) fn as_text(&self) -> String {
+        let lines = self.list.iter().map(Finding::as_text);
+        let (passed, failed, unavailable) = (self.passed(), self.failed(), self.unavailable());
+        let all = format!("{passed} passed, {failed} failed, {unavailable} unavailable\n");
+        lines.chain([all]).collect()
+    }
+
+    /// docs/formats.md describes it. `logs` is the folder, if it was kept.
+    pub(super) fn as_json(&self, logs: Option<&Path>) -> Value {
+        json!({
+            "passed": self.passed(),
+            "failed": self.failed(),
+            "unavailable": self.unavailable(),
+            "logs": logs,
+            "findings": self.list.iter().map(Finding::as_json).collect::<Value>(),
+        })
+    }
+}
+
+fn of_target(
+    checked: &Checked,
+    target: &CheckedTarget,
+    workloads: &[&str],
+    allowed: bool,
+) -> Vec<Finding> {
+    let id = &target.record.target;
+    let finding = |workload: Option<&str>, outcome| Finding {
+        target: id.clone(),
+        workload: workload.map(str::to_owned),
+        outcome,
+    };
+    let failed = |failure: &TrialFailure| Outcome::Failed {
+        failure: failure.clone(),
+        logs: checked.logs(id, failure.phase),
+    };
+    match &target.record.state {
+        TargetState::Unavailable { reason, remedy } => {
+            let (reason, remedy) = (reason.clone(), remedy.clone());
+            vec![finding(
+                None,
+                Outcome::Unavailable {
+                    reason,
+                    remedy,
+                    allowed,
+                },
+            )]
+        }
+        // What cannot be fetched is missing as much as a program that is not there.
+        TargetState::Failed(failure) if allowed && failure.phase == Phase::Fetch => {
+            let reason = format!("{}: {}", failure.phase.describe(), failure.reason);
+            let remedy = "make the registry that it is fetched from reachable".to_owned();
+            vec![finding(
+                None,
+                Outcome::Unavailable {
+                    reason,
+                    remedy,
+                    allowed,
+                },
+            )]
+        }
+        TargetState::Failed(failure) => vec![finding(None, failed(failure))],
+        TargetState::Ready { .. } => {
+            let outcome = |id: &str| {
+                let passed = target.passed.iter().find(|one| one.workload == id);
+                let wrong = target.record.failed_workloads.iter();
+                let mut wrong = wrong.filter(|one| one.workload == id);
+                match passed {
+                    Some(one) => Some(Outcome::Passed { probes: one.probes }),
+                    None => wrong.next().map(|one| failed(&one.failure)),
+                }
+            };
+            let found = workloads.iter().filter_map(|id| Some((*id, outcome(id)?)));
+            found
+                .map(|(id, outcome)| finding(Some(id), outcome))
+                .collect()
+        }
+    }
+}
+
+impl Finding {
+    /// "go-nethttp:1cpu users".
+    fn name(&self) -> String {
+        match &self.workload {
+            Some(workload) => format!("{} {workload}", self.target),
+            None => self.target.to_string(),
+        }
+    }
+
+    fn as_text(&self) -> String {
+        let name = self.name();
+        match &self.outcome {
+            Outcome::Passed { probes } => format!("{name}: passed ({probes} probes)\n"),
+            Outcome::Failed { failure, logs } => {
+                let logs = logs
+                    .iter()
+                    .map(|log| format!("    log: {}\n", log.display()));
+                let logs: String = logs.collect();
+                format!("{name}: FAILED {}\n{logs}", output::told(failure))
+            }
+            Outcome::Unavailable {
+                reason,
+                remedy,
+                allowed,
+            } => {
+                let may = if *allowed { ", as it may be" } else { "" };
+                format!("{name}: unavailable{may}: {reason}; to change that: {remedy}\n")
+            }
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let (target, workload) = (&self.target, &self.workload);
+        match &self.outcome {
+            Outcome::Passed { probes } => json!({
+                "target": target, "workload": workload, "result": "passed",
+                "probes": probes,
+            }),
+            Outcome::Failed { failure, logs } => json!({
+                "target": target, "workload": workload, "result": "failed",
+                "phase": failure.phase, "reason": failure.reason, "log_tail": failure.log_tail,
+                "logs": logs,
+            }),
+            Outcome::Unavailable {
+                reason,
+                remedy,
+                allowed,
+            } => json!({
+                "target": target, "workload": workload, "result": "unavailable",
+                "reason": reason, "remedy": remedy, "allowed": allowed,
+            }),
+        }
+    }
+}

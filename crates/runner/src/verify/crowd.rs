@@ -1,0 +1,79 @@
+//! Many connections at once, each with several requests: whether all are answered, each with its own answer.
+
+use std::{net::SocketAddr, sync::Barrier, thread};
+
+use super::{Fault, PATIENCE, Verifier, connections::judged, question::Question, wire::Wire};
+
+/// Connections at once.
+pub const CONNECTIONS: usize = 64;
+/// Requests on each of them, one after the other.
+const EACH: usize = 3;
+
+const RULE: &str = "connections at once are all answered, each with its own answer";
+
+impl Verifier<'_> {
+    pub(super) fn verify_crowd(&mut self) -> Result<(), Fault> {
+        let questions = self.questions(CONNECTIONS * EACH)?;
+        let counted = self.service_count()?;
+        let sessions = self.sessions()?;
+        let together = Barrier::new(CONNECTIONS);
+        let keep_alive = self.declared.http.keep_alive;
+        let (address, barrier) = (self.address, &together);
+        let results: Vec<Result<(), Fault>> = thread::scope(|scope| {
+            let clients: Vec<_> = questions
+                .chunks(EACH)
+                .enumerate()
+                .map(|(index, own)| {
+                    scope.spawn(move || client(address, keep_alive, index, own, barrier))
+                })
+                .collect();
+            clients
+                .into_iter()
+                .map(|client| {
+                    client
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
+        });
+        results.into_iter().collect::<Result<(), Fault>>()?;
+        self.passed += questions.len() as u32;
+        let answers = questions.len() as u64;
+        let asked = format!(
+            "{} over {CONNECTIONS} connections at once",
+            self.workload.id
+        );
+        self.expect_service_count(&asked, counted, answers..=answers)?;
+        self.check_pool(&asked, sessions, answers)
+    }
+}
+
+/// One client of the crowd: connects, waits for the others, and asks its questions.
+fn client(
+    address: SocketAddr,
+    keep_alive: bool,
+    index: usize,
+    questions: &[Question],
+    together: &Barrier,
+) -> Result<(), Fault> {
+    let connect = || Wire::open(address, PATIENCE);
+    let first = connect();
+    together.wait();
+    let mut open = Some(first);
+    for (round, question) in questions.iter().enumerate() {
+        let asked = format!(
+            "{}, request {} on connection {} of {CONNECTIONS} at once",
+            question.name(),
+            round + 1,
+            index + 1
+        );
+        let reply = open.take().unwrap_or_else(connect).and_then(|mut wire| {
+            let reply = wire.ask(&question.request)?;
+            // Whether it may close is another rule's affair.
+            open = (keep_alive && reply.keeps).then_some(Ok(wire));
+            Ok(reply)
+        });
+        judged(question, &asked, RULE, reply)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! A question: a request, and what its answer must be.
+
+use deadheat_model::load::{Content, RequestSpec};
+
+use super::{
+    Fault,
+    fault::{described, shown},
+    wire::Answer,
+};
+
+/// A request, and what its answer must be.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) request: RequestSpec,
+    pub(super) wanted: Wanted,
+}
+
+/// What an answer must be.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    /// Of one of these statuses, whatever comes with it.
+    Status(&'static [u16]),
+    /// 200, with this body under a content type that begins so.
+    Right {
+        content_type: String,
+        content: Content,
+    },
+}
+
+impl Question {
+    /// "POST /json".
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.request.method, self.request.path)
+    }
+
+    /// Whether `answer` is right; `asked` says in a message how it was asked.
+    pub(super) fn judge(
+        &self,
+        asked: &str,
+        rule: &'static str,
+        answer: &Answer,
+    ) -> Result<(), Fault> {
+        let statuses = match &self.wanted {
+            Wanted::Status(statuses) => statuses,
+            Wanted::Right { .. } => &[200][..],
+        };
+        if !statuses.contains(&answer.status) {
+            return Err(Fault::new(
+                asked.to_owned(),
+                rule,
+                format!("status {}", listed(statuses)),
+                format!("status {} with {}", answer.status, shown(&answer.body)),
+            ));
+        }
+        let Wanted::Right {
+            content_type,
+            content,
+        } = &self.wanted
+        else {
+            return Ok(());
+        };
+        if !answer.content_type.starts_with(content_type.as_str()) {
+            return Err(Fault::new(
+                asked.to_owned(),
+                "the content type is right",
+                format!("`{content_type}`"),
+                format!("`{}`", answer.content_type),
+            ));
+        }
+        if !content.matches(&answer.body) {
+            let (expected, got) = (described(content), shown(&answer.body));
+            return Err(Fault::new(asked.to_owned(), rule, expected, got));
+        }
+        Ok(())
+    }
+}
+
+/// "404, 405 or 501".
+fn listed(statuses: &[u16]) -> String {
+    let mut words: Vec<String> = statuses.iter().map(u16::to_string).collect();
+    match words.pop() {
+        Some(last) if !words.is_empty() => format!("{} or {last}", words.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_out_of_a_list_will_do_and_another_is_told_with_the_list() {
+        let question = Question {
+            request: RequestSpec::get("/x"),
+            wanted: Wanted::Status(&[404, 405, 501]),
+        };
+        let answer = |status| Answer {
+            status,
+            content_type: String::new(),
+            body: Vec::new(),
+        };
+        assert_eq!(question.judge("x", "a rule", &answer(405)), Ok(()));
+        let fault = question.judge("x", "a rule", &answer(200)).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "x: a rule: expected status 404, 405 or 501, got status 200 with an empty body"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! What must be refused, and that the server goes on afterwards.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    load::{Body, RequestSpec},
+    workload::Oracle,
+};
+
+use super::{
+    Fault, Verifier,
+    connections::UNKNOWN,
+    greeting::{MALFORMED, post},
+    question::{Question, Wanted},
+    wire::NoReply,
+};
+
+/// For a method that the path does not have: not found, not allowed, not implemented.
+const WRONG_METHOD: &[u16] = &[404, 405, 501];
+/// For a request that makes no sense.
+pub(super) const BAD: &[u16] = &[400];
+
+/// How long a refusal may take, which needs no work. It only ends a broken check.
+const REFUSAL: Duration = Duration::from_secs(10);
+
+const GOES_ON: &str = "the server goes on after a malformed body";
+
+impl Verifier<'_> {
+    /// Asks for what must be refused in every workload.
+    pub(super) fn verify_refusals(&mut self) -> Result<(), Fault> {
+        let unknown = Question {
+            request: RequestSpec::get(UNKNOWN),
+            wanted: Wanted::Status(&[404]),
+        };
+        self.expect_refusal("an unknown path", &unknown)?;
+        let deletion = Question {
+            request: RequestSpec {
+                method: "DELETE".to_owned(),
+                ..RequestSpec::get(self.workload.path_at(self.point))
+            },
+            wanted: Wanted::Status(WRONG_METHOD),
+        };
+        self.expect_refusal("a method that the path does not have is refused", &deletion)?;
+        for good in self.questions(1)? {
+            let asked = format!("{} after {}", good.name(), deletion.name());
+            let reply = self.connect()?.ask(&good.request);
+            self.judge(&good, &asked, "the server goes on after a refusal", reply)?;
+        }
+        if self.workload.oracle == Oracle::Greeting {
+            self.verify_malformed()?;
+        }
+        Ok(())
+    }
+
+    /// On a connection of its own: what the server does with it afterwards is its own affair.
+    fn expect_refusal(&mut self, rule: &'static str, question: &Question) -> Result<(), Fault> {
+        let reply = self.connect_for(REFUSAL)?.ask(&question.request);
+        self.judge(question, &question.name(), rule, reply)?;
+        Ok(())
+    }
+
+    fn verify_malformed(&mut self) -> Result<(), Fault> {
+        for body in MALFORMED {
+            let bad = Question {
+                request: post(&self.workload.path, Body::Sized(body.into())),
+                wanted: Wanted::Status(BAD),
+            };
+            let asked = format!("{} with the body `{body}`", bad.name());
+            let mut wire = self.connect_for(REFUSAL)?;
+            let reply = wire.ask(&bad.request);
+            let rule = "a body that is not a person is refused";
+            let kept = self.judge(&bad, &asked, rule, reply)?.keeps;
+            for good in self.questions(1)? {
+                // Over the same connection, if the server has kept it.
+                let again = match kept {
+                    true => wire.ask(&good.request),
+                    false => Err(NoReply::Closed),
+                };
+                let reply = match again {
+                    Err(NoReply::Closed) => self.connect()?.ask(&good.request),
+                    reply => reply,
+                };
+                let asked = format!("{} after the body `{body}`", good.name());
+                self.judge(&good, &asked, GOES_ON, reply)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,457 @@
+//! A connection whose every byte is the probe's own. The client library hides what is asked here: whether a connection
+//! is kept, requests in pieces, several of them at once, answers to HTTP/1.0.
+
+use std::{
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpStream},
+    time::{Duration, Instant},
+};
+
+use deadheat_model::load::{Body, RequestSpec};
+use httparse::Status;
+
+/// More than any answer of the contract, so that a server without an end is found out.
+const LONGEST: usize = 16 << 20;
+const HEADERS: usize = 64;
+/// A body in chunks is sent in several, the last of them shorter than the others as a rule.
+const CHUNK: usize = 16;
+
+/// A protocol version, as it is written in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    Http10,
+    Http11,
+}
+
+/// A connection to a server.
+#[derive(Debug)]
+pub(super) struct Wire {
+    address: SocketAddr,
+    stream: TcpStream,
+    patience: Duration,
+    /// What has come beyond the last answer.
+    ahead: Vec<u8>,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) content_type: String,
+    pub(super) body: Vec<u8>,
+}
+
+/// An answer, and what it means for its connection.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) answer: Answer,
+    /// Whether the server says that the connection goes on.
+    pub(super) keeps: bool,
+    /// Whether the body came in chunks.
+    pub(super) chunked: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoReply {
+    /// The connection ended before its first byte.
+    #[error("the connection was closed without an answer")]
+    Closed,
+    /// It did not come, or not whole, in time.
+    #[error("no whole answer within {} s", .0.as_secs())]
+    Late(Duration),
+    /// It cannot be read.
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl Wire {
+    /// Connects. Each answer may take as long as `patience`.
+    pub(super) fn open(address: SocketAddr, patience: Duration) -> Result<Self, NoReply> {
+        let connect = || {
+            let stream = TcpStream::connect_timeout(&address, patience)?;
+            // Pieces of a request are to arrive as pieces.
+            stream.set_nodelay(true)?;
+            stream.set_write_timeout(Some(patience))?;
+            Ok(stream)
+        };
+        Ok(Self {
+            address,
+            stream: connect()
+                .map_err(|error: io::Error| NoReply::Broken(format!("connecting: {error}")))?,
+            patience,
+            ahead: Vec::new(),
+        })
+    }
+
+    /// Sends a request in one write, and reads its answer.
+    pub(super) fn ask(&mut self, request: &RequestSpec) -> Result<Reply, NoReply> {
+        self.send(&encode(self.address, request, Version::Http11).0)?;
+        self.reply()
+    }
+
+    /// Sends bytes. That nobody takes them any more is no error yet: there may be an answer that says why.
+    pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), NoReply> {
+        match self.stream.write_all(bytes) {
+            Ok(()) => Ok(()),
+            Err(error) => match error.kind() {
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ok(()),
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    Err(NoReply::Late(self.patience))
+                }
+                _ => Err(NoReply::Broken(format!("sending: {error}"))),
+            },
+        }
+    }
+
+    /// Reads one answer; those that are interim (1xx) are passed over.
+    pub(super) fn reply(&mut self) -> Result<Reply, NoReply> {
+        let until = Instant::now() + self.patience;
+        let head = loop {
+            let head = self.head(until)?;
+            if head.status >= 200 {
+                break head;
+            }
+        };
+        let body = match head.framing {
+            Framing::Nothing => Vec::new(),
+            Framing::Sized(length) => self.take(length, until)?,
+            Framing::Chunked => self.chunks(until)?,
+            Framing::UntilClose => {
+                while self.more(until)? {}
+                std::mem::take(&mut self.ahead)
+            }
+        };
+        Ok(Reply {
+            answer: Answer {
+                status: head.status,
+                content_type: head.content_type,
+                body,
+            },
+            keeps: head.keeps && head.framing != Framing::UntilClose,
+            chunked: head.framing == Framing::Chunked,
+        })
+    }
+
+    /// Whether the server ends the connection within `patience`, without another byte.
+    pub(super) fn ends_within(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        self.ahead.is_empty() && matches!(self.more(until), Ok(false))
+    }
+
+    fn head(&mut self, until: Instant) -> Result<Head, NoReply> {
+        loop {
+            if let Some((head, length)) = Head::parse(&self.ahead)? {
+                self.ahead.drain(..length);
+                return Ok(head);
+            }
+            let silent = self.ahead.is_empty();
+            if !self.more(until)? {
+                return Err(match silent {
+                    true => NoReply::Closed,
+                    false => NoReply::Broken("the connection was closed in a head".to_owned()),
+                });
+            }
+        }
+    }
+
+    fn take(&mut self, length: usize, until: Instant) -> Result<Vec<u8>, NoReply> {
+        while self.ahead.len() < length {
+            if !self.more(until)? {
+                let came = self.ahead.len();
+                return Err(NoReply::Broken(format!(
+                    "the connection was closed after {came} of {length} bytes of a body"
+                )));
+            }
+        }
+        Ok(self.ahead.drain(..length).collect())
+    }
+
+    fn chunks(&mut self, until: Instant) -> Result<Vec<u8>, NoReply> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.line(until)?;
+            let size = match httparse::parse_chunk_size(&line) {
+                Ok(Status::Complete((_, size))) => size as usize,
+                _ => return Err(NoReply::Broken("a chunk has no size".to_owned())),
+            };
+            if size == 0 {
+                while self.line(until)? != b"\r\n" {}
+                return Ok(body);
+            }
+            if body.len().saturating_add(size) > LONGEST {
+                return Err(endless());
+            }
+            body.extend(self.take(size, until)?);
+            if self.take(2, until)? != b"\r\n" {
+                return Err(NoReply::Broken(
+                    "a chunk is longer than its size".to_owned(),
+                ));
+            }
+        }
+    }
+
+    /// A line with its end.
+    fn line(&mut self, until: Instant) -> Result<Vec<u8>, NoReply> {
+        loop {
+            if let Some(end) = self.ahead.iter().position(|byte| *byte == b'\n') {
+                return Ok(self.ahead.drain(..=end).collect());
+            }
+            if !self.more(until)? {
+                return Err(NoReply::Broken(
+                    "the connection was closed between chunks".to_owned(),
+                ));
+            }
+        }
+    }
+
+    /// Reads once; `false` at the end of the connection.
+    fn more(&mut self, until: Instant) -> Result<bool, NoReply> {
+        if self.ahead.len() > LONGEST {
+            return Err(endless());
+        }
+        let late = || NoReply::Late(self.patience);
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(late());
+        }
+        let broken = |error: io::Error| NoReply::Broken(format!("reading: {error}"));
+        self.stream.set_read_timeout(Some(left)).map_err(broken)?;
+        let mut piece = [0; 65_536];
+        match self.stream.read(&mut piece) {
+            Ok(0) => Ok(false),
+            Ok(length) => {
+                self.ahead.extend_from_slice(&piece[..length]);
+                Ok(true)
+            }
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Err(late()),
+                io::ErrorKind::ConnectionReset => Ok(false),
+                io::ErrorKind::Interrupted => Ok(true),
+                _ => Err(broken(error)),
+            },
+        }
+    }
+}
+
+fn endless() -> NoReply {
+    NoReply::Broken(format!("more than {LONGEST} bytes came"))
+}
+
+/// How the end of a body is known (RFC 9112, section 6.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    Nothing,
+    Sized(usize),
+    Chunked,
+    UntilClose,
+}
+
+struct Head {
+    status: u16,
+    content_type: String,
+    keeps: bool,
+    framing: Framing,
+}
+
+impl Head {
+    /// A head at the beginning of `bytes`, and its length; `None` while it is not whole.
+    fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, NoReply> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        let mut parsed = httparse::Response::new(&mut headers);
+        let length = match parsed.parse(bytes) {
+            Ok(Status::Complete(length)) => length,
+            Ok(Status::Partial) => return Ok(None),
+            Err(error) => {
+                let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
+                let start = start.escape_debug();
+                return Err(NoReply::Broken(format!(
+                    "no answer of HTTP but `{start}` ({error})"
+                )));
+            }
+        };
+        let status = parsed.code.unwrap_or_default();
+        let mut head = Self {
+            status,
+            content_type: String::new(),
+            keeps: parsed.version == Some(1),
+            framing: match status {
+                100..=199 | 204 | 304 => Framing::Nothing,
+                _ => Framing::UntilClose,
+            },
+        };
+        for header in parsed.headers {
+            head.note(header.name, &String::from_utf8_lossy(header.value))?;
+        }
+        Ok(Some((head, length)))
+    }
+
+    fn note(&mut self, name: &str, value: &str) -> Result<(), NoReply> {
+        let value = value.trim();
+        if name.eq_ignore_ascii_case("content-type") {
+            value.clone_into(&mut self.content_type);
+        } else if name.eq_ignore_ascii_case("connection") {
+            for option in value.split(',').map(str::trim) {
+                if option.eq_ignore_ascii_case("close") {
+                    self.keeps = false;
+                } else if option.eq_ignore_ascii_case("keep-alive") {
+                    self.keeps = true;
+                }
+            }
+        } else if self.framing == Framing::Nothing {
+            // Whatever it says, there is no body.
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            // It goes before a content-length.
+            self.framing = Framing::Chunked;
+        } else if name.eq_ignore_ascii_case("content-length") && self.framing != Framing::Chunked {
+            let length = value.parse().ok().filter(|length| *length <= LONGEST);
+            self.framing = Framing::Sized(
+                length
+                    .ok_or_else(|| NoReply::Broken(format!("the content-length is `{value}`")))?,
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a request, and where its body begins.
+pub(super) fn encode(
+    address: SocketAddr,
+    request: &RequestSpec,
+    version: Version,
+) -> (Vec<u8>, usize) {
+    let number = match version {
+        Version::Http10 => "1.0",
+        Version::Http11 => "1.1",
+    };
+    let mut head = format!(
+        "{} {} HTTP/{number}\r\nHost: {address}\r\nUser-Agent: deadheat\r\n",
+        request.method, request.path
+    );
+    for (name, value) in &request.headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    let body = match &request.body {
+        Body::None => Vec::new(),
+        Body::Sized(bytes) => {
+            head += &format!("Content-Length: {}\r\n", bytes.len());
+            bytes.clone()
+        }
+        Body::Chunked(bytes) => {
+            head += "Transfer-Encoding: chunked\r\n";
+            in_chunks(bytes)
+        }
+    };
+    head += "\r\n";
+    let begin = head.len();
+    let mut bytes = head.into_bytes();
+    bytes.extend(body);
+    (bytes, begin)
+}
+
+fn in_chunks(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for chunk in bytes.chunks(CHUNK) {
+        text.extend(format!("{:x}\r\n", chunk.len()).bytes());
+        text.extend_from_slice(chunk);
+        text.extend_from_slice(b"\r\n");
+    }
+    text.extend_from_slice(b"0\r\n\r\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// What a wire makes of `said`, after which the server hangs up.
+    fn heard(said: &'static [u8], replies: usize) -> (Wire, Vec<Result<Reply, NoReply>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut wire = Wire::open(listener.local_addr().unwrap(), PATIENCE).unwrap();
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            for byte in said {
+                stream.write_all(&[*byte]).unwrap();
+            }
+        });
+        let replies = (0..replies).map(|_| wire.reply()).collect();
+        server.join().unwrap();
+        (wire, replies)
+    }
+
+    #[test]
+    fn answers_of_each_framing_are_read_one_after_the_other() {
+        let said = b"HTTP/1.1 100 Continue\r\n\r\n\
+            HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi\
+            HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: x\r\n\r\n\
+            HTTP/1.1 204 No Content\r\nContent-Length: 7\r\n\r\n\
+            HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\nto the end";
+        let (mut wire, replies) = heard(said, 4);
+        let replies: Vec<Reply> = replies.into_iter().map(Result::unwrap).collect();
+        let told: Vec<_> = replies
+            .iter()
+            .map(|reply| {
+                let answer = &reply.answer;
+                let body = String::from_utf8_lossy(&answer.body).into_owned();
+                (answer.status, body, reply.keeps, reply.chunked)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (200, "hi".to_owned(), true, false),
+                (200, "abcd".to_owned(), true, true),
+                (204, String::new(), true, false),
+                (404, "to the end".to_owned(), false, false),
+            ]
+        );
+        assert_eq!(replies[0].answer.content_type, "text/plain");
+        assert!(wire.ends_within(PATIENCE));
+    }
+
+    #[test]
+    fn answers_that_break_off_are_told_apart_from_none() {
+        let why = |said| {
+            let (_, mut replies) = heard(said, 1);
+            replies.remove(0).unwrap_err().to_string()
+        };
+        assert!(why(b"").contains("without an answer"));
+        assert!(why(b"HTTP/1.1 200").contains("in a head"));
+        assert!(why(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab").contains("2 of 3"));
+        assert!(
+            why(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab").contains("closed")
+        );
+        assert!(why(b"SSH-2.0-x\r\n").contains("no answer of HTTP but `S"));
+        assert!(why(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n").contains("`many`"));
+    }
+
+    #[test]
+    fn http_1_0_closes_unless_it_says_otherwise() {
+        let (_, mut replies) = heard(b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", 1);
+        assert!(!replies.remove(0).unwrap().keeps);
+        let said = b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
+        let (_, mut replies) = heard(said, 1);
+        assert!(replies.remove(0).unwrap().keeps);
+    }
+
+    #[test]
+    fn a_request_has_its_framing() {
+        let address = "127.0.0.1:8080".parse().unwrap();
+        let request = RequestSpec {
+            method: "POST".to_owned(),
+            body: Body::Chunked(b"0123456789abcdefg".to_vec()),
+            ..RequestSpec::get("/json")
+        };
+        let (bytes, begin) = encode(address, &request, Version::Http11);
+        assert_eq!(
+            String::from_utf8_lossy(&bytes),
+            "POST /json HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: deadheat\r\n\
+             Transfer-Encoding: chunked\r\n\r\n10\r\n0123456789abcdef\r\n1\r\ng\r\n0\r\n\r\n"
+        );
+        assert!(bytes[..begin].ends_with(b"\r\n\r\n") && bytes[begin..].starts_with(b"10\r\n"));
+    }
+}

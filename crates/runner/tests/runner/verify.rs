@@ -1,0 +1,67 @@
+//! What is looked at before stacks are asked.
+
+use std::time::Duration;
+
+use deadheat_model::{LoadPoint, WorkloadManifest, stack::Pool, workload::Oracle};
+use deadheat_runner::{
+    services::{Places, Postgres, PostgresOptions, Source},
+    verify::{Blob, Declared, Fixtures, Verifier},
+};
+
+use super::services::supervision;
+
+fn users() -> WorkloadManifest {
+    WorkloadManifest {
+        id: "users".to_owned(),
+        description: "rows".to_owned(),
+        oracle: Oracle::Users,
+        method: "GET".to_owned(),
+        path: "/users".to_owned(),
+        content_type: "application/json".to_owned(),
+        least_measurement: Some(Duration::from_secs(1)),
+        content_sample: 1,
+        point: vec![LoadPoint {
+            id: "c100".to_owned(),
+            connections: 100,
+            rounds: None,
+            client: None,
+        }],
+    }
+}
+
+#[test]
+fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let postgres = Postgres::start(&PostgresOptions {
+        sources: vec![Source::Installed(Places::Usual)],
+        ..PostgresOptions::new(supervision(), folder.path())
+    });
+    let mut fixtures = Fixtures {
+        blob: Blob::create(folder.path().join("blob"), 1).unwrap(),
+        postgres: Some(postgres.unwrap()),
+        upstream: None,
+    };
+    let workload = users();
+    let mut room = |pool, clients| {
+        let declared = Declared {
+            http: Default::default(),
+            pool,
+        };
+        // It asks PostgreSQL alone; nothing listens there.
+        let nobody = ([127, 0, 0, 1], 1).into();
+        let point = &workload.point[0];
+        Verifier::new(nobody, declared, &workload, point, &mut fixtures, 1).check_room(clients)
+    };
+    assert_eq!(room(Pool::None, 400), Ok(()));
+    assert_eq!(room(Pool::Size(900), 10_000), Ok(()));
+    let fault = room(Pool::None, 600).unwrap_err().to_string();
+    for text in [
+        "it takes as many connections as the stack may open",
+        "expected 1200 free ones (600 clients without a pool, whose connections overlap)",
+        "free ones of 1000; raise max_connections",
+    ] {
+        assert!(fault.contains(text), "{fault}");
+    }
+    let fault = room(Pool::Size(1001), 1).unwrap_err().to_string();
+    assert!(fault.contains("1001 free ones (a pool of 1001)"), "{fault}");
+}
