@@ -1,114 +1,142 @@
 //! The list of stacks as a table: a line for each variant, and below them what is the same for all of a stack. Where
-//! the terminal is narrow, language and framework go below too.
+//! the terminal is narrow, more of it goes below.
 
 use deadheat_model::{session::FoundVersion, stack::DatabaseAccess};
 use deadheat_runner::prepare::Unavailable;
 
+use self::Column::{Database, Driver, Framework, Language, Pool, Stack, Variant};
 use super::list::{Row, State};
 
-const HEADS: [&str; 7] = [
-    "STACK",
-    "VARIANT",
-    "LANGUAGE",
-    "FRAMEWORK",
-    "DATABASE",
-    "POOL",
-    "STATE",
+/// What a line has of a variant, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Stack,
+    Variant,
+    Language,
+    Framework,
+    Database,
+    Driver,
+    Pool,
+    State,
+}
+
+const ALL: [Column; 8] = [
+    Stack,
+    Variant,
+    Language,
+    Framework,
+    Database,
+    Driver,
+    Pool,
+    Column::State,
 ];
-/// Language and framework.
-const ALSO_BELOW: [usize; 2] = [2, 3];
-/// The only column of numbers.
-const POOL: usize = 5;
+/// What goes below where the terminal is narrow: the first two, then all.
+const BELOW: [Column; 3] = [Language, Framework, Driver];
+/// What is the same for all variants of a stack, and stands in the first line alone.
+const SAME: [Column; 3] = [Stack, Language, Framework];
 const GAP: usize = 2;
 const INDENT: &str = "    ";
 
 /// The table in `width` columns. Only a remedy may be longer, because it is a command, to be copied.
 pub(super) fn as_text(rows: &[Row], width: usize) -> String {
-    let cells: Vec<[String; 7]> = rows.iter().map(cells).collect();
-    let all: Vec<usize> = (0..HEADS.len()).collect();
-    let fewer = || all.iter().copied().filter(|at| !ALSO_BELOW.contains(at));
-    let lengths = lengths(&cells);
-    let needed = |columns: &[usize]| -> usize {
-        let text: usize = columns.iter().map(|at| lengths[*at]).sum();
-        text + GAP * (columns.len() - 1)
-    };
-    let wide = needed(&all) <= width;
-    let columns = if wide { all.clone() } else { fewer().collect() };
-    let mut text = line(&HEADS.map(str::to_owned), &columns, &lengths);
-    let mut rest = rows.iter().zip(cells).peekable();
-    while let Some((row, first)) = rest.next() {
-        text += &line(&first, &columns, &lengths);
-        let mut stack = vec![row];
-        while let Some((row, mut cells)) =
-            rest.next_if(|(next, _)| next.target.stack == row.target.stack)
-        {
-            for at in [0].into_iter().chain(ALSO_BELOW) {
-                cells[at].clear();
-            }
-            text += &line(&cells, &columns, &lengths);
-            stack.push(row);
+    let columns = columns(rows, width);
+    let lengths: Vec<usize> = columns.iter().map(|one| one.length(rows)).collect();
+    let heads = columns.iter().map(|one| one.head());
+    let mut text = line(heads, &columns, &lengths);
+    for rows in rows.chunk_by(|one, next| one.target.stack == next.target.stack) {
+        for (index, row) in rows.iter().enumerate() {
+            let cells = columns
+                .iter()
+                .map(|one| match index > 0 && SAME.contains(one) {
+                    true => String::new(),
+                    false => one.cell(row),
+                });
+            text += &line(cells, &columns, &lengths);
         }
-        text += &below(&stack, wide, width);
+        text += &below(rows, &columns, width);
     }
     text + &total(rows)
 }
 
-fn cells(row: &Row) -> [String; 7] {
-    let database = row.database();
-    let access = match database.access {
-        DatabaseAccess::Async => "async",
-        DatabaseAccess::Blocking => "blocking",
-        DatabaseAccess::Orm => "orm",
-    };
-    let state = match row.state {
-        State::Built => "built",
-        State::Ready => "ready",
-        State::Unavailable(_) => "unavailable",
-    };
-    [
-        row.target.stack.clone(),
-        row.target.variant.clone().unwrap_or_default(),
-        row.manifest.language.clone(),
-        row.manifest.framework.clone(),
-        format!("{access}, {}", database.driver),
-        database.pool.to_string(),
-        state.to_owned(),
-    ]
+/// As many columns as there is room for.
+fn columns(rows: &[Row], width: usize) -> Vec<Column> {
+    let mut columns = ALL.to_vec();
+    for out in [&BELOW[..0], &BELOW[..2], &BELOW] {
+        columns.retain(|one| !out.contains(one));
+        let text: usize = columns.iter().map(|one| one.length(rows)).sum();
+        if text + GAP * (columns.len() - 1) <= width {
+            break;
+        }
+    }
+    columns
 }
 
-fn lengths(cells: &[[String; 7]]) -> [usize; 7] {
-    std::array::from_fn(|at| {
-        let longest = cells.iter().map(|row| row[at].chars().count()).max();
-        longest.unwrap_or(0).max(HEADS[at].len())
-    })
+impl Column {
+    fn head(self) -> String {
+        format!("{self:?}").to_uppercase()
+    }
+
+    fn cell(self, row: &Row) -> String {
+        let database = row.database();
+        match self {
+            Stack => row.target.stack.clone(),
+            Variant => row.target.variant.clone().unwrap_or_default(),
+            Language => row.manifest.language.clone(),
+            Framework => row.manifest.framework.clone(),
+            Database => match database.access {
+                DatabaseAccess::Async => "async".to_owned(),
+                DatabaseAccess::Blocking => "blocking".to_owned(),
+                DatabaseAccess::Orm => "orm".to_owned(),
+            },
+            Driver => database.driver.clone(),
+            Pool => database.pool.to_string(),
+            Column::State => match row.state {
+                State::Built => "built".to_owned(),
+                State::Ready => "ready".to_owned(),
+                State::Unavailable(_) => "unavailable".to_owned(),
+            },
+        }
+    }
+
+    fn length(self, rows: &[Row]) -> usize {
+        let cells = rows.iter().map(|row| self.cell(row));
+        let texts = cells.chain([self.head()]);
+        texts.map(|text| text.chars().count()).max().unwrap_or(0)
+    }
 }
 
-fn line(cells: &[String; 7], columns: &[usize], lengths: &[usize; 7]) -> String {
-    let gap = " ".repeat(GAP);
-    let padded: Vec<String> = columns
-        .iter()
-        .map(|at| match *at {
-            POOL => format!("{:>1$}", cells[POOL], lengths[POOL]),
-            at => format!("{:<1$}", cells[at], lengths[at]),
+fn line(cells: impl Iterator<Item = String>, columns: &[Column], lengths: &[usize]) -> String {
+    let cells = cells.zip(columns.iter().zip(lengths));
+    let padded: Vec<String> = cells
+        .map(|(cell, (column, length))| match column {
+            // The only numbers.
+            Pool => format!("{cell:>length$}"),
+            _ => format!("{cell:<length$}"),
         })
         .collect();
-    padded.join(&gap).trim_end().to_owned() + "\n"
+    padded.join(&" ".repeat(GAP)).trim_end().to_owned() + "\n"
 }
 
 /// What stands below a stack's variants.
-fn below(rows: &[&Row], wide: bool, width: usize) -> String {
+fn below(rows: &[Row], columns: &[Column], width: usize) -> String {
     let mut text = String::new();
     let manifest = &rows[0].manifest;
     let what = format!("{} {}", manifest.language, manifest.framework);
     let everywhere = |found: &FoundVersion| rows.iter().all(|row| row.versions.contains(found));
-    let (common, _) = split(rows[0], everywhere);
-    let head = match (wide, common.is_empty()) {
+    let (common, _) = split(&rows[0], everywhere);
+    let head = match (columns.contains(&Language), common.is_empty()) {
         (true, _) => common,
         (false, true) => what,
         (false, false) => format!("{what}: {common}"),
     };
     if !head.is_empty() {
         text += &wrapped(&head, width);
+    }
+    if !columns.contains(&Driver) {
+        for (names, driver) in grouped(rows, |row| row.database().driver.clone()) {
+            let names = names.map_or(String::new(), |names| format!("{names}: "));
+            text += &wrapped(&format!("{names}driver {driver}"), width);
+        }
     }
     for (names, own) in grouped(rows, |row| split(row, everywhere).1) {
         if !own.is_empty() {
@@ -143,7 +171,7 @@ fn split(row: &Row, common: impl Fn(&FoundVersion) -> bool) -> (String, String) 
 }
 
 /// The values that rows have, each with the variants that have it; no names where that is all of them.
-fn grouped<T: PartialEq>(rows: &[&Row], value: impl Fn(&Row) -> T) -> Vec<(Option<String>, T)> {
+fn grouped<T: PartialEq>(rows: &[Row], value: impl Fn(&Row) -> T) -> Vec<(Option<String>, T)> {
     let mut groups: Vec<(Vec<&str>, T)> = Vec::new();
     for row in rows {
         let name = row.target.variant.as_deref().unwrap_or_default();
@@ -290,6 +318,11 @@ run = { command = ["server"] }
         let longest = text.lines().filter(|line| !line.contains("to change that"));
         assert!(longest.map(|line| line.chars().count()).max() <= Some(80));
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn the_table_at_70_columns() {
+        insta::assert_snapshot!(as_text(&some(), 70));
     }
 
     #[test]

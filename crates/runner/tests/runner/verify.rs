@@ -1,8 +1,6 @@
 //! What is looked at before stacks are asked.
 
-use std::time::Duration;
-
-use deadheat_model::{LoadPoint, WorkloadManifest, stack::Pool, workload::Oracle};
+use deadheat_model::{WorkloadManifest, stack::Pool};
 use deadheat_runner::{
     services::{Places, Postgres, PostgresOptions, Source},
     verify::{Blob, Declared, Fixtures, Verifier},
@@ -10,24 +8,8 @@ use deadheat_runner::{
 
 use super::services::supervision;
 
-fn users() -> WorkloadManifest {
-    WorkloadManifest {
-        id: "users".to_owned(),
-        description: "rows".to_owned(),
-        oracle: Oracle::Users,
-        method: "GET".to_owned(),
-        path: "/users".to_owned(),
-        content_type: "application/json".to_owned(),
-        least_measurement: Some(Duration::from_secs(1)),
-        content_sample: 1,
-        point: vec![LoadPoint {
-            id: "c100".to_owned(),
-            connections: 100,
-            rounds: None,
-            client: None,
-        }],
-    }
-}
+/// The project's own.
+const USERS: &str = include_str!("../../../../workloads/users.toml");
 
 #[test]
 fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
@@ -41,7 +23,7 @@ fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
         postgres: Some(postgres.unwrap()),
         upstream: None,
     };
-    let workload = users();
+    let workload: WorkloadManifest = toml::from_str(USERS).unwrap();
     let mut room = |pool, clients| {
         let declared = Declared {
             http: Default::default(),
