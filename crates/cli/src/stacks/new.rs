@@ -94,7 +94,8 @@ fn left_to_do(name: &Name<'_>, workloads: &[WorkloadManifest]) -> Vec<String> {
         "{framework} itself: pinned, with a lock file, fetched by `build.fetch`, and named in `[[locked]]`"
     );
     let last = [
-        "`[database]` and `limits` in stack.toml: what is true then".to_owned(),
+        "`[database]`, which comes with `users`, and `limits` in stack.toml: what is true then"
+            .to_owned(),
         "the last line of README.md, and this list in it".to_owned(),
     ];
     [first].into_iter().chain(routes).chain(last).collect()

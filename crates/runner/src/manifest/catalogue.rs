@@ -285,7 +285,7 @@ fn examine<T: DeserializeOwned>(
     let mut errors = decoded.errors;
     let mut found = None;
     if let (Some(manifest), Some(tree)) = (decoded.value, decoded.tree) {
-        let mut checks = Checks::new(source, &tree);
+        let mut checks = Checks::new(source, &tree, errors.is_empty());
         check(&mut checks, &manifest);
         let id_span = checks.span(&["id"]);
         errors.append(&mut checks.errors);

@@ -13,16 +13,19 @@ pub(super) struct Checks<'s, 'i> {
     pub source: &'s Source,
     /// The places of its keys.
     pub tree: &'s Tree<'i>,
+    /// Whether it read without a mistake. Otherwise what is missing may only have been taken out.
+    pub whole: bool,
     /// What was found.
     pub errors: Vec<ManifestError>,
 }
 
 impl<'s, 'i> Checks<'s, 'i> {
     /// Nothing found yet in `source`.
-    pub fn new(source: &'s Source, tree: &'s Tree<'i>) -> Self {
+    pub fn new(source: &'s Source, tree: &'s Tree<'i>, whole: bool) -> Self {
         Self {
             source,
             tree,
+            whole,
             errors: Vec::new(),
         }
     }

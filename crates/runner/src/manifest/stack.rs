@@ -48,7 +48,7 @@ const USERS: &str = "users";
 fn check_database(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
     match &manifest.database {
         Some(database) => checks.text(&["database", "driver"], &database.driver),
-        None if manifest.answers(USERS) => checks.refuse(
+        None if checks.whole && manifest.answers(USERS) => checks.refuse(
             &[],
             "the key `database` is missing",
             "a stack that answers `users` says how it reaches PostgreSQL",
