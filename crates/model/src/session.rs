@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Cell, Plan, RepeatedTable, TargetId, TrialRecord,
     machine::Machine,
-    stack::{DatabaseAccess, Pool, Runtime},
+    stack::{Database, Runtime},
     trial::TrialFailure,
 };
 
@@ -54,12 +54,8 @@ pub struct TargetRecord {
     pub runtime: Runtime,
     /// What the variant changes, in a few words.
     pub variant_description: Option<String>,
-    /// How it reaches the database.
-    pub database: DatabaseAccess,
-    /// The database driver.
-    pub driver: String,
-    /// Database connections.
-    pub pool: Pool,
+    /// How it reaches the database, if it does.
+    pub database: Option<Database>,
     /// What it cannot do or deviates in.
     pub limits: Vec<String>,
     /// Versions found, by asking the toolchain and the lock file.

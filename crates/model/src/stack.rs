@@ -82,8 +82,9 @@ pub struct StackManifest {
     /// What it does of HTTP beyond or below the contract.
     #[serde(default)]
     pub http: Http,
-    /// How it reaches PostgreSQL.
-    pub database: Database,
+    /// How it reaches PostgreSQL; left out by a stack that does not.
+    #[serde(default)]
+    pub database: Option<Database>,
     /// Programs that must be on the PATH.
     #[serde(default)]
     pub toolchain: Vec<Toolchain>,
@@ -358,11 +359,11 @@ impl StackManifest {
         env
     }
 
-    /// The database access of `target`.
-    pub fn database(&self, target: &TargetId) -> &Database {
+    /// The database access of `target`, if it has any.
+    pub fn database(&self, target: &TargetId) -> Option<&Database> {
         self.variant_of(target)
             .and_then(|variant| variant.database.as_ref())
-            .unwrap_or(&self.database)
+            .or(self.database.as_ref())
     }
 
     /// What `target` does of HTTP.

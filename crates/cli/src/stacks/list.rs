@@ -86,7 +86,7 @@ impl Row {
         }
     }
 
-    pub(super) fn database(&self) -> &Database {
+    pub(super) fn database(&self) -> Option<&Database> {
         self.manifest.database(&self.target)
     }
 }
@@ -97,11 +97,6 @@ fn as_json(row: &Row) -> Value {
         manifest, target, ..
     } = row;
     let variant = manifest.variant_of(target);
-    let Database {
-        access,
-        driver,
-        pool,
-    } = row.database();
     let Http {
         pipelining,
         chunked_bodies,
@@ -117,9 +112,7 @@ fn as_json(row: &Row) -> Value {
         "runtime": manifest.runtime,
         "workloads": manifest.workloads,
         "cpus": variant.and_then(|variant| variant.cpus),
-        "database": access,
-        "driver": driver,
-        "pool": pool,
+        "database": row.database(),
         "http": {
             "pipelining": pipelining,
             "chunked_bodies": chunked_bodies,

@@ -83,13 +83,14 @@ impl Column {
             Variant => row.target.variant.clone().unwrap_or_default(),
             Language => row.manifest.language.clone(),
             Framework => row.manifest.framework.clone(),
-            Database => match database.access {
-                DatabaseAccess::Async => "async".to_owned(),
-                DatabaseAccess::Blocking => "blocking".to_owned(),
-                DatabaseAccess::Orm => "orm".to_owned(),
+            Database => match database.map(|database| database.access) {
+                Some(DatabaseAccess::Async) => "async".to_owned(),
+                Some(DatabaseAccess::Blocking) => "blocking".to_owned(),
+                Some(DatabaseAccess::Orm) => "orm".to_owned(),
+                None => String::new(),
             },
-            Driver => database.driver.clone(),
-            Pool => database.pool.to_string(),
+            Driver => database.map_or(String::new(), |database| database.driver.clone()),
+            Pool => database.map_or(String::new(), |database| database.pool.to_string()),
             Column::State => match row.state {
                 State::Built => "built".to_owned(),
                 State::Ready => "ready".to_owned(),
@@ -133,7 +134,9 @@ fn below(rows: &[Row], columns: &[Column], width: usize) -> String {
         text += &wrapped(&head, width);
     }
     if !columns.contains(&Driver) {
-        for (names, driver) in grouped(rows, |row| row.database().driver.clone()) {
+        let driver = |row: &Row| row.database().map(|database| database.driver.clone());
+        for (names, driver) in grouped(rows, driver) {
+            let Some(driver) = driver else { continue };
             let names = names.map_or(String::new(), |names| format!("{names}: "));
             text += &wrapped(&format!("{names}driver {driver}"), width);
         }

@@ -4,7 +4,7 @@ use deadheat_model::{
     LoadPoint, SessionRecord,
     plan::Pinning,
     session::{EndReason, TargetRecord, TargetState},
-    stack::{DatabaseAccess, Pool, Runtime},
+    stack::{Database, DatabaseAccess, Pool, Runtime},
 };
 use deadheat_stats::Analysis;
 use serde::Serialize;
@@ -192,6 +192,19 @@ fn or_none(text: String) -> String {
     }
 }
 
+fn database(database: &Database) -> String {
+    let access = match database.access {
+        DatabaseAccess::Async => "asynchronous",
+        DatabaseAccess::Blocking => "blocking",
+        DatabaseAccess::Orm => "object-relational mapper",
+    };
+    let connections = match database.pool {
+        Pool::Size(size) => format!("{size} pooled connections"),
+        Pool::None => "a connection per request".to_owned(),
+    };
+    clean(&format!("{} ({access}), {connections}", database.driver))
+}
+
 /// What is known of each stack, in the order in which they were asked for.
 pub fn stacks(record: &SessionRecord) -> Vec<StackFacts> {
     record.header.targets.iter().map(stack).collect()
@@ -232,19 +245,7 @@ fn stack(target: &TargetRecord) -> StackFacts {
             Runtime::Jit => "compiled while it runs",
             Runtime::Interpreted => "interpreted",
         },
-        database: clean(&format!(
-            "{} ({}), {}",
-            target.driver,
-            match target.database {
-                DatabaseAccess::Async => "asynchronous",
-                DatabaseAccess::Blocking => "blocking",
-                DatabaseAccess::Orm => "object-relational mapper",
-            },
-            match target.pool {
-                Pool::Size(size) => format!("{size} pooled connections"),
-                Pool::None => "a connection per request".to_owned(),
-            }
-        )),
+        database: target.database.as_ref().map_or("none".to_owned(), database),
         versions: or_none(versions.join(", ")),
         build,
         limits: target.limits.iter().map(|limit| clean(limit)).collect(),

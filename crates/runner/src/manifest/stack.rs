@@ -25,7 +25,7 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workl
     checks.id(&["id"], &manifest.id);
     checks.text(&["language"], &manifest.language);
     checks.text(&["framework"], &manifest.framework);
-    checks.text(&["database", "driver"], &manifest.database.driver);
+    check_database(checks, manifest);
     check_workloads(checks, manifest, workloads);
     check_http(checks, &["http"], manifest.http);
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
@@ -39,6 +39,21 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workl
     checks.unique("variant", Some("id"), ids);
     for (index, variant) in manifest.variant.iter().enumerate() {
         check_variant(checks, &index.to_string(), variant);
+    }
+}
+
+/// The workload that asks the database (`workloads/users.toml`).
+const USERS: &str = "users";
+
+fn check_database(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
+    match &manifest.database {
+        Some(database) => checks.text(&["database", "driver"], &database.driver),
+        None if manifest.answers(USERS) => checks.refuse(
+            &[],
+            "the key `database` is missing",
+            "a stack that answers `users` says how it reaches PostgreSQL",
+        ),
+        None => {}
     }
 }
 

@@ -320,7 +320,6 @@ fn record_of(
     failed_workloads: Vec<WorkloadFailure>,
 ) -> TargetRecord {
     let manifest = &target.stack.manifest;
-    let database = manifest.database(&target.target);
     let variant = manifest.variant_of(&target.target);
     TargetRecord {
         target: target.target.clone(),
@@ -328,9 +327,7 @@ fn record_of(
         framework: manifest.framework.clone(),
         runtime: manifest.runtime,
         variant_description: variant.map(|variant| variant.description.clone()),
-        database: database.access,
-        driver: database.driver.clone(),
-        pool: database.pool,
+        database: manifest.database(&target.target).cloned(),
         limits: manifest.limits(&target.target),
         versions: inspection.versions(&target.target),
         state,

@@ -226,19 +226,21 @@ fn environment(
     fixtures: &Fixtures,
 ) -> Vec<(String, String)> {
     let manifest = &launch.target.stack.manifest;
-    let pool = match manifest.database(&launch.target.target).pool {
-        Pool::Size(size) => size,
-        Pool::None => 0,
-    };
     let path = |path: &Path| path.display().to_string();
     let mut env = vec![
         ("PATH".to_owned(), search_path()),
         ("HOST".to_owned(), address.ip().to_string()),
         ("PORT".to_owned(), address.port().to_string()),
         ("CPUS".to_owned(), launch.cpus.to_string()),
-        ("POOL_SIZE".to_owned(), pool.to_string()),
         ("BLOB_PATH".to_owned(), path(fixtures.blob.path())),
     ];
+    if let Some(database) = manifest.database(&launch.target.target) {
+        let size = match database.pool {
+            Pool::Size(size) => size,
+            Pool::None => 0,
+        };
+        env.push(("POOL_SIZE".to_owned(), size.to_string()));
+    }
     if let Some(postgres) = &fixtures.postgres {
         env.push(("DATABASE_URL".to_owned(), postgres.url().to_owned()));
     }

@@ -69,7 +69,7 @@ pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Resul
 pub struct Declared {
     /// What it does of HTTP.
     pub http: Http,
-    /// Its connections to PostgreSQL.
+    /// Its connections to PostgreSQL; of size 0 for a stack that declares none.
     pub pool: Pool,
 }
 
@@ -78,7 +78,9 @@ impl Declared {
     pub fn by(manifest: &StackManifest, target: &TargetId) -> Self {
         Self {
             http: manifest.http(target),
-            pool: manifest.database(target).pool,
+            pool: manifest
+                .database(target)
+                .map_or(Pool::Size(0), |database| database.pool),
         }
     }
 }

@@ -14,7 +14,7 @@ use deadheat_model::{
     observation::{Bin, FailureExample, Tally, WorkerHealth},
     plan::{Pinning, PlannedWorkload},
     session::{BuildRecord, EndReason, FoundVersion, SCHEMA, TargetRecord, TargetState},
-    stack::{DatabaseAccess, Pool, Runtime},
+    stack::{Database, DatabaseAccess, Pool, Runtime},
     trial::{CpuSource, Measured, Noise, Phase, Resources, TrialFailure, TrialOutcome},
 };
 
@@ -151,9 +151,11 @@ impl Session {
             framework: framework.to_owned(),
             runtime: Runtime::Native,
             variant_description: target.variant.as_ref().map(|id| format!("variant {id}")),
-            database: DatabaseAccess::Async,
-            driver: "a driver".to_owned(),
-            pool: Pool::Size(16),
+            database: Some(Database {
+                access: DatabaseAccess::Async,
+                driver: "a driver".to_owned(),
+                pool: Pool::Size(16),
+            }),
             limits: Vec::new(),
             versions: vec![FoundVersion {
                 name: language.to_owned(),

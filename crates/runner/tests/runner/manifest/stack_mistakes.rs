@@ -40,6 +40,7 @@ mistakes! {
     misspelt_key_in_an_inline_table:
         stack("go", "\n[build]\n\n[[locked]]\nfile = \"go.mod\"\npakage = \"x\"\n");
     missing_key: with("driver = \"pgx\"\n", "");
+    no_database_for_users: with("[database]\naccess = \"async\"\ndriver = \"pgx\"\npool = 16\n", "");
     missing_table: with("[run]\ncommand = [\"out/server\"]\n", "");
     missing_key_of_a_toolchain: stack("go", "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\n");
     wrong_type: with("command = [\"out/server\"]", "command = \"out/server\"");
