@@ -8,8 +8,9 @@ bind = f"{settings.host}:{settings.port}"
 # Every process needs a database connection at least.
 workers = min(settings.cpus, settings.pool_size)
 worker_class = "gthread"
-# A thread waits for each answer of the slow upstream; fewer threads than clients would bound /proxy.
-threads = 512 // workers
+# A thread waits for each answer of the slow upstream. Fewer threads than clients would bound /proxy, also when all clients
+# happen to be connected to one process.
+threads = 512
 wsgi_app = f"server:create_app(processes={workers})"
 
 keepalive = 75

@@ -198,9 +198,13 @@ impl PublishedRow {
     /// Requests per second, if they can be compared with others: there are figures, not all answers were errors, and
     /// nothing else is known against them.
     pub fn valid_rate(&self) -> Option<f64> {
-        let all_wrong = self.non_2xx.is_some() && self.non_2xx == self.complete;
         self.requests_per_second
-            .filter(|_| !all_wrong && self.invalid.is_none())
+            .filter(|_| !self.is_all_errors() && self.invalid.is_none())
+    }
+
+    /// Whether no answer had a status of 2xx.
+    pub fn is_all_errors(&self) -> bool {
+        self.non_2xx.is_some_and(|errors| errors > 0) && self.non_2xx == self.complete
     }
 }
 

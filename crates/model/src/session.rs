@@ -54,6 +54,9 @@ pub struct TargetRecord {
     pub runtime: Runtime,
     /// What the variant changes, in a few words.
     pub variant_description: Option<String>,
+    /// CPUs that the variant is made for; it is given no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
     /// How it reaches the database, if it does.
     pub database: Option<Database>,
     /// What it cannot do or deviates in.

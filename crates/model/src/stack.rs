@@ -305,6 +305,9 @@ pub struct Variant {
     /// CPUs that it is made for; as many as the server is given when left out.
     #[serde(default)]
     pub cpus: Option<u32>,
+    /// Executed in another way than the stack.
+    #[serde(default)]
+    pub runtime: Option<Runtime>,
     /// Another command.
     #[serde(default)]
     pub command: Option<Vec<String>>,
@@ -364,6 +367,13 @@ impl StackManifest {
         self.variant_of(target)
             .and_then(|variant| variant.database.as_ref())
             .or(self.database.as_ref())
+    }
+
+    /// How the code of `target` is executed.
+    pub fn runtime(&self, target: &TargetId) -> Runtime {
+        self.variant_of(target)
+            .and_then(|variant| variant.runtime)
+            .unwrap_or(self.runtime)
     }
 
     /// What `target` does of HTTP.

@@ -193,7 +193,9 @@ impl Side<'_> {
                 measured_ratio,
                 agreement: published_ratio
                     .zip(measured_ratio.and_then(|ratio| ratio.interval))
-                    .map(|(published, interval)| agreement(published, &interval)),
+                    .map(|(published, interval)| {
+                        agreement(published, &interval, self.settings.practical_difference)
+                    }),
             }
         });
         TableAnalysis {
@@ -324,10 +326,12 @@ fn is_cut(flags: &[Flag]) -> bool {
         .any(|flag| matches!(flag, Flag::CutShort { .. }))
 }
 
-fn agreement(published: f64, measured: &Interval) -> Agreement {
-    let reversed =
-        (published > 1.0 && measured.high < 1.0) || (published < 1.0 && measured.low > 1.0);
-    if reversed {
+/// Another order needs a difference on both sides: a published one of less than `least` is none.
+fn agreement(published: f64, measured: &Interval, least: f64) -> Agreement {
+    let (more, less) = (1.0 + least, 1.0 / (1.0 + least));
+    let ahead = published > more && measured.high < less;
+    let behind = published < less && measured.low > more;
+    if ahead || behind {
         Agreement::Reversed
     } else if published < measured.low {
         Agreement::Higher
@@ -335,5 +339,28 @@ fn agreement(published: f64, measured: &Interval) -> Agreement {
         Agreement::Lower
     } else {
         Agreement::Within
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_order_needs_a_difference_on_both_sides() {
+        let interval = |low, high| Interval {
+            low,
+            high,
+            level: 0.95,
+        };
+        let judged = |published, low, high| agreement(published, &interval(low, high), 0.01);
+        assert_eq!(judged(0.7, 1.1, 1.3), Agreement::Reversed);
+        assert_eq!(judged(1.4, 0.8, 0.9), Agreement::Reversed);
+        // 194.33 to 194.40 requests/s, at an upstream that lets nobody have more than 200: no order.
+        assert_eq!(judged(0.9996, 1.0005, 1.0007), Agreement::Higher);
+        assert_eq!(judged(0.9996, 1.1, 1.3), Agreement::Higher);
+        assert_eq!(judged(0.7, 0.9, 1.005), Agreement::Higher);
+        assert_eq!(judged(1.4, 1.1, 1.5), Agreement::Within);
+        assert_eq!(judged(1.4, 1.1, 1.3), Agreement::Lower);
     }
 }

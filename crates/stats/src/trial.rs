@@ -61,10 +61,10 @@ pub enum Flag {
         #[serde(flatten)]
         trend: Trend,
     },
-    /// Its time limit came before all of its requests had been made: the throughput is that of the time until then.
+    /// Its time limit came before all of its requests had ended: the throughput is that of the time until then.
     CutShort {
-        /// Requests that were made.
-        issued: u64,
+        /// Requests that ended.
+        ended: u64,
         /// Requests that should have been.
         asked: u64,
     },
@@ -203,8 +203,8 @@ fn cut_short(outcome: &TrialOutcome, by_count: &CountedLoad) -> Vec<Flag> {
     let (TrialOutcome::Measured(measured), asked) = (outcome, by_count.requests) else {
         return Vec::new();
     };
-    let issued = measured.load.measured.issued;
-    let cut = (issued < asked).then_some(Flag::CutShort { issued, asked });
+    let ended = measured.load.measured.ended();
+    let cut = (ended < asked).then_some(Flag::CutShort { ended, asked });
     cut.into_iter().collect()
 }
 

@@ -23,6 +23,8 @@ final readonly class Upstream
         curl_setopt_array($curl, [
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_FAILONERROR => true,
+            // Not through a proxy of the environment, which is made for other hosts.
+            CURLOPT_PROXY => '',
             CURLOPT_CONNECTTIMEOUT => self::CONNECT_PATIENCE_SECONDS,
             CURLOPT_TIMEOUT => self::PATIENCE_SECONDS,
         ]);

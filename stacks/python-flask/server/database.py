@@ -3,7 +3,7 @@
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-PATIENCE_SECONDS = 5
+PATIENCE_SECONDS = 10
 
 
 def open_pool(url: str | None, size: int) -> ConnectionPool | None:

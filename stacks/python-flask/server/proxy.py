@@ -29,5 +29,5 @@ def relay() -> Response:
     if not 200 <= answer.status < 300:
         raise BadGateway(f"the upstream answered {answer.status}")
     return Response(
-        answer.data, mimetype=answer.headers.get("content-type", "text/plain")
+        answer.data, content_type=answer.headers.get("content-type", "text/plain")
     )

@@ -2,7 +2,8 @@
 
 # What each process has of what all processes share. Puma, database.yml and the upstream's client ask here.
 module Capacity
-  # A thread waits for each answer of the slow upstream; fewer threads than clients would bound /proxy.
+  # Of each process: a thread waits for each answer of the slow upstream, fewer threads than clients would bound /proxy,
+  # and connections may fall unevenly upon processes.
   THREADS = 512
 
   module_function
@@ -14,7 +15,7 @@ module Capacity
   end
 
   def threads
-    THREADS / processes
+    THREADS
   end
 
   def database_connections

@@ -109,7 +109,7 @@ fn as_json(row: &Row) -> Value {
         "variant_description": variant.map(|variant| &variant.description),
         "language": manifest.language,
         "framework": manifest.framework,
-        "runtime": manifest.runtime,
+        "runtime": manifest.runtime(target),
         "workloads": manifest.workloads,
         "cpus": variant.and_then(|variant| variant.cpus),
         "database": row.database(),

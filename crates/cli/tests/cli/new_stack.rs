@@ -4,6 +4,9 @@ use std::fs;
 
 use crate::support::{Root, root::project};
 
+/// Set where every toolchain is there, as in CI: one that is missing is a failure then.
+const EVERY: &str = "DEADHEAT_TEST_EVERY_SKELETON";
+
 /// Makes a stack in `language` and checks it. A toolchain that tests need in any case must be here; the others may not.
 fn passes(language: &str, must_be_here: bool) {
     let root = Root::with(&[]);
@@ -26,7 +29,7 @@ fn passes(language: &str, must_be_here: bool) {
         assert!(!text.contains("{{"), "{}: {text}", file.display());
     }
     let passed = format!("{id} plaintext: passed");
-    if must_be_here {
+    if must_be_here || std::env::var_os(EVERY).is_some() {
         root.deadheat(&format!("stacks check {id} --strict"))
             .exits(0)
             .says(&[&passed, "1 passed, 0 failed, 0 unavailable"]);

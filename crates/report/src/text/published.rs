@@ -58,6 +58,12 @@ fn table(page: &mut Page, table: &PublishedTableView) {
     for note in &table.notes {
         page.wrapped(WARN, "! ", &format!("{}: {}", note.whose(), note.text));
     }
+    for row in &table.rows {
+        if let Some(reason) = &row.target_reason {
+            let text = format!("{} → {}: {reason}", row.name, row.target);
+            page.wrapped(Style::new(), "- ", &text);
+        }
+    }
     for remark in &table.remarks {
         page.wrapped(Style::new(), "- ", remark);
     }

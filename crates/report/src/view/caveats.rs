@@ -1,9 +1,10 @@
 //! What a session does not show.
 
-use deadheat_model::{SessionRecord, plan::Pinning};
+use deadheat_model::{SessionRecord, plan::Pinning, session::TargetRecord};
 use deadheat_stats::Analysis;
 
-use crate::figure::{counted, percent};
+use super::clean;
+use crate::figure::{counted, list, percent};
 
 /// What the session does not show, each in a sentence or two.
 pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
@@ -69,6 +70,20 @@ fn cpus(record: &SessionRecord) -> Vec<String> {
                     "The server had one CPU: a one-core server. Nothing here says how a stack uses more."
                         .to_owned(),
                 );
+            }
+            let made_for =
+                |target: &TargetRecord| target.cpus.map_or(usize::MAX, |cpus| cpus as usize);
+            let fewer = record.header.targets.iter();
+            let fewer: Vec<String> = fewer
+                .filter(|target| made_for(target) < server.len())
+                .map(|target| clean(&target.target.to_string()))
+                .collect();
+            if !fewer.is_empty() {
+                caveats.push(format!(
+                    "Not all had as many CPUs: {} had as many as the variant is made for, others {}.",
+                    list(&fewer),
+                    server.len()
+                ));
             }
             caveats.push(format!(
                 "The generator shared {} with {services}: where those are busy, the server's limit may be theirs.",

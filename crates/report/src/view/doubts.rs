@@ -99,9 +99,9 @@ pub fn flag(flag: &Flag) -> String {
             percent(*other_cpu),
             percent(*steal)
         ),
-        Flag::CutShort { issued, asked } => format!(
+        Flag::CutShort { ended, asked } => format!(
             "ended by its time limit, after {} of {}",
-            count(*issued),
+            count(*ended),
             counted(*asked as usize, "request")
         ),
         Flag::Unsteady { trend } => format!(

@@ -1,7 +1,7 @@
 //! Published tables beside what was measured.
 
 use deadheat_model::{
-    RepeatedTable, SessionRecord,
+    RepeatedTable, SessionRecord, TargetId,
     published::{PublishedRow, PublishedTable},
 };
 use deadheat_stats::{
@@ -132,10 +132,13 @@ fn introduction(analysis: &Analysis) -> Vec<String> {
         format!(
             "Requests/s are one run where they were published, so without an interval, and {here}. Ratios are against \
              the same row on both sides; a measured one is the geometric mean of the ratios within a block, with a 95 % \
-             t interval on the logarithm."
+             t interval on the logarithm. Intervals are each for itself: of so many, some miss by chance."
         ),
+        "Which stack stands for a published server is a reading of its document, in places of its figures (the reasons \
+         say where); that such a row agrees proves nothing."
+            .to_owned(),
         "Other machines, versions and routes: rates differ for many reasons, ratios for fewer. The tools warmed nothing up, \
-         and nothing was here, where each trial is of a fresh process; whether a published server had answered before \
+         and here nothing was but by the few requests that check the answers, where each trial is of a fresh process; whether a published server had answered before \
          is not known, and that matters most where code is compiled while it runs. The end, when connections run out of \
          requests, is in the figures. Nothing is ranked."
             .to_owned(),
@@ -221,7 +224,7 @@ fn row(table: &PublishedTable, row: &PublishedRow, side: &RowAnalysis) -> Publis
     PublishedRowView {
         name: clean(&row.name),
         target: clean(&side.target.to_string()),
-        target_reason: row.target_reason.as_deref().map(clean),
+        target_reason: target_reason(row, &side.target).map(|reason| clean(&reason)),
         published: side.published_per_second.map_or(NONE.to_owned(), printed),
         published_ratio: match side.published_ratio {
             Some(_) if is_baseline => "1".to_owned(),
@@ -237,6 +240,22 @@ fn row(table: &PublishedTable, row: &PublishedRow, side: &RowAnalysis) -> Publis
         published_notes: published_notes(row),
         measured_notes: measured_notes(table, side, is_baseline),
     }
+}
+
+/// Why `stands` stands for the row, where that is not plain.
+fn target_reason(row: &PublishedRow, stands: &TargetId) -> Option<String> {
+    let why = row.target_reason.clone();
+    if *stands == row.target || row.target_on_one_cpu.as_ref() != Some(stands) {
+        return why;
+    }
+    let instead = format!(
+        "in place of {}, because the server has one CPU here",
+        row.target
+    );
+    Some(match why {
+        Some(why) => format!("{instead}; {} because: {why}", row.target),
+        None => instead,
+    })
 }
 
 /// A published figure with the digits by which a reader finds it again.
@@ -287,7 +306,7 @@ fn published_notes(row: &PublishedRow) -> Vec<String> {
     let complete = row.complete.unwrap_or_default();
     match row.non_2xx.unwrap_or_default() {
         0 => {}
-        all if all == complete => notes.push(format!(
+        all if row.is_all_errors() => notes.push(format!(
             "not valid: all {} answers had another status than 2xx",
             count(all)
         )),

@@ -252,7 +252,7 @@ fn outcome(analysis: &Analysis, group: &Group) -> String {
     };
     match &group.comparison {
         GroupComparison::NotRanked => {
-            format!("{reached}. Nothing is ranked: this load repeats a published one.")
+            "Nothing is ranked: this load repeats a published one.".to_owned()
         }
         GroupComparison::NoCompleteBlock => {
             format!("{reached}; no block is complete, so nothing is ranked.")

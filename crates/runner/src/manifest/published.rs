@@ -148,6 +148,17 @@ impl Place<'_, '_, '_, '_> {
                 row.name
             ),
         );
+        let no_rate = |rate: f64| !rate.is_finite() || rate <= 0.0;
+        self.refuse_if(
+            row.requests_per_second.is_some_and(no_rate),
+            &["row", index, "requests-per-second"],
+            "`requests-per-second` is no rate",
+        );
+        self.refuse_if(
+            row.non_2xx.is_some() && row.complete.is_none(),
+            &["row", index, "non-2xx"],
+            "`non-2xx` needs `complete`, of which it is a part",
+        );
         for (key, problem) in contradictions(self.table, row, self.mean_deviation) {
             self.refuse(&["row", index, key], &format!("`{key}`: {problem}"));
         }
@@ -230,7 +241,9 @@ fn contradictions(
         unless(right, "body-bytes", "more than was received".to_owned());
     }
     // Every answer of these servers was as long as the others.
-    let whole = row.body_bytes.is_none_or(|bytes| bytes % requests == 0);
+    let whole = row
+        .body_bytes
+        .is_none_or(|bytes| bytes.checked_rem(requests) == Some(0));
     let problem = format!("not the same for each of {requests} requests");
     unless(whole, "body-bytes", problem);
     let times = [

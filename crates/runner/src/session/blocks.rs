@@ -117,7 +117,7 @@ impl Measuring<'_> {
             warm_up: point.warm_up(
                 self.options
                     .warm_up
-                    .unwrap_or_else(|| warm_up(target.stack.manifest.runtime)),
+                    .unwrap_or_else(|| warm_up(target.stack.manifest.runtime(&target.target))),
             ),
             measure: planned.map_or(Duration::from_secs(1), |one| one.measure),
             seed: self.options.seed ^ u64::from(block),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use deadheat_model::{Cell, RepeatedTable, TargetId, WorkloadManifest};
+use deadheat_model::{Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest};
 
 use crate::{
     manifest::{SelectedWorkload, Stack},
@@ -70,12 +70,25 @@ pub struct SessionOptions {
 impl SessionOptions {
     /// Whether `target` is measured at a load point of `workload`.
     pub(super) fn asks(&self, target: &SelectedTarget, workload: &SelectedWorkload) -> bool {
-        let wanted =
-            |cell: &Cell| cell.target == target.target && cell.workload == workload.manifest.id;
+        let mut points = workload.points.iter();
+        points.any(|point| self.asks_at(target, workload, point))
+    }
+
+    /// Whether `target` is measured at `point` of `workload`.
+    pub(super) fn asks_at(
+        &self,
+        target: &SelectedTarget,
+        workload: &SelectedWorkload,
+        point: &LoadPoint,
+    ) -> bool {
+        let wanted = |cells: &BTreeSet<Cell>| {
+            cells.contains(&Cell {
+                target: target.target.clone(),
+                workload: workload.manifest.id.clone(),
+                point: point.id.clone(),
+            })
+        };
         target.stack.manifest.answers(&workload.manifest.id)
-            && self
-                .cells
-                .as_ref()
-                .is_none_or(|cells| cells.iter().any(wanted))
+            && self.cells.as_ref().is_none_or(wanted)
     }
 }

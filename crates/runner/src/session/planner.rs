@@ -182,7 +182,8 @@ fn counted(options: &SessionOptions, cell: &Cell, by_count: &CountedLoad) -> Dur
         row.requests_per_second
     });
     let seconds = by_count.requests as f64 / published.unwrap_or(UNKNOWN_RATE);
-    by_count.limit.min(Duration::from_secs_f64(seconds))
+    let takes = Duration::try_from_secs_f64(seconds).unwrap_or(by_count.limit);
+    by_count.limit.min(takes)
 }
 
 #[cfg(test)]

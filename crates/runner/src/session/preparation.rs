@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Event, TargetId,
+    Event, LoadPoint, TargetId,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState, WorkloadFailure},
     trial::{Phase, TrialFailure},
@@ -76,7 +76,7 @@ pub(super) fn participant(
 ) -> Participant {
     Participant {
         target: target.target.clone(),
-        runtime: target.stack.manifest.runtime,
+        runtime: target.stack.manifest.runtime(&target.target),
         workloads: answered(target, options)
             .map(|one| one.manifest.id.clone())
             .collect(),
@@ -282,11 +282,13 @@ impl Preparing<'_> {
             return Err(failure.clone());
         }
         let declared = Declared::by(&target.stack.manifest, &target.target);
-        let loads = workload.points.iter().map(|point| point.connections);
+        let asked = |point: &&LoadPoint| self.options.asks_at(target, workload, point);
+        let points: Vec<&LoadPoint> = workload.points.iter().filter(asked).collect();
+        let loads = points.iter().map(|point| point.connections);
         let most = loads.filter(|_| self.loads).max().unwrap_or(0);
         let clients = most.max(CONNECTIONS as u32);
         let mut probes = 0;
-        for (index, point) in workload.points.iter().enumerate() {
+        for (index, point) in points.into_iter().enumerate() {
             let fixtures = &mut self.services.fixtures;
             let seed = self.options.seed;
             let (address, manifest) = (server.address, &workload.manifest);
@@ -325,8 +327,9 @@ fn record_of(
         target: target.target.clone(),
         language: manifest.language.clone(),
         framework: manifest.framework.clone(),
-        runtime: manifest.runtime,
+        runtime: manifest.runtime(&target.target),
         variant_description: variant.map(|variant| variant.description.clone()),
+        cpus: variant.and_then(|variant| variant.cpus),
         database: manifest.database(&target.target).cloned(),
         limits: manifest.limits(&target.target),
         versions: inspection.versions(&target.target),

@@ -107,7 +107,7 @@ fn is_whole(request: &TrialRequest<'_>, load: &Observation) -> bool {
     match &request.point.counted {
         None => load.window >= request.measure,
         Some(by_count) => {
-            load.measured.issued >= by_count.requests || load.window >= by_count.limit
+            load.measured.ended() >= by_count.requests || load.window >= by_count.limit
         }
     }
 }

@@ -151,6 +151,7 @@ impl Session {
             framework: framework.to_owned(),
             runtime: Runtime::Native,
             variant_description: target.variant.as_ref().map(|id| format!("variant {id}")),
+            cpus: None,
             database: Some(Database {
                 access: DatabaseAccess::Async,
                 driver: "a driver".to_owned(),

@@ -147,7 +147,7 @@ fn a_load_by_count_is_not_ranked_and_doubted_only_for_its_end() {
     for (target, flag) in flags {
         assert_eq!(target, "ruby-f");
         assert!(
-            matches!(flag, Flag::CutShort { asked: 5000, issued } if issued < 3200),
+            matches!(flag, Flag::CutShort { asked: 5000, ended } if ended < 3200),
             "{flag:?}"
         );
     }

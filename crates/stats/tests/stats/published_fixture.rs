@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Cell, Failure, PublishedDocument, RepeatedTable, SessionRecord, TrialOutcome,
+    Cell, Failure, PublishedDocument, RepeatedTable, SessionRecord, TargetId, TrialOutcome,
     plan::PlannedWorkload,
-    published::{PublishedTable, RepeatedRow},
+    published::{PublishedRow, PublishedTable, RepeatedRow},
     session::{TargetState, WorkloadFailure},
     trial::{Measured, Phase},
 };
@@ -53,6 +53,7 @@ pub fn document() -> PublishedDocument {
                     row("A (async)", "clojure-a", 3569.53),
                     with(row("B", "go-b:2cpu", 5366.29), json!({
                         "target-reason": "all cores",
+                        "target-on-one-cpu": "go-b:1cpu",
                         "connections": 200,
                         "remarks": ["200 requests at once, where the others had 100"],
                     })),
@@ -91,6 +92,11 @@ pub fn document() -> PublishedDocument {
     serde_json::from_value(document).unwrap()
 }
 
+/// The server has one CPU.
+fn stands(row: &PublishedRow) -> &TargetId {
+    row.target_on_one_cpu.as_ref().unwrap_or(&row.target)
+}
+
 fn repeated(document: &PublishedDocument, table: &PublishedTable) -> RepeatedTable {
     let rows = table.row.iter().map(|row| match row.target.stack.as_str() {
         "nim-g" => RepeatedRow::LeftOut {
@@ -98,7 +104,7 @@ fn repeated(document: &PublishedDocument, table: &PublishedTable) -> RepeatedTab
         },
         _ => RepeatedRow::Asked {
             cell: Cell {
-                target: row.target.clone(),
+                target: stands(row).clone(),
                 workload: table.workload.clone(),
                 point: table.point(row, LIMIT).id,
             },
@@ -185,7 +191,7 @@ pub fn session() -> SessionRecord {
     }
     let mut session = Session::new(3);
     for row in &document.table[0].row {
-        let name = row.target.to_string();
+        let name = stands(row).to_string();
         session = match row.target.stack.as_str() {
             "nim-g" => session,
             "elixir-k" => session.asked_for(

@@ -12,7 +12,7 @@ use tokio_postgres::{Config, NoTls};
 use crate::state::AppState;
 
 const FIRST_USERS: &str = "select id, email from users order by id limit 10";
-const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
+const DATABASE_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Serialize)]
 pub struct User {

@@ -6,8 +6,9 @@ use crate::services::ServiceError;
 /// Without a role of their own, Deadheat's connection is the one that asks.
 const HELD: &str = "select count(*) from pg_stat_activity \
     where usename = $1 and datname = current_database() and pid <> pg_backend_pid()";
-/// The column came with PostgreSQL 14.
-const COUNTS_SESSIONS: &str = "select current_setting('server_version_num')::integer >= 140000";
+/// The column came with PostgreSQL 14, whose collector may lose what it is told (over UDP) when many sessions end at
+/// once; from 15 on the figures are in shared memory.
+const COUNTS_SESSIONS: &str = "select current_setting('server_version_num')::integer >= 150000";
 const SESSIONS: &str = "select sessions from pg_stat_database where datname = current_database()";
 /// What is reserved is of no use to stacks. (`reserved_connections` came with PostgreSQL 16.)
 const ROOM: &str = "select current_setting('max_connections')::integer, \

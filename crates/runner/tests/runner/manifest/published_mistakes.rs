@@ -59,6 +59,9 @@ mistakes! {
     bytes_do_not_fit_the_transfer_rate: row("requests-per-second = 100.0\nreceived-bytes = 1_024_000\nkib-per-second = 101.0\n");
     answers_of_different_length: row("requests-per-second = 100.0\nreceived-bytes = 2000\nbody-bytes = 2001\n");
     percentiles_out_of_order: row("requests-per-second = 100.0\np50-ms = 3\np99-ms = 2\nmax-ms = 1\n");
+    no_rate: row("requests-per-second = 0\n");
+    bytes_of_no_requests: row("requests-per-second = 100.0\ncomplete = 0\nbody-bytes = 1000\n");
+    errors_of_unknown_many: row("requests-per-second = 100.0\nnon-2xx = 5\n");
     more_answers_than_requests: row("requests-per-second = 100.0\ncomplete = 1001\nfailed = 1002\nnon-2xx = 1003\n");
 }
 
