@@ -164,15 +164,11 @@ impl PublishedTable {
     pub fn point(&self, row: &PublishedRow, limit: Duration) -> LoadPoint {
         let load = &self.load;
         let connections = self.connections(row);
-        let http = match load.http {
-            HttpVersion::Http10 => "1.0",
-            HttpVersion::Http11 => "1.1",
-        };
         let mut id = format!("n{}-c{connections}", load.requests);
         if let Some(rounds) = load.rounds {
             id += &format!("-rounds-{rounds}");
         }
-        id += &format!("-http{http}");
+        id += &format!("-http{}", load.http);
         if load.reuse == Reuse::PerRequest {
             id += "-close";
         }

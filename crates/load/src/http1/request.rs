@@ -131,11 +131,7 @@ impl Form {
             true => Template::parse(text, place, lists),
             false => Ok(Template::literal(text)),
         };
-        let version = match manner.version {
-            HttpVersion::Http10 => "1.0",
-            HttpVersion::Http11 => "1.1",
-        };
-        let mut after_path = format!(" HTTP/{version}\r\n").into_bytes();
+        let mut after_path = format!(" HTTP/{}\r\n", manner.version).into_bytes();
         let has = |wanted: &str| {
             request
                 .headers

@@ -1,5 +1,7 @@
 //! How requests travel.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// How requests travel.
@@ -35,6 +37,16 @@ pub enum HttpVersion {
     /// HTTP/1.1: connections go on, unless one side says close.
     #[serde(rename = "1.1")]
     Http11,
+}
+
+/// The number, as it stands behind `HTTP/`.
+impl fmt::Display for HttpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HttpVersion::Http10 => "1.0",
+            HttpVersion::Http11 => "1.1",
+        })
+    }
 }
 
 /// Whether connections carry more than one request.

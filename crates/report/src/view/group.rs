@@ -1,10 +1,6 @@
 //! One workload at one load point: the results in order, what was lost, and the figures behind the plots.
 
-use deadheat_model::{
-    LoadPoint, SessionRecord, TargetId,
-    load::{HttpVersion, Reuse},
-    workload::Framing,
-};
+use deadheat_model::{LoadPoint, SessionRecord, TargetId, load::Reuse, workload::Framing};
 use deadheat_stats::{
     Analysis, CellAnalysis, Group,
     cell::{Estimates, PercentileEstimate, PercentileValue},
@@ -212,10 +208,7 @@ pub fn load(point: &LoadPoint) -> String {
         let connections = counted(point.connections as usize, "connection");
         return format!("{connections}{rounds}");
     };
-    let version = match by_count.http {
-        HttpVersion::Http10 => "1.0",
-        HttpVersion::Http11 => "1.1",
-    };
+    let version = by_count.http;
     let reuse = match by_count.reuse {
         Reuse::KeepAlive => "keep-alive",
         Reuse::PerRequest => "a connection each",

@@ -7,14 +7,14 @@ use std::{
 };
 
 use deadheat_model::{
-    load::{Body, RequestSpec},
+    load::{Body, HttpVersion, RequestSpec},
     workload::Oracle,
 };
 
 use super::{
     Fault, PATIENCE, Verifier,
     question::{Question, Wanted},
-    wire::{NoReply, Reply, Version, Wire, encode},
+    wire::{NoReply, Reply, Wire, encode},
 };
 
 /// Requests over one connection, one after the other.
@@ -87,7 +87,7 @@ impl Verifier<'_> {
         for question in self.questions(1)? {
             let mut wire = self.connect()?;
             let asked = format!("{} in HTTP/1.0", question.name());
-            let (bytes, _) = encode(self.address, &question.request, Version::Http10);
+            let (bytes, _) = encode(self.address, &question.request, HttpVersion::Http10);
             let reply = wire.send(&bytes).and_then(|()| wire.reply());
             let reply = self.judge(&question, &asked, OLD, reply)?;
             if reply.chunked {
@@ -110,7 +110,7 @@ impl Verifier<'_> {
             for body in bodies {
                 question.request.body = body;
                 let mut wire = self.connect()?;
-                let (bytes, body) = encode(self.address, &question.request, Version::Http11);
+                let (bytes, body) = encode(self.address, &question.request, HttpVersion::Http11);
                 let reply = send_in_pieces(&mut wire, &bytes, body).and_then(|()| wire.reply());
                 let asked = format!("{} in pieces", question.name());
                 self.judge(&question, &asked, PIECES, reply)?;
@@ -137,7 +137,7 @@ impl Verifier<'_> {
         }
         let bytes: Vec<u8> = questions
             .iter()
-            .flat_map(|question| encode(self.address, &question.request, Version::Http11).0)
+            .flat_map(|question| encode(self.address, &question.request, HttpVersion::Http11).0)
             .collect();
         let mut wire = self.connect()?;
         let mut sent = wire.send(&bytes);

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::load::{Body, RequestSpec};
+use deadheat_model::load::{Body, HttpVersion, RequestSpec};
 use httparse::Status;
 
 /// More than any answer of the contract, so that a server without an end is found out.
@@ -15,13 +15,6 @@ const LONGEST: usize = 16 << 20;
 const HEADERS: usize = 64;
 /// A body in chunks is sent in several, the last of them shorter than the others as a rule.
 const CHUNK: usize = 16;
-
-/// A protocol version, as it is written in a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    Http10,
-    Http11,
-}
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -86,7 +79,7 @@ impl Wire {
 
     /// Sends a request in one write, and reads its answer.
     pub(super) fn ask(&mut self, request: &RequestSpec) -> Result<Reply, NoReply> {
-        self.send(&encode(self.address, request, Version::Http11).0)?;
+        self.send(&encode(self.address, request, HttpVersion::Http11).0)?;
         self.reply()
     }
 
@@ -318,14 +311,10 @@ impl Head {
 pub(super) fn encode(
     address: SocketAddr,
     request: &RequestSpec,
-    version: Version,
+    version: HttpVersion,
 ) -> (Vec<u8>, usize) {
-    let number = match version {
-        Version::Http10 => "1.0",
-        Version::Http11 => "1.1",
-    };
     let mut head = format!(
-        "{} {} HTTP/{number}\r\nHost: {address}\r\nUser-Agent: deadheat\r\n",
+        "{} {} HTTP/{version}\r\nHost: {address}\r\nUser-Agent: deadheat\r\n",
         request.method, request.path
     );
     for (name, value) in &request.headers {
@@ -446,7 +435,7 @@ mod tests {
             body: Body::Chunked(b"0123456789abcdefg".to_vec()),
             ..RequestSpec::get("/json")
         };
-        let (bytes, begin) = encode(address, &request, Version::Http11);
+        let (bytes, begin) = encode(address, &request, HttpVersion::Http11);
         assert_eq!(
             String::from_utf8_lossy(&bytes),
             "POST /json HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: deadheat\r\n\
