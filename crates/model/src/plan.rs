@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LoadPoint, TargetId};
+use crate::{LoadPoint, TargetId, trial::Disturbance};
 
 /// Stack × workload × load point: what one trial measures.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,6 +68,72 @@ pub struct PlannedWorkload {
     pub measure: Duration,
 }
 
+/// How often a trial is run in its block at most: once, and again while it was disturbed.
+pub const MOST_ATTEMPTS: u32 = 3;
+
+/// What a session measures to judge itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Controls {
+    /// The null server, which only answers: its throughput is the ceiling of the machine with this generator.
+    #[serde(default)]
+    pub null_server: Option<TargetId>,
+    /// One stack once more under another name (A/A): what differs between the two is noise.
+    #[serde(default)]
+    pub twin: Option<Twin>,
+}
+
+impl Controls {
+    /// The name of the null server. No manifest's id can begin so.
+    pub fn null_server_id() -> TargetId {
+        TargetId::new("~null-server", None)
+    }
+
+    /// The name of the twin. No manifest's id can begin so.
+    pub fn twin_id() -> TargetId {
+        TargetId::new("~aa-twin", None)
+    }
+
+    /// Whether `target` is one of the controls.
+    pub fn has(&self, target: &TargetId) -> bool {
+        let twin = self.twin.as_ref().map(|twin| &twin.name);
+        self.null_server.as_ref() == Some(target) || twin == Some(target)
+    }
+}
+
+/// A stack under another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Twin {
+    /// The name.
+    pub name: TargetId,
+    /// The stack, under its variant.
+    pub of: TargetId,
+}
+
+/// How much a trial may be disturbed; fixed before the session, and it looks at no result.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseBound {
+    /// What other programs may use of the machine's CPU time (0 to 1).
+    pub other_cpu: f64,
+    /// What the hypervisor may give to others (0 to 1).
+    pub steal: f64,
+}
+
+impl Default for NoiseBound {
+    fn default() -> Self {
+        Self {
+            other_cpu: 0.05,
+            steal: 0.05,
+        }
+    }
+}
+
+impl NoiseBound {
+    /// Whether `disturbance` is past the bound.
+    pub fn is_passed_by(&self, disturbance: Disturbance) -> bool {
+        disturbance.other_cpu > self.other_cpu || disturbance.steal > self.steal
+    }
+}
+
 /// What a session will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -81,6 +147,12 @@ pub struct Plan {
     pub workloads: Vec<PlannedWorkload>,
     /// Trials of one block, in the order of targets, workloads and load points (each block shuffles them).
     pub cells: Vec<Cell>,
+    /// Targets that the session measures to judge itself; their cells stand among `cells`, they do not among `targets`.
+    #[serde(default)]
+    pub controls: Controls,
+    /// Trials that were disturbed by more than this are void, and repeated in their block. `None`: none is.
+    #[serde(default)]
+    pub noise_bound: Option<NoiseBound>,
     /// How CPUs are shared out.
     pub pinning: Pinning,
     /// The time that measuring may take, if it was bounded.

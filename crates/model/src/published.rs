@@ -186,6 +186,7 @@ impl PublishedTable {
                 reuse: load.reuse,
                 bodies: load.bodies,
             }),
+            open: None,
         }
     }
 }

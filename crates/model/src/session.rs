@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Cell, Plan, RepeatedTable, TargetId, TrialRecord,
-    machine::Machine,
+    machine::{Finding, Machine},
     stack::{Database, Runtime},
     trial::TrialFailure,
 };
@@ -30,6 +30,9 @@ pub struct SessionHeader {
     pub arguments: Vec<String>,
     /// Where it ran.
     pub machine: Machine,
+    /// What `deadheat doctor` would have told of the machine when the session began, except what was fine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// What it will do.
     pub plan: Plan,
     /// Every stack that was asked for, ready or not.
@@ -63,6 +66,9 @@ pub struct TargetRecord {
     pub limits: Vec<String>,
     /// Versions found, by asking the toolchain and the lock file.
     pub versions: Vec<FoundVersion>,
+    /// A hash of the sources that it was built from; `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
     /// Whether it can be measured.
     pub state: TargetState,
     /// Workloads that it does not answer rightly; the session leaves them out for this stack.
@@ -125,6 +131,11 @@ pub struct BuildRecord {
 pub enum JournalEntry {
     /// A trial ended.
     Trial(Box<TrialRecord>),
+    /// The session went on after it had been interrupted or killed; trials follow.
+    Resumed {
+        /// When (RFC 3339, UTC).
+        at: String,
+    },
     /// The session ended in order; absent when it was killed.
     End {
         /// Why.
@@ -155,6 +166,8 @@ pub struct SessionRecord {
     pub trials: Vec<TrialRecord>,
     /// Why it ended; `None`: it was killed.
     pub end: Option<EndReason>,
+    /// When it went on after an interruption (RFC 3339, UTC), in order.
+    pub resumed: Vec<String>,
 }
 
 impl SessionRecord {

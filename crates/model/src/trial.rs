@@ -11,8 +11,11 @@ use crate::{Cell, Observation};
 pub struct TrialRecord {
     /// The block, from 0.
     pub block: u32,
-    /// The place in the block's order, from 0.
+    /// The place in the block's order, from 0. A repetition has that of the trial that it repeats.
     pub position: u32,
+    /// 0 for the first time in its block; more when the trials before it were void.
+    #[serde(default)]
+    pub attempt: u32,
     /// What was measured.
     #[serde(flatten)]
     pub cell: Cell,
@@ -25,6 +28,9 @@ pub struct TrialRecord {
     /// The warm-up before the measurement.
     #[serde(rename = "warm_up_seconds", with = "crate::seconds")]
     pub warm_up: Duration,
+    /// The rate of an open loop, in requests per second; `None` for a closed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_per_second: Option<f64>,
     /// What came of it.
     pub outcome: TrialOutcome,
 }
@@ -55,6 +61,37 @@ pub struct Measured {
     pub resources: Resources,
     /// What disturbed the machine meanwhile.
     pub noise: Noise,
+}
+
+impl TrialRecord {
+    /// How the trial was disturbed, on a machine of `cpus` CPUs; `None` when it was not measured.
+    pub fn disturbance(&self, cpus: usize) -> Option<Disturbance> {
+        match &self.outcome {
+            TrialOutcome::Measured(measured) => Some(measured.disturbance(cpus)),
+            TrialOutcome::Failed(_) => None,
+        }
+    }
+}
+
+impl Measured {
+    /// How it was disturbed, on a machine of `cpus` CPUs.
+    pub fn disturbance(&self, cpus: usize) -> Disturbance {
+        let all = self.resources.span_seconds * cpus.max(1) as f64;
+        let used = self.noise.other_cpu_seconds;
+        Disturbance {
+            other_cpu: if all > 0.0 { used / all } else { 0.0 },
+            steal: self.noise.steal_share,
+        }
+    }
+}
+
+/// How much of the machine others had during a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// What other programs used, of the machine's CPU time (0 to 1).
+    pub other_cpu: f64,
+    /// What the hypervisor gave to others (0 to 1).
+    pub steal: f64,
 }
 
 /// Where a trial or a stack failed.
@@ -169,4 +206,26 @@ pub struct Noise {
     /// there is not in it. `None` when nothing was pinned.
     #[serde(default)]
     pub generator_cpus_busy: Option<f64>,
+    /// Context switches of the generator's threads that they did not ask for; `None` where they are not known.
+    #[serde(default)]
+    pub generator_involuntary_switches: Option<u64>,
+    /// How long work waited (pressure stall information); `None` where the kernel does not tell.
+    #[serde(default)]
+    pub pressure: Option<Pressure>,
+    /// CPU time that Deadheat's own sampling of the server used; `None` in older records.
+    #[serde(default)]
+    pub sampler_cpu_seconds: Option<f64>,
+}
+
+/// Shares of the time (0 to 1) in which at least one task of the machine waited for something
+/// (Linux, Documentation/accounting/psi.rst: the growth of `some … total` over the span). Server and generator
+/// themselves make CPU pressure, so that it bounds nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pressure {
+    /// For a CPU.
+    pub cpu: f64,
+    /// For memory.
+    pub memory: f64,
+    /// For input or output.
+    pub io: f64,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     StopRule,
-    load::{Body, HttpVersion, Protocol, Reuse},
+    load::{Arrivals, Body, HttpVersion, Protocol, Reuse},
 };
 
 /// A workload's manifest.
@@ -71,7 +71,7 @@ pub enum Oracle {
 pub struct LoadPoint {
     /// The id, unique in the workload ("c100").
     pub id: String,
-    /// Connections of the closed loop.
+    /// Connections of the closed loop; of an open one the most that it holds.
     pub connections: u32,
     /// For `{rounds}` in the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,6 +80,31 @@ pub struct LoadPoint {
     /// warm-up, for as long as the plan says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<CountedLoad>,
+    /// An open loop; no manifest has one, the plan derives them from the closed loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenLoad>,
+}
+
+/// An open loop at a rate that follows from what closed loops found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OpenLoad {
+    /// The load point, of the same workload, whose throughput in the first block is the capacity.
+    pub capacity_of: String,
+    /// The rate.
+    pub rate: OfferedRate,
+    /// How the intended starts lie around it.
+    pub arrivals: Arrivals,
+}
+
+/// The rate of an open loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OfferedRate {
+    /// So many percent of the stack's own capacity.
+    OfOwnCapacity(u32),
+    /// So many percent of the capacity of the slowest stack of the session: the same rate for all.
+    OfSlowestCapacity(u32),
 }
 
 /// A load of so many requests, as `ab -n` and `hey -n` make them. It has no warm-up: what a server does cold

@@ -2,7 +2,8 @@
 
 use deadheat_model::{
     LoadPoint, Observation, TrialRecord,
-    trial::{Resources, TrialOutcome},
+    plan::NoiseBound,
+    trial::{Disturbance, Resources, TrialOutcome},
     workload::CountedLoad,
 };
 use serde::Serialize;
@@ -149,14 +150,14 @@ fn disturbed(outcome: &TrialOutcome, cpus: usize, settings: &Settings) -> Option
     let TrialOutcome::Measured(measured) = outcome else {
         return None;
     };
-    let all = measured.resources.span_seconds * cpus.max(1) as f64;
-    let other_cpu = if all > 0.0 {
-        measured.noise.other_cpu_seconds / all
-    } else {
-        0.0
+    let bound = NoiseBound {
+        other_cpu: settings.other_cpu,
+        steal: settings.steal,
     };
-    let steal = measured.noise.steal_share;
-    (other_cpu > settings.other_cpu || steal > settings.steal)
+    let disturbance = measured.disturbance(cpus);
+    let Disturbance { other_cpu, steal } = disturbance;
+    bound
+        .is_passed_by(disturbance)
         .then_some(Flag::Disturbed { other_cpu, steal })
 }
 

@@ -78,6 +78,7 @@ impl CpuClock {
                     0.0
                 }
             }),
+            ..Noise::default()
         }
     }
 

@@ -129,11 +129,13 @@ impl Measuring<'_> {
         let record = TrialRecord {
             block,
             position,
+            attempt: 0,
             cell: cell.clone(),
             started,
             command: run.command,
             port: run.port,
             warm_up: request.warm_up,
+            offered_per_second: None,
             outcome: run.outcome,
         };
         let record = Box::new(record);

@@ -152,6 +152,7 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
         header,
         trials: Vec::new(),
         end: None,
+        resumed: Vec::new(),
     };
     let path = folder.join(TRIALS_FILE);
     let text = read_text(folder, &path)?;
@@ -159,6 +160,10 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
     for (index, line) in whole.lines().enumerate() {
         match serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))? {
             JournalEntry::Trial(trial) => record.trials.push(*trial),
+            JournalEntry::Resumed { at } => {
+                record.end = None;
+                record.resumed.push(at);
+            }
             JournalEntry::End { reason, .. } => record.end = Some(reason),
         }
     }
@@ -180,7 +185,7 @@ mod tests {
     use deadheat_model::{
         Cell, Plan, TargetId, TrialOutcome, TrialRecord,
         machine::Machine,
-        plan::Pinning,
+        plan::{Controls, Pinning},
         session::EndReason,
         trial::{Phase, TrialFailure},
     };
@@ -196,12 +201,15 @@ mod tests {
             started: "2026-11-21T00:00:00Z".to_owned(),
             arguments: Vec::new(),
             machine: Machine::default(),
+            findings: Vec::new(),
             plan: Plan {
                 seed: 1,
                 blocks: 3,
                 targets: Vec::new(),
                 workloads: Vec::new(),
                 cells: Vec::new(),
+                controls: Controls::default(),
+                noise_bound: None,
                 pinning: Pinning::Off { cpus: vec![0] },
                 budget_seconds: None,
                 estimate: std::time::Duration::ZERO,
@@ -216,6 +224,7 @@ mod tests {
         JournalEntry::Trial(Box::new(TrialRecord {
             block,
             position: 0,
+            attempt: 0,
             cell: Cell {
                 target: TargetId::new("a", None),
                 workload: "plaintext".to_owned(),
@@ -225,6 +234,7 @@ mod tests {
             command: Vec::new(),
             port: 1,
             warm_up: std::time::Duration::ZERO,
+            offered_per_second: None,
             outcome: TrialOutcome::Failed(TrialFailure {
                 phase: Phase::Start,
                 reason: "a\nb".to_owned(),

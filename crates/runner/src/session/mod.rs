@@ -106,6 +106,7 @@ pub fn run(
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),
+        findings: Vec::new(),
         plan,
         targets: records,
         postgres: services.describe_postgres(),

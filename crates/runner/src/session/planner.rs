@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     Cell, LoadPoint, Plan, TargetId,
-    plan::{Pinning, PlannedWorkload},
+    plan::{Controls, Pinning, PlannedWorkload},
     stack::Runtime,
     workload::{CountedLoad, Oracle},
 };
@@ -93,6 +93,8 @@ pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pin
         cells: planned(options, participants)
             .map(|planned| planned.cell)
             .collect(),
+        controls: Controls::default(),
+        noise_bound: None,
         pinning,
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: estimate(options, participants, blocks, measure),
@@ -207,6 +209,7 @@ mod tests {
             connections: 50,
             rounds: None,
             counted: None,
+            open: None,
         };
         SelectedWorkload {
             manifest: WorkloadManifest {

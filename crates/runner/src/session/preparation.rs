@@ -333,6 +333,7 @@ fn record_of(
         database: manifest.database(&target.target).cloned(),
         limits: manifest.limits(&target.target),
         versions: inspection.versions(&target.target),
+        sources: None,
         state,
         failed_workloads,
     }

@@ -12,7 +12,7 @@ use deadheat_model::{
     TargetId, TrialRecord,
     machine::Machine,
     observation::{Bin, FailureExample, Tally, WorkerHealth},
-    plan::{Pinning, PlannedWorkload},
+    plan::{Controls, Pinning, PlannedWorkload},
     session::{BuildRecord, EndReason, FoundVersion, SCHEMA, TargetRecord, TargetState},
     stack::{Database, DatabaseAccess, Pool, Runtime},
     trial::{CpuSource, Measured, Noise, Phase, Resources, TrialFailure, TrialOutcome},
@@ -77,12 +77,15 @@ impl Session {
                 governor: Some("performance".to_owned()),
                 congestion_control: Some("cubic".to_owned()),
             },
+            findings: Vec::new(),
             plan: Plan {
                 seed: 42,
                 blocks,
                 targets: Vec::new(),
                 workloads: Vec::new(),
                 cells: Vec::new(),
+                controls: Controls::default(),
+                noise_bound: None,
                 pinning: Pinning::Apart {
                     server: vec![0],
                     generator: vec![1],
@@ -98,6 +101,7 @@ impl Session {
             header,
             trials: Vec::new(),
             end: Some(EndReason::Finished),
+            resumed: Vec::new(),
         };
         Self { record }
     }
@@ -109,6 +113,7 @@ impl Session {
             connections: *connections,
             rounds: None,
             counted: None,
+            open: None,
         };
         self.record.header.plan.workloads.push(PlannedWorkload {
             id: id.to_owned(),
@@ -158,6 +163,7 @@ impl Session {
                 pool: Pool::Size(16),
             }),
             limits: Vec::new(),
+            sources: None,
             versions: vec![FoundVersion {
                 name: language.to_owned(),
                 version: "1.2.3".to_owned(),
@@ -186,11 +192,13 @@ impl Session {
         self.record.trials.push(TrialRecord {
             block,
             position,
+            attempt: 0,
             cell,
             started: format!("2026-03-01T10:{:02}:{:02}Z", block % 60, position % 60),
             command: vec!["./server".to_owned()],
             port: 20_000,
             warm_up: Duration::from_secs(2),
+            offered_per_second: None,
             outcome,
         });
         self
@@ -254,6 +262,7 @@ pub fn measured(found: Found) -> Measured {
             other_cpu_seconds: 0.05,
             server_cpus_busy: Some(0.9),
             generator_cpus_busy: Some(0.5),
+            ..Noise::default()
         },
     }
 }
