@@ -8,3 +8,4 @@ mod published;
 mod published_fixture;
 mod reference;
 mod sessions;
+mod simulation;

@@ -1,0 +1,152 @@
+//! A session drawn from a seed, as a record that the analysis takes.
+
+use deadheat_model::{SessionRecord, TargetId, plan::Controls};
+use deadheat_stats::{Analysis, Settings, analyse_with};
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{Machine, record};
+
+/// The throughput of a stack of speed 1 on an undisturbed machine, per second.
+const BASE: f64 = 10_000.0;
+
+/// What is measured, and in which order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Design {
+    /// The true speed of each stack, as a factor; stack `i` is called [`Design::name`]`(i)`.
+    pub speeds: Vec<f64>,
+    /// Blocks.
+    pub blocks: u32,
+    /// Whether the first stack is measured once more under another name (A/A).
+    pub twin: bool,
+    /// The order of the trials.
+    pub order: Order,
+}
+
+/// The order of the trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Each block has one trial of everything, in a random order of its own: what Deadheat does.
+    Blocks,
+    /// All trials of the first stack, then all of the second: what Deadheat does not do. The `i`-th trial of each
+    /// stack is recorded as that of block `i`.
+    OneAfterTheOther,
+}
+
+impl Design {
+    /// Stacks of these speeds in randomised blocks, with a twin, as a session measures them.
+    pub fn session(speeds: &[f64], blocks: u32) -> Self {
+        Self {
+            speeds: speeds.to_vec(),
+            blocks,
+            twin: true,
+            order: Order::Blocks,
+        }
+    }
+
+    /// The name of the `index`-th stack.
+    pub fn name(index: usize) -> TargetId {
+        TargetId::new(format!("s-{index}"), None)
+    }
+
+    fn targets(&self) -> Vec<TargetId> {
+        let twin = self.twin.then(Controls::twin_id);
+        (0..self.speeds.len()).map(Self::name).chain(twin).collect()
+    }
+
+    /// The true speed of a target: the twin is the first stack again.
+    fn speed(&self, target: usize) -> f64 {
+        self.speeds
+            .get(target)
+            .map_or(self.speeds[0], |speed| *speed)
+    }
+
+    /// The trials as (target, block) in the order in which they are run.
+    fn sequence(&self, seed: u64) -> Vec<(usize, u32)> {
+        let targets: Vec<usize> = (0..self.speeds.len() + usize::from(self.twin)).collect();
+        match self.order {
+            Order::Blocks => {
+                let block = |block: u32| {
+                    // As a session shuffles its cells.
+                    let mut random = ChaCha8Rng::seed_from_u64(seed ^ u64::from(block) << 32);
+                    let mut order = targets.clone();
+                    order.shuffle(&mut random);
+                    order.into_iter().map(move |target| (target, block))
+                };
+                (0..self.blocks).flat_map(block).collect()
+            }
+            Order::OneAfterTheOther => {
+                let all = |target| (0..self.blocks).map(move |block| (target, block));
+                targets.into_iter().flat_map(all).collect()
+            }
+        }
+    }
+}
+
+/// Sessions of one design on one machine. Their record is made once and filled anew for each seed.
+pub struct Simulation {
+    design: Design,
+    machine: Machine,
+    record: SessionRecord,
+    /// Throughput by target and block.
+    rates: Vec<Vec<f64>>,
+}
+
+impl Simulation {
+    /// Sessions of `design`, which has two stacks at least, on `machine`.
+    pub fn new(design: Design, machine: Machine) -> Self {
+        let contenders: Vec<TargetId> = (0..design.speeds.len()).map(Design::name).collect();
+        let targets = design.targets().len();
+        Self {
+            record: record::empty(&contenders, design.blocks),
+            rates: vec![vec![0.0; design.blocks as usize]; targets],
+            design,
+            machine,
+        }
+    }
+
+    /// Draws the session of `seed`.
+    pub fn draw(&mut self, seed: u64) -> &SessionRecord {
+        // Another stream than those that the orders come from.
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1);
+        let sequence = self.design.sequence(seed);
+        let in_block = self.rates.len();
+        let share = |index: usize, of: usize| index as f64 / (of - 1).max(1) as f64;
+        for (index, (target, block)) in sequence.iter().copied().enumerate() {
+            let time = share(index, sequence.len());
+            let place = match self.design.order {
+                Order::Blocks => share(index % in_block, in_block),
+                Order::OneAfterTheOther => 0.0,
+            };
+            let factor = self.machine.factor(time, place, &mut random);
+            self.rates[target][block as usize] = BASE * self.design.speed(target) * factor;
+        }
+        let contenders = self.design.speeds.len();
+        let measured = sequence.iter().filter(|(target, _)| *target < contenders);
+        for (trial, (target, block)) in self.record.trials.iter_mut().zip(measured) {
+            let rate = self.rates[*target][*block as usize];
+            record::fill(trial, &Design::name(*target), *block, rate);
+        }
+        &self.record
+    }
+
+    /// Draws the session of `seed` and analyses it.
+    pub fn analyse(&mut self, seed: u64) -> Analysis {
+        self.draw(seed);
+        let mut settings = Settings::default();
+        settings.practical_difference = settings.practical_difference.max(self.floor());
+        analyse_with(&self.record, settings)
+    }
+
+    /// How far from 1 the twin's ratio to its stack is: the geometric mean over the blocks.
+    fn floor(&self) -> f64 {
+        if !self.design.twin {
+            return 0.0;
+        }
+        let twin = &self.rates[self.design.speeds.len()];
+        let ratios = twin.iter().zip(&self.rates[0]).map(|(a, b)| (a / b).ln());
+        let mean = ratios.sum::<f64>() / f64::from(self.design.blocks);
+        mean.abs().exp_m1()
+    }
+}
