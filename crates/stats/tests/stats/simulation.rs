@@ -92,14 +92,27 @@ fn two_identical_stacks_on_a_drifting_machine_differ_in_five_per_cent_of_the_ses
     }
 }
 
+/// The floor only takes differences away: those that are no larger than what the machine made of one stack and itself.
 #[test]
-fn with_the_floor_of_a_twin_they_differ_more_rarely() {
+fn the_floor_of_a_twin_takes_differences_away_and_adds_none() {
+    let taken_away = |design: Design| {
+        let mut simulation = Simulation::new(design, Machine::drifting(0.02));
+        let (mut different, mut taken_away) = (0, 0);
+        for seed in SEEDS {
+            let analysis = simulation.analyse(seed);
+            let pair = pair(&analysis);
+            let without_floor = pair.p_adjusted < 0.05 && pair.ratio > 1.01;
+            assert!(without_floor || !pair.different, "seed {seed}");
+            different += u32::from(pair.different);
+            taken_away += u32::from(without_floor && !pair.different);
+        }
+        (f64::from(different) / f64::from(SESSIONS), taken_away)
+    };
     for blocks in [7, 10] {
-        let rate = differences(
-            Design::session(&[1.0, 1.0], blocks),
-            Machine::drifting(0.02),
-        );
-        assert!((0.005..=0.05).contains(&rate), "{blocks} blocks: {rate}");
+        let (rate, away) = taken_away(Design::session(&[1.0, 1.0], blocks));
+        assert!((0.03..=0.065).contains(&rate), "{blocks} blocks: {rate}");
+        assert!(away > 0, "{blocks} blocks");
+        assert_eq!(taken_away(without_twin(&[1.0, 1.0], blocks)).1, 0);
     }
 }
 
@@ -192,7 +205,7 @@ fn a_certain_difference_of_half_a_per_cent_is_a_dead_heat() {
 /// and its sign is that of a coin: not normal, so that a few in a hundred more are missed.
 #[test]
 fn the_interval_of_a_ratio_covers_the_true_one_in_95_per_cent_of_the_sessions() {
-    for (blocks, least) in [(3, 0.915), (7, 0.935), (10, 0.935)] {
+    for (blocks, least) in [(3, 0.92), (7, 0.935), (10, 0.935)] {
         for machine in drifts() {
             let mut simulation = Simulation::new(without_twin(&[1.05, 1.0], blocks), machine);
             let covered = share(SEEDS, |seed| {
