@@ -6,7 +6,7 @@ use deadheat_model::{
     Cell, LoadPoint, Observation, Plan, SessionHeader, SessionRecord, TargetId, TrialRecord,
     machine::Machine,
     observation::Tally,
-    plan::{Controls, Pinning, PlannedWorkload},
+    plan::{Controls, Pinning, PlannedWorkload, Twin},
     session::{EndReason, SCHEMA},
     trial::{CpuSource, Measured, Noise, Resources, TrialOutcome},
 };
@@ -17,9 +17,13 @@ const CONNECTIONS: u32 = 50;
 /// Long enough that the rounding to whole answers is far below any noise.
 const WINDOW: Duration = Duration::from_secs(100);
 
-/// A finished session of `targets` whose trials have found nothing yet.
-pub(crate) fn empty(targets: &[TargetId], blocks: u32) -> SessionRecord {
-    let plan = plan(targets, blocks);
+/// A finished session of `targets`, the twin among them, whose trials have found nothing yet.
+pub(crate) fn empty(targets: &[TargetId], twin: Option<Twin>, blocks: u32) -> SessionRecord {
+    let controls = Controls {
+        twin,
+        ..Controls::default()
+    };
+    let plan = plan(targets, controls, blocks);
     let trials = (0..blocks)
         .flat_map(|block| plan.cells.iter().map(move |cell| (block, cell)))
         .map(|(block, cell)| trial(block, cell.clone()))
@@ -58,7 +62,8 @@ pub(crate) fn fill(trial: &mut TrialRecord, target: &TargetId, block: u32, rate:
     };
 }
 
-fn plan(targets: &[TargetId], blocks: u32) -> Plan {
+fn plan(targets: &[TargetId], controls: Controls, blocks: u32) -> Plan {
+    let contenders = targets.iter().filter(|target| !controls.has(target));
     let cell = |target: &TargetId| Cell {
         target: target.clone(),
         workload: WORKLOAD.to_owned(),
@@ -67,7 +72,7 @@ fn plan(targets: &[TargetId], blocks: u32) -> Plan {
     Plan {
         seed: 0,
         blocks,
-        targets: targets.to_vec(),
+        targets: contenders.cloned().collect(),
         workloads: vec![PlannedWorkload {
             id: WORKLOAD.to_owned(),
             description: String::new(),
@@ -82,7 +87,7 @@ fn plan(targets: &[TargetId], blocks: u32) -> Plan {
             measure: WINDOW,
         }],
         cells: targets.iter().map(cell).collect(),
-        controls: Controls::default(),
+        controls,
         noise_bound: None,
         pinning: Pinning::Apart {
             server: vec![0],
@@ -90,6 +95,7 @@ fn plan(targets: &[TargetId], blocks: u32) -> Plan {
         },
         budget_seconds: None,
         estimate: Duration::ZERO,
+        choice: None,
     }
 }
 

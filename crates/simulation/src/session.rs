@@ -1,7 +1,10 @@
 //! A session drawn from a seed, as a record that the analysis takes.
 
-use deadheat_model::{SessionRecord, TargetId, plan::Controls};
-use deadheat_stats::{Analysis, Settings, analyse_with};
+use deadheat_model::{
+    SessionRecord, TargetId,
+    plan::{Controls, Twin},
+};
+use deadheat_stats::{Analysis, analyse};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -88,18 +91,20 @@ pub struct Simulation {
     design: Design,
     machine: Machine,
     record: SessionRecord,
-    /// Throughput by target and block.
-    rates: Vec<Vec<f64>>,
+    targets: Vec<TargetId>,
 }
 
 impl Simulation {
     /// Sessions of `design`, which has two stacks at least, on `machine`.
     pub fn new(design: Design, machine: Machine) -> Self {
-        let contenders: Vec<TargetId> = (0..design.speeds.len()).map(Design::name).collect();
-        let targets = design.targets().len();
+        let targets = design.targets();
+        let twin = design.twin.then(|| Twin {
+            name: Controls::twin_id(),
+            of: Design::name(0),
+        });
         Self {
-            record: record::empty(&contenders, design.blocks),
-            rates: vec![vec![0.0; design.blocks as usize]; targets],
+            record: record::empty(&targets, twin, design.blocks),
+            targets,
             design,
             machine,
         }
@@ -111,42 +116,24 @@ impl Simulation {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1);
         let sequence = self.design.sequence(seed);
-        let in_block = self.rates.len();
+        let in_block = self.targets.len();
         let share = |index: usize, of: usize| index as f64 / (of - 1).max(1) as f64;
-        for (index, (target, block)) in sequence.iter().copied().enumerate() {
+        let trials = self.record.trials.iter_mut();
+        for (index, (trial, (target, block))) in trials.zip(&sequence).enumerate() {
             let time = share(index, sequence.len());
             let place = match self.design.order {
                 Order::Blocks => share(index % in_block, in_block),
                 Order::OneAfterTheOther => 0.0,
             };
             let factor = self.machine.factor(time, place, &mut random);
-            self.rates[target][block as usize] = BASE * self.design.speed(target) * factor;
-        }
-        let contenders = self.design.speeds.len();
-        let measured = sequence.iter().filter(|(target, _)| *target < contenders);
-        for (trial, (target, block)) in self.record.trials.iter_mut().zip(measured) {
-            let rate = self.rates[*target][*block as usize];
-            record::fill(trial, &Design::name(*target), *block, rate);
+            let rate = BASE * self.design.speed(*target) * factor;
+            record::fill(trial, &self.targets[*target], *block, rate);
         }
         &self.record
     }
 
     /// Draws the session of `seed` and analyses it.
     pub fn analyse(&mut self, seed: u64) -> Analysis {
-        self.draw(seed);
-        let mut settings = Settings::default();
-        settings.practical_difference = settings.practical_difference.max(self.floor());
-        analyse_with(&self.record, settings)
-    }
-
-    /// How far from 1 the twin's ratio to its stack is: the geometric mean over the blocks.
-    fn floor(&self) -> f64 {
-        if !self.design.twin {
-            return 0.0;
-        }
-        let twin = &self.rates[self.design.speeds.len()];
-        let ratios = twin.iter().zip(&self.rates[0]).map(|(a, b)| (a / b).ln());
-        let mean = ratios.sum::<f64>() / f64::from(self.design.blocks);
-        mean.abs().exp_m1()
+        analyse(self.draw(seed))
     }
 }
