@@ -13,4 +13,5 @@ mod published_fixture;
 mod reference;
 mod sessions;
 mod simulation;
+mod simulation_docs;
 mod void;

@@ -95,24 +95,21 @@ fn two_identical_stacks_on_a_drifting_machine_differ_in_five_per_cent_of_the_ses
 /// The floor only takes differences away: those that are no larger than what the machine made of one stack and itself.
 #[test]
 fn the_floor_of_a_twin_takes_differences_away_and_adds_none() {
-    let taken_away = |design: Design| {
+    for blocks in [7, 10] {
+        let design = Design::session(&[1.0, 1.0], blocks);
         let mut simulation = Simulation::new(design, Machine::drifting(0.02));
-        let (mut different, mut taken_away) = (0, 0);
-        for seed in SEEDS {
+        let mut taken_away = 0;
+        let different = share(SEEDS, |seed| {
             let analysis = simulation.analyse(seed);
             let pair = pair(&analysis);
             let without_floor = pair.p_adjusted < 0.05 && pair.ratio > 1.01;
             assert!(without_floor || !pair.different, "seed {seed}");
-            different += u32::from(pair.different);
             taken_away += u32::from(without_floor && !pair.different);
-        }
-        (f64::from(different) / f64::from(SESSIONS), taken_away)
-    };
-    for blocks in [7, 10] {
-        let (rate, away) = taken_away(Design::session(&[1.0, 1.0], blocks));
+            pair.different
+        });
+        let rate = different.rate();
         assert!((0.03..=0.065).contains(&rate), "{blocks} blocks: {rate}");
-        assert!(away > 0, "{blocks} blocks");
-        assert_eq!(taken_away(without_twin(&[1.0, 1.0], blocks)).1, 0);
+        assert!(taken_away > 0, "{blocks} blocks");
     }
 }
 
