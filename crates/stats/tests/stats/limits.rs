@@ -96,17 +96,34 @@ fn making_connections_explains_what_is_missing() {
     let LittleCause::Reconnecting {
         opened: 12_000,
         connecting: Some(connecting),
+        closing_at_most,
     } = because(&closes)
     else {
         panic!("{:?}", closes.flags)
     };
     assert!((connecting - 25.0).abs() < 0.5, "{connecting}");
-    // At 1 ms each it is one connection: the others wait for the generator.
+    assert!((closing_at_most - 200.0).abs() < 0.5, "{closing_at_most}");
+    // Ten a second are ten times what each takes, with 0.2 s until the server closes: here 22, of 25.
+    let slow = trial(|load| {
+        half_idle(load);
+        reconnecting(load, 120, Duration::from_secs(2));
+    });
+    assert!(matches!(because(&slow), LittleCause::Reconnecting { .. }));
+    // And here 2: the others wait for the generator.
     let quick = trial(|load| {
         half_idle(load);
-        reconnecting(load, 12_000, Duration::from_millis(1));
+        reconnecting(load, 120, Duration::from_millis(1));
     });
     assert!(matches!(limits(&quick), [Limit::Little { .. }]));
+    // Of a server that is slow to close, that is the time.
+    let closing = trial(|load| {
+        half_idle(load);
+        reconnecting(load, 2_400, Duration::from_millis(1));
+    });
+    assert!(matches!(
+        because(&closing),
+        LittleCause::Reconnecting { .. }
+    ));
     // Older records do not tell, and then nobody is blamed.
     let unknown = trial(|load| {
         half_idle(load);
