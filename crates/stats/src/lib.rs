@@ -9,6 +9,7 @@ pub mod ceiling;
 pub mod cell;
 pub mod compare;
 pub mod figures;
+pub mod history;
 pub mod interval;
 pub mod limit;
 pub mod little;

@@ -2,6 +2,7 @@
 
 mod controls;
 mod fixture;
+mod history;
 mod latency;
 mod limits;
 mod load;
