@@ -38,7 +38,8 @@ pub struct Settings {
     /// A trial fails when a larger share of its ended requests failed on the way.
     pub transport_failures: f64,
     /// A closed loop's connections and `throughput × mean service time` may differ by this share of the connections.
-    /// Ends of the measurement and the histogram's digits make less than half of it.
+    /// The histogram's digits make a hundredth of it; the ends of the measurement more only where connections have fewer
+    /// than ten answers each, and then so much more is tolerated.
     pub little_deviation: f64,
     /// … which is asked only of a trial with so many verified answers, and at least one for each connection: the mean
     /// of fewer says little.

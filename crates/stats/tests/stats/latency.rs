@@ -111,6 +111,8 @@ fn response_times_at_rates_of_their_own_are_no_order() {
     assert_eq!(group.comparison, GroupComparison::NotRanked { reason });
     assert!(group.cells.iter().all(|cell| cell.rank.is_none()));
     assert!(group.twin.is_none(), "the twin is not measured there");
+    let first = group.cells[0].target.to_string();
+    assert_eq!(first, "quick", "the shortest response time first");
     let offered = |index: usize| {
         let estimates = group.cells[index].estimates.as_ref().unwrap();
         estimates.open.as_ref().unwrap().offered_per_second

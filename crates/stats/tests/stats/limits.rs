@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use deadheat_model::{CountHistogram, Failure, LatencyHistogram, Observation, TrialOutcome};
 use deadheat_stats::{
-    TrialAnalysis, analyse,
+    Settings, TrialAnalysis, analyse, analyse_with,
     limit::Limit,
     little::LittleCause,
     trial::Flag,
     verdict::{CellVerdict, TrialVerdict},
 };
 
-use crate::fixture::{Found, Session, histogram, measured};
+use crate::fixture::{Found, Session, good, histogram, measured};
 
 /// One trial of 10,000 answers over 50 connections, after a change to what the load saw.
 fn trial(change: impl Fn(&mut Observation)) -> TrialAnalysis {
@@ -195,6 +195,16 @@ fn a_mean_of_few_answers_proves_nothing() {
     // 0.5 connections of 50 in flight, in both.
     assert!(matches!(limits(&few(100)), [Limit::Little { .. }]));
     assert!(limits(&few(80)).is_empty());
+    // Five answers for each connection, or four and six: at 42 in flight that is within one answer each.
+    let in_flight = |count: u64| {
+        trial(move |load| {
+            load.service_time = histogram(count, 42.0 / (count as f64 / 10.0));
+            load.measured.succeeded = count;
+            load.measured.issued = count;
+        })
+    };
+    assert!(limits(&in_flight(250)).is_empty());
+    assert!(matches!(limits(&in_flight(1_000)), [Limit::Little { .. }]));
 }
 
 #[test]
@@ -248,6 +258,20 @@ fn a_trial_too_short_to_be_checked_says_so() {
         [Flag::SteadinessUnknown { bins: 3, needed: 4 }]
     );
     assert_eq!(unknown.verdict, TrialVerdict::Counts);
+    let record = Session::new(1).workload("json", &[50]).stack("a");
+    let record = record.measured(1, |_, _| good(Found::at(1_000.0))).build();
+    let settings = Settings {
+        steady_bins: 21,
+        ..Settings::default()
+    };
+    let analysis = analyse_with(&record, settings);
+    assert_eq!(
+        analysis.groups[0].cells[0].trials[0].flags,
+        [Flag::SteadinessUnknown {
+            bins: 20,
+            needed: 21
+        }]
+    );
     // A bin that the end cut off is not a whole one.
     let cut = trial(|load| {
         load.bins.truncate(4);
