@@ -3,6 +3,8 @@
 mod blocks;
 mod cpus;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod folder;
 mod journal;
 mod listener;
@@ -10,9 +12,12 @@ mod machine;
 mod options;
 mod planner;
 mod preparation;
+mod rates;
 mod readiness;
+mod remaining;
 mod server;
 mod services;
+mod subject;
 mod trial;
 
 use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
