@@ -40,7 +40,7 @@ pub use self::{
     error::SessionError,
     journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
     machine::describe_machine,
-    options::{PinningMode, SelectedTarget, SessionOptions},
+    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
 };
