@@ -62,29 +62,65 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     })
 }
 
-/// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
-pub fn descendants(root: u32) -> Vec<ProcessStat> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let pids = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut by_parent: HashMap<u32, Vec<ProcessStat>> = HashMap::new();
-    for stat in pids.filter_map(read_stat) {
-        by_parent.entry(stat.parent).or_default().push(stat);
+/// All processes at about one moment. Reading them takes some 10 µs each, so that who needs several trees reads once.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    by_parent: HashMap<u32, Vec<ProcessStat>>,
+}
+
+impl Snapshot {
+    /// Reads all processes that can be seen from here; none when `/proc` cannot be read.
+    pub fn take() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter_map(read_stat).collect()
     }
-    let mut found = Vec::new();
-    let mut open = vec![root];
-    while let Some(parent) = open.pop() {
-        for stat in by_parent.remove(&parent).unwrap_or_default() {
-            open.push(stat.pid);
-            if stat.state != b'Z' {
-                found.push(stat);
+
+    /// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
+    pub fn descendants(&self, root: u32) -> Vec<ProcessStat> {
+        let mut all = self.tree(root);
+        all.retain(|stat| stat.state != b'Z');
+        all
+    }
+
+    /// Every descendant of `root` (not `root` itself), zombies too.
+    pub fn tree(&self, root: u32) -> Vec<ProcessStat> {
+        let mut found = Vec::new();
+        let mut open = vec![root];
+        while let Some(parent) = open.pop() {
+            for stat in self.by_parent.get(&parent).into_iter().flatten() {
+                open.push(stat.pid);
+                found.push(*stat);
             }
         }
+        found
     }
-    found
+
+    /// One process.
+    pub fn find(&self, pid: u32) -> Option<&ProcessStat> {
+        self.all().find(|stat| stat.pid == pid)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &ProcessStat> {
+        self.by_parent.values().flatten()
+    }
+}
+
+impl FromIterator<ProcessStat> for Snapshot {
+    fn from_iter<T: IntoIterator<Item = ProcessStat>>(stats: T) -> Self {
+        let mut snapshot = Self::default();
+        for stat in stats {
+            let siblings = snapshot.by_parent.entry(stat.parent).or_default();
+            siblings.push(stat);
+        }
+        snapshot
+    }
+}
+
+/// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
+pub fn descendants(root: u32) -> Vec<ProcessStat> {
+    Snapshot::take().descendants(root)
 }
 
 #[cfg(test)]
