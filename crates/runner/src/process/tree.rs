@@ -1,6 +1,6 @@
 //! Process trees as `/proc` shows them.
 
-use std::{collections::HashMap, fs};
+use std::{collections::HashMap, fs, io::Read};
 
 /// What `/proc/<pid>/stat` says of a process (proc_pid_stat(5)). Times are in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +36,25 @@ pub struct Reaped {
 
 /// Reads a process's state; `None` when it is gone.
 pub fn read_stat(pid: u32) -> Option<ProcessStat> {
-    parse_stat(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    // In one call, because there are many processes: the file is shorter than this, and has no size of its own.
+    let mut bytes = [0; 2048];
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let length = file.read(&mut bytes).ok()?;
+    // A name may be cut within a character.
+    parse_stat(pid, &String::from_utf8_lossy(&bytes[..length]))
 }
 
 fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     // The command's name stands in parentheses and may hold any character, so fields start after the last one.
     let rest = text.rsplit_once(')')?.1;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    // Field 3 of the manual (state) is index 0 here.
-    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let mut words = rest.split_ascii_whitespace();
+    let state = *words.next()?.as_bytes().first()?;
+    // From field 4 of the manual (the parent) to field 20 (the threads).
+    let mut numbers = [None; 17];
+    for (number, word) in numbers.iter_mut().zip(words) {
+        *number = word.parse::<u64>().ok();
+    }
+    let number = |field: usize| numbers.get(field - 4).copied().flatten();
     let children = Reaped {
         minor_faults: number(11)?,
         major_faults: number(13)?,
@@ -53,7 +63,7 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     Some(ProcessStat {
         pid,
         parent: number(4)? as u32,
-        state: *fields.first()?.as_bytes().first()?,
+        state,
         minor_faults: number(10)? + children.minor_faults,
         major_faults: number(12)? + children.major_faults,
         cpu_ticks: number(14)? + number(15)? + children.cpu_ticks,

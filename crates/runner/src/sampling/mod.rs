@@ -36,8 +36,8 @@ use crate::process::{CpuGroup, Snapshot, Supervised, descendants};
 pub struct Sampler {
     tree: Tree,
     pss_idle: u64,
-    /// How long the last sample took.
-    took: Duration,
+    /// CPU time that the sample of the idle server took.
+    cost: Duration,
     pinning: Pinning,
     begun: Option<Begun>,
 }
@@ -98,7 +98,7 @@ impl Series {
             self.samples += 1;
         }
         self.look_at_threads(&processes);
-        let rest = pause(watch.took());
+        let rest = pause(watch.cpu());
         self.rests = Some((Instant::now(), rest));
         rest
     }
@@ -129,7 +129,7 @@ impl Sampler {
         let pss_idle = pss_bytes(&tree.processes()).unwrap_or(0);
         Self {
             pss_idle,
-            took: watch.took(),
+            cost: watch.cpu(),
             tree,
             pinning: pinning.clone(),
             begun: None,
@@ -147,7 +147,7 @@ impl Sampler {
         let (stop, stopped) = channel();
         let (shared, tree) = (Arc::clone(&series), self.tree.clone());
         // The first sample will be no cheaper than that of the idle server.
-        let mut rest = pause(self.took);
+        let mut rest = pause(self.cost);
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
                 rest = lock(&shared).sample(&tree);
