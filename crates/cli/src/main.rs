@@ -1,6 +1,7 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
+mod doctor;
 mod exit;
 mod hidden;
 mod interrupt;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Load(args) => load::load(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),

@@ -19,7 +19,8 @@ use deadheat_model::{
     trial::{CpuSource, Noise, Resources},
 };
 
-use self::{counters::Counters, memory::tree_memory, noise::CpuClock, switches::Switches};
+pub(crate) use self::noise::CpuClock;
+use self::{counters::Counters, memory::tree_memory, switches::Switches};
 use crate::process::{CpuGroup, Supervised};
 
 /// How often memory, threads and context switches are looked at. Reading PSS walks the page tables of every

@@ -8,7 +8,7 @@ use crate::process::{descendants, read_stat, ticks};
 
 /// CPU time of the whole machine, CPU by CPU, and of Deadheat with everything that it started, since their start.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CpuClock {
+pub(crate) struct CpuClock {
     all: Ticks,
     each: BTreeMap<usize, Ticks>,
     ours: u64,
@@ -38,7 +38,7 @@ impl Ticks {
 
 impl CpuClock {
     /// Reads the clock; what cannot be read counts as nothing.
-    pub(super) fn read() -> Self {
+    pub(crate) fn read() -> Self {
         let own = std::process::id();
         let tree = descendants(own);
         let tree: u64 = tree.iter().map(|stat| stat.cpu_ticks).sum();
@@ -51,7 +51,7 @@ impl CpuClock {
 
     /// What happened since `earlier`, with the CPUs shared out as `pinning` says, while the server's tree used
     /// `server_cpu`.
-    pub(super) fn noise_since(
+    pub(crate) fn noise_since(
         &self,
         earlier: &Self,
         pinning: &Pinning,

@@ -31,10 +31,10 @@ use self::{
     services::Services,
 };
 pub use self::{
-    cpus::share_out,
+    cpus::{cores_below, share_out},
     error::SessionError,
     journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
-    machine::describe_machine,
+    machine::{describe_machine, describe_machine_below},
     options::{PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
@@ -106,7 +106,7 @@ pub fn run(
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),
-        findings: Vec::new(),
+        findings: options.findings.clone(),
         plan,
         targets: records,
         postgres: services.describe_postgres(),

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use deadheat_model::{Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest};
+use deadheat_model::{
+    Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, machine::Finding,
+};
 
 use crate::{
     manifest::{SelectedWorkload, Stack},
@@ -61,6 +63,8 @@ pub struct SessionOptions {
     pub supervision: Supervision,
     /// How long a server may take to its first correct answer.
     pub start_timeout: Duration,
+    /// What [`crate::doctor`] found before the session, for the record.
+    pub findings: Vec<Finding>,
     /// Deadheat's own arguments, for the record.
     pub arguments: Vec<String>,
     /// Deadheat's version, for the record.

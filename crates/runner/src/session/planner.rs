@@ -251,6 +251,7 @@ mod tests {
             postgres: Source::automatic(None),
             supervision: Supervision::by("deadheat"),
             start_timeout: START_TIMEOUT,
+            findings: Vec::new(),
             arguments: Vec::new(),
             version: String::new(),
         }
