@@ -32,7 +32,7 @@ const QUICK: [&str; 7] = [
 ];
 
 fn source(world: &World) -> Finding {
-    let why = "Reading it is a system call or an access to a slow device, several times for each request: the generator \
+    let why = "With a slow source each reading is a system call or an access to a device, several a request: the generator \
                is slower, and so is every server that looks at the clock.";
     match world.root.text(&format!("{FOLDER}/current_clocksource")) {
         None => unknown("clock-source", "the kernel does not tell", why),

@@ -155,11 +155,14 @@ fn loopback(world: &World) -> Finding {
     let flags = world.root.text("sys/class/net/lo/flags");
     let flags = flags.and_then(|text| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok());
     let up = flags.map(|flags| flags & 1 == 1);
-    if up == Some(false) {
+    if up == Some(false) || (up.is_some() && world.own.loopback.is_none()) {
         return warning(
             "loopback",
-            "lo is down",
-            "Nothing can be reached at 127.0.0.1.",
+            match up {
+                Some(false) => "lo is down",
+                _ => "no datagram came back from 127.0.0.1",
+            },
+            "Nothing can be reached at 127.0.0.1, where Deadheat starts its servers.",
             world.as_root("ip link set lo up"),
         );
     }
@@ -176,23 +179,16 @@ fn loopback(world: &World) -> Finding {
         );
     }
     let why = "Answers go over loopback in pieces of its MTU.";
-    match (
-        world.root.number::<u32>("sys/class/net/lo/mtu"),
-        world.own.loopback,
-    ) {
-        (None, _) => unknown("loopback", "its MTU cannot be read", why),
-        (_, None) => unknown(
-            "loopback",
-            "no datagram came back from 127.0.0.1",
-            "Whether something delays what goes over loopback is not known.",
-        ),
-        (Some(mtu), _) if mtu < 65_536 => warning(
+    let time = world.own.loopback.unwrap_or_default();
+    match world.root.number::<u32>("sys/class/net/lo/mtu") {
+        None => unknown("loopback", "its MTU cannot be read", why),
+        Some(mtu) if mtu < 65_536 => warning(
             "loopback",
             format!("MTU {mtu}"),
             "Long answers go in more and smaller pieces than elsewhere, each with its cost.",
             world.as_root("ip link set lo mtu 65536"),
         ),
-        (Some(mtu), Some(time)) => fine(
+        Some(mtu) => fine(
             "loopback",
             format!("MTU {mtu}, {:.0} µs", time.as_secs_f64() * 1e6),
         ),
@@ -208,6 +204,10 @@ fn tracking(world: &World) -> Finding {
     let (Some(most), Some(now)) = (of("max"), of("count")) else {
         return fine("connection-tracking", "none");
     };
+    if now == 0 {
+        // The table is there, and no rule looks at it.
+        return fine("connection-tracking", "not in use");
+    }
     let found = format!("{now} of {most} connections");
     if most.saturating_sub(now) < FEW_PORTS {
         return warning(
@@ -300,19 +300,22 @@ mod tests {
         assert_eq!(level, Level::Warning);
         assert!(finding.found.starts_with("10.0 ms"));
         world.own.loopback = None;
-        assert_eq!(found(check(&world), "loopback").0, Level::Unknown);
+        assert_eq!(found(check(&world), "loopback").0, Level::Warning);
+        let unknown = Planted::good().without("sys/class/net").world();
+        assert_eq!(found(check(&unknown), "loopback").0, Level::Unknown);
     }
 
     #[test]
     fn a_table_of_connections_has_room() {
-        let with = |most: &str| {
+        let with = |most: &str, now: &str| {
             let folder = "proc/sys/net/netfilter";
             let world = Planted::good()
                 .with(&format!("{folder}/nf_conntrack_max"), most)
-                .with(&format!("{folder}/nf_conntrack_count"), "100\n");
+                .with(&format!("{folder}/nf_conntrack_count"), now);
             found(check(&world.world()), "connection-tracking").0
         };
-        assert_eq!(with("262144\n"), Level::Note);
-        assert_eq!(with("8192\n"), Level::Warning);
+        assert_eq!(with("262144\n", "0\n"), Level::Fine);
+        assert_eq!(with("262144\n", "100\n"), Level::Note);
+        assert_eq!(with("8192\n", "100\n"), Level::Warning);
     }
 }

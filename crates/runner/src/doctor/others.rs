@@ -34,7 +34,13 @@ fn other_load(world: &World) -> Finding {
     let share = world.watched.disturbance.other_cpu;
     let bound = NoiseBound::default().other_cpu;
     let busiest = &world.watched.busiest;
-    let mut found = format!("{} of the CPUs", percent(share));
+    let cpus = world.machine.cpus.len().max(1);
+    let used = share * cpus as f64;
+    // Others use CPUs that this process may not use, too; the noise guard does not tell them apart.
+    let mut found = match share > 1.0 {
+        true => format!("{used:.1} CPUs' worth of time; {cpus} may be used here"),
+        false => format!("{} of the CPUs", percent(share)),
+    };
     if share <= bound / 5.0 {
         return fine("other-load", found);
     }
@@ -46,7 +52,6 @@ fn other_load(world: &World) -> Finding {
         found += &format!(" ({})", names.join(", "));
     }
     let named: f64 = busiest.iter().map(|busy| busy.cpus).sum();
-    let used = share * world.machine.cpus.len().max(1) as f64;
     let hidden = named < used / 2.0;
     let remedy = match (busiest.is_empty(), hidden) {
         (false, false) => {
@@ -215,6 +220,13 @@ mod tests {
         );
         let (level, _) = found(check(&loaded(0.05, &busy)), "other-load");
         assert_eq!(level, Level::Note, "the bound itself makes no trial void");
+    }
+
+    #[test]
+    fn load_of_more_cpus_than_may_be_used_is_no_share_of_them() {
+        let (_, finding) = found(check(&loaded(1.5, &[(4, "java", 6.0)])), "other-load");
+        let expected = "6.0 CPUs' worth of time; 4 may be used here (java 600 % of one)";
+        assert_eq!(finding.found, expected);
     }
 
     #[test]

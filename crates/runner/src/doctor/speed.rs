@@ -63,7 +63,7 @@ fn limits(world: &World) -> Finding {
     let mut known: Vec<(usize, u64, u64)> = known.collect();
     known.sort_unstable();
     let limited: Vec<_> = known.iter().filter(|(_, now, most)| now < most).collect();
-    let why = "The figures are those of a slower machine.";
+    let why = "Where CPUs are held below their speed, the figures are those of a slower machine.";
     if let Some((_, now, most)) = limited.first() {
         let path = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_max_freq";
         return note(
@@ -97,7 +97,7 @@ fn limits(world: &World) -> Finding {
 }
 
 fn turbo(world: &World) -> Finding {
-    let why = "A CPU is then faster while it is cool and while the other cores wait: figures depend on what ran before, \
+    let why = "With turbo a CPU is faster while it is cool and while the other cores wait: figures depend on what ran before, \
                and on how many threads a stack has.";
     // intel_pstate says whether it is off, the others whether it is on.
     let switches = [
