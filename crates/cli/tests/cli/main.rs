@@ -6,6 +6,7 @@ mod checking;
 mod conformance;
 mod doctor;
 mod faults;
+mod history;
 mod interrupted;
 mod killed;
 mod load;
