@@ -128,12 +128,12 @@ fn other_sessions(world: &World) -> Finding {
         .map(|(pid, _)| pid.to_string())
         .collect();
     if pids.is_empty() {
-        return fine("other-sessions", "no other deadheat runs");
+        return fine("other-sessions", "none");
     }
     warning(
         "other-sessions",
-        format!("another deadheat runs (process {})", pids.join(", ")),
-        "Two sessions at once measure each other: both pin their servers to the same CPUs.",
+        format!("running (process {})", pids.join(", ")),
+        "Another deadheat runs. Two sessions at once measure each other: both pin their servers to the same CPUs.",
         format!(
             "ps -o pid,user,etime,args -p {}\nWait until it has ended.",
             pids.join(",")
