@@ -2,8 +2,11 @@
 
 mod available;
 mod blocks;
+mod ceiling;
 mod cpus;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod folder;
 mod journal;
 mod listener;
@@ -11,9 +14,12 @@ mod machine;
 mod options;
 mod planner;
 mod preparation;
+mod rates;
 mod readiness;
+mod remaining;
 mod server;
 mod services;
+mod subject;
 mod trial;
 
 use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
