@@ -4,6 +4,7 @@
 //! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times. Both end in a [`Ratio`].
 
 pub mod found;
+mod gate;
 mod metric;
 pub mod paired;
 pub mod sessions;
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 pub use self::{
     found::Found,
+    gate::{Gate, GateCell, Gated},
     metric::{Direction, Metric},
 };
 use crate::{
