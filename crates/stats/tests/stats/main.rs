@@ -7,4 +7,6 @@ mod properties;
 mod published;
 mod published_fixture;
 mod reference;
+mod sequential;
 mod sessions;
+mod versus;
