@@ -3,8 +3,11 @@
 
 mod architecture;
 mod checking;
+mod comparing;
 mod conformance;
 mod faults;
+#[path = "../../../stats/tests/stats/fixture.rs"]
+mod fixture;
 mod interrupted;
 mod killed;
 mod load;
