@@ -2,10 +2,10 @@
 
 use std::{env, path::Path};
 
-use deadheat_model::{SessionRecord, session::TargetState};
+use deadheat_model::{SessionRecord, choice::Purpose, plan::NoiseBound, session::TargetState};
 use deadheat_runner::{
     process::Supervision,
-    session::{self, SessionOptions},
+    session::{self, LatencyMode, SessionOptions},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
@@ -38,9 +38,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         results: args.results.clone(),
         seed: args.seed.unwrap_or_else(random_seed),
         budget,
+        purpose: Purpose::Usual,
         blocks,
         measure: args.measure,
         warm_up: args.warm_up,
+        latency: LatencyMode::Auto,
+        noise_bound: Some(NoiseBound::default()),
         pinning: args.pinning.mode(),
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
@@ -63,7 +66,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         setup::install(&catalogue, &selection, &args.postgres, &interrupted)?;
     }
     let mut progress = Progress::new(Some(draft));
-    let outcome = session::run(&options, &mut |event| progress.on(event), &interrupted);
+    let outcome = session::run(
+        &options,
+        &mut |event| progress.on(event),
+        &mut session::all_blocks,
+        &interrupted,
+    );
     progress.finish();
     let outcome = outcome.map_err(Failure::nothing)?;
     let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;
@@ -89,7 +97,7 @@ fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
     let measured = |cell: &CellAnalysis| {
         !matches!(
             cell.verdict,
-            CellVerdict::Failed { .. } | CellVerdict::NotMeasured
+            CellVerdict::Failed { .. } | CellVerdict::Void { .. } | CellVerdict::NotMeasured
         )
     };
     if !cells().any(measured) {

@@ -8,6 +8,7 @@ mod conformance;
 mod faults;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
+mod history;
 mod interrupted;
 mod killed;
 mod load;
