@@ -7,6 +7,7 @@ use deadheat_runner::session::PinningMode;
 
 use crate::{
     choices::{LatencyArg, NoiseArg, noise_bound},
+    compare::args::CompareArgs,
     load::args::LoadArgs,
 };
 
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Write a session's report again, from its recorded trials alone.
     Report(ReportArgs),
+    /// Compare B with A: two sessions, stacks, revisions, URLs or commands; faster, slower, or a dead heat.
+    Compare(Box<CompareArgs>),
     /// The sessions of a folder: what changed between them, and a stack's figures over them.
     History(HistoryArgs),
     /// Load one HTTP server and say what it did.
@@ -292,7 +295,7 @@ pub(crate) struct HiddenArgs {
 }
 
 /// "90s", "10m", "1h 30m"; zero is refused.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("it must be longer than nothing".to_owned()),
         Ok(duration) => Ok(duration),

@@ -3,6 +3,7 @@
 mod args;
 mod budget;
 mod choices;
+mod compare;
 mod doctor;
 mod exit;
 mod hidden;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::Doctor(args) => doctor::doctor(&args),

@@ -3,9 +3,12 @@
 
 mod architecture;
 mod checking;
+mod comparing;
 mod conformance;
 mod doctor;
 mod faults;
+#[path = "../../../stats/tests/stats/fixture.rs"]
+mod fixture;
 mod history;
 mod interrupted;
 mod killed;
