@@ -275,8 +275,8 @@ fn one_whose_port_was_taken_gets_another() {
     assert_ne!(session.trials_of("fake-unlucky")[0].port, taken);
     assert_eq!(
         root.told("started").len(),
-        3,
-        "twice for the check, once for the trial"
+        4,
+        "twice for the check, once for the trial, once as its twin"
     );
 }
 

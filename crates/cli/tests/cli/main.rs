@@ -4,6 +4,7 @@
 mod architecture;
 mod checking;
 mod conformance;
+mod controls;
 mod faults;
 mod history;
 mod interrupted;
