@@ -192,6 +192,8 @@ fn disturbed_trials_are_void_and_repeated_at_the_end_of_their_block() {
     let ended = root.run("--noise-bound 0.01% --blocks 2");
     ended.tells(&[
         "fake-one plaintext c4, block 1: void: other programs used",
+        "fake-one (A/A) plaintext c4, block 2: void: ",
+        "null server plaintext c4, block 1: void: ",
         "of the machine; repeated at the end of the block",
         "not repeated again; this block has no trial of it that counts",
     ]);
