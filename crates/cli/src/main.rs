@@ -3,6 +3,7 @@
 mod args;
 mod budget;
 mod choices;
+mod doctor;
 mod exit;
 mod hidden;
 mod history;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::report(&args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),

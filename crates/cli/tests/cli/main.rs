@@ -5,6 +5,7 @@ mod architecture;
 mod checking;
 mod conformance;
 mod controls;
+mod doctor;
 mod faults;
 mod history;
 mod interrupted;
