@@ -5,6 +5,7 @@ mod architecture;
 mod checking;
 mod comparing;
 mod conformance;
+mod doctor;
 mod faults;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
