@@ -13,7 +13,7 @@ use crate::support::root::project;
 
 /// Which crates of this workspace a crate may use. `deadheat-testkit` is for tests alone: any crate's, and no
 /// crate's product.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("deadheat-model", &[]),
     ("deadheat-load", &["deadheat-model"]),
     ("deadheat-stats", &["deadheat-model"]),
@@ -30,7 +30,8 @@ const MAY_USE: [(&str, &[&str]); 8] = [
         ],
     ),
     ("deadheat-testkit", &["deadheat-model"]),
-    ("xtask", &["deadheat-stats"]),
+    ("deadheat-simulation", &["deadheat-model"]),
+    ("xtask", &["deadheat-stats", "deadheat-simulation"]),
 ];
 const TESTKIT: &str = "deadheat-testkit";
 
