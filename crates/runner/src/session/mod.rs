@@ -6,6 +6,7 @@ mod error;
 mod folder;
 mod journal;
 mod listener;
+mod lock;
 mod machine;
 mod options;
 mod planner;
@@ -13,6 +14,7 @@ mod preparation;
 mod readiness;
 mod server;
 mod services;
+mod sources;
 mod trial;
 
 use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
@@ -26,14 +28,13 @@ use deadheat_model::{
 use self::{
     blocks::Measuring,
     folder::SessionFolder,
-    journal::Journal,
     preparation::{Prepared, Preparing},
     services::Services,
 };
 pub use self::{
     cpus::share_out,
     error::SessionError,
-    journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
+    journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session, write_whole},
     machine::describe_machine,
     options::{PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
@@ -45,12 +46,14 @@ use crate::{
 };
 
 /// How a session ended.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SessionOutcome {
     /// Its folder.
     pub folder: PathBuf,
     /// Why it ended.
     pub reason: EndReason,
+    /// Its journal: while this is there, no other process writes the session.
+    pub journal: Journal,
 }
 
 /// The plan as it looks before anything is built or started, for the user to see first. Stacks that turn out to be
@@ -74,6 +77,7 @@ pub fn run(
     interrupt: &AtomicBool,
 ) -> Result<SessionOutcome, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
+    let mut journal = Journal::claim(folder.path())?;
     let pinning = share_out(options.pinning);
     let services = Services::start(options, &folder, &pinning, on_event)?;
     let mut preparing = Preparing {
@@ -111,8 +115,9 @@ pub fn run(
         targets: records,
         postgres: services.describe_postgres(),
         published: options.published.clone(),
+        definitions: sources::definitions(options),
     };
-    let mut journal = Journal::begin(folder.path(), &header)?;
+    journal.begin(&header)?;
     on_event(&Event::SessionStarted {
         header: Box::new(header.clone()),
     });
@@ -142,6 +147,7 @@ pub fn run(
     Ok(SessionOutcome {
         folder: folder.path().to_owned(),
         reason,
+        journal,
     })
 }
 

@@ -96,6 +96,7 @@ impl Session {
             targets: Vec::new(),
             postgres: None,
             published: Vec::new(),
+            definitions: Default::default(),
         };
         let record = SessionRecord {
             header,
