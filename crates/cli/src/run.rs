@@ -63,7 +63,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         setup::install(&catalogue, &selection, &args.postgres, &interrupted)?;
     }
     let mut progress = Progress::new(Some(draft));
-    let outcome = session::run(&options, &mut |event| progress.on(event), &interrupted);
+    let outcome = session::run(
+        &options,
+        &mut |event| progress.on(event),
+        &mut session::all_blocks,
+        &interrupted,
+    );
     progress.finish();
     let outcome = outcome.map_err(Failure::nothing)?;
     let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;

@@ -163,6 +163,8 @@ pub enum EndReason {
     Budget,
     /// SIGINT or SIGTERM.
     Interrupted,
+    /// What it was to find out was known: whoever watched it said so after a block.
+    Enough,
 }
 
 /// A whole session, as read back from its files.

@@ -151,6 +151,7 @@ pub const fn ended(end: Option<EndReason>) -> &'static str {
         Some(EndReason::Finished) => "finished: all blocks were measured",
         Some(EndReason::Budget) => "its budget was used up",
         Some(EndReason::Interrupted) => "interrupted",
+        Some(EndReason::Enough) => "finished: what it was to find out was known",
         None => "killed: no end is recorded",
     }
 }

@@ -49,7 +49,7 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     let blocks = &analysis.blocks;
     let mut alerts = Vec::new();
     match record.end {
-        Some(EndReason::Finished) => {}
+        Some(EndReason::Finished | EndReason::Enough) => {}
         Some(EndReason::Budget) => {
             alerts.push("The session ended because its budget was used up.".to_owned())
         }

@@ -1,18 +1,20 @@
 //! The measuring part: blocks, each of them every cell once in a random order.
 
 use std::{
+    ops::ControlFlow,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use deadheat_model::{
-    Cell, Event, JournalEntry, LoadPoint, Plan, TrialRecord, WorkloadManifest, session::EndReason,
+    Cell, Event, JournalEntry, LoadPoint, SessionRecord, TrialRecord, WorkloadManifest,
+    session::EndReason,
 };
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    SelectedTarget, SessionError, SessionOptions,
+    AfterBlock, SelectedTarget, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::{SessionFolder, now},
     journal::Journal,
@@ -30,17 +32,19 @@ const LEAST_BLOCKS: u32 = 3;
 pub(super) struct Measuring<'a> {
     pub(super) options: &'a SessionOptions,
     pub(super) folder: &'a SessionFolder,
-    pub(super) plan: &'a Plan,
+    /// The session so far, as its files hold it.
+    pub(super) record: SessionRecord,
     pub(super) fixtures: &'a mut Fixtures,
     pub(super) journal: &'a mut Journal,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
+    pub(super) after_block: &'a mut AfterBlock<'a>,
     pub(super) interrupt: &'a AtomicBool,
 }
 
 impl Measuring<'_> {
     pub(super) fn all(&mut self) -> Result<EndReason, SessionError> {
         let begun = Instant::now();
-        for block in 0..self.plan.blocks {
+        for block in 0..self.record.header.plan.blocks {
             // Also before a block without cells: all stacks may have dropped out when the preparation was interrupted.
             if self.interrupt.load(Ordering::Relaxed) {
                 return Ok(EndReason::Interrupted);
@@ -53,6 +57,9 @@ impl Measuring<'_> {
                 if !self.trial(block, position as u32, &cell)? {
                     return Ok(EndReason::Interrupted);
                 }
+            }
+            if let ControlFlow::Break(reason) = (self.after_block)(&self.record) {
+                return Ok(reason);
             }
         }
         Ok(EndReason::Finished)
@@ -70,7 +77,7 @@ impl Measuring<'_> {
     /// The cells in the random order of a block: the same for the same seed.
     fn order(&self, block: u32) -> Vec<Cell> {
         let mut random = ChaCha8Rng::seed_from_u64(self.options.seed ^ u64::from(block) << 32);
-        let mut cells = self.plan.cells.clone();
+        let mut cells = self.record.header.plan.cells.clone();
         cells.shuffle(&mut random);
         cells
     }
@@ -95,12 +102,9 @@ impl Measuring<'_> {
             cell.workload,
             cell.point
         );
-        let (pinned, cpus) = server_cpus(target, &self.plan.pinning);
-        let planned = self
-            .plan
-            .workloads
-            .iter()
-            .find(|one| one.id == cell.workload);
+        let (pinned, cpus) = server_cpus(target, &self.record.header.plan.pinning);
+        let plan = &self.record.header.plan;
+        let planned = plan.workloads.iter().find(|one| one.id == cell.workload);
         let request = TrialRequest {
             target,
             workload,
@@ -113,7 +117,7 @@ impl Measuring<'_> {
                 log: self.folder.log(&log),
                 timeout: self.options.start_timeout,
             },
-            pinning: &self.plan.pinning,
+            pinning: &plan.pinning,
             warm_up: point.warm_up(
                 self.options
                     .warm_up
@@ -140,6 +144,7 @@ impl Measuring<'_> {
         };
         let record = Box::new(record);
         self.journal.append(&JournalEntry::Trial(record.clone()))?;
+        self.record.trials.push(TrialRecord::clone(&record));
         (self.on_event)(&Event::TrialEnded {
             trial: record,
             took: begun.elapsed(),

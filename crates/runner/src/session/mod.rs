@@ -17,10 +17,10 @@ mod services;
 mod sources;
 mod trial;
 
-use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
+use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{
-    Event, JournalEntry, Plan, SessionHeader, TargetId,
+    Event, JournalEntry, Plan, SessionHeader, SessionRecord, TargetId,
     session::{EndReason, SCHEMA, TargetRecord},
     trial::Phase,
 };
@@ -67,13 +67,24 @@ pub fn draft(options: &SessionOptions) -> Plan {
     planner::plan(options, &participants, share_out(options.pinning))
 }
 
-/// Runs a session. Events tell what happens; `interrupt` ends it in order after what is finished.
+/// Asked after each complete block, with the session so far (its `end` is `None`): whether it goes on, or ends in order
+/// for the reason given.
+pub type AfterBlock<'a> = dyn FnMut(&SessionRecord) -> ControlFlow<EndReason> + 'a;
+
+/// An [`AfterBlock`] for a session that measures all its blocks.
+pub fn all_blocks(_: &SessionRecord) -> ControlFlow<EndReason> {
+    ControlFlow::Continue(())
+}
+
+/// Runs a session. Events tell what happens; `after_block` may end it early; `interrupt` ends it in order after what is
+/// finished.
 ///
 /// # Errors
 /// When the results cannot be written, or nothing could begin. A stack that fails is no error but a result.
 pub fn run(
     options: &SessionOptions,
     on_event: &mut dyn FnMut(&Event),
+    after_block: &mut AfterBlock<'_>,
     interrupt: &AtomicBool,
 ) -> Result<SessionOutcome, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
@@ -132,10 +143,16 @@ pub fn run(
     let mut measuring = Measuring {
         options,
         folder: &folder,
-        plan: &header.plan,
+        record: SessionRecord {
+            header,
+            trials: Vec::new(),
+            end: None,
+            resumed: Vec::new(),
+        },
         fixtures: &mut services.fixtures,
         journal: &mut journal,
         on_event,
+        after_block,
         interrupt,
     };
     let reason = measuring.all()?;
