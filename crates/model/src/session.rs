@@ -47,6 +47,9 @@ pub struct SessionHeader {
     /// A hash of what each workload's file said, by the workload's id; empty in older records.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub definitions: BTreeMap<String, String>,
+    /// The machine's boot (`/proc/sys/kernel/random/boot_id`); `None` where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 /// A stack that was asked for.
@@ -140,9 +143,9 @@ pub enum JournalEntry {
     Resumed {
         /// When (RFC 3339, UTC).
         at: String,
-        /// Whether the machine was started anew since the last trial before.
-        #[serde(default)]
-        rebooted: bool,
+        /// The machine's boot, as in the header.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        boot: Option<String>,
     },
     /// The session ended in order; absent when it was killed.
     End {

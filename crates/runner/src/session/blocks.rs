@@ -10,8 +10,6 @@ use deadheat_model::{
     Cell, Event, JournalEntry, LoadPoint, SessionRecord, TrialRecord, WorkloadManifest,
     session::EndReason,
 };
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_chacha::ChaCha8Rng;
 
 use super::{
     AfterBlock, SelectedTarget, SessionError, SessionOptions,
@@ -20,6 +18,7 @@ use super::{
     journal::Journal,
     planner::warm_up,
     readiness::Readiness,
+    remaining::{Due, left},
     server::Launch,
     trial::{self, TrialRequest},
 };
@@ -53,8 +52,8 @@ impl Measuring<'_> {
                 return Ok(EndReason::Budget);
             }
             (self.on_event)(&Event::BlockStarted { block });
-            for (position, cell) in self.order(block).into_iter().enumerate() {
-                if !self.trial(block, position as u32, &cell)? {
+            for Due { cell, position } in left(&self.record, block) {
+                if !self.trial(block, position, &cell)? {
                     return Ok(EndReason::Interrupted);
                 }
             }
@@ -72,14 +71,6 @@ impl Measuring<'_> {
         }
         let budget = self.options.budget;
         budget.is_none_or(|budget| elapsed + elapsed / done <= budget)
-    }
-
-    /// The cells in the random order of a block: the same for the same seed.
-    fn order(&self, block: u32) -> Vec<Cell> {
-        let mut random = ChaCha8Rng::seed_from_u64(self.options.seed ^ u64::from(block) << 32);
-        let mut cells = self.record.header.plan.cells.clone();
-        cells.shuffle(&mut random);
-        cells
     }
 
     /// Runs one trial and keeps it; `false` when the user asked to stop.

@@ -197,6 +197,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 /// When a file is missing, is not what [`Journal`] writes, or is of another version.
 pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
     let header = read_header(folder)?;
+    let mut boot = header.boot.clone();
     let mut record = SessionRecord {
         header,
         trials: Vec::new(),
@@ -209,13 +210,14 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
     for (index, line) in whole.lines().enumerate() {
         match serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))? {
             JournalEntry::Trial(trial) => record.trials.push(*trial),
-            JournalEntry::Resumed { at, rebooted } => {
+            JournalEntry::Resumed { at, boot: now } => {
                 record.end = None;
                 record.resumed.push(Resumption {
                     at,
-                    rebooted,
+                    rebooted: boot.is_some() && now.is_some() && boot != now,
                     trials_before: record.trials.len(),
                 });
+                boot = now;
             }
             JournalEntry::End { reason, .. } => record.end = Some(reason),
         }
@@ -297,6 +299,7 @@ mod tests {
             postgres: None,
             published: Vec::new(),
             definitions: BTreeMap::new(),
+            boot: Some("one".to_owned()),
         }
     }
 
@@ -431,9 +434,10 @@ mod tests {
                 all => all,
             };
             assert_eq!(fs::read(&path).unwrap(), whole[..left], "cut at byte {cut}");
+            let boot = if cut % 2 == 0 { "one" } else { "two" };
             let entry = JournalEntry::Resumed {
                 at: "2026-11-21T00:00:00Z".to_owned(),
-                rebooted: true,
+                boot: Some(boot.to_owned()),
             };
             journal.append(&entry).unwrap();
             journal.append(&trial(1)).unwrap();
@@ -441,6 +445,7 @@ mod tests {
             let before = record.resumed[0].trials_before;
             assert_eq!(record.trials.len(), before + 1, "cut at byte {cut}");
             assert_eq!(record.resumed.len(), 1);
+            assert_eq!(record.resumed[0].rebooted, boot == "two");
         }
     }
 }

@@ -24,6 +24,11 @@ pub fn describe_machine() -> Machine {
     }
 }
 
+/// What tells one start of the machine from another (random(4)).
+pub(super) fn boot() -> Option<String> {
+    read("/proc/sys/kernel/random/boot_id")
+}
+
 fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }

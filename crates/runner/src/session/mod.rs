@@ -1,6 +1,7 @@
 //! A session: prepare every stack, then randomised complete blocks of trials, each of them kept as soon as it ends.
 
 mod blocks;
+mod circumstances;
 mod cpus;
 mod error;
 mod folder;
@@ -12,6 +13,8 @@ mod options;
 mod planner;
 mod preparation;
 mod readiness;
+mod remaining;
+mod resume;
 mod server;
 mod services;
 mod sources;
@@ -39,6 +42,7 @@ pub use self::{
     options::{PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
+    resume::{Resumable, ResumeError, resume},
 };
 use crate::{
     manifest::SelectedWorkload,
@@ -127,20 +131,10 @@ pub fn run(
         postgres: services.describe_postgres(),
         published: options.published.clone(),
         definitions: sources::definitions(options),
+        boot: machine::boot(),
     };
     journal.begin(&header)?;
-    on_event(&Event::SessionStarted {
-        header: Box::new(header.clone()),
-    });
-    // From here on this process with all its threads, and what serves it, stay off the server's CPUs.
-    if let Some(cpus) = cpus::generator_cpus(&header.plan.pinning) {
-        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
-        let own = std::process::id();
-        let children = descendants(own).into_iter().map(|stat| stat.pid);
-        let all: Vec<u32> = children.chain([own]).collect();
-        pin_threads_of(&all, &cpus);
-    }
-    let mut measuring = Measuring {
+    let measuring = Measuring {
         options,
         folder: &folder,
         record: SessionRecord {
@@ -155,17 +149,35 @@ pub fn run(
         after_block,
         interrupt,
     };
-    let reason = measuring.all()?;
-    journal.append(&JournalEntry::End {
-        reason,
-        at: folder::now(),
-    })?;
-    on_event(&Event::SessionEnded { reason });
+    let reason = measure(measuring)?;
     Ok(SessionOutcome {
         folder: folder.path().to_owned(),
         reason,
         journal,
     })
+}
+
+/// Measures what is left of a session, from its header's being written to its end's being written.
+fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
+    let header = &measuring.record.header;
+    (measuring.on_event)(&Event::SessionStarted {
+        header: Box::new(header.clone()),
+    });
+    // From here on this process with all its threads, and what serves it, stay off the server's CPUs.
+    if let Some(cpus) = cpus::generator_cpus(&header.plan.pinning) {
+        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
+        let own = std::process::id();
+        let children = descendants(own).into_iter().map(|stat| stat.pid);
+        let all: Vec<u32> = children.chain([own]).collect();
+        pin_threads_of(&all, &cpus);
+    }
+    let reason = measuring.all()?;
+    measuring.journal.append(&JournalEntry::End {
+        reason,
+        at: folder::now(),
+    })?;
+    (measuring.on_event)(&Event::SessionEnded { reason });
+    Ok(reason)
 }
 
 /// What a check found.

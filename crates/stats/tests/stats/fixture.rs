@@ -97,6 +97,7 @@ impl Session {
             postgres: None,
             published: Vec::new(),
             definitions: Default::default(),
+            boot: None,
         };
         let record = SessionRecord {
             header,
