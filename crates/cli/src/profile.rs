@@ -20,6 +20,7 @@ const USUAL_BUDGET: Duration = Duration::from_secs(600);
 const REPEATED_BLOCKS: u32 = 3;
 
 /// What is measured, and how often.
+#[derive(Clone)]
 pub(crate) struct Profile {
     pub(crate) selection: Selection,
     pub(crate) cells: Option<BTreeSet<Cell>>,

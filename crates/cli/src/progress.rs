@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use deadheat_model::{
-    Event, Plan, TrialOutcome, TrialRecord,
+    Cell, Event, Plan, TrialOutcome, TrialRecord,
     session::{TargetState, WorkloadFailure},
+    trial::Disturbance,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -15,6 +16,8 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     watched: bool,
     draft: Option<Plan>,
+    /// The trials that are left of a session that goes on.
+    rest: Option<usize>,
     pace: Option<Pace>,
 }
 
@@ -55,7 +58,16 @@ impl Progress {
             bar,
             watched,
             draft,
+            rest: None,
             pace: None,
+        }
+    }
+
+    /// Shows progress of a session that goes on, with so many trials left.
+    pub(crate) fn of_the_rest(left: usize) -> Self {
+        Self {
+            rest: Some(left),
+            ..Self::new(None)
         }
     }
 
@@ -81,6 +93,13 @@ impl Progress {
                 .bar
                 .set_message(format!("block {} · {cell}", block + 1)),
             Event::TrialEnded { trial, .. } => self.trial(trial),
+            Event::TrialVoid {
+                block,
+                cell,
+                disturbance,
+                repeats,
+                ..
+            } => self.void(*block, cell, *disturbance, *repeats),
             Event::SessionEnded { .. } => self.finish(),
         }
     }
@@ -131,17 +150,19 @@ impl Progress {
         let changed = self.draft.as_ref().is_none_or(|draft| {
             (draft.blocks, draft.cells.len()) != (plan.blocks, plan.cells.len())
         });
-        if changed {
+        if changed && self.rest.is_none() {
             self.line("Now that it is known what is ready, and how soon:");
             self.line(&plan_text::describe(plan));
         }
+        let all = self.rest.unwrap_or(plan.trials());
+        let share = all as f64 / plan.trials().max(1) as f64;
         self.pace = Some(Pace {
             began: Instant::now(),
-            estimate: plan.estimate,
+            estimate: plan.estimate.mul_f64(share),
             done: 0,
-            all: plan.trials(),
+            all,
         });
-        self.bar.set_length(plan.trials() as u64);
+        self.bar.set_length(all as u64);
         self.bar.set_style(bar());
         self.show_time_left();
     }
@@ -181,12 +202,58 @@ impl Progress {
         }
     }
 
+    fn void(&mut self, block: u32, cell: &Cell, disturbance: Disturbance, repeats: bool) {
+        if let (true, Some(pace)) = (repeats, &mut self.pace) {
+            pace.all += 1;
+            self.bar.inc_length(1);
+        }
+        self.line(&format!(
+            "{cell}, block {}: {}",
+            block + 1,
+            told_void(disturbance, repeats)
+        ));
+        self.show_time_left();
+    }
+
     fn show_time_left(&self) {
         if let Some(pace) = &self.pace {
             self.bar
                 .set_prefix(format!("{} left", plan_text::about(pace.left())));
         }
     }
+}
+
+/// "void: other programs used 12 % of the machine; repeated at the end of the block".
+fn told_void(disturbance: Disturbance, repeats: bool) -> String {
+    let percent = |share: f64| match share * 100.0 {
+        small if small < 1.0 => format!("{small:.1} %"),
+        percent => format!("{percent:.0} %"),
+    };
+    let others = format!(
+        "other programs used {} of the machine",
+        percent(disturbance.other_cpu)
+    );
+    let stolen = format!(
+        "the hypervisor gave {} of it to others",
+        percent(disturbance.steal)
+    );
+    // What it was disturbed by most, and the other thing where it can be seen.
+    let (first, second) = match disturbance.steal > disturbance.other_cpu {
+        true => (stolen, others),
+        false => (others, stolen),
+    };
+    let both = disturbance.steal.min(disturbance.other_cpu) >= 0.005;
+    let why = if both {
+        format!("{first}, and {second}")
+    } else {
+        first
+    };
+    let then = if repeats {
+        "repeated at the end of the block"
+    } else {
+        "not repeated again; this block has no trial of it that counts"
+    };
+    format!("void: {why}; {then}")
 }
 
 // Both templates are constants; a test below parses them.
@@ -205,6 +272,19 @@ fn style(template: &str) -> ProgressStyle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_void_trial_is_told_with_what_disturbed_it_most() {
+        let told = |other_cpu, steal, repeats| told_void(Disturbance { other_cpu, steal }, repeats);
+        assert_eq!(
+            told(0.12, 0.0, true),
+            "void: other programs used 12 % of the machine; repeated at the end of the block"
+        );
+        let both = told(0.06, 0.3, false);
+        let order = [both.find("30 % of it"), both.find("used 6 %")];
+        assert!(order.is_sorted() && order[0].is_some(), "{both}");
+        assert!(both.ends_with("no trial of it that counts"), "{both}");
+    }
 
     #[test]
     fn templates_parse() {

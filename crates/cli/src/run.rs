@@ -2,10 +2,11 @@
 
 use std::{env, path::Path};
 
-use deadheat_model::{SessionRecord, session::TargetState};
+use deadheat_model::{SessionRecord, choice::Purpose, plan::NoiseBound, session::TargetState};
 use deadheat_runner::{
+    manifest::Catalogue,
     process::Supervision,
-    session::{self, SessionOptions},
+    session::{self, LatencyMode, SessionOptions, SessionOutcome},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
@@ -16,41 +17,17 @@ use crate::{
     interrupt, output, plan_text,
     profile::Profile,
     progress::Progress,
-    report, select, setup,
+    report, resume, select, setup,
 };
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if let Some(session) = &args.resume {
+        return resume::resume(args, session);
+    }
     let catalogue = select::catalogue(args.selection.root.as_deref())?;
-    let Profile {
-        selection,
-        cells,
-        published,
-        budget,
-        blocks,
-    } = Profile::of(args, &catalogue)?;
+    let profile = Profile::of(args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let options = SessionOptions {
-        targets: select::targets(&catalogue, &selection),
-        workloads: selection.workloads.clone(),
-        cells,
-        published,
-        plaintext: catalogue.workload("plaintext").cloned(),
-        results: args.results.clone(),
-        seed: args.seed.unwrap_or_else(random_seed),
-        budget,
-        blocks,
-        measure: args.measure,
-        warm_up: args.warm_up,
-        pinning: args.pinning.mode(),
-        postgres: select::postgres(&args.postgres.postgres)?,
-        supervision: supervision()?,
-        start_timeout: args.start_timeout,
-        arguments: env::args_os()
-            .skip(1)
-            .map(|argument| without_password(&argument.to_string_lossy()))
-            .collect(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
+    let options = options(args, &catalogue, &profile)?;
     let draft = session::draft(&options);
     output::note(&plan_text::describe(&draft));
     if !options.published.is_empty() {
@@ -60,7 +37,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     if args.setup {
-        setup::install(&catalogue, &selection, &args.postgres, &interrupted)?;
+        let selection = &profile.selection;
+        setup::install(&catalogue, selection, &args.postgres, &interrupted)?;
     }
     let mut progress = Progress::new(Some(draft));
     let outcome = session::run(
@@ -70,11 +48,55 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         &interrupted,
     );
     progress.finish();
-    let outcome = outcome.map_err(Failure::nothing)?;
+    show(&outcome.map_err(Failure::nothing)?, args.json)
+}
+
+/// What a session is asked to do.
+pub(crate) fn options(
+    args: &RunArgs,
+    catalogue: &Catalogue,
+    profile: &Profile,
+) -> Result<SessionOptions, Failure> {
+    let Profile {
+        selection,
+        cells,
+        published,
+        budget,
+        blocks,
+    } = profile.clone();
+    Ok(SessionOptions {
+        targets: select::targets(catalogue, &selection),
+        workloads: selection.workloads.clone(),
+        cells,
+        published,
+        plaintext: catalogue.workload("plaintext").cloned(),
+        results: args.results.clone(),
+        seed: args.seed.unwrap_or_else(random_seed),
+        budget,
+        purpose: Purpose::Usual,
+        blocks,
+        measure: args.measure,
+        warm_up: args.warm_up,
+        latency: LatencyMode::Auto,
+        noise_bound: Some(NoiseBound::default()),
+        pinning: args.pinning.mode(),
+        postgres: select::postgres(&args.postgres.postgres)?,
+        supervision: supervision()?,
+        start_timeout: args.start_timeout,
+        arguments: env::args_os()
+            .skip(1)
+            .map(|argument| without_password(&argument.to_string_lossy()))
+            .collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// Writes and shows the report of a session that has ended.
+pub(crate) fn show(outcome: &SessionOutcome, json: bool) -> Result<Exit, Failure> {
     let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;
     let rendered = report::Rendered::of(&record)?;
     rendered.write_beside(&outcome.folder)?;
-    output::data(&if args.json {
+    output::data(&if json {
         rendered.json.clone()
     } else {
         rendered.text.clone()

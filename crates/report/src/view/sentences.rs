@@ -56,6 +56,7 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
         Some(EndReason::Interrupted) => alerts.push("The session was interrupted.".to_owned()),
         None => alerts.push("The session was killed: its end is not recorded.".to_owned()),
     }
+    alerts.extend(resumed(record));
     if blocks.trials_counted == 0 {
         alerts.push("Nothing was measured.".to_owned());
     } else if blocks.incomplete {
@@ -79,6 +80,52 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     alerts.extend(cells_lost(record, analysis));
     alerts.extend(trials_doubted(analysis));
     alerts
+}
+
+/// That it was not measured at one go, and what was torn apart by that.
+fn resumed(record: &SessionRecord) -> Option<String> {
+    if record.resumed.is_empty() {
+        return None;
+    }
+    let times: Vec<String> = record
+        .resumed
+        .iter()
+        .map(|one| {
+            let restart = match one.rebooted {
+                true => ", after a restart of the machine",
+                false => "",
+            };
+            format!("{}{restart}", clean(&one.at))
+        })
+        .collect();
+    let often = match times.len() {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        many => format!("{many} times"),
+    };
+    let torn: Vec<String> = record
+        .straddling_blocks()
+        .iter()
+        .map(|block| (block + 1).to_string())
+        .collect();
+    let parts = match torn.len() {
+        0 => "Each block was measured at one go.".to_owned(),
+        count => format!(
+            "{} {} measured in parts, before and after: what is compared in {} was not measured near to each other in \
+             time, which adds noise.",
+            if count == 1 { "Block" } else { "Blocks" },
+            format_args!(
+                "{} {}",
+                list(&torn),
+                if count == 1 { "was" } else { "were" }
+            ),
+            if count == 1 { "it" } else { "them" },
+        ),
+    };
+    Some(format!(
+        "The session was resumed {often} ({}). {parts}",
+        times.join("; ")
+    ))
 }
 
 fn targets_lost(record: &SessionRecord) -> Vec<String> {

@@ -4,6 +4,8 @@ mod blocks;
 mod circumstances;
 mod cpus;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod folder;
 mod journal;
 mod listener;
@@ -12,12 +14,14 @@ mod machine;
 mod options;
 mod planner;
 mod preparation;
+mod rates;
 mod readiness;
 mod remaining;
 mod resume;
 mod server;
 mod services;
 mod sources;
+mod subject;
 mod trial;
 
 use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
@@ -39,7 +43,7 @@ pub use self::{
     error::SessionError,
     journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session, write_whole},
     machine::describe_machine,
-    options::{PinningMode, SelectedTarget, SessionOptions},
+    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
     resume::{Resumable, ResumeError, resume},
