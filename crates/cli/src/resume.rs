@@ -42,10 +42,9 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     let options = options(args, &given, session.record())?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     output::note(&format!(
-        "Going on with {}: {} trials are recorded, {left} of {} are left, in {} blocks",
+        "Going on with {}: {} trials are recorded, {left} are left of its {} blocks",
         shown(session.folder()),
         session.record().trials.len(),
-        session.record().header.plan.trials(),
         session.record().header.plan.blocks,
     ));
     let mut progress = Progress::of_the_rest(left);
