@@ -3,6 +3,7 @@
 mod args;
 mod exit;
 mod hidden;
+mod history;
 mod interrupt;
 mod load;
 mod output;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
+        Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),

@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod figure;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod load;

@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod cell;
 pub mod compare;
+pub mod history;
 pub mod interval;
 pub mod load;
 pub mod order_statistic;

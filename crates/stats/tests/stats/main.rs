@@ -1,6 +1,7 @@
 //! The statistics against SciPy's figures, against their own laws, and on sessions built by hand.
 
 mod fixture;
+mod history;
 mod load;
 mod load_fixture;
 mod properties;
