@@ -38,7 +38,10 @@ pub(crate) enum Command {
     Supervise,
     /// The slow upstream of the proxy workload.
     #[command(name = "__upstream", hide = true)]
-    Upstream(UpstreamArgs),
+    Upstream(HiddenArgs),
+    /// The server that only answers, which is the ceiling.
+    #[command(name = "__null", hide = true)]
+    NullServer(HiddenArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -258,7 +261,7 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct UpstreamArgs {
+pub(crate) struct HiddenArgs {
     /// As the runner gives them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<String>,

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),
+        Command::NullServer(args) => hidden::null_server(&args),
     };
     match result {
         Ok(exit) => exit.into(),
