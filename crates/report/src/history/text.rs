@@ -85,7 +85,7 @@ impl Page {
             session.workloads.join(", "),
         );
         let ended = match session.end {
-            Some(EndReason::Finished) => "",
+            Some(EndReason::Finished | EndReason::Enough) => "",
             Some(EndReason::Budget) => "; ended by its budget",
             Some(EndReason::Interrupted) => "; interrupted",
             None => "; killed",
