@@ -1,7 +1,7 @@
 //! A session goes on after it was interrupted or killed: under the circumstances it began in, or not at all.
 
 use std::{
-    io,
+    fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -141,6 +141,8 @@ impl Resumable {
     /// # Errors
     /// When the end cannot be written.
     pub fn end(mut self) -> Result<SessionOutcome, ResumeError> {
+        // It may have been killed just before it was deleted.
+        let _ = fs::remove_file(self.folder.path().join("blob"));
         let reason = match self.record.end {
             Some(reason @ (EndReason::Finished | EndReason::Enough)) => reason,
             _ => {
