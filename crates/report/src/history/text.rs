@@ -87,6 +87,7 @@ impl Page {
         let ended = match session.end {
             Some(EndReason::Finished | EndReason::Enough) => "",
             Some(EndReason::Budget) => "; ended by its budget",
+            Some(EndReason::Enough) => "; ended when it had seen enough",
             Some(EndReason::Interrupted) => "; interrupted",
             None => "; killed",
         };
@@ -148,6 +149,7 @@ fn row(point: &SeriesPoint) -> [String; 5] {
     let rate = match (&point.throughput_per_second, &point.verdict) {
         (Some(rate), _) => format!("{bound}{}", figure(rate.median)),
         (None, CellVerdict::Failed { .. }) => "failed".to_owned(),
+        (None, CellVerdict::Void { .. }) => "void".to_owned(),
         (None, _) => NONE.to_owned(),
     };
     let interval = point.throughput_per_second.and_then(|rate| rate.interval);
