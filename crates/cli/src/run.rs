@@ -2,17 +2,18 @@
 
 use std::{env, path::Path};
 
-use deadheat_model::{SessionRecord, choice::Purpose, plan::NoiseBound, session::TargetState};
+use deadheat_model::{SessionRecord, session::TargetState};
 use deadheat_runner::{
     manifest::Catalogue,
     process::Supervision,
-    session::{self, LatencyMode, SessionOptions, SessionOutcome},
+    session::{self, SessionOptions, SessionOutcome},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
 
 use crate::{
     args::RunArgs,
+    budget, choices,
     exit::{Exit, Failure},
     interrupt, output, plan_text,
     profile::Profile,
@@ -29,7 +30,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let options = options(args, &catalogue, &profile)?;
     let draft = session::draft(&options);
+    let draft = match args.budget {
+        Some(_) => budget::fitting(draft, &options, args.setup, &interrupted)?,
+        None => draft,
+    };
     output::note(&plan_text::describe(&draft));
+    let unfit = plan_text::objections(&draft, session::commit_of(&options).as_deref());
+    if !unfit.is_empty() {
+        output::note(&plan_text::told(&unfit));
+    }
     if !options.published.is_empty() {
         output::note(&plan_text::published(&options.published));
     }
@@ -61,8 +70,8 @@ pub(crate) fn options(
         selection,
         cells,
         published,
+        purpose,
         budget,
-        blocks,
     } = profile.clone();
     Ok(SessionOptions {
         targets: select::targets(catalogue, &selection),
@@ -73,12 +82,12 @@ pub(crate) fn options(
         results: args.results.clone(),
         seed: args.seed.unwrap_or_else(random_seed),
         budget,
-        purpose: Purpose::Usual,
-        blocks,
+        purpose,
+        blocks: args.blocks,
         measure: args.measure,
         warm_up: args.warm_up,
-        latency: LatencyMode::Auto,
-        noise_bound: Some(NoiseBound::default()),
+        latency: choices::latency(args),
+        noise_bound: args.noise_bound.0,
         pinning: args.pinning.mode(),
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,

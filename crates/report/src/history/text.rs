@@ -85,7 +85,7 @@ impl Page {
             session.workloads.join(", "),
         );
         let ended = match session.end {
-            Some(EndReason::Finished | EndReason::Enough) => "",
+            Some(EndReason::Finished) => "",
             Some(EndReason::Budget) => "; ended by its budget",
             Some(EndReason::Enough) => "; ended when it had seen enough",
             Some(EndReason::Interrupted) => "; interrupted",

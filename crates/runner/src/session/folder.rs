@@ -98,7 +98,7 @@ pub(super) fn now() -> String {
 }
 
 /// The commit of the stacks' sources, with `-dirty` when there are changes.
-pub(super) fn commit_of(options: &SessionOptions) -> Option<String> {
+pub fn commit_of(options: &SessionOptions) -> Option<String> {
     let folder = &options.targets.first()?.stack.dir;
     let git = |args: &[&str]| {
         let output = Command::new("git")

@@ -1,5 +1,6 @@
 //! A session: prepare every stack, then randomised complete blocks of trials, each of them kept as soon as it ends.
 
+mod available;
 mod blocks;
 mod ceiling;
 mod circumstances;
@@ -33,21 +34,23 @@ use deadheat_model::{
     trial::Phase,
 };
 
-use self::{
-    blocks::Measuring,
-    folder::SessionFolder,
-    preparation::{Prepared, Preparing},
-    services::Services,
-};
 pub use self::{
+    available::available,
     cpus::share_out,
     error::SessionError,
+    folder::commit_of,
     journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session, write_whole},
     machine::describe_machine,
     options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
     resume::{Resumable, ResumeError, resume},
+};
+use self::{
+    blocks::Measuring,
+    folder::SessionFolder,
+    preparation::{Prepared, Preparing},
+    services::Services,
 };
 use crate::{
     manifest::SelectedWorkload,
