@@ -12,4 +12,6 @@ mod published;
 mod published_fixture;
 mod reference;
 mod sessions;
+mod simulation;
+mod simulation_docs;
 mod void;

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn requests_are_counted_with_their_bodies() {
         let get = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-        let post = b"POST / HTTP/1.1\r\ncontent-LENGTH: 24\r\n\r\nGET / HTTP/1.1\r\nHost:\r\n\r\n";
+        let post = b"POST / HTTP/1.1\r\ncontent-LENGTH: 25\r\n\r\nGET / HTTP/1.1\r\nHost:\r\n\r\n";
         let bytes = [&get[..], post, get].concat();
         assert_eq!(all(&[&bytes]), (vec![Then::Keep; 3], Ok(())));
         assert_eq!(all(&[&bytes[..bytes.len() - 1]]).0.len(), 2);
