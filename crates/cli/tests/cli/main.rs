@@ -3,8 +3,13 @@
 
 mod architecture;
 mod checking;
+mod comparing;
 mod conformance;
+mod controls;
+mod doctor;
 mod faults;
+#[path = "../../../stats/tests/stats/fixture.rs"]
+mod fixture;
 mod history;
 mod interrupted;
 mod killed;
