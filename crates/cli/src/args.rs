@@ -150,6 +150,11 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Go on with a session that was interrupted or killed, or whose budget was used up, until all its planned blocks
+    /// are measured, whatever the budget. It goes on as it began: only --json, --postgres and --root may be given
+    /// again, and a machine, a stack or a workload that has changed meanwhile is refused
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) resume: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -15,6 +15,7 @@ mod plan_text;
 mod profile;
 mod progress;
 mod report;
+mod resume;
 mod run;
 mod select;
 mod setup;

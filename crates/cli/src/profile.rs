@@ -19,6 +19,7 @@ use crate::{
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
 
 /// What is measured, and how often.
+#[derive(Clone)]
 pub(crate) struct Profile {
     pub(crate) selection: Selection,
     pub(crate) cells: Option<BTreeSet<Cell>>,

@@ -17,6 +17,8 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     watched: bool,
     draft: Option<Plan>,
+    /// The trials that are left of a session that goes on.
+    rest: Option<usize>,
     pace: Option<Pace>,
     controls: Controls,
 }
@@ -58,8 +60,17 @@ impl Progress {
             bar,
             watched,
             draft,
+            rest: None,
             pace: None,
             controls: Controls::default(),
+        }
+    }
+
+    /// Shows progress of a session that goes on, with so many trials left.
+    pub(crate) fn of_the_rest(left: usize) -> Self {
+        Self {
+            rest: Some(left),
+            ..Self::new(None)
         }
     }
 
@@ -148,18 +159,20 @@ impl Progress {
             .draft
             .as_ref()
             .is_none_or(|draft| size(draft) != size(plan));
-        if changed {
+        if changed && self.rest.is_none() {
             self.line("Now that it is known what is ready, and how soon:");
             self.line(&plan_text::describe(plan));
         }
+        let all = self.rest.unwrap_or(plan.trials());
+        let share = all as f64 / plan.trials().max(1) as f64;
         self.controls = plan.controls.clone();
         self.pace = Some(Pace {
             began: Instant::now(),
-            estimate: plan.estimate,
+            estimate: plan.estimate.mul_f64(share),
             done: 0,
-            all: plan.trials(),
+            all,
         });
-        self.bar.set_length(plan.trials() as u64);
+        self.bar.set_length(all as u64);
         self.bar.set_style(bar());
         self.show_time_left();
     }

@@ -4,8 +4,9 @@ use std::{env, path::Path};
 
 use deadheat_model::{SessionRecord, session::TargetState};
 use deadheat_runner::{
+    manifest::Catalogue,
     process::Supervision,
-    session::{self, SessionOptions},
+    session::{self, SessionOptions, SessionOutcome},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
@@ -17,21 +18,64 @@ use crate::{
     interrupt, output, plan_text,
     profile::Profile,
     progress::Progress,
-    report, select, setup,
+    report, resume, select, setup,
 };
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if let Some(session) = &args.resume {
+        return resume::resume(args, session);
+    }
     let catalogue = select::catalogue(args.selection.root.as_deref())?;
+    let profile = Profile::of(args, &catalogue)?;
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let mut options = options(args, &catalogue, &profile)?;
+    let draft = session::draft(&options);
+    let draft = match args.budget {
+        Some(_) => budget::fitting(draft, &options, args.setup, &interrupted)?,
+        None => draft,
+    };
+    output::note(&plan_text::describe(&draft));
+    let unfit = plan_text::objections(&draft, session::commit_of(&options).as_deref());
+    if !unfit.is_empty() {
+        output::note(&plan_text::told(&unfit));
+    }
+    if !options.published.is_empty() {
+        output::note(&plan_text::published(&options.published));
+    }
+    if args.dry_run {
+        return Ok(Exit::Fine);
+    }
+    if args.setup {
+        let selection = &profile.selection;
+        setup::install(&catalogue, selection, &args.postgres, &interrupted)?;
+    }
+    options.findings = doctor::before_a_run(&options);
+    let mut progress = Progress::new(Some(draft));
+    let outcome = session::run(
+        &options,
+        &mut |event| progress.on(event),
+        &mut session::all_blocks,
+        &interrupted,
+    );
+    progress.finish();
+    show(&outcome.map_err(Failure::nothing)?, args.json)
+}
+
+/// What a session is asked to do.
+pub(crate) fn options(
+    args: &RunArgs,
+    catalogue: &Catalogue,
+    profile: &Profile,
+) -> Result<SessionOptions, Failure> {
     let Profile {
         selection,
         cells,
         published,
         purpose,
         budget,
-    } = Profile::of(args, &catalogue)?;
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let mut options = SessionOptions {
-        targets: select::targets(&catalogue, &selection),
+    } = profile.clone();
+    Ok(SessionOptions {
+        targets: select::targets(catalogue, &selection),
         workloads: selection.workloads.clone(),
         cells,
         published,
@@ -55,40 +99,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             .map(|argument| without_password(&argument.to_string_lossy()))
             .collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    let draft = session::draft(&options);
-    let draft = match args.budget {
-        Some(_) => budget::fitting(draft, &options, args.setup, &interrupted)?,
-        None => draft,
-    };
-    output::note(&plan_text::describe(&draft));
-    let unfit = plan_text::objections(&draft, session::commit_of(&options).as_deref());
-    if !unfit.is_empty() {
-        output::note(&plan_text::told(&unfit));
-    }
-    if !options.published.is_empty() {
-        output::note(&plan_text::published(&options.published));
-    }
-    if args.dry_run {
-        return Ok(Exit::Fine);
-    }
-    if args.setup {
-        setup::install(&catalogue, &selection, &args.postgres, &interrupted)?;
-    }
-    options.findings = doctor::before_a_run(&options);
-    let mut progress = Progress::new(Some(draft));
-    let outcome = session::run(
-        &options,
-        &mut |event| progress.on(event),
-        &mut session::all_blocks,
-        &interrupted,
-    );
-    progress.finish();
-    let outcome = outcome.map_err(Failure::nothing)?;
+    })
+}
+
+/// Writes and shows the report of a session that has ended.
+pub(crate) fn show(outcome: &SessionOutcome, json: bool) -> Result<Exit, Failure> {
     let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;
     let rendered = report::Rendered::of(&record)?;
     rendered.write_beside(&outcome.folder)?;
-    output::data(&if args.json {
+    output::data(&if json {
         rendered.json.clone()
     } else {
         rendered.text.clone()

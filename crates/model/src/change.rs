@@ -63,6 +63,7 @@ pub fn between(before: &SessionHeader, after: &SessionHeader) -> Vec<Change> {
     changes.note(Aspect::Commit, "commit", commit(before), commit(after));
     changes.targets(&before.targets, &after.targets);
     changes.workloads(&before.plan.workloads, &after.plan.workloads);
+    changes.definitions(&before.definitions, &after.definitions);
     changes.0.sort_by_key(|change| change.aspect);
     changes.0
 }
@@ -157,12 +158,20 @@ impl Changes {
         }
         // A record from before sources were hashed says nothing about them.
         if before.sources.is_some() && after.sources.is_some() {
-            let short = |record: &TargetRecord| {
-                let hash = record.sources.as_ref()?;
-                Some(hash.chars().take(12).collect())
-            };
+            let hash = |record: &TargetRecord| record.sources.as_deref().map(short);
             let what = format!("{target}: sources");
-            self.note(Aspect::Sources, what, short(before), short(after));
+            self.note(Aspect::Sources, what, hash(before), hash(after));
+        }
+    }
+
+    /// What workloads ask, and take for an answer. One that only one session has is told of as such, and older records
+    /// say nothing.
+    fn definitions(&mut self, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) {
+        for (id, old) in before {
+            if let Some(new) = after.get(id) {
+                let what = format!("{id}: definition");
+                self.note(Aspect::Settings, what, Some(short(old)), Some(short(new)));
+            }
         }
     }
 
@@ -203,6 +212,11 @@ impl Changes {
             }
         }
     }
+}
+
+/// As much of a hash as tells it from another.
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
 }
 
 fn pinning(pinning: &Pinning) -> String {
@@ -259,7 +273,8 @@ mod tests {
                 "sources": "0123456789abcdef",
                 "state": {"is": "unavailable", "reason": "", "remedy": ""}
             }],
-            "postgres": null
+            "postgres": null,
+            "definitions": {"json": "0123456789abcdef"}
         });
         change(&mut header);
         serde_json::from_value(header).unwrap()
@@ -294,7 +309,7 @@ mod tests {
     #[test]
     fn every_circumstance_is_told_with_both_values() {
         type Case = (&'static str, Value, Aspect, &'static str);
-        let cases: [Case; 14] = [
+        let cases: [Case; 15] = [
             (
                 "/machine/cpu_model",
                 json!("B"),
@@ -345,6 +360,12 @@ mod tests {
                 json!(2.0),
                 Aspect::Settings,
                 "json: measurement: 1 s → 2 s",
+            ),
+            (
+                "/definitions/json",
+                json!("fedcba98765432100"),
+                Aspect::Settings,
+                "json: definition: 0123456789ab → fedcba987654",
             ),
             (
                 "/targets/0/versions/0/version",

@@ -1,6 +1,8 @@
 //! A session's files: `session.json` (a [`SessionHeader`], written before the first trial) and `trials.jsonl`
 //! (a [`JournalEntry`] per line, appended and synced after every trial). docs/formats.md documents both.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -42,6 +44,12 @@ pub struct SessionHeader {
     /// Published tables that it repeats, as they stood in `published/`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<RepeatedTable>,
+    /// A hash of what each workload's file said, by the workload's id; empty in older records.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub definitions: BTreeMap<String, String>,
+    /// The machine's boot (`/proc/sys/kernel/random/boot_id`); `None` where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 /// A stack that was asked for.
@@ -135,6 +143,9 @@ pub enum JournalEntry {
     Resumed {
         /// When (RFC 3339, UTC).
         at: String,
+        /// The machine's boot, as in the header.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        boot: Option<String>,
     },
     /// The session ended in order; absent when it was killed.
     End {
@@ -168,8 +179,19 @@ pub struct SessionRecord {
     pub trials: Vec<TrialRecord>,
     /// Why it ended; `None`: it was killed.
     pub end: Option<EndReason>,
-    /// When it went on after an interruption (RFC 3339, UTC), in order.
-    pub resumed: Vec<String>,
+    /// When it went on after an interruption, in order.
+    pub resumed: Vec<Resumption>,
+}
+
+/// A session went on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumption {
+    /// When (RFC 3339, UTC).
+    pub at: String,
+    /// Whether the machine was started anew since the last trial before.
+    pub rebooted: bool,
+    /// How many trials had been recorded by then.
+    pub trials_before: usize,
 }
 
 impl SessionRecord {
@@ -184,5 +206,21 @@ impl SessionRecord {
         (0..plan.blocks)
             .filter(|block| !plan.cells.is_empty() && whole(block))
             .collect()
+    }
+
+    /// Blocks with trials from both sides of a resumption, in order: what is compared in them was not measured near to
+    /// each other in time.
+    pub fn straddling_blocks(&self) -> Vec<u32> {
+        let parts = |resumption: &Resumption| {
+            let (before, after) = self.trials.split_at_checked(resumption.trials_before)?;
+            let last = before.last()?.block;
+            after
+                .iter()
+                .any(|trial| trial.block == last)
+                .then_some(last)
+        };
+        let mut blocks: Vec<u32> = self.resumed.iter().filter_map(parts).collect();
+        blocks.dedup();
+        blocks
     }
 }

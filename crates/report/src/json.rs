@@ -1,6 +1,9 @@
 //! The report for programs. docs/report-json.md describes each field.
 
-use deadheat_model::{SessionHeader, SessionRecord, session::EndReason};
+use deadheat_model::{
+    SessionHeader, SessionRecord,
+    session::{EndReason, Resumption},
+};
 use deadheat_stats::Analysis;
 use serde::Serialize;
 
@@ -18,6 +21,8 @@ struct Report<'a> {
     format: &'static str,
     header: &'a SessionHeader,
     ended: Option<EndReason>,
+    #[serde(skip_serializing_if = "<[Resumption]>::is_empty")]
+    resumed: &'a [Resumption],
     alerts: &'a [String],
     does_not_show: &'a [String],
     outcomes: Vec<Outcome<'a>>,
@@ -44,6 +49,7 @@ pub fn json(record: &SessionRecord, analysis: &Analysis) -> Result<String, Repor
         format: "deadheat-report",
         header: &record.header,
         ended: record.end,
+        resumed: &record.resumed,
         alerts: &view.alerts,
         does_not_show: &view.caveats,
         outcomes: groups

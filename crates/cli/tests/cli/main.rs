@@ -28,6 +28,8 @@ mod preparing;
 mod published;
 mod reporting;
 mod results_folder;
+mod resumed;
+mod resumed_after_kills;
 mod services;
 mod session;
 mod setup;

@@ -8,6 +8,7 @@ mod facts;
 mod group;
 mod losses;
 mod published;
+mod resumed;
 mod sentences;
 
 use deadheat_model::SessionRecord;

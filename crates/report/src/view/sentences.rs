@@ -16,6 +16,7 @@ use deadheat_stats::{
 use super::{
     clean,
     group::{Missing, percentiles, title},
+    resumed,
 };
 use crate::figure::{count, counted, ends, figure, list, percent, seconds};
 
@@ -56,6 +57,7 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
         Some(EndReason::Interrupted) => alerts.push("The session was interrupted.".to_owned()),
         None => alerts.push("The session was killed: its end is not recorded.".to_owned()),
     }
+    alerts.extend(resumed::sentence(record));
     if blocks.trials_counted == 0 {
         alerts.push("Nothing was measured.".to_owned());
     } else if blocks.incomplete {

@@ -1,5 +1,6 @@
 //! What every report keeps, whatever the session.
 
+use deadheat_model::{SessionRecord, session::Resumption};
 use deadheat_report::{View, html, json, markdown, text};
 use deadheat_stats::analyse;
 
@@ -99,4 +100,51 @@ fn losses_come_before_results() {
             .iter()
             .any(|alert| alert.contains("nginx-static"))
     );
+}
+
+#[test]
+fn a_resumed_session_names_its_pauses_and_the_blocks_that_they_tear_apart() {
+    let mut record = cases::plausible();
+    let resumption = |at: &str, rebooted, trials_before| Resumption {
+        at: at.to_owned(),
+        rebooted,
+        trials_before,
+    };
+    let told = |record: &SessionRecord| {
+        let view = View::new(record, &analyse(record));
+        let mut alerts = view.alerts.into_iter();
+        alerts.find(|alert| alert.contains("resumed"))
+    };
+    assert_eq!(told(&record), None);
+    let first = record
+        .trials
+        .iter()
+        .filter(|trial| trial.block == 0)
+        .count();
+    record.resumed = vec![resumption("2026-03-01T11:00:00Z", false, first)];
+    let once = told(&record).unwrap();
+    assert!(
+        once.contains("resumed once (2026-03-01T11:00:00Z). No block lies on both sides"),
+        "{once}"
+    );
+    record
+        .resumed
+        .push(resumption("2026-03-02T11:00:00Z", true, first + 1));
+    let twice = told(&record).unwrap();
+    assert!(
+        twice.contains("resumed twice")
+            && twice.contains("11:00:00Z, after a restart of the machine). Block 2 lies"),
+        "{twice}"
+    );
+    record
+        .resumed
+        .push(resumption("2026-03-03T11:00:00Z", false, 2 * first + 1));
+    let thrice = told(&record).unwrap();
+    assert!(
+        thrice.contains("resumed 3 times") && thrice.contains("Blocks 2 and 3 lie"),
+        "{thrice}"
+    );
+    let json = json(&record, &analyse(&record)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["resumed"][1]["rebooted"], true);
 }

@@ -6,6 +6,7 @@ use std::{
     process::Command,
 };
 
+use deadheat_model::SessionHeader;
 use jiff::{Timestamp, Unit};
 
 use super::{SessionError, SessionOptions};
@@ -51,6 +52,21 @@ impl SessionFolder {
         };
         fs::create_dir(path.join("logs")).map_err(|error| failed(&path, error))?;
         Ok(Self { path, id, started })
+    }
+
+    /// The folder of a session that goes on.
+    ///
+    /// # Errors
+    /// When the folder for logs is gone and cannot be made.
+    pub(super) fn of(path: &Path, header: &SessionHeader) -> Result<Self, SessionError> {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let logs = path.join("logs");
+        fs::create_dir_all(&logs).map_err(|source| SessionError::Folder { path: logs, source })?;
+        Ok(Self {
+            path,
+            id: header.id.clone(),
+            started: header.started.clone(),
+        })
     }
 
     pub(super) fn path(&self) -> &Path {

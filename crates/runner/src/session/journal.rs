@@ -6,7 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{JournalEntry, SessionHeader, SessionRecord, session::SCHEMA};
+use deadheat_model::{
+    JournalEntry, SessionHeader, SessionRecord,
+    session::{Resumption, SCHEMA},
+};
+
+use super::lock;
 
 /// The header's file name.
 pub const HEADER_FILE: &str = "session.json";
@@ -49,6 +54,14 @@ pub enum JournalError {
         /// What is wrong.
         reason: String,
     },
+    /// Another process writes this session.
+    #[error("writing {path}: {holder} writes this session; wait for it, or end it with Ctrl-C")]
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// Who.
+        holder: String,
+    },
     /// The files are of another version of the format.
     #[error(
         "{path} has format {found}, this deadheat reads {SCHEMA}; use the deadheat that wrote it"
@@ -61,35 +74,84 @@ pub enum JournalError {
     },
 }
 
-/// A session's folder, open for writing.
+/// A session's folder, open for writing by this process alone.
 #[derive(Debug)]
 pub struct Journal {
+    folder: PathBuf,
     path: PathBuf,
     file: File,
 }
 
 impl Journal {
-    /// Writes the header and begins an empty journal in `folder`.
+    /// Makes an empty journal in `folder`. It comes before the header: where there is a header, there is a journal.
     ///
     /// # Errors
-    /// When a file cannot be written.
-    pub fn begin(folder: &Path, header: &SessionHeader) -> Result<Self, JournalError> {
-        let path = folder.join(HEADER_FILE);
+    /// When it cannot be written, or another process writes it.
+    pub fn claim(folder: &Path) -> Result<Self, JournalError> {
+        Self::open(folder, OpenOptions::new().create(true).append(true))
+    }
+
+    /// Opens the journal of a session that is to go on.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be written, or another process writes it.
+    pub fn reopen(folder: &Path) -> Result<Self, JournalError> {
+        Self::open(folder, OpenOptions::new().append(true).read(true))
+    }
+
+    fn open(folder: &Path, options: &OpenOptions) -> Result<Self, JournalError> {
+        let path = folder.join(TRIALS_FILE);
+        let failed = |source| JournalError::Write {
+            path: path.clone(),
+            source,
+        };
+        let file = options.open(&path).map_err(failed)?;
+        match lock::exclusively(&file).map_err(failed)? {
+            None => {}
+            Some(holder) => return Err(JournalError::Held { path, holder }),
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            path,
+            file,
+        })
+    }
+
+    /// Writes the header, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(&self, header: &SessionHeader) -> Result<(), JournalError> {
+        let path = self.folder.join(HEADER_FILE);
         let failed = |path: &Path, source| JournalError::Write {
             path: path.to_owned(),
             source,
         };
         let text =
             serde_json::to_vec_pretty(header).map_err(|error| failed(&path, error.into()))?;
+        // The journal's name is on the disk before the header's.
+        sync_folder(&self.folder).map_err(|error| failed(&self.folder, error))?;
         write_whole(&path, &text).map_err(|error| failed(&path, error))?;
-        let path = folder.join(TRIALS_FILE);
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(|error| failed(&path, error))?;
-        sync_folder(folder).map_err(|error| failed(folder, error))?;
-        Ok(Self { path, file })
+        sync_folder(&self.folder).map_err(|error| failed(&self.folder, error))
+    }
+
+    /// Cuts off a last line that a kill left unfinished, and nothing else.
+    ///
+    /// # Errors
+    /// When the file cannot be read or cut.
+    pub fn cut_unfinished_line(&mut self) -> Result<(), JournalError> {
+        let failed = |source| JournalError::Write {
+            path: self.path.clone(),
+            source,
+        };
+        let bytes = fs::read(&self.path).map_err(failed)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = whole.map_or(0, |end| end + 1);
+        if whole < bytes.len() {
+            self.file.set_len(whole as u64).map_err(failed)?;
+            self.file.sync_data().map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Appends an entry and waits until it is on the disk.
@@ -134,20 +196,8 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// When a file is missing, is not what [`Journal`] writes, or is of another version.
 pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
-    let path = folder.join(HEADER_FILE);
-    let text = read_text(folder, &path)?;
-    let malformed = |path: &Path, line: usize, error: &serde_json::Error| JournalError::Malformed {
-        path: path.to_owned(),
-        line,
-        reason: error.to_string(),
-    };
-    let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| malformed(&path, error.line(), &error))?;
-    let found = value["schema"].as_u64().unwrap_or(0);
-    if found != u64::from(SCHEMA) {
-        return Err(JournalError::Schema { path, found });
-    }
-    let header = serde_json::from_value(value).map_err(|error| malformed(&path, 1, &error))?;
+    let header = read_header(folder)?;
+    let mut boot = header.boot.clone();
     let mut record = SessionRecord {
         header,
         trials: Vec::new(),
@@ -160,14 +210,43 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
     for (index, line) in whole.lines().enumerate() {
         match serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))? {
             JournalEntry::Trial(trial) => record.trials.push(*trial),
-            JournalEntry::Resumed { at } => {
+            JournalEntry::Resumed { at, boot: now } => {
                 record.end = None;
-                record.resumed.push(at);
+                record.resumed.push(Resumption {
+                    at,
+                    rebooted: boot.is_some() && now.is_some() && boot != now,
+                    trials_before: record.trials.len(),
+                });
+                boot = now;
             }
             JournalEntry::End { reason, .. } => record.end = Some(reason),
         }
     }
     Ok(record)
+}
+
+/// Reads what was known before a session's first trial.
+///
+/// # Errors
+/// When the file is missing, is not what [`Journal`] writes, or is of another version.
+pub fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
+    let path = folder.join(HEADER_FILE);
+    let text = read_text(folder, &path)?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| malformed(&path, error.line(), &error))?;
+    let found = value["schema"].as_u64().unwrap_or(0);
+    if found != u64::from(SCHEMA) {
+        return Err(JournalError::Schema { path, found });
+    }
+    serde_json::from_value(value).map_err(|error| malformed(&path, 1, &error))
+}
+
+fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> JournalError {
+    JournalError::Malformed {
+        path: path.to_owned(),
+        line,
+        reason: error.to_string(),
+    }
 }
 
 fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
@@ -182,6 +261,8 @@ fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use deadheat_model::{
         Cell, Plan, TargetId, TrialOutcome, TrialRecord,
         machine::Machine,
@@ -218,6 +299,8 @@ mod tests {
             targets: Vec::new(),
             postgres: None,
             published: Vec::new(),
+            definitions: BTreeMap::new(),
+            boot: Some("one".to_owned()),
         }
     }
 
@@ -245,10 +328,16 @@ mod tests {
         }))
     }
 
+    fn begun(folder: &Path) -> Journal {
+        let journal = Journal::claim(folder).unwrap();
+        journal.begin(&header()).unwrap();
+        journal
+    }
+
     #[test]
     fn what_is_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        let mut journal = begun(folder.path());
         journal.append(&trial(0)).unwrap();
         let end = JournalEntry::End {
             reason: EndReason::Budget,
@@ -266,7 +355,7 @@ mod tests {
     #[test]
     fn a_kill_at_any_byte_loses_at_most_the_last_trial() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        let mut journal = begun(folder.path());
         journal.append(&trial(0)).unwrap();
         journal.append(&trial(1)).unwrap();
         let path = folder.path().join(TRIALS_FILE);
@@ -287,7 +376,7 @@ mod tests {
     #[test]
     fn a_changed_line_and_another_version_are_named() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        let mut journal = begun(folder.path());
         journal.append(&trial(0)).unwrap();
         let path = folder.path().join(TRIALS_FILE);
         fs::write(&path, "{}\n").unwrap();
@@ -303,12 +392,61 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_with_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink("/dev/full", folder.path().join(TRIALS_FILE)).unwrap();
-        let mut journal = Journal::begin(folder.path(), &header()).unwrap();
+        let mut journal = begun(folder.path());
+        journal.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
         let error = journal.append(&trial(0)).unwrap_err().to_string();
         assert!(
             error.contains("trials.jsonl") && error.contains("--results"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_session_is_written_by_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = begun(folder.path());
+        let error = Journal::reopen(folder.path()).unwrap_err().to_string();
+        let pid = format!("process {}", std::process::id());
+        assert!(
+            error.contains("trials.jsonl") && error.contains(&pid),
+            "{error}"
+        );
+        drop(first);
+        Journal::reopen(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn only_an_unfinished_line_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = begun(folder.path());
+        journal.append(&trial(0)).unwrap();
+        journal.append(&trial(1)).unwrap();
+        drop(journal);
+        let path = folder.path().join(TRIALS_FILE);
+        let whole = fs::read(&path).unwrap();
+        let first = 1 + whole.iter().position(|byte| *byte == b'\n').unwrap();
+        for cut in 0..=whole.len() {
+            fs::write(&path, &whole[..cut]).unwrap();
+            let mut journal = Journal::reopen(folder.path()).unwrap();
+            journal.cut_unfinished_line().unwrap();
+            let left = match cut {
+                cut if cut < first => 0,
+                cut if cut < whole.len() => first,
+                all => all,
+            };
+            assert_eq!(fs::read(&path).unwrap(), whole[..left], "cut at byte {cut}");
+            let boot = if cut % 2 == 0 { "one" } else { "two" };
+            let entry = JournalEntry::Resumed {
+                at: "2026-11-21T00:00:00Z".to_owned(),
+                boot: Some(boot.to_owned()),
+            };
+            journal.append(&entry).unwrap();
+            journal.append(&trial(1)).unwrap();
+            let record = read_session(folder.path()).unwrap();
+            let before = record.resumed[0].trials_before;
+            assert_eq!(record.trials.len(), before + 1, "cut at byte {cut}");
+            assert_eq!(record.resumed.len(), 1);
+            assert_eq!(record.resumed[0].rebooted, boot == "two");
+        }
     }
 }

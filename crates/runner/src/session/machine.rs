@@ -29,6 +29,11 @@ pub fn describe_machine_below(root: &Path, cpus: Vec<usize>) -> Machine {
     }
 }
 
+/// What tells one start of the machine from another (random(4)).
+pub(super) fn boot() -> Option<String> {
+    read(Path::new("/proc/sys/kernel/random/boot_id"))
+}
+
 fn read(path: &Path) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }

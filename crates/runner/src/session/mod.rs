@@ -3,6 +3,7 @@
 mod available;
 mod blocks;
 mod ceiling;
+mod circumstances;
 mod cpus;
 mod error;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod fixture;
 mod folder;
 mod journal;
 mod listener;
+mod lock;
 mod machine;
 mod options;
 mod planner;
@@ -17,8 +19,10 @@ mod preparation;
 mod rates;
 mod readiness;
 mod remaining;
+mod resume;
 mod server;
 mod services;
+mod sources;
 mod subject;
 mod trial;
 
@@ -35,16 +39,16 @@ pub use self::{
     cpus::{cores_below, share_out},
     error::SessionError,
     folder::commit_of,
-    journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
+    journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session, write_whole},
     machine::{describe_machine, describe_machine_below},
     options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
+    resume::{Resumable, ResumeError, resume},
 };
 use self::{
     blocks::Measuring,
     folder::SessionFolder,
-    journal::Journal,
     preparation::{Prepared, Preparing},
     services::Services,
 };
@@ -54,12 +58,14 @@ use crate::{
 };
 
 /// How a session ended.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SessionOutcome {
     /// Its folder.
     pub folder: PathBuf,
     /// Why it ended.
     pub reason: EndReason,
+    /// Its journal: while this is there, no other process writes the session.
+    pub journal: Journal,
 }
 
 /// The plan as it looks before anything is built or started, for the user to see first. Stacks that turn out to be
@@ -94,6 +100,7 @@ pub fn run(
     interrupt: &AtomicBool,
 ) -> Result<SessionOutcome, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
+    let mut journal = Journal::claim(folder.path())?;
     let pinning = share_out(options.pinning);
     let services = Services::start(options, &folder, &pinning, on_event)?;
     let mut preparing = Preparing {
@@ -131,20 +138,11 @@ pub fn run(
         targets: records,
         postgres: services.describe_postgres(),
         published: options.published.clone(),
+        definitions: sources::definitions(options),
+        boot: machine::boot(),
     };
-    let mut journal = Journal::begin(folder.path(), &header)?;
-    on_event(&Event::SessionStarted {
-        header: Box::new(header.clone()),
-    });
-    // From here on this process with all its threads, and what serves it, stay off the server's CPUs.
-    if let Some(cpus) = cpus::generator_cpus(&header.plan.pinning) {
-        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
-        let own = std::process::id();
-        let children = descendants(own).into_iter().map(|stat| stat.pid);
-        let all: Vec<u32> = children.chain([own]).collect();
-        pin_threads_of(&all, &cpus);
-    }
-    let mut measuring = Measuring {
+    journal.begin(&header)?;
+    let measuring = Measuring {
         options,
         folder: &folder,
         record: SessionRecord {
@@ -159,16 +157,35 @@ pub fn run(
         after_block,
         interrupt,
     };
-    let reason = measuring.all()?;
-    journal.append(&JournalEntry::End {
-        reason,
-        at: folder::now(),
-    })?;
-    on_event(&Event::SessionEnded { reason });
+    let reason = measure(measuring)?;
     Ok(SessionOutcome {
         folder: folder.path().to_owned(),
         reason,
+        journal,
     })
+}
+
+/// Measures what is left of a session, from its header's being written to its end's being written.
+fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
+    let header = &measuring.record.header;
+    (measuring.on_event)(&Event::SessionStarted {
+        header: Box::new(header.clone()),
+    });
+    // From here on this process with all its threads, and what serves it, stay off the server's CPUs.
+    if let Some(cpus) = cpus::generator_cpus(&header.plan.pinning) {
+        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
+        let own = std::process::id();
+        let children = descendants(own).into_iter().map(|stat| stat.pid);
+        let all: Vec<u32> = children.chain([own]).collect();
+        pin_threads_of(&all, &cpus);
+    }
+    let reason = measuring.all()?;
+    measuring.journal.append(&JournalEntry::End {
+        reason,
+        at: folder::now(),
+    })?;
+    (measuring.on_event)(&Event::SessionEnded { reason });
+    Ok(reason)
 }
 
 /// What a check found.

@@ -20,9 +20,10 @@ use super::{
     readiness::Readiness,
     server::{Launch, Server, StartError},
     services::Services,
+    sources::hash_sources,
 };
 use crate::{
-    manifest::SelectedWorkload,
+    manifest::{SelectedWorkload, Stack},
     prepare::{
         BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, Unavailable, inspect,
     },
@@ -97,6 +98,8 @@ type Stacks = BTreeMap<String, StackState>;
 
 struct StackState {
     inspection: Inspection,
+    /// Of the sources as they were when it was built; `None` when they could not be read.
+    sources: Option<String>,
     /// `None` while no variant was available.
     build: Option<Result<BuildRecord, TrialFailure>>,
 }
@@ -128,6 +131,7 @@ impl Preparing<'_> {
             .entry(target.stack.manifest.id.clone())
             .or_insert_with(|| StackState {
                 inspection: inspect(&host, &target.stack),
+                sources: sources_of(&target.stack),
                 build: None,
             });
         let missing = stack
@@ -153,7 +157,7 @@ impl Preparing<'_> {
         });
         let inspection = &stack.inspection;
         Prepared {
-            record: record_of(target, inspection, state, failed),
+            record: record_of(target, inspection, stack.sources.clone(), state, failed),
             passed,
             participant,
         }
@@ -170,6 +174,8 @@ impl Preparing<'_> {
             None => {
                 let built = self.build(host, target, &stack.inspection);
                 stack.inspection.read_locked_again(&target.stack);
+                // A fetch may have completed a lock file.
+                stack.sources = sources_of(&target.stack);
                 stack.build.insert(built).clone()
             }
         };
@@ -315,9 +321,21 @@ pub(super) fn log_name(target: &TargetId) -> String {
     format!("{}-check", target.file_stem())
 }
 
+fn sources_of(stack: &Stack) -> Option<String> {
+    let hashed = hash_sources(&stack.dir);
+    let warned = hashed.inspect_err(|error| {
+        tracing::warn!(
+            "hashing the sources of {}: {error}; this session cannot be resumed",
+            stack.manifest.id
+        );
+    });
+    warned.ok()
+}
+
 fn record_of(
     target: &SelectedTarget,
     inspection: &Inspection,
+    sources: Option<String>,
     state: TargetState,
     failed_workloads: Vec<WorkloadFailure>,
 ) -> TargetRecord {
@@ -333,7 +351,7 @@ fn record_of(
         database: manifest.database(&target.target).cloned(),
         limits: manifest.limits(&target.target),
         versions: inspection.versions(&target.target),
-        sources: None,
+        sources,
         state,
         failed_workloads,
     }

@@ -99,6 +99,8 @@ impl Session {
             targets: Vec::new(),
             postgres: None,
             published: Vec::new(),
+            definitions: Default::default(),
+            boot: None,
         };
         let record = SessionRecord {
             header,

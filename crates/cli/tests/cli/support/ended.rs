@@ -22,6 +22,11 @@ impl Ended {
         self
     }
 
+    /// Its exit status; `None` when a signal ended it.
+    pub fn status_code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
     /// Asserts that a signal ended it.
     #[track_caller]
     pub fn was_killed_by(self, signal: i32) -> Self {

@@ -1,0 +1,266 @@
+//! `deadheat run --resume`: goes on with a session as it began.
+
+use std::{env, ffi::OsString, path::Path};
+
+use clap::{CommandFactory, Parser, parser::ValueSource};
+use deadheat_model::{SessionHeader, SessionRecord, TargetId};
+use deadheat_runner::{
+    manifest::Catalogue,
+    session::{self, Resumable, ResumeError, SelectedTarget, SessionOptions},
+};
+
+use crate::{
+    args::{Arguments, Command, RunArgs},
+    exit::{Exit, Failure},
+    interrupt, output,
+    profile::Profile,
+    progress::Progress,
+    run::{self, shown},
+    select,
+};
+
+/// Options that change nothing of what is measured. `--results` has no say either: a session stays in its folder.
+const HARMLESS: [&str; 5] = ["resume", "json", "postgres", "root", "results"];
+
+/// What is left of a URL in the record.
+const WITHOUT_PASSWORD: &str = "://…";
+
+pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
+    let given = given(env::args_os());
+    refuse_others(&given)?;
+    let session = Resumable::open(folder).map_err(failure)?;
+    let left = session.left();
+    if left == 0 {
+        output::note(&format!(
+            "{} is complete: nothing is left to measure",
+            shown(session.folder())
+        ));
+        let outcome = session.end().map_err(failure)?;
+        run::show(&outcome, args.json)?;
+        return Ok(Exit::Fine);
+    }
+    let options = options(args, &given, session.record())?;
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    output::note(&format!(
+        "Going on with {}: {} trials are recorded, {left} are left of its {} blocks",
+        shown(session.folder()),
+        session.record().trials.len(),
+        session.record().header.plan.blocks,
+    ));
+    let mut progress = Progress::of_the_rest(left);
+    let outcome = session::resume(
+        session,
+        &options,
+        &mut |event| progress.on(event),
+        &mut session::all_blocks,
+        &interrupted,
+    );
+    progress.finish();
+    run::show(&outcome.map_err(failure)?, args.json)
+}
+
+fn failure(error: ResumeError) -> Failure {
+    match error {
+        ResumeError::Session(error) => Failure::nothing(error),
+        other => Failure::usage(other),
+    }
+}
+
+/// The options of `run` that stand on the command line, without their dashes.
+fn given(arguments: impl Iterator<Item = OsString>) -> Vec<String> {
+    let command = Arguments::command();
+    let matches = command.clone().try_get_matches_from(arguments);
+    let Some(run) = matches
+        .ok()
+        .and_then(|found| found.subcommand_matches("run").cloned())
+    else {
+        return Vec::new();
+    };
+    let options = command.find_subcommand("run").into_iter();
+    options
+        .flat_map(|command| command.get_arguments())
+        .filter(|option| {
+            let id = option.get_id();
+            run.ids().any(|present| present == id)
+                && run.value_source(id.as_str()) == Some(ValueSource::CommandLine)
+        })
+        .filter_map(|option| option.get_long().map(str::to_owned))
+        .collect()
+}
+
+fn refuse_others(given: &[String]) -> Result<(), Failure> {
+    let others: Vec<String> = given
+        .iter()
+        .filter(|option| !HARMLESS.contains(&option.as_str()))
+        .map(|option| format!("--{option}"))
+        .collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} cannot be given with --resume: a session goes on as it began; leave that out, or begin a new session",
+        others.join(", ")
+    )))
+}
+
+/// The options that the session began with, for the targets and workloads of its plan.
+fn options(
+    args: &RunArgs,
+    given: &[String],
+    record: &SessionRecord,
+) -> Result<SessionOptions, Failure> {
+    let header = &record.header;
+    let mut recorded = recorded(header)?;
+    if args.selection.root.is_some() {
+        recorded.selection.root = args.selection.root.clone();
+    }
+    recorded.postgres.postgres = match given.iter().any(|option| option == "postgres") {
+        true => args.postgres.postgres.clone(),
+        false => postgres(header, &recorded)?,
+    };
+    let catalogue = select::catalogue(recorded.selection.root.as_deref())?;
+    let profile = Profile::of(&recorded, &catalogue)?;
+    refuse_if_unprepared(record, &profile)?;
+    let mut options = run::options(&recorded, &catalogue, &profile)?;
+    options.targets = targets(&catalogue, header);
+    let planned = |id: &str| header.plan.workloads.iter().any(|one| one.id == id);
+    options.workloads.retain(|one| planned(&one.manifest.id));
+    options.seed = header.plan.seed;
+    options.blocks = Some(header.plan.blocks);
+    options.budget = None;
+    Ok(options)
+}
+
+/// The arguments that the session began with, read again.
+fn recorded(header: &SessionHeader) -> Result<RunArgs, Failure> {
+    let words = header.arguments.iter().map(String::as_str);
+    let typed = header.arguments.join(" ");
+    match Arguments::try_parse_from(["deadheat"].into_iter().chain(words)) {
+        Ok(Arguments {
+            command: Command::Run(args),
+        }) => Ok(args),
+        Ok(_) => Err(Failure::usage(format!(
+            "going on with {}: it was made by `deadheat {typed}`, and only a session of `deadheat run` goes on",
+            header.id
+        ))),
+        Err(_) => Err(Failure::usage(format!(
+            "going on with {}: deadheat {} does not understand its arguments, `{typed}`, which were given to deadheat \
+             {}; use that one, or begin a new session",
+            header.id,
+            env!("CARGO_PKG_VERSION"),
+            header.deadheat
+        ))),
+    }
+}
+
+/// Where PostgreSQL comes from, if that is not said again.
+fn postgres(header: &SessionHeader, recorded: &RunArgs) -> Result<String, Failure> {
+    let source = &recorded.postgres.postgres;
+    if !source.ends_with(WITHOUT_PASSWORD) {
+        return Ok(source.clone());
+    }
+    match &header.postgres {
+        // No workload needed it.
+        None => Ok("auto".to_owned()),
+        Some(server) => Err(Failure::usage(format!(
+            "going on with {}: it used {server}, which was named by a URL, and URLs are recorded without their \
+             passwords; name it again with --postgres",
+            header.id
+        ))),
+    }
+}
+
+/// A session that was interrupted while its stacks were prepared has a plan of those that were ready by then.
+fn refuse_if_unprepared(record: &SessionRecord, profile: &Profile) -> Result<(), Failure> {
+    let header = &record.header;
+    let known = |target: &TargetId| header.targets.iter().any(|one| one.target == *target);
+    let asked = &profile.selection.targets;
+    let missing: Vec<String> = asked
+        .iter()
+        .filter(|target| !known(target))
+        .map(ToString::to_string)
+        .collect();
+    if !record.trials.is_empty() || missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "going on with {}: it ended before {} could be prepared, and without a trial; begin a new session",
+        header.id,
+        missing.join(", ")
+    )))
+}
+
+/// The targets of the plan, as far as there are manifests of them.
+fn targets(catalogue: &Catalogue, header: &SessionHeader) -> Vec<SelectedTarget> {
+    let planned = header.plan.targets.iter();
+    planned
+        .filter_map(|target| {
+            let stack = catalogue.stack(target)?;
+            let manifest = &stack.manifest;
+            let is_there = target.variant.is_none() || manifest.variant_of(target).is_some();
+            is_there.then(|| SelectedTarget {
+                stack: stack.clone(),
+                target: target.clone(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_what_is_measured_is_refused() {
+        let typed = |options: &[&str]| {
+            let all = ["deadheat", "run", "--resume", "x"].iter().chain(options);
+            given(all.map(OsString::from))
+        };
+        for harmless in [
+            &[][..],
+            &["--json"],
+            &["--postgres", "auto"],
+            &["--root", "."],
+            &["--results", "y"],
+        ] {
+            refuse_others(&typed(harmless)).unwrap();
+        }
+        // What is the default is as much an order as anything else.
+        let error = refuse_others(&typed(&["--pinning", "apart", "--json", "--stack", "a"]));
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("--stack") && error.contains("--pinning") && !error.contains("--json"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_url_of_postgresql_has_to_be_named_again_where_it_was_used() {
+        let record = |arguments: &[&str], postgres: Option<&str>| -> SessionHeader {
+            let header = serde_json::json!({
+                "schema": 1, "id": "s", "deadheat": "1", "commit": null, "started": "", "arguments": arguments,
+                "machine": {
+                    "cpu_model": "", "cpus": [0], "memory_bytes": 1, "os": "", "kernel": "", "mitigations": [],
+                    "governor": null
+                },
+                "plan": {
+                    "seed": 1, "blocks": 3, "targets": [], "cells": [], "workloads": [],
+                    "pinning": {"mode": "off", "cpus": [0]}, "budget_seconds": null, "estimate_seconds": 1.0
+                },
+                "targets": [], "postgres": postgres
+            });
+            serde_json::from_value(header).unwrap()
+        };
+        let source = |arguments: &[&str], used: Option<&str>| {
+            let header = record(arguments, used);
+            let args = recorded(&header).unwrap();
+            postgres(&header, &args).map_err(|error| error.to_string())
+        };
+        let by_url = ["run", "--postgres", "postgres://…"];
+        let error = source(&by_url, Some("PostgreSQL 17 of a URL")).unwrap_err();
+        assert!(error.contains("name it again with --postgres"), "{error}");
+        assert_eq!(source(&by_url, None).unwrap(), "auto");
+        let installed = ["run", "--postgres=installed"];
+        assert_eq!(source(&installed, Some("17")).unwrap(), "installed");
+    }
+}

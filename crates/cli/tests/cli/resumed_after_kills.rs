@@ -1,0 +1,445 @@
+//! SIGKILL at fifty random moments of sessions that go on after each of them: nothing is left behind, nothing that was
+//! told of is lost, and in the end every planned trial is there once.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use deadheat_model::{JournalEntry, SessionRecord, TrialOutcome, session::EndReason};
+use deadheat_runner::session::{HEADER_FILE, TRIALS_FILE};
+use rustix::process::Signal;
+
+use crate::support::{Ended, Fake, PATIENCE, Recorded, Root, Running};
+
+/// The supervisors' part after a kill: a second's grace, what was left behind, and a busy machine.
+const BOUND: Duration = Duration::from_secs(20);
+const KILLS: usize = 50;
+/// Sessions that are killed at the same time; most of it is waiting.
+const AT_ONCE: usize = 5;
+/// The same in every run; a failure tells the kill's number, and so its moment.
+const SEED: u64 = 0x00dd_ba11;
+/// Two blocks of one stack, with what a session measures to judge itself.
+const OPTIONS: &str = "--blocks 2 --measure 100ms --warm-up 10ms --noise-bound off --latency off";
+
+/// What an end has in the journal.
+const END: &[u8] = b"\"record\":\"end\"";
+/// How many sessions may be over before a sign came, until the kill comes at another moment.
+const MISSES: u32 = 2;
+
+/// A build that tells of itself and makes nothing.
+const BUILD: &str = r#"
+[build]
+steps = [["sh", "-c", 'echo "build $$" >> "$EVENTS"']]
+"#;
+
+/// xorshift (Marsaglia 2003).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+/// What a kill waits for.
+#[derive(Clone, Debug)]
+enum Sign {
+    /// Its start: the manifests are read, the sources hashed, the stack inspected.
+    Start,
+    /// An event of the stack (see `fake_server.py`), for so many times more.
+    Event(&'static str, usize),
+    /// So many lines more in the journal.
+    Lines(usize),
+    /// The end in the journal, after which the report is made and written.
+    End,
+    /// A file of the session's folder that is there, or has another content than before.
+    File(&'static str),
+}
+
+/// The signs between which moments are spread: the preparation (a build, a server that is checked), trials, between
+/// trials, the journal's and the header's being written, the report's.
+const SIGNS: [Sign; 14] = [
+    Sign::Start,
+    Sign::Start,
+    Sign::Event("build", 1),
+    Sign::Event("answered", 1),
+    Sign::File("session.part"),
+    Sign::File(HEADER_FILE),
+    Sign::Event("answered", 2),
+    Sign::Event("sigterm", 2),
+    Sign::Lines(1),
+    Sign::Lines(2),
+    Sign::Event("answered", 3),
+    Sign::Event("started", 3),
+    Sign::File("report.part"),
+    Sign::End,
+];
+
+#[derive(Clone, Debug)]
+struct Moment {
+    sign: Sign,
+    later: Duration,
+}
+
+impl Moment {
+    /// Every sign in turn, so that none is left out; how much later is random.
+    fn of(kill: usize) -> Self {
+        let sign = SIGNS[kill % SIGNS.len()].clone();
+        let mut random = Random(SEED ^ (kill as u64 + 1) << 20);
+        // The first ones are like each other.
+        let _ = (0..8).map(|_| random.below(2)).count();
+        let later = match sign {
+            Sign::Start => random.below(600_000),
+            // The files are written within a few milliseconds of each other.
+            Sign::File(_) => random.below(3_000),
+            Sign::End => random.below(60_000),
+            Sign::Event(..) | Sign::Lines(_) => random.below(150_000),
+        };
+        Self {
+            sign,
+            later: Duration::from_micros(later),
+        }
+    }
+}
+
+/// A session that is killed again and again.
+struct Killed {
+    root: Root,
+    /// How often each trial was told of on standard error: "block 2 fake-one plaintext c4".
+    told: BTreeMap<String, usize>,
+}
+
+/// What there was when a process started.
+struct Before {
+    journal: Vec<u8>,
+    files: BTreeMap<&'static str, Option<(u64, std::time::SystemTime)>>,
+    events: BTreeMap<&'static str, usize>,
+}
+
+impl Killed {
+    fn new() -> Self {
+        Self {
+            root: Root::with(&[Fake::good("fake-one").with(BUILD)]),
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// The session's folder, once there is one: the last, because those without a header are done with.
+    fn folder(&self) -> Option<PathBuf> {
+        self.root.sessions().pop()
+    }
+
+    fn has_header(&self) -> bool {
+        self.folder()
+            .is_some_and(|folder| folder.join(HEADER_FILE).exists())
+    }
+
+    fn start(&self) -> Running {
+        match self.folder().filter(|_| self.has_header()) {
+            Some(folder) => self
+                .root
+                .start(&format!("run --resume {}", folder.display())),
+            None => self.root.start_run(OPTIONS),
+        }
+    }
+
+    fn before(&self) -> Before {
+        let folder = self.folder().filter(|_| self.has_header());
+        let read = |folder: PathBuf| fs::read(folder.join(TRIALS_FILE)).ok();
+        let mut before = Before {
+            journal: folder.and_then(read).unwrap_or_default(),
+            files: BTreeMap::new(),
+            events: BTreeMap::new(),
+        };
+        for sign in SIGNS {
+            match sign {
+                Sign::File(name) => {
+                    before.files.insert(name, self.state_of(name));
+                }
+                Sign::Event(name, _) => {
+                    before.events.insert(name, self.root.told(name).len());
+                }
+                Sign::Start | Sign::Lines(_) | Sign::End => {}
+            }
+        }
+        before
+    }
+
+    fn state_of(&self, name: &str) -> Option<(u64, std::time::SystemTime)> {
+        let found = fs::metadata(self.folder()?.join(name)).ok()?;
+        Some((found.len(), found.modified().ok()?))
+    }
+
+    fn shows(&self, sign: &Sign, before: &Before) -> bool {
+        match sign {
+            Sign::Start => true,
+            Sign::Event(name, more) => self.root.told(name).len() >= before.events[name] + more,
+            Sign::File(name) => {
+                let state = self.state_of(name);
+                state.is_some() && state != before.files[name]
+            }
+            Sign::Lines(more) => lines(&self.journal()) >= lines(&before.journal) + more,
+            Sign::End => {
+                let journal = self.journal();
+                let new = journal.get(whole(&before.journal)..).unwrap_or_default();
+                new.windows(END.len()).any(|bytes| bytes == END)
+            }
+        }
+    }
+
+    fn journal(&self) -> Vec<u8> {
+        let journal = self.folder().map(|folder| folder.join(TRIALS_FILE));
+        journal
+            .and_then(|path| fs::read(path).ok())
+            .unwrap_or_default()
+    }
+
+    /// Kills it at `moment`; `false` when it ended by itself before that.
+    fn kill_at(&mut self, moment: &Moment, when: &str) -> bool {
+        let before = self.before();
+        let mut running = self.start();
+        let until = Instant::now() + PATIENCE;
+        while !self.shows(&moment.sign, &before) {
+            if running.has_ended() {
+                self.note_end(running.wait(), when);
+                return false;
+            }
+            assert!(Instant::now() < until, "{when}: the sign never came");
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(moment.later);
+        if running.has_ended() {
+            self.note_end(running.wait(), when);
+            return false;
+        }
+        running.signal(Signal::KILL);
+        let ended = running.wait_alone();
+        // It may have ended in that very moment.
+        let killed = ended.status_code().is_none();
+        self.note_told(&ended.stderr);
+        self.root.assert_nothing_runs(BOUND, when);
+        self.check(&before, when);
+        killed
+    }
+
+    /// It ended by itself: in order, but where a trial of so short a measurement found the machine busy with other
+    /// things.
+    fn note_end(&mut self, ended: Ended, when: &str) {
+        self.note_told(&ended.stderr);
+        if ended.status_code() == Some(0) {
+            return;
+        }
+        let session = Recorded::read(&self.folder().expect("a session"));
+        let mut trials = session.record.trials.iter();
+        let failed = trials.any(|trial| matches!(trial.outcome, TrialOutcome::Failed(_)));
+        assert!(failed, "{when}: {ended}");
+    }
+
+    fn note_told(&mut self, stderr: &str) {
+        for trial in stderr.lines().filter_map(told_of) {
+            *self.told.entry(trial).or_default() += 1;
+        }
+    }
+
+    /// What must hold after a kill.
+    fn check(&self, before: &Before, when: &str) {
+        let Some(folder) = self.folder().filter(|_| self.has_header()) else {
+            assert_eq!(self.told.len(), 0, "{when}: trials without a header");
+            self.assert_is_no_session(when);
+            return;
+        };
+        let journal = fs::read(folder.join(TRIALS_FILE)).expect("a header has a journal");
+        let kept = &before.journal[..whole(&before.journal)];
+        assert!(
+            journal.starts_with(kept),
+            "{when}: what stood in the journal is there no more"
+        );
+        let session = Recorded::read(&folder);
+        let recorded = counted(&session.record);
+        for (trial, times) in &self.told {
+            let found = recorded.get(trial).copied().unwrap_or(0);
+            assert!(found >= *times, "{when}: {trial} was told of and is lost");
+        }
+        // Each server that answered is that of the check, of a trial that is recorded, or of the one in flight.
+        let answered = self.root.told("answered").len() - before.events["answered"];
+        let new = session.record.trials.len() - trials_in(kept);
+        assert!(
+            answered <= 1 + new + 1,
+            "{when}: {answered} servers answered, and only {new} trials were recorded"
+        );
+    }
+
+    fn assert_is_no_session(&self, when: &str) {
+        let Some(folder) = self.folder() else {
+            return;
+        };
+        let ended = self
+            .root
+            .deadheat(&format!("run --resume {}", folder.display()));
+        let told = ended.exits(2).stderr;
+        assert!(
+            told.contains("has no session.json"),
+            "{when}, without a header: {told}"
+        );
+    }
+
+    /// Goes on to the end.
+    fn finish(&mut self) -> Recorded {
+        self.note_end(self.start().wait(), "the end");
+        Recorded::read(&self.folder().expect("a session"))
+    }
+}
+
+/// Which trial a line of progress is about: "[3/4] block 2 fake-one plaintext c4: 812/s", or
+/// "fake-one plaintext c4, block 2: FAILED …".
+fn told_of(line: &str) -> Option<String> {
+    if let Some((_, rest)) = line
+        .strip_prefix('[')
+        .and_then(|line| line.split_once("] "))
+    {
+        return Some(rest.split_once(':')?.0.to_owned());
+    }
+    let (cell, rest) = line.split_once(", block ")?;
+    let (block, _) = rest.split_once(": FAILED")?;
+    Some(format!("block {block} {cell}"))
+}
+
+/// Trials under the names that progress gives them.
+fn counted(record: &SessionRecord) -> BTreeMap<String, usize> {
+    let controls = &record.header.plan.controls;
+    let mut counted = BTreeMap::new();
+    for trial in &record.trials {
+        let cell = &trial.cell;
+        let target = controls.shown(&cell.target);
+        let (block, workload, point) = (trial.block + 1, &cell.workload, &cell.point);
+        let name = format!("block {block} {target} {workload} {point}");
+        *counted.entry(name).or_default() += 1;
+    }
+    counted
+}
+
+fn lines(journal: &[u8]) -> usize {
+    journal.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Bytes of whole lines.
+fn whole(journal: &[u8]) -> usize {
+    let end = journal.iter().rposition(|byte| *byte == b'\n');
+    end.map_or(0, |end| end + 1)
+}
+
+fn trials_in(journal: &[u8]) -> usize {
+    let entries = journal.split(|byte| *byte == b'\n');
+    let is_trial =
+        |line: &&[u8]| matches!(serde_json::from_slice(line), Ok(JournalEntry::Trial(_)));
+    entries.filter(is_trial).count()
+}
+
+/// Every trial as the plan has it: block, place and cell.
+fn schedule(session: &Recorded) -> Vec<(u32, u32, String)> {
+    let trials = session.record.trials.iter();
+    trials
+        .map(|trial| {
+            assert_eq!(trial.attempt, 0, "{}: nothing is void here", trial.cell);
+            (trial.block, trial.position, trial.cell.to_string())
+        })
+        .collect()
+}
+
+fn assert_whole(session: &Recorded, undisturbed: &[(u32, u32, String)], starts: usize, what: &str) {
+    let record = &session.record;
+    assert_eq!(record.end, Some(EndReason::Finished), "{what}");
+    assert_eq!(
+        schedule(session),
+        undisturbed,
+        "{what}: the same trials in the same order, each once"
+    );
+    let times = record.resumed.len();
+    assert!(
+        times < starts.max(1),
+        "{what}: resumed {times} times in {starts} starts"
+    );
+}
+
+/// The `own`th part of all kills.
+fn kill_again_and_again(own: usize, undisturbed: &[(u32, u32, String)]) {
+    let mut session = Killed::new();
+    let mut starts = 0;
+    for kill in (own..KILLS).step_by(AT_ONCE) {
+        let moment = Moment::of(kill);
+        let when = format!("kill {kill} of seed {SEED:#x}, {moment:?}");
+        let mut missed = 0;
+        loop {
+            // The beginning of a new session cannot be missed.
+            let moment = match missed < MISSES {
+                true => moment.clone(),
+                false => Moment {
+                    sign: Sign::Start,
+                    ..moment
+                },
+            };
+            starts += 1;
+            if session.kill_at(&moment, &when) {
+                break;
+            }
+            // It is whole, and another one begins.
+            let ended = Recorded::read(&session.folder().expect("a session"));
+            assert_whole(&ended, undisturbed, starts, &when);
+            (session, starts, missed) = (Killed::new(), 0, missed + 1);
+        }
+    }
+    let recorded = session.finish();
+    starts += 1;
+    let what = format!("the end after kill {own}, {}, …", own + AT_ONCE);
+    assert_whole(&recorded, undisturbed, starts, &what);
+    let root = &session.root;
+    let times = recorded.record.resumed.len();
+    if times > 0 {
+        recorded.assert_shown(root, &["The session was resumed"]);
+    }
+    assert_no_remains(&recorded.folder);
+}
+
+/// A session that has ended leaves no file of its own making but those that formats.md names.
+fn assert_no_remains(folder: &Path) {
+    let entries = fs::read_dir(folder).expect("listing a session's folder");
+    let names: BTreeSet<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    let known = [
+        "logs",
+        "report.html",
+        "report.json",
+        "report.md",
+        HEADER_FILE,
+        TRIALS_FILE,
+    ];
+    assert_eq!(
+        names,
+        known.map(str::to_owned).into(),
+        "{}",
+        folder.display()
+    );
+}
+
+#[test]
+fn fifty_times() {
+    let root = Root::with(&[Fake::good("fake-one").with(BUILD)]);
+    root.run(OPTIONS);
+    let undisturbed = schedule(&root.session());
+    assert!(undisturbed.len() >= 6, "{undisturbed:?}");
+    thread::scope(|scope| {
+        let undisturbed = &undisturbed;
+        for own in 0..AT_ONCE {
+            scope.spawn(move || kill_again_and_again(own, undisturbed));
+        }
+    });
+}

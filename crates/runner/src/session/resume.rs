@@ -1,0 +1,232 @@
+//! A session goes on after it was interrupted or killed: under the circumstances it began in, or not at all.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use deadheat_model::{
+    Event, JournalEntry, SessionRecord,
+    session::{EndReason, TargetRecord},
+};
+
+use super::{
+    AfterBlock, SessionError, SessionOptions, SessionOutcome,
+    blocks::Measuring,
+    circumstances::{self, Changes},
+    folder::{self, SessionFolder},
+    journal::{HEADER_FILE, Journal, JournalError, read_header, read_session},
+    machine, measure,
+    preparation::Preparing,
+    remaining::left,
+    services::Services,
+};
+
+/// Why a session does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// There is no header.
+    #[error(
+        "going on with {}: it has no {HEADER_FILE}; a session that ended before its first trial has none, and nothing \
+         to go on with: begin a new one with `deadheat run`", folder.display()
+    )]
+    NoSession {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The journal cannot be opened for writing.
+    #[error(
+        "going on with {}: opening its journal for writing: {source}; a session goes on in its own folder, so make \
+         that writable, or go on with a copy of it", folder.display()
+    )]
+    NotWritable {
+        /// The folder.
+        folder: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// No stack can be measured.
+    #[error(
+        "going on with {}: no stack could be measured when it began, so it has no trial to run; begin a new one with \
+         `deadheat run`", folder.display()
+    )]
+    NothingPlanned {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It would not be the same session any more.
+    #[error(
+        "going on with {}: these are not as they were when it began:\n{changes}\nA session is measured under the same \
+         circumstances from beginning to end: restore them, or begin a new one with `deadheat run`", folder.display()
+    )]
+    Changed {
+        /// The folder.
+        folder: PathBuf,
+        /// What changed.
+        changes: Changes,
+    },
+    /// The files could not be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// It went on, and then something ended it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// A session that may go on. While this is there, no other process writes it.
+#[derive(Debug)]
+pub struct Resumable {
+    folder: SessionFolder,
+    record: SessionRecord,
+    journal: Journal,
+}
+
+impl Resumable {
+    /// Reads the session in `folder` and keeps others from writing it.
+    ///
+    /// # Errors
+    /// When it is no session, is of another version, cannot be written, or another process writes it.
+    pub fn open(folder: &Path) -> Result<Self, ResumeError> {
+        if !folder.join(HEADER_FILE).exists() {
+            // Its process may be about to write it.
+            if let Err(held @ JournalError::Held { .. }) = Journal::reopen(folder) {
+                return Err(held.into());
+            }
+            let folder = folder.to_owned();
+            return Err(ResumeError::NoSession { folder });
+        }
+        let header = read_header(folder)?;
+        let journal = Journal::reopen(folder).map_err(|error| match error {
+            JournalError::Write { source, .. } => ResumeError::NotWritable {
+                folder: folder.to_owned(),
+                source,
+            },
+            other => other.into(),
+        })?;
+        if header.plan.cells.is_empty() {
+            let folder = folder.to_owned();
+            return Err(ResumeError::NothingPlanned { folder });
+        }
+        // Only now, when nobody else adds to it.
+        let record = read_session(folder)?;
+        Ok(Self {
+            folder: SessionFolder::of(folder, &record.header)?,
+            record,
+            journal,
+        })
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The session so far.
+    pub fn record(&self) -> &SessionRecord {
+        &self.record
+    }
+
+    /// How many trials are left, as far as it is known now; 0 when what was to be found out is known.
+    pub fn left(&self) -> usize {
+        if self.record.end == Some(EndReason::Enough) {
+            return 0;
+        }
+        let blocks = 0..self.record.header.plan.blocks;
+        blocks.map(|block| left(&self.record, block).len()).sum()
+    }
+
+    /// Ends a session of which nothing is left in order, if it was killed between its last trial and its end.
+    ///
+    /// # Errors
+    /// When the end cannot be written.
+    pub fn end(mut self) -> Result<SessionOutcome, ResumeError> {
+        // It may have been killed just before it was deleted.
+        let _ = fs::remove_file(self.folder.path().join("blob"));
+        let reason = match self.record.end {
+            Some(reason @ (EndReason::Finished | EndReason::Enough)) => reason,
+            _ => {
+                let (reason, at) = (EndReason::Finished, folder::now());
+                self.journal.cut_unfinished_line()?;
+                self.journal.append(&JournalEntry::End { reason, at })?;
+                reason
+            }
+        };
+        Ok(SessionOutcome {
+            folder: self.folder.path().to_owned(),
+            reason,
+            journal: self.journal,
+        })
+    }
+}
+
+fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), ResumeError> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let folder = folder.path().to_owned();
+    Err(ResumeError::Changed { folder, changes })
+}
+
+/// Goes on with a session: prepares its stacks again, compares what there is with its header, and measures what is left
+/// of all planned blocks. `options` are those that it began with; of its targets, those that its plan has.
+///
+/// # Errors
+/// When something changed since it began, or as [`super::run`].
+pub fn resume(
+    session: Resumable,
+    options: &SessionOptions,
+    on_event: &mut dyn FnMut(&Event),
+    after_block: &mut AfterBlock<'_>,
+    interrupt: &AtomicBool,
+) -> Result<SessionOutcome, ResumeError> {
+    let Resumable {
+        folder,
+        record: SessionRecord { header, .. },
+        mut journal,
+    } = session;
+    // Before anything is built, what can be known by then.
+    refuse(&folder, circumstances::at_once(&header, options))?;
+    let mut preparing = Preparing {
+        options,
+        folder: &folder,
+        pinning: &header.plan.pinning,
+        services: Services::start(options, &folder, &header.plan.pinning, on_event)?,
+        on_event,
+        interrupt,
+        loads: true,
+    };
+    let prepared: Vec<TargetRecord> = preparing.all().into_iter().map(|one| one.record).collect();
+    let Preparing {
+        mut services,
+        on_event,
+        ..
+    } = preparing;
+    let ended = |reason, journal| SessionOutcome {
+        folder: folder.path().to_owned(),
+        reason,
+        journal,
+    };
+    if interrupt.load(Ordering::Relaxed) {
+        // Nothing has happened to it.
+        return Ok(ended(EndReason::Interrupted, journal));
+    }
+    let postgres = services.describe_postgres();
+    let changes = circumstances::prepared(&header, options, prepared, postgres);
+    refuse(&folder, changes)?;
+    let (at, boot) = (folder::now(), machine::boot());
+    journal.cut_unfinished_line()?;
+    journal.append(&JournalEntry::Resumed { at, boot })?;
+    let reason = measure(Measuring {
+        options,
+        folder: &folder,
+        // As the next one who reads it will find it.
+        record: read_session(folder.path())?,
+        fixtures: &mut services.fixtures,
+        journal: &mut journal,
+        on_event,
+        after_block,
+        interrupt,
+    })?;
+    Ok(ended(reason, journal))
+}

@@ -1,0 +1,308 @@
+//! What a stack was built from, and what a workload asks, as hashes: whether either changed since a session began.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::{OsStr, OsString},
+    fs::{self, File, Metadata},
+    io::{self, Read},
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        fs::PermissionsExt,
+    },
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use ignore::WalkBuilder;
+use sha2::{Digest, Sha256};
+
+use super::SessionOptions;
+
+/// The manifest, which is among a stack's sources in any case.
+const MANIFEST: &str = "stack.toml";
+/// Folders with what Deadheat, a build or a run made, also where nothing says that they are to be ignored.
+const NEVER: [&str; 3] = [".deadheat", ".git", "__pycache__"];
+/// Where builds put things, by the project's own conventions: left out where no checkout says what is a source.
+const MADE: [&str; 4] = [".venv", "node_modules", "out", "target"];
+
+/// SHA-256 over the sources in a stack's folder: names, kinds and contents. In a checkout these are the files that git
+/// tracks, and those that it neither tracks nor ignores; elsewhere all that no `.gitignore` excludes, without the
+/// folders where builds put things. A symbolic link counts as the path in it.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(super) fn hash_sources(folder: &Path) -> io::Result<String> {
+    let listed = of_checkout(folder).filter(|files| files.contains(Path::new(MANIFEST)));
+    let mut files = BTreeSet::new();
+    for path in listed.map_or_else(|| walk(folder, &MADE), Ok)? {
+        // Git names the folder of a submodule or of another repository, and not what is in it.
+        if folder
+            .join(&path)
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir())
+        {
+            let below = walk(&folder.join(&path), &[])?;
+            files.extend(below.into_iter().map(|file| path.join(file)));
+        } else {
+            files.insert(path);
+        }
+    }
+    let mut hash = Sha256::new();
+    for path in &files {
+        add(&mut hash, folder, path)?;
+    }
+    Ok(written(hash))
+}
+
+/// SHA-256 over what the file of each workload of a session says, by the workload's id. Comments and the order of keys
+/// are no part of it.
+pub(super) fn definitions(options: &SessionOptions) -> BTreeMap<String, String> {
+    let workloads = options.workloads.iter().map(|one| &one.manifest);
+    let hashed = workloads.filter_map(|workload| {
+        let definition = serde_json::to_vec(workload).ok()?;
+        Some((
+            workload.id.clone(),
+            written(Sha256::new_with_prefix(definition)),
+        ))
+    });
+    hashed.collect()
+}
+
+fn written(hash: Sha256) -> String {
+    let digest = hash.finalize();
+    let digits = digest.iter().map(|byte| format!("{byte:02x}"));
+    digits.collect()
+}
+
+/// Paths below `folder` that git knows or would add; `None` where there is no checkout, or no git.
+fn of_checkout(folder: &Path) -> Option<BTreeSet<PathBuf>> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let names = output.stdout.split(|byte| *byte == 0);
+    let paths = names
+        .filter(|name| !name.is_empty())
+        .map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
+        .filter(|path| !has_part(path, &NEVER));
+    output.status.success().then(|| paths.collect())
+}
+
+fn has_part(path: &Path, names: &[&str]) -> bool {
+    let mut parts = path.iter();
+    parts.any(|part| names.iter().any(|name| part == OsStr::new(name)))
+}
+
+/// Files and links below `folder` that nothing excludes.
+fn walk(folder: &Path, made: &'static [&'static str]) -> io::Result<BTreeSet<PathBuf>> {
+    let mut files = BTreeSet::new();
+    let walk = WalkBuilder::new(folder)
+        .hidden(false)
+        .parents(false)
+        .ignore(false)
+        .git_global(false)
+        .git_exclude(false)
+        .require_git(false)
+        .filter_entry(move |entry| {
+            let mut left_out = NEVER.iter().chain(made);
+            entry.depth() == 0 || !left_out.any(|name| entry.file_name() == *name)
+        })
+        .build();
+    for entry in walk {
+        let entry = entry.map_err(io::Error::other)?;
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if let (false, Ok(path)) = (is_folder, entry.path().strip_prefix(folder)) {
+            files.insert(path.to_owned());
+        }
+    }
+    Ok(files)
+}
+
+/// Adds a file: its kind, its path and its content, each with its length, so that no two folders look alike.
+fn add(hash: &mut Sha256, folder: &Path, path: &Path) -> io::Result<()> {
+    let whole = folder.join(path);
+    let explained = |error: io::Error| {
+        io::Error::new(
+            error.kind(),
+            format!("reading {}: {error}", whole.display()),
+        )
+    };
+    let found = match whole.symlink_metadata() {
+        Ok(found) => found,
+        // Tracked, but deleted: it is no source of anything.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(explained(error)),
+    };
+    let name = path.as_os_str().as_bytes();
+    hash.update([kind(&found)]);
+    hash.update((name.len() as u64).to_le_bytes());
+    hash.update(name);
+    if found.is_symlink() {
+        let target = fs::read_link(&whole).map_err(explained)?;
+        hash.update((target.as_os_str().len() as u64).to_le_bytes());
+        hash.update(target.as_os_str().as_bytes());
+    } else if found.is_file() {
+        hash.update(content(&whole).map_err(explained)?);
+    }
+    Ok(())
+}
+
+/// A file's own hash, read piece by piece: sources may be large.
+fn content(path: &Path) -> io::Result<impl AsRef<[u8]>> {
+    let mut hash = Sha256::new();
+    let mut file = File::open(path)?;
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hash.finalize()),
+            length => hash.update(&piece[..length]),
+        }
+    }
+}
+
+fn kind(found: &Metadata) -> u8 {
+    match found.is_file() {
+        true if found.permissions().mode() & 0o111 != 0 => b'x',
+        true => b'f',
+        false if found.is_symlink() => b'l',
+        false => b'o',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A stack's folder, in a checkout of its own if that is wanted.
+    fn stack(git: bool) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder, "stack.toml", "id = \"a\"");
+        write(&folder, "src/main.go", "package main");
+        write(&folder, ".gitignore", "/out/\nsecret\n");
+        if git {
+            for args in [&["init", "-q"][..], &["add", "stack.toml", "src"]] {
+                let mut command = Command::new("git");
+                let done = command.arg("-C").arg(folder.path()).args(args).status();
+                assert!(done.unwrap().success());
+            }
+        }
+        folder
+    }
+
+    fn write(folder: &tempfile::TempDir, name: &str, text: &str) {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn hash(folder: &tempfile::TempDir) -> String {
+        hash_sources(folder.path()).unwrap()
+    }
+
+    #[test]
+    fn every_change_of_a_source_changes_the_hash() {
+        for git in [false, true] {
+            let folder = stack(git);
+            let mut seen = BTreeSet::from([hash(&folder)]);
+            let mut changed = |what: &str| {
+                assert!(
+                    seen.insert(hash(&folder)),
+                    "git {git}: {what} changes nothing"
+                );
+            };
+            write(&folder, "src/main.go", "package mine");
+            changed("content");
+            write(&folder, "src/new.go", "package mine");
+            changed("an untracked file");
+            fs::rename(
+                folder.path().join("src/new.go"),
+                folder.path().join("src/other.go"),
+            )
+            .unwrap();
+            changed("a name");
+            let executable = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(folder.path().join("src/other.go"), executable).unwrap();
+            changed("a mode");
+            symlink("nowhere", folder.path().join("src/link")).unwrap();
+            changed("a broken link");
+            fs::remove_file(folder.path().join("src/link")).unwrap();
+            symlink("elsewhere", folder.path().join("src/link")).unwrap();
+            changed("where a link leads");
+            fs::remove_file(folder.path().join("src/main.go")).unwrap();
+            changed("a tracked file that is gone");
+        }
+    }
+
+    #[test]
+    fn what_is_made_or_ignored_does_not_change_the_hash() {
+        for git in [false, true] {
+            let folder = stack(git);
+            let before = hash(&folder);
+            for made in [
+                ".deadheat/built",
+                "out/server",
+                "src/secret",
+                "src/__pycache__/a.pyc",
+            ] {
+                write(&folder, made, "x");
+                assert_eq!(hash(&folder), before, "git {git}: {made}");
+            }
+        }
+        let folder = stack(false);
+        let before = hash(&folder);
+        write(&folder, "node_modules/a/index.js", "x");
+        write(&folder, "target/release/server", "x");
+        assert_eq!(hash(&folder), before);
+    }
+
+    #[test]
+    fn a_tracked_file_counts_though_it_is_ignored() {
+        let folder = stack(true);
+        write(&folder, "out/kept", "1");
+        let mut command = Command::new("git");
+        let added = command
+            .arg("-C")
+            .arg(folder.path())
+            .args(["add", "-f", "out/kept"])
+            .status();
+        assert!(added.unwrap().success());
+        let before = hash(&folder);
+        write(&folder, "out/kept", "2");
+        assert_ne!(hash(&folder), before);
+    }
+
+    #[test]
+    fn another_repository_in_the_folder_counts_with_its_files() {
+        let folder = stack(true);
+        let inner = folder.path().join("vendored");
+        fs::create_dir(&inner).unwrap();
+        let mut command = Command::new("git");
+        let begun = command.arg("-C").arg(&inner).args(["init", "-q"]).status();
+        assert!(begun.unwrap().success());
+        write(&folder, "vendored/a.c", "1");
+        let before = hash(&folder);
+        write(&folder, "vendored/a.c", "2");
+        assert_ne!(hash(&folder), before);
+    }
+
+    #[test]
+    fn a_folder_that_is_ignored_as_a_whole_is_hashed_all_the_same() {
+        let outer = stack(true);
+        write(&outer, "out/stack/stack.toml", "id = \"b\"");
+        let inner = outer.path().join("out/stack");
+        let before = hash_sources(&inner).unwrap();
+        write(&outer, "out/stack/server.py", "1");
+        assert_ne!(hash_sources(&inner).unwrap(), before);
+    }
+}
