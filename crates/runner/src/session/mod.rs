@@ -5,6 +5,7 @@ mod cpus;
 mod error;
 mod folder;
 mod journal;
+mod launch;
 mod listener;
 mod machine;
 mod options;
