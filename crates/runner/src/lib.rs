@@ -4,6 +4,7 @@
 pub mod manifest;
 pub mod prepare;
 pub mod process;
+pub mod revision;
 pub mod sampling;
 pub mod services;
 pub mod session;
