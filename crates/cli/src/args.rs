@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use deadheat_runner::session::PinningMode;
 
-use crate::load::args::LoadArgs;
+use crate::{compare::args::CompareArgs, load::args::LoadArgs};
 
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
 #[derive(Debug, Parser)]
@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Write a session's report again, from its recorded trials alone.
     Report(ReportArgs),
+    /// Compare B with A: two sessions, stacks, revisions, URLs or commands; faster, slower, or a dead heat.
+    Compare(Box<CompareArgs>),
     /// Load one HTTP server and say what it did.
     Load(Box<LoadArgs>),
     /// Install what the stacks need.
@@ -242,7 +244,7 @@ pub(crate) struct UpstreamArgs {
 }
 
 /// "90s", "10m", "1h 30m"; zero is refused.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("it must be longer than nothing".to_owned()),
         Ok(duration) => Ok(duration),

@@ -1,6 +1,7 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
+mod compare;
 mod exit;
 mod hidden;
 mod interrupt;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::Load(args) => load::load(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),

@@ -3,6 +3,7 @@
 //! No I/O and no decisions live here. Everything is serialisable; [`session`] and [`trial`] are the file formats.
 
 pub mod bytes;
+pub mod change;
 pub mod comparison;
 pub mod event;
 pub mod failure;

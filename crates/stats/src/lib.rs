@@ -11,10 +11,12 @@ pub mod load;
 pub mod order_statistic;
 pub mod published;
 pub mod rank;
+pub mod sequential;
 pub mod settings;
 pub mod steadiness;
 pub mod trial;
 pub mod verdict;
+pub mod versus;
 
 pub use analysis::{Analysis, Group, analyse, analyse_with};
 pub use cell::CellAnalysis;
