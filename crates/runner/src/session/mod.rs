@@ -1,6 +1,7 @@
 //! A session: prepare every stack, then randomised complete blocks of trials, each of them kept as soon as it ends.
 
 mod blocks;
+pub mod comparison;
 mod cpus;
 mod error;
 mod folder;

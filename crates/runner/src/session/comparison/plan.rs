@@ -1,0 +1,87 @@
+//! How long a comparison takes, and how many blocks a budget buys: pure functions.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    LoadSpec, StopRule,
+    comparison::{ComparisonPlan, Side},
+    plan::NoiseBound,
+};
+
+use super::ComparisonOptions;
+use crate::session::share_out;
+
+/// Connecting before a load and waiting for its last answers.
+const OVERHEAD: Duration = Duration::from_millis(100);
+/// Starting a command until its first answer, and stopping it.
+const STARTING: Duration = Duration::from_millis(600);
+
+/// How many blocks of trials with these loads fit into `budget`; `starts`: each begins with a start of the server.
+pub fn most_blocks(budget: Duration, loads: [&LoadSpec; 2], starts: bool) -> u32 {
+    let blocks = budget.as_secs_f64() / block(loads, starts).as_secs_f64();
+    blocks.floor().clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+/// The plan of a comparison.
+pub fn plan(options: &ComparisonOptions) -> ComparisonPlan {
+    let blocks = options.looks.last().copied().unwrap_or(0);
+    let starts = options.a.command.is_some();
+    ComparisonPlan {
+        seed: options.seed,
+        blocks,
+        looks: options.looks.clone(),
+        alpha: options.alpha,
+        noise_bound: NoiseBound::default(),
+        pinning: share_out(options.pinning),
+        budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
+        estimate: block([&options.a.load, &options.b.load], starts) * blocks,
+    }
+}
+
+fn block(loads: [&LoadSpec; 2], starts: bool) -> Duration {
+    let start = if starts { STARTING } else { Duration::ZERO };
+    let trial = |load: &LoadSpec| {
+        let measurement = match load.stop {
+            StopRule::Duration { length } => length,
+            StopRule::Count { .. } | StopRule::Interrupt => Duration::ZERO,
+        };
+        load.warm_up + measurement + OVERHEAD + start
+    };
+    loads.into_iter().map(trial).sum()
+}
+
+impl ComparisonOptions {
+    /// The server of a side.
+    pub(super) fn server(&self, side: Side) -> &deadheat_model::comparison::ComparedServer {
+        match side {
+            Side::A => &self.a,
+            Side::B => &self.b,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{Schedule, load::Target};
+
+    use super::*;
+
+    #[test]
+    fn a_budget_buys_whole_blocks() {
+        let schedule = Schedule::Closed {
+            connections: 1,
+            ramp: Duration::ZERO,
+        };
+        let stop = StopRule::Duration {
+            length: Duration::from_secs(2),
+        };
+        let address = "127.0.0.1:1".parse().unwrap();
+        let mut load = LoadSpec::new(Target::plain(address), Vec::new(), schedule, stop);
+        load.warm_up = Duration::from_secs(1);
+        let blocks =
+            |seconds, starts| most_blocks(Duration::from_secs(seconds), [&load, &load], starts);
+        // 2 × (1 + 2 + 0.1) s, and 2 × 0.6 s more for starts.
+        assert_eq!((blocks(6, false), blocks(62, false)), (0, 10));
+        assert_eq!(blocks(74, true), 10);
+    }
+}
