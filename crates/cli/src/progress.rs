@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use deadheat_model::{
-    Event, Plan, TrialOutcome, TrialRecord,
+    Cell, Event, Plan, TrialOutcome, TrialRecord,
     session::{TargetState, WorkloadFailure},
+    trial::Disturbance,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -81,6 +82,13 @@ impl Progress {
                 .bar
                 .set_message(format!("block {} · {cell}", block + 1)),
             Event::TrialEnded { trial, .. } => self.trial(trial),
+            Event::TrialVoid {
+                block,
+                cell,
+                disturbance,
+                repeats,
+                ..
+            } => self.void(*block, cell, *disturbance, *repeats),
             Event::SessionEnded { .. } => self.finish(),
         }
     }
@@ -181,12 +189,58 @@ impl Progress {
         }
     }
 
+    fn void(&mut self, block: u32, cell: &Cell, disturbance: Disturbance, repeats: bool) {
+        if let (true, Some(pace)) = (repeats, &mut self.pace) {
+            pace.all += 1;
+            self.bar.inc_length(1);
+        }
+        self.line(&format!(
+            "{cell}, block {}: {}",
+            block + 1,
+            told_void(disturbance, repeats)
+        ));
+        self.show_time_left();
+    }
+
     fn show_time_left(&self) {
         if let Some(pace) = &self.pace {
             self.bar
                 .set_prefix(format!("{} left", plan_text::about(pace.left())));
         }
     }
+}
+
+/// "void: other programs used 12 % of the machine; repeated at the end of the block".
+fn told_void(disturbance: Disturbance, repeats: bool) -> String {
+    let percent = |share: f64| match share * 100.0 {
+        small if small < 1.0 => format!("{small:.1} %"),
+        percent => format!("{percent:.0} %"),
+    };
+    let others = format!(
+        "other programs used {} of the machine",
+        percent(disturbance.other_cpu)
+    );
+    let stolen = format!(
+        "the hypervisor gave {} of it to others",
+        percent(disturbance.steal)
+    );
+    // What it was disturbed by most, and the other thing where it can be seen.
+    let (first, second) = match disturbance.steal > disturbance.other_cpu {
+        true => (stolen, others),
+        false => (others, stolen),
+    };
+    let both = disturbance.steal.min(disturbance.other_cpu) >= 0.005;
+    let why = if both {
+        format!("{first}, and {second}")
+    } else {
+        first
+    };
+    let then = if repeats {
+        "repeated at the end of the block"
+    } else {
+        "not repeated again; this block has no trial of it that counts"
+    };
+    format!("void: {why}; {then}")
 }
 
 // Both templates are constants; a test below parses them.
@@ -205,6 +259,19 @@ fn style(template: &str) -> ProgressStyle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_void_trial_is_told_with_what_disturbed_it_most() {
+        let told = |other_cpu, steal, repeats| told_void(Disturbance { other_cpu, steal }, repeats);
+        assert_eq!(
+            told(0.12, 0.0, true),
+            "void: other programs used 12 % of the machine; repeated at the end of the block"
+        );
+        let both = told(0.06, 0.3, false);
+        let order = [both.find("30 % of it"), both.find("used 6 %")];
+        assert!(order.is_sorted() && order[0].is_some(), "{both}");
+        assert!(both.ends_with("no trial of it that counts"), "{both}");
+    }
 
     #[test]
     fn templates_parse() {

@@ -2,10 +2,10 @@
 
 use std::{env, path::Path};
 
-use deadheat_model::{SessionRecord, session::TargetState};
+use deadheat_model::{SessionRecord, choice::Purpose, plan::NoiseBound, session::TargetState};
 use deadheat_runner::{
     process::Supervision,
-    session::{self, SessionOptions},
+    session::{self, LatencyMode, SessionOptions},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
@@ -38,9 +38,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         results: args.results.clone(),
         seed: args.seed.unwrap_or_else(random_seed),
         budget,
+        purpose: Purpose::Usual,
         blocks,
         measure: args.measure,
         warm_up: args.warm_up,
+        latency: LatencyMode::Auto,
+        noise_bound: Some(NoiseBound::default()),
         pinning: args.pinning.mode(),
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     Cell, SessionHeader, TargetId, TrialRecord,
     session::{BuildRecord, EndReason, TargetState, WorkloadFailure},
+    trial::Disturbance,
 };
 
 /// Something happened.
@@ -68,6 +69,19 @@ pub enum Event {
         trial: Box<TrialRecord>,
         /// The time that it took in all.
         took: Duration,
+    },
+    /// The trial that has just ended was disturbed by more than the plan allows: it does not count.
+    TrialVoid {
+        /// The block, from 0.
+        block: u32,
+        /// What was measured.
+        cell: Cell,
+        /// 0 for the first time in its block.
+        attempt: u32,
+        /// By what.
+        disturbance: Disturbance,
+        /// Whether it is repeated at the end of its block.
+        repeats: bool,
     },
     /// The session ended in order.
     SessionEnded {

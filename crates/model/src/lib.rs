@@ -4,6 +4,7 @@
 
 pub mod bytes;
 pub mod change;
+pub mod choice;
 pub mod comparison;
 pub mod event;
 pub mod failure;

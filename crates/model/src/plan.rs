@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LoadPoint, TargetId, trial::Disturbance};
+use crate::{LoadPoint, TargetId, choice::Choice, trial::Disturbance};
 
 /// Stack × workload × load point: what one trial measures.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -160,6 +160,9 @@ pub struct Plan {
     /// The time that measuring is expected to take.
     #[serde(rename = "estimate_seconds", with = "crate::seconds")]
     pub estimate: Duration,
+    /// Why it is so, and what a longer budget would buy. `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
 }
 
 impl Plan {

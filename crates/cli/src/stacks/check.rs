@@ -1,8 +1,9 @@
 //! `deadheat stacks check`: every rule of the contract, asked of every stack.
 
+use deadheat_model::choice::Purpose;
 use deadheat_runner::{
     manifest,
-    session::{self, PinningMode, SessionOptions},
+    session::{self, LatencyMode, PinningMode, SessionOptions},
 };
 
 use super::findings::Findings;
@@ -37,9 +38,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         results: folder.path().to_owned(),
         seed: random_seed(),
         budget: None,
+        purpose: Purpose::Usual,
         blocks: None,
         measure: None,
         warm_up: None,
+        latency: LatencyMode::Off,
+        noise_bound: None,
         pinning: PinningMode::Off,
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,

@@ -2,26 +2,30 @@
 
 use std::{
     ops::ControlFlow,
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use deadheat_model::{
-    Cell, Event, JournalEntry, LoadPoint, SessionRecord, TrialRecord, WorkloadManifest,
+    Event, JournalEntry, SessionRecord, TrialOutcome, TrialRecord,
+    plan::MOST_ATTEMPTS,
     session::EndReason,
+    trial::{Phase, TrialFailure},
 };
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_chacha::ChaCha8Rng;
 
 use super::{
-    AfterBlock, SelectedTarget, SessionError, SessionOptions,
+    AfterBlock, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::{SessionFolder, now},
     journal::Journal,
     planner::warm_up,
+    rates::rate,
     readiness::Readiness,
+    remaining::{Due, left, void},
     server::Launch,
-    trial::{self, TrialRequest},
+    subject::{Subject, find},
+    trial::{self, TrialRequest, TrialRun},
 };
 use crate::verify::Fixtures;
 
@@ -42,22 +46,29 @@ pub(super) struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
+    /// Runs what is left of the plan, which is all of it unless the record holds trials.
     pub(super) fn all(&mut self) -> Result<EndReason, SessionError> {
         let begun = Instant::now();
+        let mut done = 0;
         for block in 0..self.record.header.plan.blocks {
             // Also before a block without cells: all stacks may have dropped out when the preparation was interrupted.
             if self.interrupt.load(Ordering::Relaxed) {
                 return Ok(EndReason::Interrupted);
             }
-            if !self.fits_budget(block, begun.elapsed()) {
+            if self.next(block).is_none() && !self.record.trials.is_empty() {
+                // It was complete before this session went on.
+                continue;
+            }
+            if !self.fits_budget(block, done, begun.elapsed()) {
                 return Ok(EndReason::Budget);
             }
             (self.on_event)(&Event::BlockStarted { block });
-            for (position, cell) in self.order(block).into_iter().enumerate() {
-                if !self.trial(block, position as u32, &cell)? {
+            while let Some(due) = self.next(block) {
+                if !self.trial(block, &due)? {
                     return Ok(EndReason::Interrupted);
                 }
             }
+            done += 1;
             if let ControlFlow::Break(reason) = (self.after_block)(&self.record) {
                 return Ok(reason);
             }
@@ -65,46 +76,88 @@ impl Measuring<'_> {
         Ok(EndReason::Finished)
     }
 
-    /// Whether another block as long as those so far ends within the budget.
-    fn fits_budget(&self, done: u32, elapsed: Duration) -> bool {
-        if done < LEAST_BLOCKS || self.options.blocks.is_some() {
+    /// Whether another block as long as the `done` ones that took `elapsed` ends within the budget.
+    fn fits_budget(&self, block: u32, done: u32, elapsed: Duration) -> bool {
+        if block < LEAST_BLOCKS || done == 0 || self.options.blocks.is_some() {
             return true;
         }
         let budget = self.options.budget;
         budget.is_none_or(|budget| elapsed + elapsed / done <= budget)
     }
 
-    /// The cells in the random order of a block: the same for the same seed.
-    fn order(&self, block: u32) -> Vec<Cell> {
-        let mut random = ChaCha8Rng::seed_from_u64(self.options.seed ^ u64::from(block) << 32);
-        let mut cells = self.record.header.plan.cells.clone();
-        cells.shuffle(&mut random);
-        cells
+    fn next(&self, block: u32) -> Option<Due> {
+        left(&self.record, block).into_iter().next()
     }
 
     /// Runs one trial and keeps it; `false` when the user asked to stop.
-    fn trial(&mut self, block: u32, position: u32, cell: &Cell) -> Result<bool, SessionError> {
+    fn trial(&mut self, block: u32, due: &Due) -> Result<bool, SessionError> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        let Some((target, workload, point)) = find(self.options, cell) else {
-            return Ok(true);
-        };
         (self.on_event)(&Event::TrialStarted {
             block,
-            cell: cell.clone(),
+            cell: due.cell.clone(),
         });
         let begun = Instant::now();
         let started = now();
-        let log = format!(
-            "{}-{}-{}-block{block}",
-            target.target.file_stem(),
-            cell.workload,
-            cell.point
-        );
-        let (pinned, cpus) = server_cpus(target, &self.record.header.plan.pinning);
+        let Some(kept) = self.run(block, due) else {
+            return Ok(false);
+        };
+        let record = Box::new(TrialRecord {
+            block,
+            position: due.position,
+            attempt: due.attempt,
+            cell: due.cell.clone(),
+            started,
+            command: kept.run.command,
+            port: kept.run.port,
+            warm_up: kept.warm_up,
+            offered_per_second: kept.offered_per_second,
+            outcome: kept.run.outcome,
+        });
+        self.journal.append(&JournalEntry::Trial(record.clone()))?;
+        let disturbed = void(&self.record.header, &record);
+        self.record.trials.push(TrialRecord::clone(&record));
+        (self.on_event)(&Event::TrialEnded {
+            trial: record,
+            took: begun.elapsed(),
+        });
+        if let Some(disturbance) = disturbed {
+            (self.on_event)(&Event::TrialVoid {
+                block,
+                cell: due.cell.clone(),
+                attempt: due.attempt,
+                disturbance,
+                repeats: due.attempt + 1 < MOST_ATTEMPTS,
+            });
+        }
+        Ok(true)
+    }
+
+    /// Runs one trial; `None` when the user asked to stop.
+    fn run(&mut self, block: u32, due: &Due) -> Option<Kept> {
         let plan = &self.record.header.plan;
-        let planned = plan.workloads.iter().find(|one| one.id == cell.workload);
+        let Some(Subject {
+            target,
+            workload,
+            point,
+            measure,
+        }) = find(self.options, plan, &due.cell)
+        else {
+            let reason = format!("{} is planned but was not selected", due.cell);
+            return Some(Kept::not_started(Vec::new(), reason));
+        };
+        let offered_per_second = match &point.open {
+            None => None,
+            Some(open) => match rate(&self.record, &due.cell, open) {
+                Ok(rate) => Some(rate),
+                Err(reason) => {
+                    let command = target.stack.manifest.command(&target.target);
+                    return Some(Kept::not_started(command.to_vec(), reason));
+                }
+            },
+        };
+        let (pinned, cpus) = server_cpus(target, &plan.pinning);
         let request = TrialRequest {
             target,
             workload,
@@ -114,7 +167,7 @@ impl Measuring<'_> {
                 supervision: &self.options.supervision,
                 pinned,
                 cpus,
-                log: self.folder.log(&log),
+                log: self.log(block, due),
                 timeout: self.options.start_timeout,
             },
             pinning: &plan.pinning,
@@ -123,49 +176,58 @@ impl Measuring<'_> {
                     .warm_up
                     .unwrap_or_else(|| warm_up(target.stack.manifest.runtime(&target.target))),
             ),
-            measure: planned.map_or(Duration::from_secs(1), |one| one.measure),
-            seed: self.options.seed ^ u64::from(block),
+            measure,
+            offered_per_second,
+            seed: plan.seed ^ u64::from(block),
         };
         let readiness = Readiness::of(self.options.plaintext.as_ref(), target, workload, point);
-        let Some(run) = trial::run(&request, self.fixtures, &readiness, self.interrupt) else {
-            return Ok(false);
-        };
-        let record = TrialRecord {
-            block,
-            position,
-            attempt: 0,
-            cell: cell.clone(),
-            started,
-            command: run.command,
-            port: run.port,
+        let run = trial::run(&request, self.fixtures, &readiness, self.interrupt)?;
+        Some(Kept {
+            run,
             warm_up: request.warm_up,
-            offered_per_second: None,
-            outcome: run.outcome,
+            offered_per_second,
+        })
+    }
+
+    /// The server's log in a trial.
+    fn log(&self, block: u32, due: &Due) -> PathBuf {
+        let Due { cell, attempt, .. } = due;
+        let again = match attempt {
+            0 => String::new(),
+            again => format!("-again{again}"),
         };
-        let record = Box::new(record);
-        self.journal.append(&JournalEntry::Trial(record.clone()))?;
-        self.record.trials.push(TrialRecord::clone(&record));
-        (self.on_event)(&Event::TrialEnded {
-            trial: record,
-            took: begun.elapsed(),
-        });
-        Ok(true)
+        self.folder.log(&format!(
+            "{}-{}-{}-block{block}{again}",
+            cell.target.file_stem(),
+            cell.workload,
+            cell.point
+        ))
     }
 }
 
-/// What a cell of the plan stands for.
-fn find<'a>(
-    options: &'a SessionOptions,
-    cell: &Cell,
-) -> Option<(&'a SelectedTarget, &'a WorkloadManifest, &'a LoadPoint)> {
-    let target = options
-        .targets
-        .iter()
-        .find(|one| one.target == cell.target)?;
-    let workload = options
-        .workloads
-        .iter()
-        .find(|one| one.manifest.id == cell.workload)?;
-    let point = workload.points.iter().find(|one| one.id == cell.point)?;
-    Some((target, &workload.manifest, point))
+/// A trial that was run, for its record.
+struct Kept {
+    run: TrialRun,
+    warm_up: Duration,
+    offered_per_second: Option<f64>,
+}
+
+impl Kept {
+    /// A trial for which no server was started.
+    fn not_started(command: Vec<String>, reason: String) -> Self {
+        Self {
+            run: TrialRun {
+                command,
+                port: 0,
+                outcome: TrialOutcome::Failed(TrialFailure {
+                    phase: Phase::Start,
+                    reason,
+                    log_tail: Vec::new(),
+                    load: None,
+                }),
+            },
+            warm_up: Duration::ZERO,
+            offered_per_second: None,
+        }
+    }
 }

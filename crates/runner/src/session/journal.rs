@@ -213,6 +213,7 @@ mod tests {
                 pinning: Pinning::Off { cpus: vec![0] },
                 budget_seconds: None,
                 estimate: std::time::Duration::ZERO,
+                choice: None,
             },
             targets: Vec::new(),
             postgres: None,

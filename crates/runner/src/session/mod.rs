@@ -4,6 +4,8 @@ mod blocks;
 pub mod comparison;
 mod cpus;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod folder;
 mod journal;
 mod launch;
@@ -12,9 +14,12 @@ mod machine;
 mod options;
 mod planner;
 mod preparation;
+mod rates;
 mod readiness;
+mod remaining;
 mod server;
 mod services;
+mod subject;
 mod trial;
 
 use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
@@ -37,7 +42,7 @@ pub use self::{
     error::SessionError,
     journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
     machine::describe_machine,
-    options::{PinningMode, SelectedTarget, SessionOptions},
+    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
 };

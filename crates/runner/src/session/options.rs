@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use deadheat_model::{Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest};
+use deadheat_model::{
+    Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose, plan::NoiseBound,
+};
 
 use crate::{
     manifest::{SelectedWorkload, Stack},
@@ -28,6 +30,17 @@ pub enum PinningMode {
     Off,
 }
 
+/// Whether response times are measured under open loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyMode {
+    /// If the budget has room for as many blocks with them as without.
+    Auto,
+    /// Whatever it takes.
+    On,
+    /// Never.
+    Off,
+}
+
 /// What a session is asked to do.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
@@ -47,12 +60,18 @@ pub struct SessionOptions {
     pub seed: u64,
     /// The time that measuring may take; `None`: what it takes.
     pub budget: Option<Duration>,
+    /// What it is for; decides what nobody said.
+    pub purpose: Purpose,
     /// So many blocks, whatever the budget.
     pub blocks: Option<u32>,
     /// So long a measurement, whatever the budget.
     pub measure: Option<Duration>,
     /// So long a warm-up, whatever the runtime.
     pub warm_up: Option<Duration>,
+    /// Whether response times are measured under open loops.
+    pub latency: LatencyMode,
+    /// How much a trial may be disturbed before it is void; `None`: none is.
+    pub noise_bound: Option<NoiseBound>,
     /// Whether server and generator are kept apart.
     pub pinning: PinningMode,
     /// Where PostgreSQL comes from.

@@ -9,7 +9,7 @@ use std::{
 use deadheat_load::{LoadEvent, Phase as LoadPhase};
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Observation, Schedule, TrialOutcome, WorkloadManifest,
-    load::{Target, Timeouts},
+    load::{Stage, Target, Timeouts},
     plan::Pinning,
     trial::{Measured, Noise, Phase, Resources, TrialFailure},
 };
@@ -45,7 +45,9 @@ pub struct TrialRequest<'a> {
     pub warm_up: Duration,
     /// The measurement.
     pub measure: Duration,
-    /// The seed of random requests.
+    /// The rate of an open loop, in requests per second.
+    pub offered_per_second: Option<f64>,
+    /// The seed of random requests and arrivals.
     pub seed: u64,
 }
 
@@ -200,10 +202,7 @@ fn load_spec(
     address: SocketAddr,
     exchanges: Vec<Exchange>,
 ) -> LoadSpec {
-    let schedule = Schedule::Closed {
-        connections: request.point.connections,
-        ramp: RAMP.min(request.warm_up),
-    };
+    let schedule = schedule(request);
     let by_count = request.point.counted.as_ref();
     let bodies = by_count.map(|by_count| by_count.bodies);
     let exchanges = exchanges.into_iter().map(|mut exchange| {
@@ -224,7 +223,25 @@ fn load_spec(
             Pinning::Off { .. } => Vec::new(),
         },
         bin: BIN,
+        seed: request.seed,
         ..LoadSpec::new(Target::plain(address), exchanges.collect(), schedule, stop)
+    }
+}
+
+/// When requests are sent: at the rate, or each when the answer before it has come.
+fn schedule(request: &TrialRequest<'_>) -> Schedule {
+    let connections = request.point.connections;
+    match (&request.point.open, request.offered_per_second) {
+        (Some(open), Some(rate)) => Schedule::Open {
+            arrivals: open.arrivals,
+            stages: vec![Stage::constant(rate)],
+            connections,
+            most_connections: connections,
+        },
+        _ => Schedule::Closed {
+            connections,
+            ramp: RAMP.min(request.warm_up),
+        },
     }
 }
 

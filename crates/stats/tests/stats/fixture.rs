@@ -92,6 +92,7 @@ impl Session {
                 },
                 budget_seconds: None,
                 estimate: Duration::from_secs(600),
+                choice: None,
             },
             targets: Vec::new(),
             postgres: None,

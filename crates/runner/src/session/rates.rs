@@ -1,0 +1,192 @@
+//! The rates of open loops: a function of the plan and of the first block's trials, so that they stay the same for the
+//! rest of the session, also when it is interrupted and goes on.
+
+use deadheat_model::{
+    Cell, SessionRecord, TrialOutcome,
+    workload::{OfferedRate, OpenLoad},
+};
+
+use super::remaining::void;
+
+/// The rate, in requests per second, at which `cell` is loaded in the open loop `open`, rounded down to two significant
+/// digits.
+///
+/// # Errors
+/// Why the capacity that it is a share of is not known.
+pub(super) fn rate(session: &SessionRecord, cell: &Cell, open: &OpenLoad) -> Result<f64, String> {
+    let at = |target| Cell {
+        target,
+        workload: cell.workload.clone(),
+        point: open.capacity_of.clone(),
+    };
+    let (capacity, percent) = match open.rate {
+        OfferedRate::OfOwnCapacity(percent) => {
+            (capacity(session, &at(cell.target.clone()))?, percent)
+        }
+        OfferedRate::OfSlowestCapacity(percent) => {
+            let targets = session.header.plan.targets.iter().cloned();
+            let known = targets.filter_map(|target| capacity(session, &at(target)).ok());
+            let slowest = known.min_by(f64::total_cmp).ok_or_else(|| {
+                format!(
+                    "no stack has a capacity at {} {}: its trials of the first block failed or were void",
+                    cell.workload, open.capacity_of
+                )
+            })?;
+            (slowest, percent)
+        }
+    };
+    Ok(two_digits(capacity * f64::from(percent) / 100.0))
+}
+
+/// The throughput of the closed loop's trial in the first block.
+fn capacity(session: &SessionRecord, cell: &Cell) -> Result<f64, String> {
+    let of_cell = |block: &u32, other: &Cell| *block == 0 && other == cell;
+    let mut trials = session.trials.iter();
+    let counts =
+        trials.rfind(|one| of_cell(&one.block, &one.cell) && void(&session.header, one).is_none());
+    let unknown = |why: &str| {
+        Err(format!(
+            "its rate is a share of its capacity at {}, which is not known: {why}",
+            cell.point
+        ))
+    };
+    match counts.map(|trial| &trial.outcome) {
+        None => unknown("no trial of the first block counts"),
+        Some(TrialOutcome::Failed(_)) => unknown("the trial of the first block failed"),
+        Some(TrialOutcome::Measured(measured)) => match measured.load.throughput() {
+            rate if rate > 0.0 => Ok(rate),
+            _ => unknown("the trial of the first block had no right answer"),
+        },
+    }
+}
+
+/// Rounds down to two significant digits.
+fn two_digits(rate: f64) -> f64 {
+    let unit = rate.log10().floor() as i32 - 1;
+    // By a whole power of ten both ways: a tenth is no binary fraction.
+    match u32::try_from(unit) {
+        Ok(_) => (rate / 10_f64.powi(unit)).floor() * 10_f64.powi(unit),
+        Err(_) => (rate * 10_f64.powi(-unit)).floor() / 10_f64.powi(-unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{
+        TrialRecord,
+        load::Arrivals,
+        plan::{Controls, Twin},
+    };
+
+    use super::*;
+    use crate::session::fixture::{Fixture, cell};
+
+    fn open(rate: OfferedRate) -> OpenLoad {
+        OpenLoad {
+            capacity_of: "c50".to_owned(),
+            rate,
+            arrivals: Arrivals::Poisson,
+        }
+    }
+
+    fn at(target: &str, per_second: u64) -> TrialRecord {
+        Fixture::answering(&cell(target, "c50"), 0, per_second)
+    }
+
+    fn session(trials: Vec<TrialRecord>) -> SessionRecord {
+        let mut session = Fixture::with_open(["a", "b", "c"]);
+        session.record.trials = trials;
+        session.record
+    }
+
+    const OWN: OfferedRate = OfferedRate::OfOwnCapacity(90);
+    const SLOWEST: OfferedRate = OfferedRate::OfSlowestCapacity(70);
+
+    #[test]
+    fn a_share_of_the_own_capacity_in_the_first_block() {
+        let mut later = at("a", 9000);
+        later.block = 1;
+        let session = session(vec![at("a", 1234), at("b", 10), later]);
+        let own = |target| rate(&session, &cell(target, "c50-open-90"), &open(OWN));
+        assert_eq!(own("a"), Ok(1100.0), "1110.6, rounded down");
+        assert_eq!(own("b"), Ok(9.0));
+    }
+
+    #[test]
+    fn the_slowest_stack_with_a_capacity_decides_for_all_and_controls_do_not() {
+        let mut session = session(vec![
+            at("a", 5000),
+            at("b", 1000),
+            Fixture::failed(&cell("c", "c50"), 0),
+            at("~null-server", 90_000),
+            at("~aa-twin", 100),
+        ]);
+        session.header.plan.controls = Controls {
+            null_server: Some(Controls::null_server_id()),
+            twin: Some(Twin {
+                name: Controls::twin_id(),
+                of: cell("a", "").target,
+            }),
+        };
+        for target in ["a", "b", "c", "~aa-twin"] {
+            let common = rate(&session, &cell(target, "c50-open-common"), &open(SLOWEST));
+            assert_eq!(common, Ok(700.0), "{target}");
+        }
+    }
+
+    #[test]
+    fn void_trials_tell_no_capacity_and_their_repetition_does() {
+        let mut disturbed = Fixture::disturbed(&cell("a", "c50"), 0, 0);
+        let mut trials = vec![disturbed.clone()];
+        let of = |trials: &[TrialRecord]| {
+            rate(
+                &session(trials.to_vec()),
+                &cell("a", "c50-open-90"),
+                &open(OWN),
+            )
+        };
+        assert!(
+            of(&trials)
+                .unwrap_err()
+                .contains("no trial of the first block counts")
+        );
+        trials.push(at("a", 100));
+        assert_eq!(of(&trials), Ok(90.0));
+        disturbed.attempt = 2;
+        trials.push(disturbed);
+        assert_eq!(of(&trials), Ok(90.0));
+    }
+
+    #[test]
+    fn what_is_not_known_is_told_with_its_reason() {
+        let failed = session(vec![Fixture::failed(&cell("a", "c50"), 0), at("b", 0)]);
+        let own = |target| rate(&failed, &cell(target, "c50-open-90"), &open(OWN)).unwrap_err();
+        assert!(
+            own("a").contains("at c50, which is not known: the trial of the first block failed")
+        );
+        assert!(own("b").contains("had no right answer"));
+        let common = rate(&failed, &cell("b", "c50-open-common"), &open(SLOWEST));
+        assert!(
+            common
+                .unwrap_err()
+                .starts_with("no stack has a capacity at plaintext c50")
+        );
+    }
+
+    #[test]
+    fn two_significant_digits_never_more_than_asked() {
+        for (rate, rounded) in [
+            (123_456.0, 120_000.0),
+            (1999.9, 1900.0),
+            (1000.0, 1000.0),
+            (999.0, 990.0),
+            (99.9, 99.0),
+            (10.0, 10.0),
+            (2.95, 2.9),
+            (0.37, 0.37),
+            (0.0371, 0.037),
+        ] {
+            assert_eq!(two_digits(rate), rounded, "{rate}");
+        }
+    }
+}
