@@ -50,4 +50,13 @@ impl Metric {
             _ => Direction::LessIsBetter,
         }
     }
+
+    /// Whether it is a response or service time.
+    pub const fn is_time(self) -> bool {
+        use Metric::{ResponseTimeP50, ResponseTimeP99, ServiceTimeP50, ServiceTimeP99};
+        matches!(
+            self,
+            ResponseTimeP50 | ResponseTimeP99 | ServiceTimeP50 | ServiceTimeP99
+        )
+    }
 }

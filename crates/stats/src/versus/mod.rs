@@ -23,8 +23,37 @@ pub struct Bounds {
     /// A difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01 or below 1/1.01), or
     /// than the A/A floor where that is more.
     pub practical_difference: f64,
-    /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03).
+    /// The same of response and service times, which scatter more: a histogram with three significant digits, a timer and
+    /// caches move a percentile by some percent.
+    pub practical_latency: f64,
+    /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times, within
+    /// `practical_latency` if that is more.
     pub margin: f64,
+}
+
+/// What decides on a metric.
+pub(crate) struct Thresholds {
+    /// A difference must be more than this.
+    pub(crate) threshold: f64,
+    /// An interval within this much of 1 is a dead heat.
+    pub(crate) margin: f64,
+}
+
+impl Bounds {
+    /// What decides on `metric`, where the A/A floor is `floor`.
+    pub(crate) fn of(&self, metric: Metric, floor: Option<f64>) -> Thresholds {
+        let (practical, margin) = match metric.is_time() {
+            true => (
+                self.practical_latency,
+                self.margin.max(self.practical_latency),
+            ),
+            false => (self.practical_difference, self.margin),
+        };
+        Thresholds {
+            threshold: practical.max(floor.unwrap_or(0.0)),
+            margin,
+        }
+    }
 }
 
 impl Default for Bounds {
@@ -32,6 +61,7 @@ impl Default for Bounds {
         Self {
             alpha: 0.05,
             practical_difference: 0.01,
+            practical_latency: 0.05,
             margin: 0.03,
         }
     }
@@ -158,8 +188,6 @@ pub struct Compared {
     pub subject: Subject,
     /// What was found, one for each metric that both sides have; the first decides ([`Compared::verdict`]).
     pub ratios: Vec<Ratio>,
-    /// How far the ratio of one thing to itself was from 1 here (A/A), where that was measured: 0.012 is 1.2 %.
-    pub floor: Option<f64>,
     /// What to know of it although it counts, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -207,8 +235,12 @@ pub struct Ratio {
     /// The same after Holm over the cells of the metric; of sessions alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
+    /// How far the ratio of one thing to itself was from 1 here (A/A), where that was measured: 0.012 is 1.2 %.
+    pub floor: Option<f64>,
     /// What the ratio must be farther from 1 than, to count: the practical difference, or the A/A floor if that is more.
     pub threshold: f64,
+    /// What the whole interval must be within, for a dead heat.
+    pub margin: f64,
     /// What it says.
     pub verdict: Verdict,
 }

@@ -1,6 +1,6 @@
 //! What was measured in alternation: the ratios within blocks, judged at a declared look.
 
-use super::{Bounds, Compared, Metric, Ratio, Subject, Verdict, verdict};
+use super::{Bounds, Compared, Metric, Ratio, Subject, Thresholds, Verdict, verdict};
 use crate::{interval::moments, order_statistic::Interval, sequential::Look};
 
 /// A cell, as it was measured so far.
@@ -10,8 +10,6 @@ pub struct PairedCell {
     pub subject: Subject,
     /// What both sides have; the first decides. Sort by [`Metric`].
     pub series: Vec<Series>,
-    /// The A/A floor, where something was measured twice: see [`floor`].
-    pub floor: Option<f64>,
     /// What to know of it although it counts, a sentence each.
     pub notes: Vec<String>,
 }
@@ -23,6 +21,8 @@ pub struct Series {
     pub metric: Metric,
     /// A's figure and B's, in the metric's unit, for each such block in order.
     pub pairs: Vec<(f64, f64)>,
+    /// The A/A floor of the metric, where something was measured twice: see [`floor`].
+    pub floor: Option<f64>,
 }
 
 /// Judges every cell at `look`. With more than one cell, each look's share of errors is split evenly over them, so that
@@ -39,9 +39,8 @@ pub fn at_look(cells: &[PairedCell], look: Look, bounds: &Bounds) -> Vec<Compare
             ratios: cell
                 .series
                 .iter()
-                .filter_map(|series| ratio(series, cell.floor, each, bounds))
+                .filter_map(|series| ratio(series, each, bounds))
                 .collect(),
-            floor: cell.floor,
             notes: cell.notes.clone(),
         })
         .collect()
@@ -63,7 +62,7 @@ pub fn floor(pairs: &[(f64, f64)]) -> Option<f64> {
 
 /// The t interval of a metric's log-ratios at the level of `look`: a repeated confidence interval (Jennison & Turnbull,
 /// J. R. Stat. Soc. B 51, 1989). Over all looks together they hold the ratio with probability 1 − α.
-fn ratio(series: &Series, floor: Option<f64>, look: Look, bounds: &Bounds) -> Option<Ratio> {
+fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
     let logs = log_ratios(&series.pairs);
     let n = logs.len();
     if n == 0 {
@@ -77,7 +76,7 @@ fn ratio(series: &Series, floor: Option<f64>, look: Look, bounds: &Bounds) -> Op
         let (low, high) = ((mean - half).exp(), (mean + half).exp());
         (low > 0.0 && high.is_finite()).then_some(Interval { low, high, level })
     });
-    let threshold = bounds.practical_difference.max(floor.unwrap_or(0.0));
+    let Thresholds { threshold, margin } = bounds.of(series.metric, series.floor);
     let geometric = |of: fn(&(f64, f64)) -> f64| {
         let logs = series.pairs.iter().filter(|pair| is_pair(pair));
         (logs.map(|pair| of(pair).ln()).sum::<f64>() / n as f64).exp()
@@ -92,13 +91,15 @@ fn ratio(series: &Series, floor: Option<f64>, look: Look, bounds: &Bounds) -> Op
         interval,
         p: moments.map(|moments| moments.p_of_zero()),
         p_adjusted: None,
+        floor: series.floor,
         threshold,
+        margin,
         verdict: verdict(
             series.metric.direction(),
             mean.exp(),
             interval,
             threshold,
-            bounds.margin,
+            margin,
         ),
     })
 }
