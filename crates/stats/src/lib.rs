@@ -17,6 +17,7 @@ pub mod steadiness;
 pub mod trial;
 pub mod verdict;
 pub mod versus;
+pub mod welch;
 
 pub use analysis::{Analysis, Group, analyse, analyse_with};
 pub use cell::CellAnalysis;

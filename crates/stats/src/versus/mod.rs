@@ -1,15 +1,20 @@
 //! B against A: what `deadheat compare` says.
 //!
 //! Two ways lead here. [`paired`] judges what was measured in alternation, block by block, at a declared look
-//! ([`crate::sequential`]). `unpaired` judges two sessions that were measured at two times. Both end in a [`Ratio`].
+//! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times. Both end in a [`Ratio`].
 
+pub mod found;
 mod metric;
 pub mod paired;
+pub mod sessions;
 
 use deadheat_model::{TargetId, change::Change};
 use serde::Serialize;
 
-pub use self::metric::{Direction, Metric};
+pub use self::{
+    found::Found,
+    metric::{Direction, Metric},
+};
 use crate::{
     order_statistic::Interval,
     sequential::{Design, Look},
@@ -228,6 +233,10 @@ pub struct Ratio {
     pub trials_b: usize,
     /// B over A: the geometric mean of the ratios.
     pub ratio: f64,
+    /// The standard error of the ratio's logarithm; `None` with too few trials.
+    pub error: Option<f64>,
+    /// Its degrees of freedom.
+    pub freedom: Option<f64>,
     /// The t interval of the ratio on the logarithm, at its level; `None` with too few trials, or without an end.
     pub interval: Option<Interval>,
     /// The two-sided p value of a ratio of 1; `None` with too few trials. Not corrected for looks or cells.

@@ -88,6 +88,8 @@ fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
         trials_a: n,
         trials_b: n,
         ratio: mean.exp(),
+        error: moments.map(|moments| moments.error),
+        freedom: moments.map(|moments| (moments.n - 1) as f64),
         interval,
         p: moments.map(|moments| moments.p_of_zero()),
         p_adjusted: None,
