@@ -5,6 +5,7 @@
 
 pub mod alternating;
 pub mod found;
+mod gate;
 mod metric;
 pub mod paired;
 pub mod sessions;
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 pub use self::{
     found::Found,
+    gate::{Gate, GateCell, Gated},
     metric::{Direction, Metric},
 };
 use crate::{
