@@ -48,10 +48,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
         start_timeout: args.start_timeout,
-        arguments: env::args_os()
-            .skip(1)
-            .map(|argument| without_password(&argument.to_string_lossy()))
-            .collect(),
+        arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let draft = session::draft(&options);
@@ -111,6 +108,14 @@ fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
     } else {
         Exit::Fine
     }
+}
+
+/// Deadheat's own arguments, as they may be recorded.
+pub(crate) fn arguments() -> Vec<String> {
+    env::args_os()
+        .skip(1)
+        .map(|argument| without_password(&argument.to_string_lossy()))
+        .collect()
 }
 
 /// An argument as it may be recorded and shown: of a URL only the scheme, because a password can stand in several places

@@ -132,6 +132,9 @@ pub(crate) struct ServerArgs {
     /// What is asked for, of commands [default: /]; of URLs in place of their own path
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
+    /// Load a host that is neither this machine nor in a private network
+    #[arg(long)]
+    pub(crate) i_may_load_this_host: bool,
 }
 
 /// Of stacks.

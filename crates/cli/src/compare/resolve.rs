@@ -248,6 +248,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
             !sessions && !of_stacks,
         ),
         ("--path", server.path.is_some(), !sessions && !of_stacks),
+        ("--i-may-load-this-host", server.i_may_load_this_host, urls),
         ("--workload", !stacks.workload.is_empty(), of_stacks),
         ("--root", stacks.root.is_some(), of_stacks),
         ("--postgres", stacks.postgres.is_some(), of_stacks),

@@ -9,14 +9,14 @@ mod trial;
 use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::comparison::{
-    ComparedServer, ComparisonEnd, ComparisonEntry, ComparisonHeader, ComparisonPlan,
-    ComparisonRecord, ComparisonTrial, SCHEMA, Side,
+    ComparedServer, ComparisonEnd, ComparisonEntry, ComparisonHeader, ComparisonRecord,
+    ComparisonTrial, SCHEMA, Side,
 };
 
 use self::{blocks::Measuring, journal::Journal};
 pub use self::{
     journal::{HEADER_FILE, read_comparison},
-    plan::{most_blocks, plan},
+    plan::{block_time, plan},
 };
 use super::{
     PinningMode, SessionError, cpus::generator_cpus, describe_machine, folder,
@@ -160,9 +160,4 @@ pub fn run(
         reason,
         failed,
     })
-}
-
-/// The plan of a comparison, for the user to see first.
-pub fn draft(options: &ComparisonOptions) -> ComparisonPlan {
-    plan(options)
 }

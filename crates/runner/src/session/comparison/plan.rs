@@ -1,4 +1,4 @@
-//! How long a comparison takes, and how many blocks a budget buys: pure functions.
+//! What a comparison will do, and how long that takes: pure functions.
 
 use std::time::Duration;
 
@@ -16,12 +16,6 @@ const OVERHEAD: Duration = Duration::from_millis(100);
 /// Starting a command until its first answer, and stopping it.
 const STARTING: Duration = Duration::from_millis(600);
 
-/// How many blocks of trials with these loads fit into `budget`; `starts`: each begins with a start of the server.
-pub fn most_blocks(budget: Duration, loads: [&LoadSpec; 2], starts: bool) -> u32 {
-    let blocks = budget.as_secs_f64() / block(loads, starts).as_secs_f64();
-    blocks.floor().clamp(0.0, f64::from(u32::MAX)) as u32
-}
-
 /// The plan of a comparison.
 pub fn plan(options: &ComparisonOptions) -> ComparisonPlan {
     let blocks = options.looks.last().copied().unwrap_or(0);
@@ -34,11 +28,12 @@ pub fn plan(options: &ComparisonOptions) -> ComparisonPlan {
         noise_bound: NoiseBound::default(),
         pinning: share_out(options.pinning),
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
-        estimate: block([&options.a.load, &options.b.load], starts) * blocks,
+        estimate: block_time([&options.a.load, &options.b.load], starts) * blocks,
     }
 }
 
-fn block(loads: [&LoadSpec; 2], starts: bool) -> Duration {
+/// About the time of a block of trials with these loads; `starts`: each begins with a start of the server.
+pub fn block_time(loads: [&LoadSpec; 2], starts: bool) -> Duration {
     let start = if starts { STARTING } else { Duration::ZERO };
     let trial = |load: &LoadSpec| {
         let measurement = match load.stop {
@@ -67,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_buys_whole_blocks() {
+    fn a_block_is_two_trials() {
         let schedule = Schedule::Closed {
             connections: 1,
             ramp: Duration::ZERO,
@@ -78,10 +73,8 @@ mod tests {
         let address = "127.0.0.1:1".parse().unwrap();
         let mut load = LoadSpec::new(Target::plain(address), Vec::new(), schedule, stop);
         load.warm_up = Duration::from_secs(1);
-        let blocks =
-            |seconds, starts| most_blocks(Duration::from_secs(seconds), [&load, &load], starts);
         // 2 × (1 + 2 + 0.1) s, and 2 × 0.6 s more for starts.
-        assert_eq!((blocks(6, false), blocks(62, false)), (0, 10));
-        assert_eq!(blocks(74, true), 10);
+        let time = |starts| block_time([&load, &load], starts).as_millis();
+        assert_eq!((time(false), time(true)), (6_200, 7_400));
     }
 }

@@ -1,7 +1,7 @@
 //! Two servers that are no stacks: URLs or commands.
 
 use deadheat_model::{
-    LoadRecord, Observation, Schedule,
+    LoadRecord, Schedule,
     comparison::{ComparisonOutcome, ComparisonRecord, ComparisonTrial, MeasuredServer, Side},
     load_record,
     trial::Resources,
@@ -12,18 +12,13 @@ use crate::{
     Settings,
     load::{self, Sign, Standing},
     sequential::Look,
-    verdict::{self, FailReason},
+    verdict,
     versus::{
         Bounds, Compared, Found, Metric, NotCompared, Subject,
         found::series,
         paired::{self, PairedCell, Series},
     },
 };
-
-/// Why a load is no measurement of the server, if so: the same rules as for a trial of a session.
-pub fn failure(load: &Observation) -> Option<FailReason> {
-    verdict::failure_of(load, &Settings::default())
-}
 
 /// What the complete blocks up to `look` say; without a look nothing is compared yet.
 pub fn judge(record: &ComparisonRecord, look: Option<Look>, bounds: &Bounds) -> Judged {
@@ -70,7 +65,7 @@ impl<'a> Counted<'a> {
     fn of(record: &'a ComparisonRecord, side: Side, blocks: u32) -> Self {
         let own = record.trials.iter().filter(|trial| trial.side == side);
         let counted = own.clone().filter(|trial| !record.is_void(trial));
-        let failed = counted.clone().find_map(why_failed);
+        let failed = counted.clone().find_map(failure_of);
         let mut trials: Vec<(u32, &MeasuredServer, load::LoadVerdict)> = Vec::new();
         for trial in counted.filter(|trial| trial.block < blocks) {
             if let ComparisonOutcome::Measured(measured) = &trial.outcome {
@@ -100,17 +95,21 @@ impl<'a> Counted<'a> {
     }
 }
 
-fn why_failed(trial: &ComparisonTrial) -> Option<String> {
+/// Why a trial is no measurement of the server, if so, by the same rules as for a trial of a session. The sentence
+/// follows the side's name.
+pub fn failure_of(trial: &ComparisonTrial) -> Option<String> {
     match &trial.outcome {
         ComparisonOutcome::Failed(failure) => Some(format!(
             "failed {}: {}",
             failure.phase.describe(),
             failure.reason
         )),
-        ComparisonOutcome::Measured(measured) => failure(&measured.load).map(|reason| {
-            let because = crate::versus::sessions::because(&reason);
-            format!("failed in block {}{because}", trial.block + 1)
-        }),
+        ComparisonOutcome::Measured(measured) => {
+            verdict::failure_of(&measured.load, &Settings::default()).map(|reason| {
+                let because = crate::versus::sessions::because(&reason);
+                format!("failed in block {}{because}", trial.block + 1)
+            })
+        }
     }
 }
 
