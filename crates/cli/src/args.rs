@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare B with A: two sessions, stacks, revisions, URLs or commands; faster, slower, or a dead heat.
     Compare(Box<CompareArgs>),
+    /// The sessions of a folder: what changed between them, and a stack's figures over them.
+    History(HistoryArgs),
     /// Load one HTTP server and say what it did.
     Load(Box<LoadArgs>),
     /// Install what the stacks need.
@@ -159,6 +161,22 @@ pub(crate) struct ReportArgs {
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// The folder of sessions
+    #[arg(value_name = "FOLDER", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Show the figures of these stacks, all variants of a name without a colon; repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) stack: Vec<String>,
+    /// Show figures at these workloads, all load points of a name without a colon; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Vec<String>,
+    /// For programs (docs/formats.md)
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

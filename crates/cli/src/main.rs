@@ -4,6 +4,7 @@ mod args;
 mod compare;
 mod exit;
 mod hidden;
+mod history;
 mod interrupt;
 mod load;
 mod output;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),

@@ -94,7 +94,7 @@ fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
     let measured = |cell: &CellAnalysis| {
         !matches!(
             cell.verdict,
-            CellVerdict::Failed { .. } | CellVerdict::NotMeasured
+            CellVerdict::Failed { .. } | CellVerdict::Void { .. } | CellVerdict::NotMeasured
         )
     };
     if !cells().any(measured) {

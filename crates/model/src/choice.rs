@@ -9,6 +9,8 @@ use crate::LoadPhase;
 /// A warm-up or a measurement that is shorter than this means nothing: half-second bins hardly begin to tell a trend, and
 /// connections that were opened together have not yet fallen out of step.
 pub const LEAST_PHASE: Duration = Duration::from_secs(1);
+/// A longer measurement is never chosen: more blocks tell more.
+pub const LONGEST_MEASUREMENT: Duration = Duration::from_secs(5);
 /// With fewer blocks than this a plan never makes do by itself: an interval over two is worth nothing.
 pub const LEAST_BLOCKS: u32 = 3;
 /// From so many blocks on, results are evidence; with fewer they are indicative.
@@ -63,6 +65,8 @@ pub enum LatencyChoice {
     Fits,
     /// They are not: the budget has no room for them.
     TooLong,
+    /// They are not: so few blocks were asked for that the question of capacity comes first.
+    FewBlocks,
     /// They are not: nobody wanted them.
     Off,
     /// They are not: there is no closed loop of which they could follow, such as among loads of so many requests.

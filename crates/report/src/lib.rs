@@ -6,6 +6,7 @@
 pub mod compare;
 pub mod error;
 pub mod figure;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod load;

@@ -1,13 +1,15 @@
 //! A cell: one stack at one load point, over its counted trials.
 
-use deadheat_model::{FailureCounts, LoadPoint, TargetId, TrialRecord, trial::TrialOutcome};
+use deadheat_model::{FailureCounts, TargetId, TrialRecord, trial::TrialOutcome};
 use serde::Serialize;
 
 use crate::{
     Settings,
+    attempts::CellTrials,
+    figures::{Figures, Times, requests_for},
     interval::{LogMean, log_mean},
     order_statistic::{MedianInterval, median_interval},
-    trial::{self, Figures, TrialAnalysis, requests_for},
+    trial::{self, Flag, Judge, TrialAnalysis},
     verdict::{self, CellVerdict},
 };
 
@@ -25,7 +27,9 @@ pub struct CellAnalysis {
     pub rank: Option<u32>,
     /// Trials that count, in the order of their blocks.
     pub trials: Vec<TrialAnalysis>,
-    /// Trials that were left out because their block is not complete.
+    /// Void trials, in the order of the session. They count for nothing.
+    pub void: Vec<TrialAnalysis>,
+    /// Other trials that were left out: their block is not complete, or they were repeated.
     pub trials_left_out: usize,
     /// What was found; `None` when the cell failed or was not measured.
     pub estimates: Option<Estimates>,
@@ -39,6 +43,17 @@ impl CellAnalysis {
     /// Whether the cell can be compared with others.
     pub fn is_comparable(&self) -> bool {
         self.verdict == CellVerdict::Counts
+    }
+
+    /// The geometric mean over trials of a percentile of the response time, in seconds; `None` for a closed loop, and
+    /// when a trial had too few answers.
+    pub fn response_time(&self, percent: f64) -> Option<&LogMean> {
+        let open = self.estimates.as_ref()?.open.as_ref()?;
+        let mut all = open.response_time.iter();
+        match &all.find(|p| p.percent == percent)?.value {
+            PercentileValue::Seconds(mean) => Some(mean),
+            PercentileValue::TooFewRequests { .. } => None,
+        }
     }
 
     /// The median throughput in verified answers per second.
@@ -76,9 +91,22 @@ pub struct Estimates {
     pub ready_seconds: MedianInterval,
     /// Service times at each of [`PERCENTILES`], in seconds.
     pub service_time: Vec<PercentileEstimate>,
+    /// What only an open loop has.
+    pub open: Option<OpenEstimates>,
 }
 
-/// A percentile of the service time over trials.
+/// What only an open loop has. What it achieved of the offered rate is the throughput.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OpenEstimates {
+    /// The offered rate in requests per second; `None` when the trials' differ, which no session does.
+    pub offered_per_second: Option<f64>,
+    /// Response times at each of [`PERCENTILES`], in seconds.
+    pub response_time: Vec<PercentileEstimate>,
+    /// Trials in which the server did not keep up with the offered rate.
+    pub overloaded: usize,
+}
+
+/// A percentile of a time over trials.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PercentileEstimate {
     /// Which (99: 99 % of the answers took no longer).
@@ -103,31 +131,29 @@ pub enum PercentileValue {
     },
 }
 
-/// The analysis of a cell from its counted trials, given with their place in the session's record.
-pub fn analyse(
-    target: TargetId,
-    counted: &[(usize, &TrialRecord)],
-    trials_left_out: usize,
-    point: &LoadPoint,
-    cpus: usize,
-    settings: &Settings,
-) -> CellAnalysis {
-    let trials: Vec<TrialAnalysis> = counted
-        .iter()
-        .map(|(record, trial)| trial::analyse(*record, trial, point, cpus, settings))
-        .collect();
-    let verdict = verdict::of_cell(trials.iter().map(|trial| &trial.verdict));
-    let estimates = match verdict {
-        CellVerdict::Counts | CellVerdict::LowerBound { .. } => estimates(&trials, settings),
-        CellVerdict::Failed { .. } | CellVerdict::NotMeasured => None,
+/// The analysis of a cell from its trials.
+pub fn analyse(target: TargetId, of: &CellTrials<'_>, judge: &Judge<'_>) -> CellAnalysis {
+    let analysed = |trials: &[(usize, &TrialRecord)]| -> Vec<TrialAnalysis> {
+        let trials = trials.iter();
+        trials
+            .map(|(record, trial)| trial::analyse(*record, trial, judge))
+            .collect()
     };
-    let (failures, requests_ended) = failures(counted);
+    let trials = analysed(&of.counted);
+    let void = analysed(&of.void);
+    let verdict = verdict::of_cell(trials.iter().map(|trial| &trial.verdict), void.len());
+    let estimates = match verdict {
+        CellVerdict::Counts | CellVerdict::LowerBound { .. } => estimates(&trials, judge.settings),
+        CellVerdict::Failed { .. } | CellVerdict::Void { .. } | CellVerdict::NotMeasured => None,
+    };
+    let (failures, requests_ended) = failures(&of.counted);
     CellAnalysis {
         target,
         verdict,
         rank: None,
         trials,
-        trials_left_out,
+        void,
+        trials_left_out: of.left_out,
         estimates,
         failures,
         requests_ended,
@@ -173,21 +199,59 @@ fn estimates(trials: &[TrialAnalysis], settings: &Settings) -> Option<Estimates>
         minor_faults_per_request: if_all(|f| f.minor_faults_per_request),
         major_faults_per_request: if_all(|f| f.major_faults_per_request),
         ready_seconds: always(|f| f.ready_seconds)?,
-        service_time: PERCENTILES
-            .iter()
-            .map(|percent| percentile(&figures, *percent, settings))
-            .collect(),
+        service_time: percentiles(&figures, settings, |f| f.service_time.as_ref()),
+        open: open_estimates(trials, &figures, settings),
     })
 }
 
-fn percentile(figures: &[&Figures], percent: f64, settings: &Settings) -> PercentileEstimate {
+fn open_estimates(
+    trials: &[TrialAnalysis],
+    figures: &[&Figures],
+    settings: &Settings,
+) -> Option<OpenEstimates> {
+    let rates: Option<Vec<f64>> = figures
+        .iter()
+        .map(|f| Some(f.open.as_ref()?.offered_per_second))
+        .collect();
+    let rates = rates?;
+    let overloaded = |flag: &Flag| matches!(flag, Flag::Overloaded { .. });
+    Some(OpenEstimates {
+        offered_per_second: rates
+            .first()
+            .copied()
+            .filter(|first| rates.iter().all(|rate| rate == first)),
+        response_time: percentiles(figures, settings, |f| {
+            f.open.as_ref()?.response_time.as_ref()
+        }),
+        overloaded: trials
+            .iter()
+            .filter(|trial| trial.flags.iter().any(overloaded))
+            .count(),
+    })
+}
+
+fn percentiles(
+    figures: &[&Figures],
+    settings: &Settings,
+    times: fn(&Figures) -> Option<&Times>,
+) -> Vec<PercentileEstimate> {
+    let estimate = |percent: &f64| percentile(figures, *percent, settings, times);
+    PERCENTILES.iter().map(estimate).collect()
+}
+
+fn percentile(
+    figures: &[&Figures],
+    percent: f64,
+    settings: &Settings,
+    times: fn(&Figures) -> Option<&Times>,
+) -> PercentileEstimate {
     let needed = requests_for(percent);
-    let requests = |f: &&Figures| f.service_time.as_ref().map_or(0, |time| time.requests);
+    let requests = |f: &&Figures| times(f).map_or(0, |time| time.requests);
     let fewest = figures.iter().map(requests).min().unwrap_or(0);
     let too_few = PercentileValue::TooFewRequests { fewest, needed };
     let values: Vec<f64> = figures
         .iter()
-        .filter_map(|f| f.service_time.as_ref()?.at(percent))
+        .filter_map(|f| times(f)?.at(percent))
         .collect();
     let value = match log_mean(&values, settings.level) {
         Some(mean) if fewest >= needed => PercentileValue::Seconds(mean),

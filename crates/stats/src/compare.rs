@@ -4,18 +4,20 @@
 use deadheat_model::TargetId;
 use serde::Serialize;
 
-use crate::{CellAnalysis, Settings, interval::moments, order_statistic::Interval};
+use crate::{CellAnalysis, Settings, interval::moments, metric::Metric, order_statistic::Interval};
 
 /// Two stacks at one load point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The one with the higher (or equal) geometric mean of the block-wise ratios.
+    /// The better (or equal) one by the geometric mean of the block-wise ratios: with the higher throughput, or with
+    /// the shorter response time.
     pub faster: TargetId,
     /// The other.
     pub slower: TargetId,
     /// Blocks in which both were measured.
     pub blocks: usize,
-    /// Throughput of `faster` over that of `slower`: the geometric mean of the ratios within a block.
+    /// How many times better `faster` is, 1 or more: its throughput over that of `slower`, or the response time of
+    /// `slower` over its own. The geometric mean of the ratios within a block.
     pub ratio: f64,
     /// The t interval of `ratio` on the logarithm; it is not adjusted for the number of pairs.
     pub interval: Interval,
@@ -23,66 +25,134 @@ pub struct Comparison {
     pub p: f64,
     /// The same after Holm over all pairs of the load point.
     pub p_adjusted: f64,
-    /// Whether they differ: significantly, and by more than the practical threshold.
+    /// Whether they differ: significantly, and by more than the load point's least difference.
     pub different: bool,
 }
 
-/// All pairs of the comparable cells, in the order of the cells.
+/// Ratios of two things within blocks, summed up on the logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paired {
+    /// Blocks.
+    pub blocks: usize,
+    /// The mean of the logarithms.
+    pub mean: f64,
+    /// The half width of its t interval.
+    pub half: f64,
+    /// The level of that interval (0 to 1).
+    pub level: f64,
+    /// The two-sided p value of a ratio of 1.
+    pub p: f64,
+}
+
+impl Paired {
+    /// Of the logarithms of the ratios, one for each block; `None` with fewer than a comparison needs.
+    pub fn of(log_ratios: &[f64], settings: &Settings) -> Option<Self> {
+        if log_ratios.len() < settings.blocks_for_comparison {
+            return None;
+        }
+        let moments = moments(log_ratios)?;
+        Some(Self {
+            blocks: moments.n,
+            mean: moments.mean,
+            half: moments.half_width(settings.level),
+            level: settings.level,
+            p: moments.p_of_zero(),
+        })
+    }
+
+    /// The geometric mean of the ratios.
+    pub fn ratio(&self) -> f64 {
+        self.mean.exp()
+    }
+
+    /// Its t interval.
+    pub fn interval(&self) -> Interval {
+        Interval {
+            low: (self.mean - self.half).exp(),
+            high: (self.mean + self.half).exp(),
+            level: self.level,
+        }
+    }
+
+    /// The same of the inverse ratios, if the mean is below 1.
+    fn upright(mut self) -> Self {
+        self.mean = self.mean.abs();
+        self
+    }
+}
+
+/// All pairs of the comparable cells by throughput, in the order of the cells, without a noise floor.
 pub fn compare_all(cells: &[CellAnalysis], settings: &Settings) -> Vec<Comparison> {
+    let metric = Metric::Throughput;
+    compare_by(cells, metric, metric.practical(settings), settings)
+}
+
+/// All pairs of the comparable cells, in the order of the cells. `least` is the share that a ratio must be farther from
+/// 1 than ([`least_difference`]).
+pub fn compare_by(
+    cells: &[CellAnalysis],
+    metric: Metric,
+    least: f64,
+    settings: &Settings,
+) -> Vec<Comparison> {
     let comparable: Vec<&CellAnalysis> = cells.iter().filter(|cell| cell.is_comparable()).collect();
     let mut pairs: Vec<Comparison> = Vec::new();
     for (index, a) in comparable.iter().enumerate() {
         let others = &comparable[index + 1..];
-        pairs.extend(others.iter().filter_map(|b| compare(a, b, settings)));
+        pairs.extend(
+            others
+                .iter()
+                .filter_map(|b| compare(a, b, metric, settings)),
+        );
     }
     let adjusted = holm(&pairs.iter().map(|pair| pair.p).collect::<Vec<_>>());
     for (pair, p_adjusted) in pairs.iter_mut().zip(adjusted) {
         pair.p_adjusted = p_adjusted;
         // The ratio is 1 or more, so that one bound is both: 1.01 one way is 1/1.01 the other.
-        pair.different =
-            p_adjusted < settings.alpha && pair.ratio > 1.0 + settings.practical_difference;
+        pair.different = p_adjusted < settings.alpha && pair.ratio > 1.0 + least;
     }
     pairs
 }
 
+/// What a ratio must be farther from 1 than, as a share: the practical difference, or what the same program under two
+/// names differs by, if that is more.
+pub fn least_difference(metric: Metric, floor: Option<f64>, settings: &Settings) -> f64 {
+    metric.practical(settings).max(floor.unwrap_or(0.0))
+}
+
 /// One pair, before the correction; `None` with fewer blocks in common than a comparison needs.
-fn compare(a: &CellAnalysis, b: &CellAnalysis, settings: &Settings) -> Option<Comparison> {
-    let ratios = log_ratios(a, b);
-    if ratios.len() < settings.blocks_for_comparison {
-        return None;
-    }
-    let moments = moments(&ratios)?;
-    let half = moments.half_width(settings.level);
-    let p = moments.p_of_zero();
-    let mean = moments.mean.abs();
-    let (faster, slower) = if moments.mean < 0.0 { (b, a) } else { (a, b) };
+fn compare(
+    a: &CellAnalysis,
+    b: &CellAnalysis,
+    metric: Metric,
+    settings: &Settings,
+) -> Option<Comparison> {
+    let paired = Paired::of(&log_ratios(a, b, metric), settings)?;
+    let (faster, slower) = if paired.mean < 0.0 { (b, a) } else { (a, b) };
+    let paired = paired.upright();
     Some(Comparison {
         faster: faster.target.clone(),
         slower: slower.target.clone(),
-        blocks: moments.n,
-        ratio: mean.exp(),
-        interval: Interval {
-            low: (mean - half).exp(),
-            high: (mean + half).exp(),
-            level: settings.level,
-        },
-        p,
-        p_adjusted: p,
+        blocks: paired.blocks,
+        ratio: paired.ratio(),
+        interval: paired.interval(),
+        p: paired.p,
+        p_adjusted: paired.p,
         different: false,
     })
 }
 
-/// The logarithm of a's throughput over b's, for each block that has both.
-pub(crate) fn log_ratios(a: &CellAnalysis, b: &CellAnalysis) -> Vec<f64> {
-    let throughput_in = |cell: &CellAnalysis, block: u32| {
+/// The logarithm of how many times better a is than b, for each block that has both.
+pub fn log_ratios(a: &CellAnalysis, b: &CellAnalysis, metric: Metric) -> Vec<f64> {
+    let figure_in = |cell: &CellAnalysis, block: u32| {
         let trial = cell.trials.iter().find(|trial| trial.block == block)?;
-        Some(trial.figures.as_ref()?.throughput_per_second)
+        metric.of_trial(trial.figures.as_ref()?)
     };
     a.trials
         .iter()
         .filter_map(|trial| {
-            let ratio = throughput_in(a, trial.block)? / throughput_in(b, trial.block)?;
-            Some(ratio.ln()).filter(|log| log.is_finite())
+            let (one, other) = (figure_in(a, trial.block)?, figure_in(b, trial.block)?);
+            Some(metric.advantage(one, other)).filter(|log| log.is_finite())
         })
         .collect()
 }

@@ -4,10 +4,18 @@
 //! of an [`Analysis`] can be computed again from the [`SessionRecord`](deadheat_model::SessionRecord) alone.
 
 pub mod analysis;
+pub mod attempts;
+pub mod ceiling;
 pub mod cell;
 pub mod compare;
+pub mod figures;
+pub mod history;
 pub mod interval;
+pub mod limit;
+pub mod little;
 pub mod load;
+pub mod metric;
+pub mod open;
 pub mod order_statistic;
 pub mod published;
 pub mod rank;
@@ -15,11 +23,13 @@ pub mod sequential;
 pub mod settings;
 pub mod steadiness;
 pub mod trial;
+pub mod twin;
 pub mod verdict;
 pub mod versus;
 pub mod welch;
 
 pub use analysis::{Analysis, Group, analyse, analyse_with};
 pub use cell::CellAnalysis;
+pub use metric::Metric;
 pub use settings::Settings;
 pub use trial::TrialAnalysis;

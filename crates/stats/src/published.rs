@@ -13,6 +13,7 @@ use crate::{
     analysis::Blocks,
     compare::log_ratios,
     interval::moments,
+    metric::Metric,
     order_statistic::{Interval, MedianInterval},
     trial::Flag,
     verdict::{CellVerdict, FailReason},
@@ -269,7 +270,7 @@ impl Side<'_> {
             // Of two lower bounds nothing follows.
             (true, true) => return None,
         };
-        let logs = log_ratios(own, baseline);
+        let logs = log_ratios(own, baseline, Metric::Throughput);
         if logs.is_empty() {
             return None;
         }

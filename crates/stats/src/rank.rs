@@ -1,15 +1,16 @@
 //! Ranks with ties, and which stacks are in a dead heat.
 
-use std::cmp::Reverse;
-
 use deadheat_model::TargetId;
 use serde::Serialize;
 
-use crate::{CellAnalysis, compare::Comparison, verdict::CellVerdict};
+use crate::{CellAnalysis, compare::Comparison, metric::Metric, verdict::CellVerdict};
 
-/// Gives every comparable cell its rank: 1 + the number of stacks that are significantly better.
-pub fn rank(cells: &mut [CellAnalysis], comparisons: &[Comparison]) {
-    for cell in cells.iter_mut().filter(|cell| cell.is_comparable()) {
+/// Gives every comparable cell with at least so many trials its rank: 1 + the number of stacks that are significantly
+/// better. Of one with fewer nothing could be found, and so nothing better.
+pub fn rank(cells: &mut [CellAnalysis], comparisons: &[Comparison], least_trials: usize) {
+    let enough = |cell: &&mut CellAnalysis| cell.trials.len() >= least_trials;
+    let comparable = cells.iter_mut().filter(|cell| cell.is_comparable());
+    for cell in comparable.filter(enough) {
         let better = comparisons
             .iter()
             .filter(|pair| pair.different && pair.slower == cell.target);
@@ -17,13 +18,20 @@ pub fn rank(cells: &mut [CellAnalysis], comparisons: &[Comparison]) {
     }
 }
 
-/// Sorts cells for reading: ranked ones by rank, then those without a rank, lower bounds, failed ones and those not
-/// measured; in each by median throughput, highest first, then by name.
-pub fn sort(cells: &mut [CellAnalysis]) {
+/// Sorts cells for reading: ranked ones by rank, then those without a rank, lower bounds, failed ones, void ones and
+/// those not measured; in each by the metric, the best first, then by name.
+pub fn sort(cells: &mut [CellAnalysis], metric: Metric) {
+    let key = |cell: &CellAnalysis| (class(&cell.verdict), cell.rank.unwrap_or(u32::MAX));
+    // All figures are positive, so that their bits are in their order.
+    let figure = |cell: &CellAnalysis| metric.of_cell(cell).map(f64::to_bits);
     cells.sort_by(|a, b| {
-        let key = |cell: &CellAnalysis| (class(&cell.verdict), cell.rank.unwrap_or(u32::MAX));
-        let median = |cell: &CellAnalysis| Reverse(cell.throughput().map(|rate| rate.to_bits()));
-        (key(a), median(a), &a.target).cmp(&(key(b), median(b), &b.target))
+        let by_figure = match (metric, figure(a), figure(b)) {
+            (Metric::Throughput, a, b) => b.cmp(&a),
+            (Metric::ResponseTime { .. }, Some(a), Some(b)) => a.cmp(&b),
+            (Metric::ResponseTime { .. }, a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        let by_name = a.target.cmp(&b.target);
+        key(a).cmp(&key(b)).then(by_figure).then(by_name)
     });
 }
 
@@ -32,7 +40,8 @@ fn class(verdict: &CellVerdict) -> u8 {
         CellVerdict::Counts => 0,
         CellVerdict::LowerBound { .. } => 1,
         CellVerdict::Failed { .. } => 2,
-        CellVerdict::NotMeasured => 3,
+        CellVerdict::Void { .. } => 3,
+        CellVerdict::NotMeasured => 4,
     }
 }
 
@@ -43,7 +52,7 @@ pub struct DeadHeat {
     pub rank: u32,
     /// Two or more stacks, in the order of the cells.
     pub targets: Vec<TargetId>,
-    /// The largest ratio of throughputs between two of them that the pairs' intervals (not adjusted) leave open: a
+    /// The largest ratio between two of them that the pairs' intervals (not adjusted) leave open: a
     /// dead heat over few or noisy blocks says that no difference was found, not that there is none.
     pub open_ratio: f64,
 }

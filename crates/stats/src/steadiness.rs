@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::Settings;
 
 /// Bins that a slope needs: with fewer, its standard error says nothing.
-const LEAST_BINS: usize = 4;
+pub const LEAST_BINS: usize = 4;
 
 /// How throughput changed over a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,16 +27,19 @@ impl Trend {
     }
 }
 
-/// The trend over an observation's bins of full width; `None` when there are too few or nothing succeeded.
-pub fn trend(observation: &Observation) -> Option<Trend> {
+/// Bins of full width. The last one may be cut off by the end of the window; a hair of rounding is no cut.
+pub fn whole_bins(observation: &Observation) -> usize {
     let bin = observation.bin.as_secs_f64();
     let window = observation.window.as_secs_f64();
     if bin <= 0.0 {
-        return None;
+        return 0;
     }
-    // The last bin may be cut off by the end of the window; a hair of rounding is no cut.
-    let whole = ((window / bin + 1e-6).floor() as usize).min(observation.bins.len());
-    let counts: Vec<f64> = observation.bins[..whole]
+    ((window / bin + 1e-6).floor() as usize).min(observation.bins.len())
+}
+
+/// The trend over an observation's bins of full width; `None` when there are too few or nothing succeeded.
+pub fn trend(observation: &Observation) -> Option<Trend> {
+    let counts: Vec<f64> = observation.bins[..whole_bins(observation)]
         .iter()
         .map(|bin| bin.succeeded as f64)
         .collect();

@@ -1,33 +1,21 @@
-//! The figures of one trial, each straight from its record.
+//! One trial: its verdict, its flags and its figures.
 
 use deadheat_model::{
-    LoadPoint, Observation, TrialRecord,
-    plan::NoiseBound,
-    trial::{Disturbance, Resources, TrialOutcome},
-    workload::CountedLoad,
+    LoadPoint, TrialRecord, machine::Machine, plan::NoiseBound, trial::Measured,
+    trial::TrialOutcome, workload::CountedLoad,
 };
 use serde::Serialize;
 
+pub use crate::figures::{Figures, OpenFigures, PERCENTS, Percentile, Times, requests_for};
 use crate::{
     Settings,
+    ceiling::CeilingRates,
+    little::{self, LittleCause},
+    load::LoadSettings,
+    open,
     steadiness::{self, Trend},
     verdict::{self, TrialVerdict},
 };
-
-/// The percentiles that every trial's service time is given at (those that ab prints, and three more).
-pub const PERCENTS: [f64; 12] = [
-    50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99, 99.999, 100.0,
-];
-
-/// Verified answers that a trial needs for a percentile of 90 or more to be shown: about a hundred beyond it
-/// (p99: 10,000), so that it is not one odd request. Lower percentiles and the longest request need one.
-pub fn requests_for(percent: f64) -> u64 {
-    if (90.0..100.0).contains(&percent) {
-        (10_000.0 / (100.0 - percent)).round() as u64
-    } else {
-        1
-    }
-}
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,11 +24,13 @@ pub struct TrialAnalysis {
     pub record: usize,
     /// The block, from 0.
     pub block: u32,
+    /// 0 for the first time in its block; more when the trials before it were void.
+    pub attempt: u32,
     /// What it is worth.
     pub verdict: TrialVerdict,
     /// What to know of it although it counts.
     pub flags: Vec<Flag>,
-    /// Its figures, when it was measured; a failed trial has them too, and they count for nothing.
+    /// Its figures, when it was measured; a failed or void trial has them too, and they count for nothing.
     pub figures: Option<Figures>,
 }
 
@@ -48,19 +38,28 @@ pub struct TrialAnalysis {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "flag", rename_all = "kebab-case")]
 pub enum Flag {
-    /// Little's law does not hold: in a closed loop the connections are throughput × mean service time
-    /// (Little, Operations Research 9, 1961). The generator or the connections waited for something else.
+    /// Little's law does not hold, and something else than the generator explains it: in a closed loop the connections
+    /// are throughput × mean service time (Little, Operations Research 9, 1961).
     Little {
         /// Connections of the load point.
         connections: u32,
         /// Throughput × mean service time: requests in flight on average.
         in_flight: f64,
+        /// What explains it.
+        because: LittleCause,
     },
     /// The throughput changed over the measurement.
     Unsteady {
         /// How.
         #[serde(flatten)]
         trend: Trend,
+    },
+    /// The measurement was too short, or had too few answers, to tell whether the throughput changed.
+    SteadinessUnknown {
+        /// Whole bins that it had.
+        bins: usize,
+        /// Whole bins that it takes.
+        needed: usize,
     },
     /// Its time limit came before all of its requests had ended: the throughput is that of the time until then.
     CutShort {
@@ -69,197 +68,130 @@ pub enum Flag {
         /// Requests that should have been.
         asked: u64,
     },
-    /// Other programs, or other machines on the same hardware, took CPU time meanwhile.
+    /// Other programs, or other machines on the same hardware, took CPU time meanwhile. Of a trial that could not be
+    /// void: the plan has no bound, or it failed.
     Disturbed {
         /// What other programs used, of the machine's CPU time (0 to 1).
         other_cpu: f64,
         /// What the hypervisor gave to others (0 to 1).
         steal: f64,
     },
+    /// Open loop: the server did not keep up with the rate; requests waited for a connection, and more and more of them.
+    /// Response times are those of an overloaded server, and grow with the length of the measurement.
+    Overloaded {
+        /// Requests whose intended start lay in the measurement.
+        offered: u64,
+        /// Requests that waited for a connection when it ended, and had not been sent.
+        unsent: u64,
+        /// How long the oldest of them had waited, in seconds.
+        oldest_unsent_seconds: f64,
+        /// Requests in flight when the measurement began.
+        in_flight_before: u64,
+        /// Requests in flight when it ended.
+        in_flight_after: u64,
+        /// The most connections that the loop holds.
+        connections: u32,
+    },
+    /// Open loop: a part of the response times is the generator's own lateness.
+    SendLag {
+        /// The percentile at which both were compared.
+        percent: f64,
+        /// The send lag there, in seconds.
+        send_lag_seconds: f64,
+        /// … as a share of the response time there.
+        response_share: f64,
+    },
 }
 
-/// What a measured trial found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figures {
-    /// Verified answers per second of the measurement.
-    pub throughput_per_second: f64,
-    /// Service time (end − actual start) of verified answers.
-    pub service_time: Option<ServiceTime>,
-    /// CPU time of the server's process tree per verified answer, in microseconds.
-    pub cpu_us_per_request: Option<f64>,
-    /// CPU time of the tree over the time in which it was counted: how many CPUs were busy.
-    pub cores_used: Option<f64>,
-    /// Voluntary context switches per verified answer.
-    pub voluntary_switches_per_request: Option<f64>,
-    /// Involuntary context switches per verified answer.
-    pub involuntary_switches_per_request: Option<f64>,
-    /// Page faults without input or output per verified answer.
-    pub minor_faults_per_request: Option<f64>,
-    /// Page faults with input or output per verified answer.
-    pub major_faults_per_request: Option<f64>,
-    /// PSS of the tree when it had just become ready, in bytes.
-    pub pss_idle_bytes: f64,
-    /// Mean PSS of the tree in bytes.
-    pub pss_mean_bytes: f64,
-    /// Largest PSS of the tree in bytes.
-    pub pss_peak_bytes: f64,
-    /// From the process's start to its first correct answer, in seconds.
-    pub ready_seconds: f64,
-    /// CPU share of the generator's busiest worker, 0 to 1.
-    pub busiest_worker: f64,
-    /// How throughput changed over the measurement.
-    pub trend: Option<Trend>,
+/// What a trial is judged by, besides its own record.
+#[derive(Clone, Copy, Debug)]
+pub struct Judge<'a> {
+    /// Its load point.
+    pub point: &'a LoadPoint,
+    /// Where it ran.
+    pub machine: &'a Machine,
+    /// What makes it void.
+    pub noise_bound: Option<NoiseBound>,
+    /// The null server's rates at the load point; `None` for those of the null server itself.
+    pub ceiling: Option<&'a CeilingRates>,
+    /// The thresholds.
+    pub settings: &'a Settings,
+    /// Those of open loops.
+    pub load_settings: &'a LoadSettings,
 }
 
-/// A trial's service times.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ServiceTime {
-    /// Verified answers in the histogram.
-    pub requests: u64,
-    /// The mean, in seconds.
-    pub mean_seconds: f64,
-    /// All of [`PERCENTS`], also where there are too few answers for one to be shown (see [`requests_for`]).
-    pub percentiles: Vec<Percentile>,
-}
-
-impl ServiceTime {
-    /// The same as [`ServiceTime::at`], if there are enough answers for it.
-    pub fn shown(&self, percent: f64) -> Option<f64> {
-        self.at(percent)
-            .filter(|_| self.requests >= requests_for(percent))
-    }
-
-    /// The service time in seconds at one of [`PERCENTS`], however few the answers.
-    pub fn at(&self, percent: f64) -> Option<f64> {
-        let found = self.percentiles.iter().find(|p| p.percent == percent);
-        found.map(|percentile| percentile.seconds)
-    }
-}
-
-/// One percentile of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Percentile {
-    /// Which (99: 99 % of the answers took no longer).
-    pub percent: f64,
-    /// The service time in seconds (from a histogram with three significant digits).
-    pub seconds: f64,
-}
-
-/// Whether something else took CPU time from a trial on a machine of so many CPUs. It looks at no result.
-fn disturbed(outcome: &TrialOutcome, cpus: usize, settings: &Settings) -> Option<Flag> {
-    let TrialOutcome::Measured(measured) = outcome else {
-        return None;
-    };
-    let bound = NoiseBound {
-        other_cpu: settings.other_cpu,
-        steal: settings.steal,
-    };
-    let disturbance = measured.disturbance(cpus);
-    let Disturbance { other_cpu, steal } = disturbance;
-    bound
-        .is_passed_by(disturbance)
-        .then_some(Flag::Disturbed { other_cpu, steal })
-}
-
-/// The analysis of one trial at `point`, on a machine of `cpus` CPUs.
-pub fn analyse(
-    record: usize,
-    trial: &TrialRecord,
-    point: &LoadPoint,
-    cpus: usize,
-    settings: &Settings,
-) -> TrialAnalysis {
-    let figures = match &trial.outcome {
-        TrialOutcome::Measured(measured) => Some(Figures::new(
-            &measured.load,
-            &measured.resources,
-            measured.ready.as_secs_f64(),
-        )),
-        TrialOutcome::Failed(_) => None,
-    };
-    let flags = figures.iter().flat_map(|figures| match &point.counted {
-        None => doubts(figures, point.connections, settings),
-        // Such a load starts cold and ends with fewer and fewer connections, and may spend its time on making them:
-        // that is what it is, and no doubt about it.
-        Some(by_count) => cut_short(&trial.outcome, by_count),
-    });
-    let flags = flags.chain(disturbed(&trial.outcome, cpus, settings));
-    TrialAnalysis {
+/// The analysis of one trial.
+pub fn analyse(record: usize, trial: &TrialRecord, judge: &Judge<'_>) -> TrialAnalysis {
+    let analysis = |verdict, flags, figures| TrialAnalysis {
         record,
         block: trial.block,
-        verdict: verdict::of_trial(trial, settings),
-        flags: flags.collect(),
+        attempt: trial.attempt,
+        verdict,
+        flags,
         figures,
+    };
+    let TrialOutcome::Measured(measured) = &trial.outcome else {
+        return analysis(
+            verdict::of_trial(trial, None, judge, Vec::new()),
+            vec![],
+            None,
+        );
+    };
+    let figures = Figures::new(measured, trial.offered_per_second);
+    let open = open::signs(trial, measured, judge);
+    let little = little::deviation(measured, &figures, judge);
+    let mut limits = Vec::new();
+    let mut flags = Vec::new();
+    match little {
+        Some(deviation) => match deviation.as_flag() {
+            Some(flag) => flags.push(flag),
+            None => limits.push(deviation.as_limit()),
+        },
+        None => {}
+    }
+    limits.extend(open.limits);
+    let verdict = verdict::of_trial(trial, Some(&figures), judge, limits);
+    // Of a limited generator nothing follows for the server.
+    let overloaded = |flag: &Flag| matches!(flag, Flag::Overloaded { .. });
+    let open_flags = open.flags.into_iter();
+    flags.extend(open_flags.filter(|flag| !(verdict.is_limited() && overloaded(flag))));
+    flags.extend(match &judge.point.counted {
+        None => steadiness_of(measured, &figures, judge.settings),
+        // Such a load starts cold and ends with fewer and fewer connections, and may spend its time on making them:
+        // that is what it is, and no doubt about it.
+        Some(by_count) => cut_short(measured, by_count),
+    });
+    flags.extend(disturbed(measured, &verdict, judge));
+    analysis(verdict, flags, Some(figures))
+}
+
+fn steadiness_of(measured: &Measured, figures: &Figures, settings: &Settings) -> Option<Flag> {
+    let bins = steadiness::whole_bins(&measured.load);
+    let needed = settings.steady_bins;
+    match figures.trend.filter(|_| bins >= needed) {
+        None => Some(Flag::SteadinessUnknown { bins, needed }),
+        Some(trend) => trend
+            .is_unsteady(settings)
+            .then_some(Flag::Unsteady { trend }),
     }
 }
 
-fn doubts(figures: &Figures, connections: u32, settings: &Settings) -> Vec<Flag> {
-    let little = little(figures, connections, settings);
-    let trend = figures.trend.filter(|trend| trend.is_unsteady(settings));
-    let unsteady = trend.map(|trend| Flag::Unsteady { trend });
-    little.into_iter().chain(unsteady).collect()
+fn cut_short(measured: &Measured, by_count: &CountedLoad) -> Option<Flag> {
+    let (ended, asked) = (measured.load.measured.ended(), by_count.requests);
+    (ended < asked).then_some(Flag::CutShort { ended, asked })
 }
 
-fn cut_short(outcome: &TrialOutcome, by_count: &CountedLoad) -> Vec<Flag> {
-    let (TrialOutcome::Measured(measured), asked) = (outcome, by_count.requests) else {
-        return Vec::new();
+/// Whether something else took CPU time from a trial that is not void for it. It looks at no figure.
+fn disturbed(measured: &Measured, verdict: &TrialVerdict, judge: &Judge<'_>) -> Option<Flag> {
+    let usual = NoiseBound {
+        other_cpu: judge.settings.other_cpu,
+        steal: judge.settings.steal,
     };
-    let ended = measured.load.measured.ended();
-    let cut = (ended < asked).then_some(Flag::CutShort { ended, asked });
-    cut.into_iter().collect()
-}
-
-fn little(figures: &Figures, connections: u32, settings: &Settings) -> Option<Flag> {
-    let mean = figures.service_time.as_ref()?.mean_seconds;
-    let in_flight = figures.throughput_per_second * mean;
-    let deviation = (in_flight - f64::from(connections)).abs();
-    (deviation > settings.little_deviation * f64::from(connections)).then_some(Flag::Little {
-        connections,
-        in_flight,
-    })
-}
-
-impl Figures {
-    fn new(load: &Observation, used: &Resources, ready_seconds: f64) -> Self {
-        let throughput = load.throughput();
-        // Both are rates, because resources and answers are counted over spans that differ by some milliseconds.
-        let per_second =
-            |amount: f64| (used.span_seconds > 0.0).then(|| amount / used.span_seconds);
-        let per_request = |amount: f64| {
-            let rate = per_second(amount)?;
-            (throughput > 0.0).then(|| rate / throughput)
-        };
-        Self {
-            throughput_per_second: throughput,
-            service_time: service_time(load),
-            cpu_us_per_request: per_request(used.cpu_seconds * 1e6),
-            cores_used: per_second(used.cpu_seconds),
-            voluntary_switches_per_request: per_request(used.voluntary_switches as f64),
-            involuntary_switches_per_request: per_request(used.involuntary_switches as f64),
-            minor_faults_per_request: per_request(used.minor_faults as f64),
-            major_faults_per_request: per_request(used.major_faults as f64),
-            pss_idle_bytes: used.pss_idle_bytes as f64,
-            pss_mean_bytes: used.pss_mean_bytes as f64,
-            pss_peak_bytes: used.pss_peak_bytes as f64,
-            ready_seconds,
-            busiest_worker: load.busiest_worker(),
-            trend: steadiness::trend(load),
-        }
-    }
-}
-
-fn service_time(load: &Observation) -> Option<ServiceTime> {
-    let histogram = &load.service_time;
-    let percentile = |percent: &f64| {
-        let seconds = histogram.quantile(percent / 100.0)?.as_secs_f64();
-        Some(Percentile {
-            percent: *percent,
-            seconds,
-        })
-    };
-    Some(ServiceTime {
-        requests: histogram.count(),
-        mean_seconds: histogram.mean()?.as_secs_f64(),
-        percentiles: PERCENTS.iter().filter_map(percentile).collect(),
+    let bound = judge.noise_bound.unwrap_or(usual);
+    let disturbance = measured.disturbance(judge.machine.cpus.len());
+    let is_void = matches!(verdict, TrialVerdict::Void { .. });
+    (bound.is_passed_by(disturbance) && !is_void).then_some(Flag::Disturbed {
+        other_cpu: disturbance.other_cpu,
+        steal: disturbance.steal,
     })
 }

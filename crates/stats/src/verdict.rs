@@ -1,4 +1,4 @@
-//! What a trial and a cell are worth: do they count, were they limited by the generator, or did they fail?
+//! What a trial and a cell are worth: do they count, were they limited by the generator or disturbed, or did they fail?
 
 use deadheat_model::{
     Observation, TrialRecord,
@@ -6,7 +6,12 @@ use deadheat_model::{
 };
 use serde::Serialize;
 
-use crate::Settings;
+use crate::{
+    Settings,
+    figures::Figures,
+    limit::{self, Limit},
+    trial::Judge,
+};
 
 /// The verdict on a trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,12 +19,17 @@ use crate::Settings;
 pub enum TrialVerdict {
     /// It counts.
     Counts,
-    /// A worker of the generator, or its side of the machine, was (almost) always busy: the throughput is a lower bound.
+    /// The generator's side set the pace: the throughput is a lower bound, and times contain the generator's own.
     GeneratorLimited {
-        /// CPU share of the busiest worker, 0 to 1.
-        busiest_worker: f64,
-        /// How busy the CPUs of generator, database and upstream were, 0 to 1, when that was the limit.
-        cpus_busy: Option<f64>,
+        /// What shows it; at least one.
+        limits: Vec<Limit>,
+    },
+    /// It was disturbed past the plan's bound. It counts for nothing, whatever it found.
+    Void {
+        /// What other programs used, of the machine's CPU time (0 to 1).
+        other_cpu: f64,
+        /// What the hypervisor gave to others (0 to 1).
+        steal: f64,
     },
     /// It failed.
     Failed {
@@ -32,6 +42,11 @@ impl TrialVerdict {
     /// Whether the trial failed.
     pub fn is_failed(&self) -> bool {
         matches!(self, TrialVerdict::Failed { .. })
+    }
+
+    /// Whether the generator was the limit.
+    pub fn is_limited(&self) -> bool {
+        matches!(self, TrialVerdict::GeneratorLimited { .. })
     }
 }
 
@@ -76,6 +91,8 @@ pub enum CellVerdict {
         limited: usize,
         /// Trials in all.
         of: usize,
+        /// What showed it, the first of each kind, in the order of the blocks.
+        limits: Vec<Limit>,
     },
     /// At least one trial failed: it is not ranked, and its throughput is not shown.
     Failed {
@@ -86,43 +103,80 @@ pub enum CellVerdict {
         /// Why, each reason once, in the order of the blocks.
         reasons: Vec<FailReason>,
     },
+    /// All of its trials that would count were disturbed past the plan's bound.
+    Void {
+        /// Void trials.
+        void: usize,
+    },
     /// No trial is there to be counted.
     NotMeasured,
 }
 
-/// The verdict on one trial.
-pub fn of_trial(trial: &TrialRecord, settings: &Settings) -> TrialVerdict {
-    match &trial.outcome {
-        TrialOutcome::Failed(failure) => TrialVerdict::Failed {
-            reason: FailReason::Outcome {
-                phase: failure.phase,
-                reason: failure.reason.clone(),
-            },
-        },
-        TrialOutcome::Measured(measured) => match failure_of(&measured.load, settings) {
-            Some(reason) => TrialVerdict::Failed { reason },
-            None => limit_of(measured, settings),
-        },
+/// The verdict on one trial, with the limits that its figures show already.
+pub fn of_trial(
+    trial: &TrialRecord,
+    figures: Option<&Figures>,
+    judge: &Judge<'_>,
+    more: Vec<Limit>,
+) -> TrialVerdict {
+    if let Some(reason) = failure(trial, judge.settings) {
+        return TrialVerdict::Failed { reason };
+    }
+    if let Some(void) = void(trial, judge) {
+        return void;
+    }
+    let TrialOutcome::Measured(measured) = &trial.outcome else {
+        return TrialVerdict::Counts;
+    };
+    let limits = limits_of(trial.block, measured, figures, judge);
+    let limits: Vec<Limit> = limits.into_iter().chain(more).collect();
+    if limits.is_empty() {
+        TrialVerdict::Counts
+    } else {
+        TrialVerdict::GeneratorLimited { limits }
     }
 }
 
-/// Whether the generator's side was the limit: a worker was too busy, or generator, database and upstream were busy on
-/// their CPUs while the server had time left on its own.
-fn limit_of(measured: &Measured, settings: &Settings) -> TrialVerdict {
-    let busiest_worker = measured.load.busiest_worker();
-    let noise = &measured.noise;
-    let server = noise.server_cpus_busy;
-    let server_had_time = server.is_some_and(|server| server < settings.server_saturated);
-    let cpus_busy = noise
-        .generator_cpus_busy
-        .filter(|busy| *busy >= settings.generator_busy && server_had_time);
-    if busiest_worker >= settings.generator_busy || cpus_busy.is_some() {
-        return TrialVerdict::GeneratorLimited {
-            busiest_worker,
-            cpus_busy,
-        };
+/// Why a trial failed; `None` when it did not.
+pub fn failure(trial: &TrialRecord, settings: &Settings) -> Option<FailReason> {
+    match &trial.outcome {
+        TrialOutcome::Failed(failure) => Some(FailReason::Outcome {
+            phase: failure.phase,
+            reason: failure.reason.clone(),
+        }),
+        TrialOutcome::Measured(measured) => failure_of(&measured.load, settings),
     }
-    TrialVerdict::Counts
+}
+
+/// The verdict void, when others used too much of the machine. Failed trials are never void: noise makes no answer
+/// wrong, and a stack is not to fail in secret.
+pub fn void(trial: &TrialRecord, judge: &Judge<'_>) -> Option<TrialVerdict> {
+    let bound = judge.noise_bound?;
+    let disturbance = trial.disturbance(judge.machine.cpus.len())?;
+    let is_void = bound.is_passed_by(disturbance) && failure(trial, judge.settings).is_none();
+    is_void.then_some(TrialVerdict::Void {
+        other_cpu: disturbance.other_cpu,
+        steal: disturbance.steal,
+    })
+}
+
+fn limits_of(
+    block: u32,
+    measured: &Measured,
+    figures: Option<&Figures>,
+    judge: &Judge<'_>,
+) -> Vec<Limit> {
+    let near = judge.ceiling.zip(figures).and_then(|(rates, figures)| {
+        limit::ceiling(rates, block, figures.throughput_per_second, judge)
+    });
+    [
+        limit::worker(measured, judge),
+        limit::cpus(measured, judge),
+        near,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Why a load is no measurement, if so.
@@ -144,15 +198,23 @@ pub(crate) fn failure_of(load: &Observation, settings: &Settings) -> Option<Fail
     too_many.then_some(FailReason::TransportFailures { count, ended })
 }
 
-/// The verdict on a cell whose trials have these verdicts.
-pub fn of_cell<'a>(trials: impl Iterator<Item = &'a TrialVerdict>) -> CellVerdict {
+/// The verdict on a cell whose trials have these verdicts, and that has so many void ones beside them.
+pub fn of_cell<'a>(trials: impl Iterator<Item = &'a TrialVerdict>, void: usize) -> CellVerdict {
     let (mut of, mut limited, mut failed) = (0, 0, 0);
     let mut reasons: Vec<FailReason> = Vec::new();
+    let mut limits: Vec<Limit> = Vec::new();
     for verdict in trials {
         of += 1;
         match verdict {
-            TrialVerdict::Counts => {}
-            TrialVerdict::GeneratorLimited { .. } => limited += 1,
+            TrialVerdict::Counts | TrialVerdict::Void { .. } => {}
+            TrialVerdict::GeneratorLimited { limits: shown } => {
+                limited += 1;
+                for limit in shown {
+                    if !limits.iter().any(|known| known.is_like(limit)) {
+                        limits.push(*limit);
+                    }
+                }
+            }
             TrialVerdict::Failed { reason } => {
                 failed += 1;
                 if !reasons.contains(reason) {
@@ -162,13 +224,18 @@ pub fn of_cell<'a>(trials: impl Iterator<Item = &'a TrialVerdict>) -> CellVerdic
         }
     }
     match (of, failed, limited) {
+        (0, _, _) if void > 0 => CellVerdict::Void { void },
         (0, _, _) => CellVerdict::NotMeasured,
         (_, 1.., _) => CellVerdict::Failed {
             failed,
             of,
             reasons,
         },
-        (_, _, 1..) => CellVerdict::LowerBound { limited, of },
+        (_, _, 1..) => CellVerdict::LowerBound {
+            limited,
+            of,
+            limits,
+        },
         _ => CellVerdict::Counts,
     }
 }

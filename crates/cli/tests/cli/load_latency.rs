@@ -247,23 +247,12 @@ fn cell(stack: &str, throughputs: &[f64]) -> CellAnalysis {
     let trial = |(block, throughput): (u32, &f64)| TrialAnalysis {
         record: block as usize,
         block,
+        attempt: 0,
         verdict: TrialVerdict::Counts,
         flags: Vec::new(),
         figures: Some(Figures {
             throughput_per_second: *throughput,
-            service_time: None,
-            cpu_us_per_request: None,
-            cores_used: None,
-            voluntary_switches_per_request: None,
-            involuntary_switches_per_request: None,
-            minor_faults_per_request: None,
-            major_faults_per_request: None,
-            pss_idle_bytes: 0.0,
-            pss_mean_bytes: 0.0,
-            pss_peak_bytes: 0.0,
-            ready_seconds: 0.0,
-            busiest_worker: 0.0,
-            trend: None,
+            ..Figures::default()
         }),
     };
     CellAnalysis {
@@ -271,6 +260,7 @@ fn cell(stack: &str, throughputs: &[f64]) -> CellAnalysis {
         verdict: CellVerdict::Counts,
         rank: None,
         trials: (0..).zip(throughputs).map(trial).collect(),
+        void: Vec::new(),
         trials_left_out: 0,
         estimates: None,
         failures: FailureCounts::default(),

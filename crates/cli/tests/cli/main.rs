@@ -5,6 +5,7 @@ mod architecture;
 mod checking;
 mod conformance;
 mod faults;
+mod history;
 mod interrupted;
 mod killed;
 mod load;

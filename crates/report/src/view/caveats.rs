@@ -1,7 +1,7 @@
 //! What a session does not show.
 
 use deadheat_model::{SessionRecord, plan::Pinning, session::TargetRecord};
-use deadheat_stats::Analysis;
+use deadheat_stats::{Analysis, Group};
 
 use super::clean;
 use crate::figure::{counted, list, percent};
@@ -10,12 +10,17 @@ use crate::figure::{counted, list, percent};
 pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     let settings = &analysis.settings;
     let complete = analysis.blocks.complete.len();
+    let groups = || analysis.groups.iter();
     let mut caveats = vec![
         "Requests travelled over the loopback interface of one machine: no network card, no network, no TLS."
             .to_owned(),
-        "The load is a closed loop: a connection sends its next request when its answer has come. The latencies are \
-         service times at capacity, not what a user waits at a given rate."
-            .to_owned(),
+        match groups().any(|group| group.point.open.is_some()) {
+            false => "The load is a closed loop: a connection sends its next request when its answer has come. The \
+                      latencies are service times at capacity, not what a user waits at a given rate.",
+            true => "Where the load is a closed loop (a connection sends its next request when its answer has come), the \
+                     latencies are service times at capacity, not what a user waits at a given rate.",
+        }
+        .to_owned(),
     ];
     let machine = &record.header.machine;
     if let Some(name) = machine
@@ -36,16 +41,26 @@ pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
             settings.blocks_for_evidence
         ));
     }
-    caveats.push(format!(
-        "No stack was measured twice under two names (A/A), so the session's own noise floor is not known; \
-         differences below {} never count.",
-        percent(settings.practical_difference)
-    ));
-    caveats.push(
-        "The generator's ceiling was not measured with a null server. That the generator was not the limit is judged \
-         from its workers' CPU time, and from how busy its CPUs were beside the server's."
-            .to_owned(),
-    );
+    let floor_known = |group: &Group| {
+        group
+            .twin
+            .as_ref()
+            .is_some_and(|twin| twin.floor().is_some())
+    };
+    if !groups().any(floor_known) {
+        caveats.push(format!(
+            "No stack was measured twice under two names (A/A), so the session's own noise floor is not known; \
+             differences below {} never count.",
+            percent(settings.practical_difference)
+        ));
+    }
+    if !groups().any(|group| group.ceiling.is_some()) {
+        caveats.push(
+            "The generator's ceiling was not measured with a null server. That the generator was not the limit is judged \
+             from its workers' CPU time, from how busy its CPUs were beside the server's, and from Little's law."
+                .to_owned(),
+        );
+    }
     caveats.push(
         "One machine, one kernel, one set of versions and settings: another may order the stacks differently."
             .to_owned(),

@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     CellAnalysis, Group, TrialAnalysis,
-    trial::{Figures, ServiceTime},
+    trial::{Figures, Times},
 };
 use serde::Serialize;
 
@@ -87,7 +87,10 @@ fn detail(trial: &TrialRecord, analysis: &TrialAnalysis, point: &LoadPoint) -> T
         TrialOutcome::Failed(failure) => (failure.load.as_deref(), None, &failure.log_tail[..]),
     };
     let figures = analysis.figures.as_ref();
-    let time = figures.and_then(|figures| figures.service_time.as_ref());
+    let time = figures.and_then(|figures| match &figures.open {
+        Some(open) => open.response_time.as_ref(),
+        None => figures.service_time.as_ref(),
+    });
     let at = |percent| {
         time.and_then(|time| time.shown(percent))
             .map_or(NONE.to_owned(), seconds)
@@ -133,7 +136,15 @@ fn lines(
     line("Port", trial.port.to_string());
     line(
         "Concurrency level",
-        format!("{}, closed loop", point.connections),
+        match trial.offered_per_second {
+            None if point.open.is_none() => format!("{}, closed loop", point.connections),
+            None => format!("{} at most, open loop", point.connections),
+            Some(rate) => format!(
+                "{} at most, open loop at {} requests/s",
+                point.connections,
+                figure(rate)
+            ),
+        },
     );
     line("Warm-up", seconds(trial.warm_up.as_secs_f64()));
     if let Some(measured) = measured {
@@ -217,7 +228,7 @@ fn lines(
     lines
 }
 
-fn percentiles(time: &ServiceTime) -> Vec<(String, String)> {
+fn percentiles(time: &Times) -> Vec<(String, String)> {
     let at = |percent: &f64| {
         let shown = time.shown(*percent).map_or(NONE.to_owned(), seconds);
         (format!("{percent}%"), shown)

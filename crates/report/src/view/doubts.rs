@@ -2,21 +2,42 @@
 
 use deadheat_stats::{
     CellAnalysis,
+    limit::Limit,
+    little::LittleCause,
     trial::Flag,
     verdict::{CellVerdict, TrialVerdict},
 };
 
 use super::losses;
-use crate::figure::{count, counted, figure, percent};
+use crate::figure::{count, counted, figure, percent, seconds};
 
 /// Doubts and limits of a cell, for its row.
 pub fn notes(cell: &CellAnalysis) -> Vec<String> {
     let mut notes = Vec::new();
-    if let CellVerdict::LowerBound { limited, of } = &cell.verdict {
+    if let CellVerdict::LowerBound {
+        limited,
+        of,
+        limits,
+    } = &cell.verdict
+    {
+        let limits: Vec<&str> = limits.iter().map(kind).collect();
         notes.push(format!(
-            "the generator's side (generator, database, upstream) was the limit in {limited} of {}; its latency contains theirs",
-            counted(*of, "trial")
+            "the generator's side (generator, database, upstream) was the limit in {limited} of {} ({}); its latency \
+             contains theirs",
+            counted(*of, "trial"),
+            limits.join("; ")
         ));
+    }
+    match cell.void.len() {
+        0 => {}
+        n => notes.push(format!(
+            "{} void for noise from outside",
+            if n == 1 {
+                "1 trial was".to_owned()
+            } else {
+                format!("{n} trials were")
+            }
+        )),
     }
     let flagged = |wanted: fn(&Flag) -> bool| {
         cell.trials
@@ -36,6 +57,27 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
         0 => {}
         n => notes.push(format!("not steady in {n} of {}", counted(of, "trial"))),
     }
+    match flagged(|flag| matches!(flag, Flag::SteadinessUnknown { .. })) {
+        0 => {}
+        n => notes.push(format!(
+            "too short to tell whether it was steady in {n} of {}",
+            counted(of, "trial")
+        )),
+    }
+    match flagged(|flag| matches!(flag, Flag::Overloaded { .. })) {
+        0 => {}
+        n => notes.push(format!(
+            "did not keep up with the offered rate in {n} of {}: response times grow with the measurement",
+            counted(of, "trial")
+        )),
+    }
+    match flagged(|flag| matches!(flag, Flag::SendLag { .. })) {
+        0 => {}
+        n => notes.push(format!(
+            "the generator's lateness shows in the response times of {n} of {}",
+            counted(of, "trial")
+        )),
+    }
     match flagged(|flag| matches!(flag, Flag::CutShort { .. })) {
         0 => {}
         n => notes.push(format!(
@@ -46,7 +88,7 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
     match flagged(|flag| matches!(flag, Flag::Little { .. })) {
         0 => {}
         n => notes.push(format!(
-            "contradicts Little's law in {n} of {}",
+            "connections without a request under way in {n} of {} (Little's law), for reasons of the server",
             counted(of, "trial")
         )),
     }
@@ -65,22 +107,122 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
 pub fn verdict(verdict: &TrialVerdict) -> String {
     match verdict {
         TrialVerdict::Counts => "counts".to_owned(),
-        TrialVerdict::GeneratorLimited {
-            cpus_busy: Some(busy),
-            ..
-        } => format!(
-            "generator-limited: generator, database and upstream kept their CPUs busy for {} of the time, while the server \
-             had time left",
-            percent(*busy)
-        ),
-        TrialVerdict::GeneratorLimited { busiest_worker, .. } => format!(
-            "generator-limited: a worker was busy for {} of its CPU",
-            percent(*busiest_worker)
-        ),
+        TrialVerdict::GeneratorLimited { limits } => {
+            let limits: Vec<String> = limits.iter().map(limit).collect();
+            format!("generator-limited: {}", limits.join("; "))
+        }
+        TrialVerdict::Void { other_cpu, steal } => format!("void: {}", noise(*other_cpu, *steal)),
         TrialVerdict::Failed { reason } => match losses::reason(reason) {
             said if said.starts_with("failed ") => said,
             why => format!("failed: {why}"),
         },
+    }
+}
+
+/// What shows that the generator was the limit, in a few words.
+fn kind(limit: &Limit) -> &'static str {
+    match limit {
+        Limit::Worker { .. } => "a busy worker",
+        Limit::Cpus { .. } => "busy CPUs beside a server with time left",
+        Limit::Ceiling { .. } => "as fast as the null server",
+        Limit::Little { .. } => "connections that waited for the generator",
+        Limit::Late { .. } => "requests not sent in time",
+        Limit::SendLag { .. } => "late requests",
+    }
+}
+
+/// What shows that the generator was the limit, with its figures.
+fn limit(limit: &Limit) -> String {
+    match limit {
+        Limit::Worker { busy } => {
+            format!("a worker was busy for {} of its CPU", percent(*busy))
+        }
+        Limit::Cpus { busy, .. } => format!(
+            "generator, database and upstream kept their CPUs busy for {} of the time, while the server had time left",
+            percent(*busy)
+        ),
+        Limit::Ceiling {
+            share,
+            ceiling_per_second,
+            same_block,
+        } => format!(
+            "{} of the null server's {} requests/s ({})",
+            percent(*share),
+            figure(*ceiling_per_second),
+            if *same_block {
+                "in the same block"
+            } else {
+                "median of the other blocks"
+            }
+        ),
+        Limit::Little {
+            connections,
+            in_flight,
+        } => little(*connections, *in_flight),
+        Limit::Late {
+            offered,
+            sent_share,
+            percent: at,
+            send_lag_seconds,
+        } => format!(
+            "{} of {} requests were sent, though connections were free; p{at} of the send lag was {}",
+            percent(*sent_share),
+            count(*offered),
+            seconds(*send_lag_seconds)
+        ),
+        Limit::SendLag {
+            percent: at,
+            send_lag_seconds,
+            response_share,
+        } => lag(*at, *send_lag_seconds, *response_share),
+    }
+}
+
+fn little(connections: u32, in_flight: f64) -> String {
+    format!(
+        "Little's law: {connections} connections, but throughput × mean service time is {}",
+        figure(in_flight)
+    )
+}
+
+fn lag(at: f64, send_lag_seconds: f64, response_share: f64) -> String {
+    format!(
+        "p{at} of the send lag was {}, {} of the response time",
+        seconds(send_lag_seconds),
+        percent(response_share)
+    )
+}
+
+fn noise(other_cpu: f64, steal: f64) -> String {
+    format!(
+        "other programs used {} of the machine's CPU time, and {} was stolen",
+        percent(other_cpu),
+        percent(steal)
+    )
+}
+
+fn cause(because: &LittleCause) -> String {
+    match because {
+        LittleCause::Reconnecting {
+            opened,
+            connecting: Some(connecting),
+        } => format!(
+            "{} connections were made, {} of them at a time",
+            count(*opened),
+            figure(*connecting)
+        ),
+        LittleCause::Reconnecting {
+            opened,
+            connecting: None,
+        } => format!("{} connections were made", count(*opened)),
+        LittleCause::Failures { failed } => {
+            format!("{} failed", counted(*failed as usize, "request"))
+        }
+        LittleCause::Uneven { least, most } => format!(
+            "the server answered one connection {} and another {}",
+            counted(*least as usize, "time"),
+            counted(*most as usize, "time")
+        ),
     }
 }
 
@@ -90,14 +232,37 @@ pub fn flag(flag: &Flag) -> String {
         Flag::Little {
             connections,
             in_flight,
-        } => format!(
-            "Little's law: {connections} connections, but throughput × mean service time is {}",
-            figure(*in_flight)
+            because,
+        } => format!("{}: {}", little(*connections, *in_flight), cause(because)),
+        Flag::Disturbed { other_cpu, steal } => {
+            format!("disturbed: {}", noise(*other_cpu, *steal))
+        }
+        Flag::SteadinessUnknown { bins, needed } => format!(
+            "whether it was steady is not known: {} of half a second with answers, where it takes {needed}",
+            counted(*bins, "whole bin")
         ),
-        Flag::Disturbed { other_cpu, steal } => format!(
-            "disturbed: other programs used {} of the machine's CPU time, and {} was stolen",
-            percent(*other_cpu),
-            percent(*steal)
+        Flag::Overloaded {
+            offered,
+            unsent,
+            oldest_unsent_seconds,
+            in_flight_after,
+            connections,
+            ..
+        } => format!(
+            "overloaded: {} of {} requests had not been sent at the end, the oldest for {}, with {} of {connections} \
+             connections in use; response times grow with the measurement",
+            count(*unsent),
+            count(*offered),
+            seconds(*oldest_unsent_seconds),
+            count(*in_flight_after)
+        ),
+        Flag::SendLag {
+            percent,
+            send_lag_seconds,
+            response_share,
+        } => format!(
+            "the generator's lateness shows: {}",
+            lag(*percent, *send_lag_seconds, *response_share)
         ),
         Flag::CutShort { ended, asked } => format!(
             "ended by its time limit, after {} of {}",

@@ -1,6 +1,10 @@
 //! One workload at one load point: the results in order, what was lost, and the figures behind the plots.
 
-use deadheat_model::{LoadPoint, SessionRecord, TargetId, load::Reuse, workload::Framing};
+use deadheat_model::{
+    LoadPoint, SessionRecord, TargetId,
+    load::Reuse,
+    workload::{Framing, OfferedRate},
+};
 use deadheat_stats::{
     Analysis, CellAnalysis, Group,
     cell::{Estimates, PercentileEstimate, PercentileValue},
@@ -11,7 +15,7 @@ use deadheat_stats::{
 use serde::Serialize;
 
 use super::{
-    CONNECTING_APART, SERVICE_TIME, clean,
+    CONNECTING_APART, RESPONSE_TIME, SERVICE_TIME, clean,
     detail::{self, CellDetail},
     doubts,
     losses::{self, Loss},
@@ -181,7 +185,7 @@ pub struct PlotCell {
     pub cpu: Option<Dot>,
     /// PSS in bytes: idle, mean and peak.
     pub pss: [f64; 3],
-    /// Service times in seconds: the percent and the figure.
+    /// Service times (of an open loop: response times) in seconds: the percent and the figure.
     pub service_time: Vec<(f64, Dot)>,
 }
 
@@ -206,7 +210,15 @@ pub fn load(point: &LoadPoint) -> String {
         .unwrap_or_default();
     let Some(by_count) = &point.counted else {
         let connections = counted(point.connections as usize, "connection");
-        return format!("{connections}{rounds}");
+        let open = point.open.as_ref().map(|open| match open.rate {
+            OfferedRate::OfOwnCapacity(percent) => {
+                format!(", open loop at {percent} % of each stack's own capacity")
+            }
+            OfferedRate::OfSlowestCapacity(percent) => {
+                format!(", open loop at {percent} % of the slowest stack's capacity")
+            }
+        });
+        return format!("{connections}{rounds}{}", open.unwrap_or_default());
     };
     let version = by_count.http;
     let reuse = match by_count.reuse {
@@ -264,6 +276,7 @@ fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group
 fn latency_name(point: &LoadPoint) -> &'static str {
     match &point.counted {
         Some(by_count) if by_count.reuse == Reuse::PerRequest => CONNECTING_APART,
+        None if point.open.is_some() => RESPONSE_TIME,
         _ => SERVICE_TIME,
     }
 }
@@ -283,7 +296,7 @@ fn row(group: &Group, cell: &CellAnalysis, estimates: &Estimates) -> Row {
             .map_or(NONE.to_owned(), |estimate| figure(estimate.median))
     };
     let at = |percent: f64| {
-        let mut all = estimates.service_time.iter();
+        let mut all = percentiles(estimates).iter();
         all.find(|p| p.percent == percent)
             .map(latency)
             .unwrap_or_default()
@@ -323,6 +336,12 @@ fn row(group: &Group, cell: &CellAnalysis, estimates: &Estimates) -> Row {
         ready: seconds(estimates.ready_seconds.median),
         notes: doubts::notes(cell),
     }
+}
+
+/// The percentiles that a load point shows: of the response time in an open loop, else of the service time.
+pub fn percentiles(estimates: &Estimates) -> &[PercentileEstimate] {
+    let open = estimates.open.as_ref();
+    open.map_or(&estimates.service_time, |open| &open.response_time)
 }
 
 fn cpu_time(microseconds: f64) -> String {
@@ -418,7 +437,7 @@ fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
         .trials
         .iter()
         .filter_map(|trial| trial.figures.as_ref());
-    let service_time = estimates.service_time.iter().filter_map(|p| match p.value {
+    let times = percentiles(estimates).iter().filter_map(|p| match p.value {
         PercentileValue::Seconds(mean) => Some((p.percent, dot_of_mean(&mean))),
         PercentileValue::TooFewRequests { .. } => None,
     });
@@ -439,7 +458,7 @@ fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
             estimates.pss_mean_bytes.median,
             estimates.pss_peak_bytes.median,
         ],
-        service_time: service_time.collect(),
+        service_time: times.collect(),
     })
 }
 

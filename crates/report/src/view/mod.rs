@@ -24,6 +24,9 @@ pub use published::{PublishedNote, PublishedRowView, PublishedTableView, Publish
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";
 
+/// What a latency of an open loop is called.
+pub const RESPONSE_TIME: &str = "response time, open loop";
+
 /// What it is called where each request makes its own connection.
 pub const CONNECTING_APART: &str = "service time without connecting, closed loop";
 

@@ -5,8 +5,8 @@ use deadheat_model::{
     session::{EndReason, TargetState},
 };
 use deadheat_stats::{
-    Analysis, CellAnalysis, Group,
-    analysis::GroupComparison,
+    Analysis, CellAnalysis, Group, Metric,
+    analysis::{GroupComparison, NotRanked},
     cell::{PERCENTILES, PercentileValue},
     rank::DeadHeat,
     trial::{Flag, requests_for},
@@ -15,9 +15,9 @@ use deadheat_stats::{
 
 use super::{
     clean,
-    group::{Missing, title},
+    group::{Missing, percentiles, title},
 };
-use crate::figure::{count, counted, ends, figure, list, percent};
+use crate::figure::{count, counted, ends, figure, list, percent, seconds};
 
 /// A rate of at least this share of the most that is possible has reached it.
 const AT_CEILING: f64 = 0.97;
@@ -75,10 +75,39 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
             counted(blocks.trials_left_out, "trial")
         ));
     }
+    if blocks.trials_void > 0 {
+        alerts.push(format!(
+            "Void for noise from outside, whatever they found: {}.",
+            counted(blocks.trials_void, "trial")
+        ));
+    }
+    alerts.extend(biased(analysis));
     alerts.extend(targets_lost(record));
     alerts.extend(cells_lost(record, analysis));
     alerts.extend(trials_doubted(analysis));
     alerts
+}
+
+/// That two names of one program differ, where they do.
+fn biased(analysis: &Analysis) -> Option<String> {
+    let at = |group: &Group| {
+        let twin = group.twin.as_ref()?;
+        let found = twin.found?;
+        Some(clean(&format!(
+            "{} at {} ({} apart)",
+            twin.of,
+            title(&group.workload, &group.point),
+            percent(found.floor)
+        )))
+    };
+    let places: Vec<String> = analysis.biased().filter_map(at).collect();
+    (!places.is_empty()).then(|| {
+        format!(
+            "One stack, measured twice under two names, differs from itself: {}. The session's order or its machine favours \
+             one of two equals, so that other differences there are in doubt.",
+            some(&places)
+        )
+    })
 }
 
 fn targets_lost(record: &SessionRecord) -> Vec<String> {
@@ -107,7 +136,7 @@ fn targets_lost(record: &SessionRecord) -> Vec<String> {
 }
 
 fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
-    let (mut failed, mut limited) = (Vec::new(), Vec::new());
+    let (mut failed, mut limited, mut void) = (Vec::new(), Vec::new(), Vec::new());
     for group in &analysis.groups {
         for cell in &group.cells {
             let name = format!(
@@ -119,8 +148,11 @@ fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
                 CellVerdict::Failed { failed: n, of, .. } => {
                     failed.push(clean(&format!("{name} ({n} of {})", counted(*of, "trial"))));
                 }
-                CellVerdict::LowerBound { limited: n, of } => {
+                CellVerdict::LowerBound { limited: n, of, .. } => {
                     limited.push(clean(&format!("{name} ({n} of {})", counted(*of, "trial"))));
+                }
+                CellVerdict::Void { void: n } => {
+                    void.push(clean(&format!("{name} ({})", counted(*n, "trial"))));
                 }
                 CellVerdict::Counts | CellVerdict::NotMeasured => {}
             }
@@ -137,6 +169,12 @@ fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     let mut alerts = Vec::new();
     if !failed.is_empty() {
         alerts.push(format!("Failed, and not ranked: {}.", some(&failed)));
+    }
+    if !void.is_empty() {
+        alerts.push(format!(
+            "Disturbed each time, and without a result: {}.",
+            some(&void)
+        ));
     }
     if !limited.is_empty() {
         alerts.push(format!(
@@ -155,6 +193,8 @@ fn trials_doubted(analysis: &Analysis) -> Vec<String> {
         .collect();
     let count = |wanted: fn(&Flag) -> bool| flags.iter().filter(|flag| wanted(flag)).count();
     let unsteady = count(|flag| matches!(flag, Flag::Unsteady { .. }));
+    let unknown = count(|flag| matches!(flag, Flag::SteadinessUnknown { .. }));
+    let overloaded = count(|flag| matches!(flag, Flag::Overloaded { .. }));
     let little = count(|flag| matches!(flag, Flag::Little { .. }));
     let disturbed = count(|flag| matches!(flag, Flag::Disturbed { .. }));
     let mut alerts = Vec::new();
@@ -176,9 +216,22 @@ fn trials_doubted(analysis: &Analysis) -> Vec<String> {
             percent(analysis.settings.steady_change)
         ));
     }
+    if unknown > 0 {
+        alerts.push(format!(
+            "Too short to tell whether the throughput stayed the same: {}.",
+            counted(unknown, "trial")
+        ));
+    }
+    if overloaded > 0 {
+        alerts.push(format!(
+            "In {} the server did not keep up with the offered rate: its response times grow with the measurement.",
+            counted(overloaded, "trial")
+        ));
+    }
     if little > 0 {
         alerts.push(format!(
-            "In {} the connections were not throughput × mean service time (Little's law) within {}.",
+            "In {} the connections were not throughput × mean service time (Little's law) within {}, for reasons of the \
+             server.",
             counted(little, "trial"),
             percent(analysis.settings.little_deviation)
         ));
@@ -197,7 +250,7 @@ fn some(names: &[String]) -> String {
 /// The outcome at a load point, in a sentence or two.
 pub fn summary(analysis: &Analysis, group: &Group) -> String {
     let mut sentences = vec![outcome(analysis, group)];
-    sentences.extend(ceiling(group));
+    sentences.extend(delay_bound(group));
     let of = |wanted: fn(&CellVerdict) -> bool| {
         let cells = group.cells.iter().filter(|cell| wanted(&cell.verdict));
         cells.map(name).collect::<Vec<_>>()
@@ -214,13 +267,20 @@ pub fn summary(analysis: &Analysis, group: &Group) -> String {
     if !failed.is_empty() {
         sentences.push(format!("{} failed.", some(&failed)));
     }
+    let void = of(|verdict| matches!(verdict, CellVerdict::Void { .. }));
+    if !void.is_empty() {
+        sentences.push(format!(
+            "{} had no trial without too much noise from outside.",
+            some(&void)
+        ));
+    }
     sentences.retain(|sentence| !sentence.is_empty());
     sentences.join(" ")
 }
 
 /// That the load point itself held stacks back, when it did: then equal rates say little.
-fn ceiling(group: &Group) -> Option<String> {
-    let most = group.ceiling_per_second?;
+fn delay_bound(group: &Group) -> Option<String> {
+    let most = group.delay_bound_per_second?;
     let at_it = |cell: &&CellAnalysis| {
         cell.throughput()
             .is_some_and(|rate| rate >= AT_CEILING * most)
@@ -245,15 +305,24 @@ fn outcome(analysis: &Analysis, group: &Group) -> String {
     let Some(first) = comparable.first() else {
         return "No stack has a result that could be ranked.".to_owned();
     };
-    let rate = throughput(first);
-    let reached = match comparable.len() {
-        1 => format!("{} reached {rate}", name(first)),
-        _ => format!("{} had the highest throughput, {rate}", name(first)),
+    let rate = best(group, first);
+    let reached = match (comparable.len(), group.metric) {
+        (1, Metric::Throughput) => format!("{} reached {rate}", name(first)),
+        (1, Metric::ResponseTime { .. }) => format!("{} had {rate}", name(first)),
+        (_, Metric::Throughput) => format!("{} had the highest throughput, {rate}", name(first)),
+        (_, Metric::ResponseTime { .. }) => {
+            format!("{} had the shortest response time, {rate}", name(first))
+        }
     };
     match &group.comparison {
-        GroupComparison::NotRanked => {
-            "Nothing is ranked: this load repeats a published one.".to_owned()
-        }
+        GroupComparison::NotRanked { reason } => match reason {
+            NotRanked::RepeatsPublished => {
+                "Nothing is ranked: this load repeats a published one.".to_owned()
+            }
+            NotRanked::RatesDiffer => {
+                "Nothing is ranked: each stack had a rate of its own.".to_owned()
+            }
+        },
         GroupComparison::NoCompleteBlock => {
             format!("{reached}; no block is complete, so nothing is ranked.")
         }
@@ -291,7 +360,11 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
         .filter(|cell| cell.rank == Some(1))
         .collect();
     let names: Vec<String> = leaders.iter().map(|cell| name(cell)).collect();
-    let rate = throughput(leaders[0]);
+    let rate = best(group, leaders[0]);
+    let highest = match group.metric {
+        Metric::Throughput => "highest median",
+        Metric::ResponseTime { .. } => "shortest",
+    };
     // A lower bound may hide a faster one, so then nobody is simply the fastest.
     let is_bound = |cell: &CellAnalysis| matches!(cell.verdict, CellVerdict::LowerBound { .. });
     let of_whom = match group.cells.iter().any(is_bound) {
@@ -312,7 +385,7 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
             )
         }
         (_, Some(heat)) => format!(
-            "{indicative}{} are in a dead heat{}, the highest median being {rate}{}.",
+            "{indicative}{} are in a dead heat{}, the {highest} being {rate}{}.",
             some(&names),
             if leaders.len() < comparable.len() {
                 " for the first place"
@@ -322,7 +395,7 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
             open(heat)
         ),
         _ => format!(
-            "{indicative}{} share the first rank, the highest median being {rate}.",
+            "{indicative}{} share the first rank, the {highest} being {rate}.",
             some(&names)
         ),
     }
@@ -345,6 +418,24 @@ fn lead(group: &Group, winner: &CellAnalysis, second: &CellAnalysis) -> Option<S
             name(second)
         )
     })
+}
+
+/// A cell's figure by which its load point is sorted.
+fn best(group: &Group, cell: &CellAnalysis) -> String {
+    let Metric::ResponseTime { percent } = group.metric else {
+        return throughput(cell);
+    };
+    let Some(mean) = cell.response_time(percent) else {
+        return String::new();
+    };
+    let interval = mean
+        .interval
+        .map(|interval| format!(" ({})", ends(&interval, seconds)));
+    format!(
+        "p{percent} of the response time {}{}",
+        seconds(mean.mean),
+        interval.unwrap_or_default()
+    )
 }
 
 fn throughput(cell: &CellAnalysis) -> String {
@@ -431,7 +522,7 @@ pub fn missing(group: &Group) -> Vec<Missing> {
         let mut names = Vec::new();
         let mut least = u64::MAX;
         for cell in &group.cells {
-            let values = cell.estimates.iter().flat_map(|estimates| &estimates.service_time);
+            let values = cell.estimates.iter().flat_map(percentiles);
             for value in values.filter(|value| value.percent == *percent) {
                 if let PercentileValue::TooFewRequests { fewest, .. } = value.value {
                     names.push(name(cell));

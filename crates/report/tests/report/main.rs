@@ -3,6 +3,7 @@
 mod cases;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
+mod history;
 mod hostile;
 mod load;
 #[path = "../../../stats/tests/stats/load_fixture.rs"]

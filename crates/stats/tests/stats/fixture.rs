@@ -10,12 +10,14 @@ use std::time::Duration;
 use deadheat_model::{
     Cell, Failure, LatencyHistogram, LoadPoint, Observation, Plan, SessionHeader, SessionRecord,
     TargetId, TrialRecord,
+    load::Arrivals,
     machine::Machine,
-    observation::{Bin, FailureExample, Tally, WorkerHealth},
-    plan::{Controls, Pinning, PlannedWorkload},
+    observation::{Bin, FailureExample, OpenLoop, Tally, WorkerHealth},
+    plan::{Controls, NoiseBound, Pinning, PlannedWorkload, Twin},
     session::{BuildRecord, EndReason, FoundVersion, SCHEMA, TargetRecord, TargetState},
     stack::{Database, DatabaseAccess, Pool, Runtime},
     trial::{CpuSource, Measured, Noise, Phase, Resources, TrialFailure, TrialOutcome},
+    workload::{OfferedRate, OpenLoad},
 };
 
 /// The length of a measurement, in seconds.
@@ -126,6 +128,68 @@ impl Session {
         self
     }
 
+    /// Adds open loops to the last workload, each at a rate. Workloads come before targets.
+    pub fn open(mut self, rates: &[OfferedRate]) -> Self {
+        let workload = self.record.header.plan.workloads.last_mut().unwrap();
+        let closed = workload.points[0].clone();
+        for rate in rates {
+            let name = match rate {
+                OfferedRate::OfOwnCapacity(percent) => percent.to_string(),
+                OfferedRate::OfSlowestCapacity(_) => "common".to_owned(),
+            };
+            workload.points.push(LoadPoint {
+                id: format!("{}-open-{name}", closed.id),
+                open: Some(OpenLoad {
+                    capacity_of: closed.id.clone(),
+                    rate: *rate,
+                    arrivals: Arrivals::Poisson,
+                }),
+                ..closed.clone()
+            });
+        }
+        self
+    }
+
+    /// Voids trials that are disturbed past the usual bound.
+    pub fn noise_bound(mut self) -> Self {
+        self.record.header.plan.noise_bound = Some(NoiseBound::default());
+        self
+    }
+
+    /// Adds the null server, at the closed load points.
+    pub fn null_server(mut self) -> Self {
+        let id = Controls::null_server_id();
+        self.record.header.plan.controls.null_server = Some(id.clone());
+        self.plan_control(&id, |point| point.open.is_none())
+    }
+
+    /// Adds a twin of `name`, at the closed load points and at those with a rate common to all.
+    pub fn twin(mut self, name: &str) -> Self {
+        let id = Controls::twin_id();
+        self.record.header.plan.controls.twin = Some(Twin {
+            name: id.clone(),
+            of: name.parse().unwrap(),
+        });
+        self.plan_control(&id, |point| {
+            let rate = point.open.as_ref().map(|open| open.rate);
+            matches!(rate, None | Some(OfferedRate::OfSlowestCapacity(_)))
+        })
+    }
+
+    fn plan_control(mut self, id: &TargetId, at: impl Fn(&LoadPoint) -> bool) -> Self {
+        let plan = &mut self.record.header.plan;
+        for workload in &plan.workloads {
+            for point in workload.points.iter().filter(|point| at(point)) {
+                plan.cells.push(Cell {
+                    target: id.clone(),
+                    workload: workload.id.clone(),
+                    point: point.id.clone(),
+                });
+            }
+        }
+        self
+    }
+
     /// Adds a stack that is ready and planned for every workload.
     pub fn stack(mut self, name: &str) -> Self {
         let plan = &mut self.record.header.plan;
@@ -190,16 +254,25 @@ impl Session {
 
     /// Adds one trial.
     pub fn trial(mut self, block: u32, position: u32, cell: Cell, outcome: TrialOutcome) -> Self {
+        let earlier = self.record.trials.iter();
+        let earlier = earlier.filter(|trial| trial.block == block && trial.cell == cell);
+        let offered_per_second = match &outcome {
+            TrialOutcome::Measured(measured) => {
+                let open = measured.load.open.as_ref();
+                open.map(|open| open.offered as f64 / WINDOW)
+            }
+            TrialOutcome::Failed(_) => None,
+        };
         self.record.trials.push(TrialRecord {
             block,
             position,
-            attempt: 0,
+            attempt: earlier.count() as u32,
             cell,
             started: format!("2026-03-01T10:{:02}:{:02}Z", block % 60, position % 60),
             command: vec!["./server".to_owned()],
             port: 20_000,
             warm_up: Duration::from_secs(2),
-            offered_per_second: None,
+            offered_per_second,
             outcome,
         });
         self
@@ -303,6 +376,29 @@ fn observation(succeeded: u64, found: Found) -> Observation {
         }],
         ..Observation::default()
     }
+}
+
+/// A trial that was measured in an open loop and is fine: `found.rate` was offered, and answered in times around a mean
+/// in seconds.
+pub fn open(found: Found, mean: f64) -> Measured {
+    let mut trial = measured(found);
+    let load = &mut trial.load;
+    let offered = load.measured.succeeded;
+    load.service_time = histogram(offered, mean * 0.8);
+    load.open = Some(OpenLoop {
+        offered,
+        response_time: histogram(offered, mean),
+        send_lag: histogram(offered, 10e-6),
+        connection_wait: histogram(offered, mean * 0.1),
+        ..OpenLoop::default()
+    });
+    trial
+}
+
+/// The same trial, while others had a tenth of the machine.
+pub fn disturbed(mut trial: Measured) -> TrialOutcome {
+    trial.noise.steal_share = 0.1;
+    TrialOutcome::Measured(Box::new(trial))
 }
 
 /// `count` service times around a mean in seconds, with a tail.

@@ -1,6 +1,10 @@
 //! The statistics against SciPy's figures, against their own laws, and on sessions built by hand.
 
+mod controls;
 mod fixture;
+mod history;
+mod latency;
+mod limits;
 mod load;
 mod load_fixture;
 mod properties;
@@ -8,3 +12,4 @@ mod published;
 mod published_fixture;
 mod reference;
 mod sessions;
+mod void;

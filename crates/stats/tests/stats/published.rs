@@ -2,7 +2,7 @@
 
 use deadheat_stats::{
     Analysis, analyse,
-    analysis::GroupComparison,
+    analysis::{GroupComparison, NotRanked},
     published::{Agreement, Bound, MeasuredRow, RowAnalysis},
     trial::Flag,
     verdict::FailReason,
@@ -126,7 +126,8 @@ fn a_load_by_count_is_not_ranked_and_doubted_only_for_its_end() {
     let analysis = analyse(&session());
     assert_eq!(analysis.groups.len(), 2);
     for group in &analysis.groups {
-        assert_eq!(group.comparison, GroupComparison::NotRanked);
+        let reason = NotRanked::RepeatsPublished;
+        assert_eq!(group.comparison, GroupComparison::NotRanked { reason });
         assert!(group.dead_heats.is_empty());
         assert!(group.cells.iter().all(|cell| cell.rank.is_none()));
     }

@@ -5,16 +5,21 @@ use std::time::Duration;
 use deadheat_model::{
     LoadPhase,
     choice::{
-        Choice, EVIDENCE_BLOCKS, LEAST_BLOCKS, LEAST_PHASE, LatencyChoice, Origin,
-        PUBLISHED_BLOCKS, Purpose, ShortPhase,
+        Choice, EVIDENCE_BLOCKS, LEAST_BLOCKS, LEAST_PHASE, LONGEST_MEASUREMENT, LatencyChoice,
+        Origin, Purpose, ShortPhase,
     },
 };
 
-use super::layout::Layout;
+use super::{layout::Layout, offers::offers};
 use crate::session::{LatencyMode, SessionOptions};
 
-/// The longest measurements come first: what fits with the most blocks is chosen among these, in seconds.
-const MEASUREMENTS: [u64; 4] = [5, 3, 2, 1];
+/// Measurements that a budget chooses from, the best first.
+const MEASUREMENTS: [Duration; 4] = [
+    LONGEST_MEASUREMENT,
+    Duration::from_secs(3),
+    Duration::from_secs(2),
+    LEAST_PHASE,
+];
 /// More blocks than these are never chosen for a publication: the interval hardly gets narrower.
 const MOST_PUBLISHED_BLOCKS: u32 = 30;
 
@@ -27,41 +32,40 @@ pub(super) struct Rung {
     pub(super) latency: bool,
 }
 
-/// Blocks and measurement, best first. More blocks come before longer measurements, because runs differ more between
-/// processes than inside one (Kalibera & Jones, ISMM 2013); a measurement grows when there is time to spare.
-fn ladder(options: &SessionOptions) -> Vec<(u32, Duration)> {
-    let second = Duration::from_secs;
-    let usual: Vec<(u32, Duration)> = match options.purpose {
-        Purpose::Usual => {
-            let evidence = MEASUREMENTS.map(|seconds| (EVIDENCE_BLOCKS, second(seconds)));
-            let fewer = (LEAST_BLOCKS..EVIDENCE_BLOCKS).rev();
-            let fewer = fewer.map(|blocks| (blocks, LEAST_PHASE));
-            evidence.into_iter().chain(fewer).collect()
-        }
-        Purpose::FirstLook => vec![(LEAST_BLOCKS, LEAST_PHASE)],
-        Purpose::Publication => {
-            // Without a budget it is no longer than it has to be.
-            let most = options
-                .budget
-                .map_or(PUBLISHED_BLOCKS, |_| MOST_PUBLISHED_BLOCKS);
-            let blocks = (PUBLISHED_BLOCKS..=most).rev();
-            blocks.map(|blocks| (blocks, second(5))).collect()
-        }
-    };
-    let mut rungs: Vec<(u32, Duration)> = match options.blocks {
-        None => usual,
-        // With so many blocks, the measurement is what can still be chosen.
-        Some(blocks) => match options.purpose {
-            Purpose::Usual => MEASUREMENTS.map(|seconds| (blocks, second(seconds))).into(),
-            Purpose::FirstLook => vec![(blocks, LEAST_PHASE)],
-            Purpose::Publication => vec![(blocks, second(5))],
-        },
-    };
-    if let Some(measure) = options.measure {
-        rungs.iter_mut().for_each(|rung| rung.1 = measure);
-        rungs.dedup();
+/// Numbers of blocks, the best first.
+fn blocks(options: &SessionOptions) -> Vec<u32> {
+    if let Some(asked) = options.blocks {
+        return vec![asked];
     }
-    rungs
+    let least = options.purpose.least_blocks();
+    let most = match options.purpose {
+        Purpose::Usual => EVIDENCE_BLOCKS,
+        Purpose::FirstLook => least,
+        // Without a budget it is no longer than it has to be.
+        Purpose::Publication => options.budget.map_or(least, |_| MOST_PUBLISHED_BLOCKS),
+    };
+    (least..=most).rev().collect()
+}
+
+/// Measurements, the best first.
+fn measurements(options: &SessionOptions) -> Vec<Duration> {
+    match (options.measure, options.purpose) {
+        (Some(asked), _) => vec![asked],
+        (None, Purpose::Usual) => MEASUREMENTS.into(),
+        (None, Purpose::FirstLook) => vec![LEAST_PHASE],
+        (None, Purpose::Publication) => vec![LONGEST_MEASUREMENT],
+    }
+}
+
+/// Blocks and measurement, best first. More blocks come before longer measurements, because runs differ more between
+/// processes than inside one (Kalibera & Jones, ISMM 2013): a measurement grows when all blocks fit and there is time to
+/// spare.
+fn ladder(options: &SessionOptions) -> Vec<(u32, Duration)> {
+    let (blocks, measurements) = (blocks(options), measurements(options));
+    let longer = measurements.iter().map(|measure| (blocks[0], *measure));
+    let shortest = measurements[measurements.len() - 1];
+    let fewer = blocks[1..].iter().map(|blocks| (*blocks, shortest));
+    longer.chain(fewer).collect()
 }
 
 /// Everything that can be chosen, best first; the last is the least that means anything.
@@ -73,8 +77,6 @@ fn rungs(options: &SessionOptions, can_be_open: bool) -> Vec<Rung> {
         LatencyMode::Auto => &[true, false],
     };
     let ladder = ladder(options);
-    // Latency is a second question: it waits until the first one is answered with enough blocks.
-    let enough = |blocks: u32| options.blocks.is_some() || blocks >= EVIDENCE_BLOCKS;
     let all = with.iter().flat_map(|latency| {
         ladder.iter().map(|&(blocks, measure)| Rung {
             blocks,
@@ -82,31 +84,76 @@ fn rungs(options: &SessionOptions, can_be_open: bool) -> Vec<Rung> {
             latency: *latency,
         })
     });
+    // Latency is the second question: unless it is asked for, it waits until there are enough blocks for the first one.
     let insists = options.latency == LatencyMode::On;
-    all.filter(|rung| !rung.latency || insists || enough(rung.blocks))
+    all.filter(|rung| !rung.latency || insists || rung.blocks >= EVIDENCE_BLOCKS)
         .collect()
 }
 
-/// Chooses for a session with these cells, with and without open loops.
-pub(super) fn chosen(
-    options: &SessionOptions,
-    closed: &Layout<'_>,
-    with_open: &Layout<'_>,
-) -> (Rung, Choice) {
-    let can_be_open = with_open.has_open();
-    let rungs = rungs(options, can_be_open);
-    let fits = |rung: &&Rung| {
-        let layout = if rung.latency { with_open } else { closed };
-        let time = layout.time(options, rung);
-        options.budget.is_none_or(|budget| time <= budget)
-    };
-    let fitting = rungs.iter().find(fits);
-    let least = Rung {
-        blocks: options.blocks.unwrap_or(LEAST_BLOCKS),
-        measure: options.measure.unwrap_or(LEAST_PHASE),
+/// The cells of a session without and with open loops.
+pub(super) struct Layouts<'a> {
+    pub(super) closed: Layout<'a>,
+    pub(super) with_open: Layout<'a>,
+}
+
+impl Layouts<'_> {
+    fn can_be_open(&self) -> bool {
+        self.with_open.has_open()
+    }
+
+    pub(super) fn time(&self, options: &SessionOptions, rung: &Rung) -> Duration {
+        let layout = if rung.latency {
+            &self.with_open
+        } else {
+            &self.closed
+        };
+        layout.time(options, rung)
+    }
+}
+
+/// What there is to choose from, and how long each takes.
+pub(super) struct Rungs {
+    /// Best first; never empty.
+    all: Vec<(Rung, Duration)>,
+}
+
+impl Rungs {
+    pub(super) fn of(options: &SessionOptions, layouts: &Layouts<'_>) -> Self {
+        let rungs = rungs(options, layouts.can_be_open()).into_iter();
+        let timed = rungs.map(|rung| (rung, layouts.time(options, &rung)));
+        Self {
+            all: timed.collect(),
+        }
+    }
+
+    /// The best that fits `budget`.
+    pub(super) fn fitting(&self, budget: Option<Duration>) -> Option<Rung> {
+        let fits = |time: Duration| budget.is_none_or(|budget| time <= budget);
+        let mut all = self.all.iter();
+        all.find(|(_, time)| fits(*time)).map(|(rung, _)| *rung)
+    }
+
+    /// The least that means anything.
+    pub(super) fn least(&self) -> Option<Rung> {
+        self.all.last().map(|(rung, _)| *rung)
+    }
+
+    /// The time of the shortest one that is `wanted`.
+    pub(super) fn shortest(&self, wanted: impl Fn(&Rung) -> bool) -> Option<Duration> {
+        let wanted = self.all.iter().filter(|(rung, _)| wanted(rung));
+        wanted.map(|(_, time)| *time).min()
+    }
+}
+
+/// Chooses, and says why.
+pub(super) fn chosen(options: &SessionOptions, layouts: &Layouts<'_>) -> (Rung, Choice) {
+    let rungs = Rungs::of(options, layouts);
+    let fitting = rungs.fitting(options.budget);
+    let rung = fitting.or(rungs.least()).unwrap_or(Rung {
+        blocks: LEAST_BLOCKS,
+        measure: LEAST_PHASE,
         latency: false,
-    };
-    let rung = *fitting.or(rungs.last()).unwrap_or(&least);
+    });
     let chosen_from = match (fitting, options.budget) {
         (None, _) => Origin::Least,
         (Some(_), None) => Origin::Purpose,
@@ -124,9 +171,9 @@ pub(super) fn chosen(
         blocks_from: from(options.blocks.is_some(), looks),
         measure: rung.measure,
         measure_from: from(options.measure.is_some(), looks || publishes),
-        latency: latency(options, can_be_open, rung),
+        latency: latency(options, layouts.can_be_open(), rung),
         too_short: too_short(options),
-        offers: Vec::new(),
+        offers: offers(options, &rungs, rung),
     };
     (rung, choice)
 }
@@ -137,8 +184,16 @@ fn latency(options: &SessionOptions, can_be_open: bool, rung: Rung) -> LatencyCh
         _ if !can_be_open => LatencyChoice::NoClosedLoop,
         (LatencyMode::On, _) => LatencyChoice::Asked,
         (LatencyMode::Auto, true) => LatencyChoice::Fits,
+        (LatencyMode::Auto, false) if never_enough(options) => LatencyChoice::FewBlocks,
         (LatencyMode::Auto, false) => LatencyChoice::TooLong,
     }
+}
+
+/// Whether no budget could make the blocks enough for latency.
+fn never_enough(options: &SessionOptions) -> bool {
+    blocks(options)
+        .iter()
+        .all(|blocks| *blocks < EVIDENCE_BLOCKS)
 }
 
 /// What the user wants shorter than means anything. It is taken, and said.

@@ -2,6 +2,7 @@
 
 mod choose;
 mod layout;
+mod offers;
 mod open;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,10 @@ use deadheat_model::{
     workload::Oracle,
 };
 
-use self::{choose::chosen, layout::Layout};
+use self::{
+    choose::{Layouts, chosen},
+    layout::Layout,
+};
 use super::{SelectedWorkload, SessionOptions};
 
 /// A target that takes part, and how long it took to its first correct answer when it was prepared.
@@ -42,11 +46,17 @@ pub fn warm_up(runtime: Runtime) -> Duration {
 
 /// Plans a session of `participants`.
 pub fn plan(options: &SessionOptions, participants: &[Participant], pinning: Pinning) -> Plan {
-    let closed = Layout::of(options, participants, false);
-    let with_open = Layout::of(options, participants, true);
-    let (rung, choice) = chosen(options, &closed, &with_open);
-    let layout = if rung.latency { with_open } else { closed };
-    let estimate = layout.time(options, &rung);
+    let layouts = Layouts {
+        closed: Layout::of(options, participants, false),
+        with_open: Layout::of(options, participants, true),
+    };
+    let (rung, choice) = chosen(options, &layouts);
+    let estimate = layouts.time(options, &rung);
+    let layout = if rung.latency {
+        layouts.with_open
+    } else {
+        layouts.closed
+    };
     let workloads = layout.workloads.into_iter();
     Plan {
         seed: options.seed,

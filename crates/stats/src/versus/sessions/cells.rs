@@ -200,10 +200,12 @@ pub(in crate::versus) fn state(side: &Session<'_>, subject: &Subject) -> State {
                 _ => State::Counts(found),
             }
         }
-        CellVerdict::LowerBound { limited, of } => State::Lacking(format!(
+        CellVerdict::LowerBound { limited, of, .. } => State::Lacking(format!(
             "is a lower bound: the generator was the limit in {limited} of {of} trials"
         )),
-        CellVerdict::NotMeasured => State::Lacking("has no trial that counts".to_owned()),
+        CellVerdict::Void { .. } | CellVerdict::NotMeasured => {
+            State::Lacking("has no trial that counts".to_owned())
+        }
     }
 }
 

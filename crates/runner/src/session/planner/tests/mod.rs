@@ -2,6 +2,7 @@
 
 mod cells;
 mod choosing;
+mod properties;
 
 use std::time::Duration;
 

@@ -1,0 +1,36 @@
+//! Several sessions for a person or a program: what changed between them, and a stack's figures over them.
+
+mod text;
+
+use deadheat_stats::history::History;
+use serde::Serialize;
+
+use crate::ReportError;
+
+pub use text::text;
+
+/// The version of the JSON format. A field that goes, or changes its meaning, raises it; a new one does not.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    format: &'static str,
+    #[serde(flatten)]
+    history: &'a History,
+}
+
+/// The history as JSON over several lines that end with a newline.
+///
+/// # Errors
+/// When a figure cannot be written.
+pub fn json(history: &History) -> Result<String, ReportError> {
+    let document = Document {
+        schema: SCHEMA,
+        format: "deadheat-history",
+        history,
+    };
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(text)
+}

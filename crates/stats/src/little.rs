@@ -1,0 +1,127 @@
+//! Little's law as a check of the generator: a closed loop's connections are throughput × mean service time, unless
+//! they spend time on something that no service time contains.
+
+use deadheat_model::{Observation, trial::Measured};
+use serde::Serialize;
+
+use crate::{
+    Settings,
+    figures::Figures,
+    limit::Limit,
+    trial::{Flag, Judge},
+};
+
+/// What explains that fewer requests were in flight than there are connections.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "cause", rename_all = "kebab-case")]
+pub enum LittleCause {
+    /// The server closed connections, and making new ones (or waiting for requests that failed) took the time.
+    Reconnecting {
+        /// Connections made over the whole load.
+        opened: u64,
+        /// Connections in the making on average; null in older records, which do not tell how long that took.
+        connecting: Option<f64>,
+    },
+    /// Requests that failed held connections, and stand in no service time.
+    Failures {
+        /// Failed requests of the measurement; each holds one connection at most.
+        failed: u64,
+    },
+    /// The server answered some connections and let others wait, whose requests had not ended when the measurement did.
+    Uneven {
+        /// Fewest answers of a connection over the whole load.
+        least: u64,
+        /// Most answers of a connection.
+        most: u64,
+    },
+}
+
+/// A deviation from Little's law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deviation {
+    connections: u32,
+    in_flight: f64,
+    because: Option<LittleCause>,
+}
+
+impl Deviation {
+    /// A flag, when something explains it.
+    pub fn as_flag(self) -> Option<Flag> {
+        Some(Flag::Little {
+            connections: self.connections,
+            in_flight: self.in_flight,
+            because: self.because?,
+        })
+    }
+
+    /// The limit that it is when nothing does.
+    pub fn as_limit(self) -> Limit {
+        Limit::Little {
+            connections: self.connections,
+            in_flight: self.in_flight,
+        }
+    }
+}
+
+/// The deviation of a closed loop that lasts for a time; `None` when the law holds, or cannot be asked for.
+pub fn deviation(measured: &Measured, figures: &Figures, judge: &Judge<'_>) -> Option<Deviation> {
+    let point = judge.point;
+    if point.counted.is_some() || point.open.is_some() || measured.load.open.is_some() {
+        return None;
+    }
+    let settings = judge.settings;
+    let connections = point.connections;
+    let least = settings.little_answers.max(u64::from(connections));
+    let time = figures.service_time.as_ref()?;
+    if time.requests < least {
+        return None;
+    }
+    let in_flight = figures.throughput_per_second * time.mean_seconds;
+    let missing = f64::from(connections) - in_flight;
+    let tolerated = settings.little_deviation * f64::from(connections);
+    (missing.abs() > tolerated).then(|| Deviation {
+        connections,
+        in_flight,
+        because: explanation(&measured.load, missing, tolerated, settings),
+    })
+}
+
+/// What explains that so many connections had no request in flight that ended.
+fn explanation(
+    load: &Observation,
+    missing: f64,
+    tolerated: f64,
+    settings: &Settings,
+) -> Option<LittleCause> {
+    if missing < 0.0 {
+        return None;
+    }
+    let failed = load.measured.failed.total();
+    let held = failed as f64;
+    if load.connections_opened > load.connections_peak {
+        let opened = load.connections_opened;
+        let connecting = connecting(load);
+        let explained = connecting.is_none_or(|some| missing - some - held <= tolerated);
+        return explained.then_some(LittleCause::Reconnecting { opened, connecting });
+    }
+    if missing - held <= tolerated {
+        return Some(LittleCause::Failures { failed });
+    }
+    let answers = &load.answers_per_connection;
+    let (least, most) = (answers.least()?, answers.most()?);
+    let uneven = most >= settings.uneven_answers && (least as f64) < settings.uneven * most as f64;
+    uneven.then_some(LittleCause::Uneven { least, most })
+}
+
+/// Connections in the making on average over the measurement: how many were made, times how long each took. Both are
+/// known of the whole load, of which the measurement has the share of its answers.
+fn connecting(load: &Observation) -> Option<f64> {
+    let mean = load.connect_time.mean()?.as_secs_f64();
+    let window = load.window.as_secs_f64();
+    let ended = load.total.ended();
+    if window <= 0.0 || ended == 0 {
+        return None;
+    }
+    let share = load.measured.ended() as f64 / ended as f64;
+    Some(load.connections_opened as f64 * share / window * mean)
+}
