@@ -3,6 +3,7 @@
 
 mod architecture;
 mod checking;
+mod comparing_live;
 mod conformance;
 mod faults;
 mod history;

@@ -162,7 +162,7 @@ fn versus(record: &ComparisonRecord, looks: &Looks, bounds: Bounds, folder: Path
         Side {
             name: record.header.server(which).name.clone(),
             facts: facts(record.header.server(which)),
-            failed: own.find_map(failure),
+            failed: own.find_map(failure).map(|reason| after_the_word(&reason)),
         }
     };
     Versus {
@@ -182,6 +182,11 @@ fn versus(record: &ComparisonRecord, looks: &Looks, bounds: Bounds, folder: Path
         differences: Vec::new(),
         warnings: warnings(record),
     }
+}
+
+/// A reason as it stands after "A failed: ".
+fn after_the_word(reason: &str) -> String {
+    reason.strip_prefix("failed ").unwrap_or(reason).to_owned()
 }
 
 fn ended(end: Option<ComparisonEnd>) -> Ended {

@@ -258,14 +258,12 @@ fn side(one: &One, record: Option<&TargetRecord>) -> Side {
         name: one.target().to_string(),
         facts,
         failed: match state {
-            Some(TargetState::Failed(failure)) => Some(format!(
-                "failed {}: {}",
-                failure.phase.describe(),
-                failure.reason
-            )),
-            Some(TargetState::Unavailable { reason, remedy }) => Some(format!(
-                "is unavailable: {reason} (to change that: {remedy})"
-            )),
+            Some(TargetState::Failed(failure)) => {
+                Some(format!("{}: {}", failure.phase.describe(), failure.reason))
+            }
+            Some(TargetState::Unavailable { reason, remedy }) => {
+                Some(format!("unavailable: {reason} (to change that: {remedy})"))
+            }
             Some(TargetState::Ready { .. }) | None => None,
         },
     }
