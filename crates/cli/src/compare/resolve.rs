@@ -256,3 +256,47 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
     let unread = given.into_iter().filter(|(_, given, read)| *given && !read);
     unread.map(|(name, ..)| name).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stacks(a: &str, b: &str) -> Option<(String, String)> {
+        match pair(a, b) {
+            Ok(Comparands::Live(Live::Stacks { a, b })) => Some((a.to_string(), b.to_string())),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn stacks_stand_alone_or_at_a_revision() {
+        let cases = [
+            (("go-a", "go-b"), ("go-a", "go-b")),
+            (("go-a:1cpu", "go-a:2cpu"), ("go-a:1cpu", "go-a:2cpu")),
+            (("go-a@HEAD~1", "go-a"), ("go-a@HEAD~1", "go-a")),
+            (("go-a@v1.0/x", "go-a@main"), ("go-a@v1.0/x", "go-a@main")),
+            (("go-a:1cpu", "@main"), ("go-a:1cpu", "go-a:1cpu@main")),
+            (("@", "go-a"), ("go-a@HEAD", "go-a")),
+            (("go-a@stash@{0}", "go-a"), ("go-a@stash@{0}", "go-a")),
+        ];
+        for ((a, b), (first, second)) in cases {
+            let expected = (first.to_owned(), second.to_owned());
+            assert_eq!(stacks(a, b), Some(expected), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn urls_and_commands_are_told_by_their_beginning() {
+        assert!(matches!(
+            operand("https://localhost/x"),
+            Ok(Operand::Url(_))
+        ));
+        let command = Operand::Command("./a --port $PORT".to_owned());
+        assert_eq!(operand("cmd:./a --port $PORT"), Ok(command));
+        for wrong in [
+            "http://", "cmd:", "cmd:  ", "", "a/b", "../x", "go-a:", "go-a:*", "go-*", ":x", "a b",
+        ] {
+            assert!(operand(wrong).is_err(), "{wrong}");
+        }
+    }
+}

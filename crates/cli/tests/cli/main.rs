@@ -3,9 +3,12 @@
 
 mod architecture;
 mod checking;
+mod comparing;
 mod comparing_live;
 mod conformance;
 mod faults;
+#[path = "../../../stats/tests/stats/fixture.rs"]
+mod fixture;
 mod history;
 mod interrupted;
 mod killed;

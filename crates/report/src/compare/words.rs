@@ -132,8 +132,9 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
              differently then is in every ratio. `deadheat compare STACK STACK@REVISION` measures both in alternation."
                 .to_owned(),
             format!(
-                "Unpaired: Welch's t on the logarithms of the trials. Within a metric {alpha} of error are kept over \
-                 all of its cells by Holm's method, and each interval has the level at which that tests it."
+                "Unpaired: Welch's t on the logarithms of the trials. Over all cells of a metric the error stays at \
+                 {alpha} by Holm's method; each interval has the level at which that tests it ({} or more).",
+                level(1.0 - versus.bounds.alpha)
             ),
         ],
         How::Alternating {

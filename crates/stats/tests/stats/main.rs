@@ -11,5 +11,7 @@ mod properties;
 mod published;
 mod published_fixture;
 mod reference;
+mod sequential;
 mod sessions;
+mod versus;
 mod void;

@@ -8,6 +8,7 @@ use super::Judged;
 use crate::{
     CellAnalysis,
     sequential::Look,
+    verdict::CellVerdict,
     versus::{
         Bounds, Compared, Found, NotCompared, Subject,
         found::series,
@@ -25,12 +26,14 @@ pub fn judge(
     look: Option<Look>,
     bounds: &Bounds,
 ) -> Judged {
-    let record = first_blocks(record, look.map_or(0, |look| look.blocks));
+    // Without a look no ratio is made, so that all that has failed so far may be seen.
+    let blocks = look.map_or(u32::MAX, |look| look.blocks);
+    let record = first_blocks(record, blocks);
     // The same session twice: in it the sides are two stacks.
     let sides = [Session::new(&record), Session::new(&record)];
     let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
     for subject in subjects(&record) {
-        match paired(&sides, a, b, &subject, look.is_some()) {
+        match paired(&sides, a, b, &subject) {
             Ok(cell) => cells.push(cell),
             Err((reason, b_failed)) => not_compared.push(NotCompared {
                 subject,
@@ -93,7 +96,6 @@ fn paired(
     a: &TargetId,
     b: &TargetId,
     subject: &Subject,
-    looked: bool,
 ) -> Result<PairedCell, (String, bool)> {
     let under = |target: &TargetId| Subject {
         target: Some(target.clone()),
@@ -101,20 +103,28 @@ fn paired(
     };
     let subjects = [under(a), under(b)];
     let [of_a, of_b] = &subjects;
+    let cell = |side: usize, target| sides[side].cell(target, &subject.workload, &subject.point);
+    let cells = [cell(0, a), cell(1, b)];
+    // A cell that has no trial yet, or whose trials were void, may get one in the blocks to come.
+    let hopeful = |cell: &Option<&CellAnalysis>| {
+        let verdict = cell.map(|cell| &cell.verdict);
+        matches!(
+            verdict,
+            Some(CellVerdict::NotMeasured | CellVerdict::Void { .. })
+        )
+    };
     let states = [state(&sides[0], of_a), state(&sides[1], of_b)];
     let b_failed = matches!(states[1], State::Failed(_));
     let reasons: Vec<String> = states
         .iter()
+        .zip(&cells)
         .zip(["A", "B"])
-        // Before the first look no trial is shown, and that there is none is no hindrance.
-        .filter(|(state, _)| looked || matches!(state, State::Failed(_)))
-        .filter_map(|(state, name)| Some(format!("{name} {}", state.reason()?)))
+        .filter(|((_, cell), _)| !hopeful(cell))
+        .filter_map(|((state, _), name)| Some(format!("{name} {}", state.reason()?)))
         .collect();
     if !reasons.is_empty() {
         return Err((reasons.join("; "), b_failed));
     }
-    let cell = |side: usize, target| sides[side].cell(target, &subject.workload, &subject.point);
-    let cells = [cell(0, a), cell(1, b)];
     let found = |side: usize| -> Vec<(u32, Found)> {
         let cell = cells[side];
         cell.map(|cell| sides[side].found(cell)).unwrap_or_default()

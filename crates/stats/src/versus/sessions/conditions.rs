@@ -115,8 +115,9 @@ pub(super) fn few_blocks(sides: &[Session<'_>; 2]) -> Vec<String> {
     let few = |(side, name): (&Session<'_>, &str)| {
         let blocks = side.analysis.blocks.complete.len();
         let needed = side.analysis.settings.blocks_for_evidence;
+        let plural = if blocks == 1 { "" } else { "s" };
         (blocks < needed).then(|| {
-            format!("{name} has {blocks} complete blocks, fewer than {needed}: indicative")
+            format!("{name} has {blocks} complete block{plural}, fewer than {needed}: indicative")
         })
     };
     sides.iter().zip(["A", "B"]).filter_map(few).collect()
