@@ -4,6 +4,7 @@ mod conformance;
 mod fuzz;
 mod lint;
 mod peers;
+mod power;
 mod session;
 mod steps;
 
@@ -53,6 +54,8 @@ enum Command {
     },
     /// Compares `deadheat load` with the other load generators that are installed: docs/peers.md
     Peers(peers::Options),
+    /// How often a difference is found, by its size, the noise and the blocks: the tables of docs/methodology.md
+    Power(power::Options),
     /// The least that a load costs: what `peers` starts as one of its tools
     #[command(hide = true)]
     Bare(peers::bare::Options),
@@ -65,6 +68,10 @@ fn main() -> ExitCode {
     }
     if let Command::Bare(options) = &command {
         return peers::bare(options);
+    }
+    if let Command::Power(options) = &command {
+        power::power(options);
+        return ExitCode::SUCCESS;
     }
     let mut steps = Steps::default();
     let every = matches!(command, Command::Test { .. });

@@ -5,7 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use deadheat_runner::session::PinningMode;
 
-use crate::{compare::args::CompareArgs, load::args::LoadArgs};
+use crate::{
+    choices::{LatencyArg, NoiseArg, noise_bound},
+    compare::args::CompareArgs,
+    load::args::LoadArgs,
+};
 
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
 #[derive(Debug, Parser)]
@@ -40,7 +44,10 @@ pub(crate) enum Command {
     Supervise,
     /// The slow upstream of the proxy workload.
     #[command(name = "__upstream", hide = true)]
-    Upstream(UpstreamArgs),
+    Upstream(HiddenArgs),
+    /// The server that only answers, which is the ceiling.
+    #[command(name = "__null", hide = true)]
+    NullServer(HiddenArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -90,20 +97,34 @@ pub(crate) struct RunArgs {
     /// `go-nim-python:json`; repeatable [default: all]
     #[arg(long, value_name = "DOCUMENT")]
     pub(crate) published: Vec<String>,
-    /// The time that measuring may take; decides blocks and durations [default: 10m; with `--profile seeds`
-    /// what three blocks take]
+    /// A first look: three blocks of 1 s and no latency, so that its results are indicative
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Figures that others will quote: ten blocks or more of 5 s, with latency; says what makes them unfit for that
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) publish: bool,
+    /// The time that measuring may take; decides blocks, durations and latency [default: 10m; with `--publish`
+    /// what ten blocks take, with `--profile seeds` what three take]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-    /// So many blocks, whatever the budget
+    /// So many blocks [default: seven if they fit the budget, and three at least]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
-    /// So long a measurement per trial, whatever the budget; with `--profile seeds` the longest that a trial's
-    /// requests may take [default there: 60s]
+    /// So long a measurement per trial [default: 1s to 5s, by the budget]; with `--profile seeds` the longest that a
+    /// trial's requests may take [default there: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) measure: Option<Duration>,
     /// So long a warm-up per trial [default: 1s; 2s for runtimes that compile while they run]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) warm_up: Option<Duration>,
+    /// Response times at rates below capacity: open loops at shares of each stack's own, and at a rate common to all
+    /// [default: auto; with `--quick` off, with `--publish` on]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(crate) latency: Option<LatencyArg>,
+    /// A trial is void, and repeated in its block, when other programs or the hypervisor took more than this of the
+    /// machine's CPU time; `off`: none is void, disturbances are only flagged
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = noise_bound)]
+    pub(crate) noise_bound: NoiseArg,
     /// The seed of the order and of random requests [default: a random one, recorded]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -255,7 +276,7 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct UpstreamArgs {
+pub(crate) struct HiddenArgs {
     /// As the runner gives them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<String>,

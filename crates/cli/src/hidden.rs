@@ -2,11 +2,11 @@
 
 use deadheat_runner::{
     process,
-    services::upstream::{ServeOptions, serve},
+    services::{null, upstream},
 };
 
 use crate::{
-    args::UpstreamArgs,
+    args::HiddenArgs,
     exit::{Exit, Failure},
 };
 
@@ -19,10 +19,19 @@ pub(crate) fn supervise() -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-pub(crate) fn upstream(args: &UpstreamArgs) -> Result<Exit, Failure> {
+pub(crate) fn upstream(args: &HiddenArgs) -> Result<Exit, Failure> {
+    let options = upstream::ServeOptions::from_args(args.arguments.iter().cloned())
+        .map_err(Failure::usage)?;
+    match upstream::serve(&options) {
+        Ok(never) => match never {},
+        Err(error) => Err(Failure::nothing(error)),
+    }
+}
+
+pub(crate) fn null_server(args: &HiddenArgs) -> Result<Exit, Failure> {
     let options =
-        ServeOptions::from_args(args.arguments.iter().cloned()).map_err(Failure::usage)?;
-    match serve(&options) {
+        null::ServeOptions::from_args(args.arguments.iter().cloned()).map_err(Failure::usage)?;
+    match null::serve(&options) {
         Ok(never) => match never {},
         Err(error) => Err(Failure::nothing(error)),
     }

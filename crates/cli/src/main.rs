@@ -1,6 +1,8 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
+mod budget;
+mod choices;
 mod compare;
 mod exit;
 mod hidden;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),
+        Command::NullServer(args) => hidden::null_server(&args),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use deadheat_model::{Cell, RepeatedTable};
+use deadheat_model::{Cell, RepeatedTable, choice::Purpose};
 use deadheat_runner::{
     manifest::{self, Asked, Catalogue, Selection, TRIAL_LIMIT},
     session,
@@ -10,22 +10,21 @@ use deadheat_runner::{
 
 use crate::{
     args::{ProfileArg, RunArgs},
+    choices,
     exit::Failure,
     select,
 };
 
 /// The time that measuring may take, where blocks and durations are chosen to fit it.
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
-/// Blocks of a session that repeats published tables: the least that has an interval worth the name.
-const REPEATED_BLOCKS: u32 = 3;
 
 /// What is measured, and how often.
 pub(crate) struct Profile {
     pub(crate) selection: Selection,
     pub(crate) cells: Option<BTreeSet<Cell>>,
     pub(crate) published: Vec<RepeatedTable>,
+    pub(crate) purpose: Purpose,
     pub(crate) budget: Option<Duration>,
-    pub(crate) blocks: Option<u32>,
 }
 
 impl Profile {
@@ -47,8 +46,12 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         selection: select::select(catalogue, &own.stack, &own.workload, own.all)?,
         cells: None,
         published: Vec::new(),
-        budget: Some(args.budget.unwrap_or(USUAL_BUDGET)),
-        blocks: args.blocks,
+        purpose: choices::purpose(args),
+        // A publication takes what it needs.
+        budget: match choices::purpose(args) {
+            Purpose::Publication => args.budget,
+            _ => Some(args.budget.unwrap_or(USUAL_BUDGET)),
+        },
     })
 }
 
@@ -61,6 +64,16 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         let message = "--warm-up: --profile seeds has none, as what was published had none";
         return Err(Failure::usage(message));
     }
+    let preset = [
+        (args.quick, "--quick"),
+        (args.publish, "--publish"),
+        (args.latency.is_some(), "--latency"),
+    ];
+    if let Some((_, preset)) = preset.iter().find(|(given, _)| *given) {
+        return Err(Failure::usage(format!(
+            "{preset}: --profile seeds has the loads that were published and no others; say --blocks or --budget"
+        )));
+    }
     let asked = Asked {
         documents: &args.published,
         workloads: &args.selection.workload,
@@ -69,12 +82,11 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         server_cpus: session::share_out(args.pinning.mode()).server_cpus(),
     };
     let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;
-    let usual = args.budget.is_none().then_some(REPEATED_BLOCKS);
     Ok(Profile {
         selection: found.selection,
         cells: Some(found.cells),
         published: found.tables,
+        purpose: Purpose::Repetition,
         budget: args.budget,
-        blocks: args.blocks.or(usual),
     })
 }

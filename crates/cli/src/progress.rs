@@ -136,9 +136,14 @@ impl Progress {
     }
 
     fn started(&mut self, plan: &Plan) {
-        let changed = self.draft.as_ref().is_none_or(|draft| {
-            (draft.blocks, draft.cells.len()) != (plan.blocks, plan.cells.len())
-        });
+        let size = |plan: &Plan| {
+            let measure = plan.choice.as_ref().map(|choice| choice.measure);
+            (plan.blocks, plan.cells.len(), measure)
+        };
+        let changed = self
+            .draft
+            .as_ref()
+            .is_none_or(|draft| size(draft) != size(plan));
         if changed {
             self.line("Now that it is known what is ready, and how soon:");
             self.line(&plan_text::describe(plan));

@@ -2,16 +2,17 @@
 
 use std::{env, path::Path};
 
-use deadheat_model::{SessionRecord, choice::Purpose, plan::NoiseBound, session::TargetState};
+use deadheat_model::{SessionRecord, session::TargetState};
 use deadheat_runner::{
     process::Supervision,
-    session::{self, LatencyMode, SessionOptions},
+    session::{self, SessionOptions},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
 
 use crate::{
     args::RunArgs,
+    budget, choices,
     exit::{Exit, Failure},
     interrupt, output, plan_text,
     profile::Profile,
@@ -25,8 +26,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         selection,
         cells,
         published,
+        purpose,
         budget,
-        blocks,
     } = Profile::of(args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let options = SessionOptions {
@@ -38,12 +39,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         results: args.results.clone(),
         seed: args.seed.unwrap_or_else(random_seed),
         budget,
-        purpose: Purpose::Usual,
-        blocks,
+        purpose,
+        blocks: args.blocks,
         measure: args.measure,
         warm_up: args.warm_up,
-        latency: LatencyMode::Auto,
-        noise_bound: Some(NoiseBound::default()),
+        latency: choices::latency(args),
+        noise_bound: args.noise_bound.0,
         pinning: args.pinning.mode(),
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
@@ -52,7 +53,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let draft = session::draft(&options);
+    let draft = match args.budget {
+        Some(_) => budget::fitting(draft, &options, args.setup, &interrupted)?,
+        None => draft,
+    };
     output::note(&plan_text::describe(&draft));
+    let unfit = plan_text::objections(&draft, session::commit_of(&options).as_deref());
+    if !unfit.is_empty() {
+        output::note(&plan_text::told(&unfit));
+    }
     if !options.published.is_empty() {
         output::note(&plan_text::published(&options.published));
     }

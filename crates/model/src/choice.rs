@@ -17,6 +17,13 @@ pub const LEAST_BLOCKS: u32 = 3;
 pub const EVIDENCE_BLOCKS: u32 = 7;
 /// From so many blocks on, results are fit to be published.
 pub const PUBLISHED_BLOCKS: u32 = 10;
+/// More blocks than these are never chosen: the intervals hardly get narrower.
+pub const MOST_BLOCKS: u32 = 30;
+
+/// Shares of a stack's own capacity that are offered to it, in percent: an easy load, a usual one, one near the limit.
+pub const OWN_SHARES: [u32; 3] = [50, 70, 90];
+/// The share of the slowest stack's capacity that is offered to all, in percent: what each of them can do.
+pub const COMMON_SHARE: u32 = 70;
 
 /// What a session is for. It decides what nobody said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,13 +36,15 @@ pub enum Purpose {
     FirstLook,
     /// Ten blocks or more, with latency: figures that others will quote.
     Publication,
+    /// Published tables once more: three blocks, or with a budget seven if they fit.
+    Repetition,
 }
 
 impl Purpose {
     /// The fewest blocks that a plan for it has, unless the user gave a number.
     pub fn least_blocks(self) -> u32 {
         match self {
-            Purpose::Usual | Purpose::FirstLook => LEAST_BLOCKS,
+            Purpose::Usual | Purpose::FirstLook | Purpose::Repetition => LEAST_BLOCKS,
             Purpose::Publication => PUBLISHED_BLOCKS,
         }
     }

@@ -15,12 +15,15 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "cause", rename_all = "kebab-case")]
 pub enum LittleCause {
-    /// The server closed connections, and making new ones (or waiting for requests that failed) took the time.
+    /// The server closed connections, and waiting for that and making new ones took the time.
     Reconnecting {
         /// Connections made over the whole load.
         opened: u64,
         /// Connections in the making on average; null in older records, which do not tell how long that took.
         connecting: Option<f64>,
+        /// Connections that were waiting for the server to close them on average, at the most that can have been: how
+        /// long each took is not recorded.
+        closing_at_most: f64,
     },
     /// Requests that failed held connections, and stand in no service time.
     Failures {
@@ -78,7 +81,10 @@ pub fn deviation(measured: &Measured, figures: &Figures, judge: &Judge<'_>) -> O
     }
     let in_flight = figures.throughput_per_second * time.mean_seconds;
     let missing = f64::from(connections) - in_flight;
-    let tolerated = settings.little_deviation * f64::from(connections);
+    // At the measurement's ends each connection may have one answer more or less than its time says, and all of them the
+    // same where they ask in step.
+    let one_each = f64::from(connections) / time.requests as f64;
+    let tolerated = settings.little_deviation.max(one_each) * f64::from(connections);
     (missing.abs() > tolerated).then(|| Deviation {
         connections,
         in_flight,
@@ -100,9 +106,17 @@ fn explanation(
     let held = failed as f64;
     if load.connections_opened > load.connections_peak {
         let opened = load.connections_opened;
-        let connecting = connecting(load);
-        let explained = connecting.is_none_or(|some| missing - some - held <= tolerated);
-        return explained.then_some(LittleCause::Reconnecting { opened, connecting });
+        let per_second = opened_per_second(load)?;
+        let mean = load.connect_time.mean();
+        let connecting = mean.map(|mean| per_second * mean.as_secs_f64());
+        let closing_at_most = per_second * settings.goodbye_seconds;
+        let left = missing - closing_at_most - held;
+        let explained = connecting.is_none_or(|some| left - some <= tolerated);
+        return explained.then_some(LittleCause::Reconnecting {
+            opened,
+            connecting,
+            closing_at_most,
+        });
     }
     if missing - held <= tolerated {
         return Some(LittleCause::Failures { failed });
@@ -113,15 +127,14 @@ fn explanation(
     uneven.then_some(LittleCause::Uneven { least, most })
 }
 
-/// Connections in the making on average over the measurement: how many were made, times how long each took. Both are
-/// known of the whole load, of which the measurement has the share of its answers.
-fn connecting(load: &Observation) -> Option<f64> {
-    let mean = load.connect_time.mean()?.as_secs_f64();
+/// Connections made per second of the measurement. How many were made is known of the whole load, of which the
+/// measurement has the share of its answers.
+fn opened_per_second(load: &Observation) -> Option<f64> {
     let window = load.window.as_secs_f64();
     let ended = load.total.ended();
     if window <= 0.0 || ended == 0 {
         return None;
     }
     let share = load.measured.ended() as f64 / ended as f64;
-    Some(load.connections_opened as f64 * share / window * mean)
+    Some(load.connections_opened as f64 * share / window)
 }

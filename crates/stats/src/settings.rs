@@ -38,11 +38,15 @@ pub struct Settings {
     /// A trial fails when a larger share of its ended requests failed on the way.
     pub transport_failures: f64,
     /// A closed loop's connections and `throughput × mean service time` may differ by this share of the connections.
-    /// Ends of the measurement and the histogram's digits make less than half of it.
+    /// The histogram's digits make a hundredth of it; the ends of the measurement more only where connections have fewer
+    /// than ten answers each, and then so much more is tolerated.
     pub little_deviation: f64,
     /// … which is asked only of a trial with so many verified answers, and at least one for each connection: the mean
     /// of fewer says little.
     pub little_answers: u64,
+    /// A server that closes connections may take up to so many seconds from an answer that announces it until it does:
+    /// then the generator closes itself (`GOODBYE` in `deadheat-load`). That wait stands in no histogram.
+    pub goodbye_seconds: f64,
     /// Of connections that were all held over the load, one had fewer answers than this share of another's: the server
     /// lets some wait while it serves others, and their requests stand in no service time.
     pub uneven: f64,
@@ -75,6 +79,7 @@ impl Default for Settings {
             transport_failures: 0.001,
             little_deviation: 0.10,
             little_answers: 100,
+            goodbye_seconds: 0.2,
             uneven: 0.5,
             uneven_answers: 100,
             steady_change: 0.10,

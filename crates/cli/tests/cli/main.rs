@@ -22,6 +22,7 @@ mod load_tls;
 mod load_wrong;
 mod manifests;
 mod new_stack;
+mod planning;
 mod preparing;
 mod published;
 mod reporting;

@@ -201,20 +201,22 @@ fn noise(other_cpu: f64, steal: f64) -> String {
     )
 }
 
-fn cause(because: &LittleCause) -> String {
+fn cause(because: &LittleCause, connections: u32) -> String {
     match because {
         LittleCause::Reconnecting {
             opened,
             connecting: Some(connecting),
+            closing_at_most,
         } => format!(
-            "{} connections were made, {} of them at a time",
+            "the server closed connections; {} were made, {} in the making at a time, and up to {} waited for their end",
             count(*opened),
-            figure(*connecting)
+            figure(*connecting),
+            figure(closing_at_most.min(f64::from(connections)))
         ),
-        LittleCause::Reconnecting {
-            opened,
-            connecting: None,
-        } => format!("{} connections were made", count(*opened)),
+        LittleCause::Reconnecting { opened, .. } => format!(
+            "the server closed connections; {} were made",
+            count(*opened)
+        ),
         LittleCause::Failures { failed } => {
             format!("{} failed", counted(*failed as usize, "request"))
         }
@@ -233,7 +235,11 @@ pub fn flag(flag: &Flag) -> String {
             connections,
             in_flight,
             because,
-        } => format!("{}: {}", little(*connections, *in_flight), cause(because)),
+        } => format!(
+            "{}: {}",
+            little(*connections, *in_flight),
+            cause(because, *connections)
+        ),
         Flag::Disturbed { other_cpu, steal } => {
             format!("disturbed: {}", noise(*other_cpu, *steal))
         }

@@ -2,7 +2,7 @@
 
 use std::{io::Write, process::ExitCode};
 
-use deadheat_runner::services::upstream;
+use deadheat_runner::services::{null, upstream};
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -12,6 +12,9 @@ fn main() -> ExitCode {
         }
         Some(upstream::COMMAND) => upstream::ServeOptions::from_args(args)
             .and_then(|options| upstream::serve(&options).map(|never| match never {}))
+            .map_err(|error| error.to_string()),
+        Some(null::COMMAND) => null::ServeOptions::from_args(args)
+            .and_then(|options| null::serve(&options).map(|never| match never {}))
             .map_err(|error| error.to_string()),
         other => Err(format!("no such hidden command: {other:?}")),
     };

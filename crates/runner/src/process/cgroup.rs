@@ -48,6 +48,15 @@ impl CpuGroup {
             .open(self.path.join("cgroup.procs"))
     }
 
+    /// The processes in the group now.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn processes(&self) -> io::Result<Vec<u32>> {
+        let text = fs::read_to_string(self.path.join("cgroup.procs"))?;
+        Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
+    }
+
     /// How this group counts.
     pub fn source(&self) -> CpuSource {
         self.source

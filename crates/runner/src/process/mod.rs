@@ -18,4 +18,4 @@ pub use log::log_tail;
 pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
 pub use supervisor::supervise;
 pub use sys::{is_root, pin_current_thread, pin_threads_of, ticks, usable_cpus};
-pub use tree::{ProcessStat, descendants, read_stat};
+pub use tree::{ProcessStat, Snapshot, descendants, read_stat};

@@ -1,6 +1,6 @@
 //! Process trees as `/proc` shows them.
 
-use std::{collections::HashMap, fs};
+use std::{collections::HashMap, fs, io::Read};
 
 /// What `/proc/<pid>/stat` says of a process (proc_pid_stat(5)). Times are in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +36,25 @@ pub struct Reaped {
 
 /// Reads a process's state; `None` when it is gone.
 pub fn read_stat(pid: u32) -> Option<ProcessStat> {
-    parse_stat(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    // In one call, because there are many processes: the file is shorter than this, and has no size of its own.
+    let mut bytes = [0; 2048];
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let length = file.read(&mut bytes).ok()?;
+    // A name may be cut within a character.
+    parse_stat(pid, &String::from_utf8_lossy(&bytes[..length]))
 }
 
 fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     // The command's name stands in parentheses and may hold any character, so fields start after the last one.
     let rest = text.rsplit_once(')')?.1;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    // Field 3 of the manual (state) is index 0 here.
-    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let mut words = rest.split_ascii_whitespace();
+    let state = *words.next()?.as_bytes().first()?;
+    // From field 4 of the manual (the parent) to field 20 (the threads).
+    let mut numbers = [None; 17];
+    for (number, word) in numbers.iter_mut().zip(words) {
+        *number = word.parse::<u64>().ok();
+    }
+    let number = |field: usize| numbers.get(field - 4).copied().flatten();
     let children = Reaped {
         minor_faults: number(11)?,
         major_faults: number(13)?,
@@ -53,7 +63,7 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     Some(ProcessStat {
         pid,
         parent: number(4)? as u32,
-        state: *fields.first()?.as_bytes().first()?,
+        state,
         minor_faults: number(10)? + children.minor_faults,
         major_faults: number(12)? + children.major_faults,
         cpu_ticks: number(14)? + number(15)? + children.cpu_ticks,
@@ -62,29 +72,65 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     })
 }
 
-/// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
-pub fn descendants(root: u32) -> Vec<ProcessStat> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let pids = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut by_parent: HashMap<u32, Vec<ProcessStat>> = HashMap::new();
-    for stat in pids.filter_map(read_stat) {
-        by_parent.entry(stat.parent).or_default().push(stat);
+/// All processes at about one moment. Reading them takes some 10 µs each, so that who needs several trees reads once.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    by_parent: HashMap<u32, Vec<ProcessStat>>,
+}
+
+impl Snapshot {
+    /// Reads all processes that can be seen from here; none when `/proc` cannot be read.
+    pub fn take() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter_map(read_stat).collect()
     }
-    let mut found = Vec::new();
-    let mut open = vec![root];
-    while let Some(parent) = open.pop() {
-        for stat in by_parent.remove(&parent).unwrap_or_default() {
-            open.push(stat.pid);
-            if stat.state != b'Z' {
-                found.push(stat);
+
+    /// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
+    pub fn descendants(&self, root: u32) -> Vec<ProcessStat> {
+        let mut all = self.tree(root);
+        all.retain(|stat| stat.state != b'Z');
+        all
+    }
+
+    /// Every descendant of `root` (not `root` itself), zombies too.
+    pub fn tree(&self, root: u32) -> Vec<ProcessStat> {
+        let mut found = Vec::new();
+        let mut open = vec![root];
+        while let Some(parent) = open.pop() {
+            for stat in self.by_parent.get(&parent).into_iter().flatten() {
+                open.push(stat.pid);
+                found.push(*stat);
             }
         }
+        found
     }
-    found
+
+    /// One process.
+    pub fn find(&self, pid: u32) -> Option<&ProcessStat> {
+        self.all().find(|stat| stat.pid == pid)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &ProcessStat> {
+        self.by_parent.values().flatten()
+    }
+}
+
+impl FromIterator<ProcessStat> for Snapshot {
+    fn from_iter<T: IntoIterator<Item = ProcessStat>>(stats: T) -> Self {
+        let mut snapshot = Self::default();
+        for stat in stats {
+            let siblings = snapshot.by_parent.entry(stat.parent).or_default();
+            siblings.push(stat);
+        }
+        snapshot
+    }
+}
+
+/// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
+pub fn descendants(root: u32) -> Vec<ProcessStat> {
+    Snapshot::take().descendants(root)
 }
 
 #[cfg(test)]

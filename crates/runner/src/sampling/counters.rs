@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Tree;
-use crate::process::{descendants, read_stat, ticks};
+use crate::process::{Snapshot, ticks};
 
 /// Totals over a tree, from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Reads the totals. Faults and, without a control group, CPU time are what living processes used, each with
-    /// the children that it waited for, and what the supervisor inherited: so an ended child is counted once.
-    pub(super) fn read(tree: &Tree) -> Self {
+    /// Reads the totals. Faults and, without a control group, CPU time are what the processes that there are used,
+    /// each with the children that it waited for, and what the supervisor inherited: so an ended child is counted once.
+    pub(super) fn read(tree: &Tree, processes: &Snapshot) -> Self {
         let mut total = Self::default();
         let mut cpu_ticks = 0;
-        for stat in descendants(tree.supervisor) {
+        for stat in processes.tree(tree.supervisor) {
             total.minor_faults += stat.minor_faults;
             total.major_faults += stat.major_faults;
             cpu_ticks += stat.cpu_ticks;
         }
-        if let Some(supervisor) = read_stat(tree.supervisor) {
+        if let Some(supervisor) = processes.find(tree.supervisor) {
             total.minor_faults += supervisor.children.minor_faults;
             total.major_faults += supervisor.children.major_faults;
             cpu_ticks += supervisor.children.cpu_ticks;

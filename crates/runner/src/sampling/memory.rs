@@ -3,32 +3,10 @@
 
 use std::fs;
 
-use crate::process::descendants;
-
-/// A tree's memory and size at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TreeMemory {
-    /// Proportional set size of all processes, in bytes.
-    pub(super) pss_bytes: u64,
-    /// Processes.
-    pub(super) processes: u32,
-    /// Threads.
-    pub(super) threads: u32,
-}
-
-/// The memory of the descendants of `supervisor`.
-pub(super) fn tree_memory(supervisor: u32) -> TreeMemory {
-    let mut total = TreeMemory::default();
-    for stat in descendants(supervisor) {
-        // A process that ended since it was listed has no memory any more.
-        let Some(pss) = read_pss(stat.pid) else {
-            continue;
-        };
-        total.pss_bytes += pss;
-        total.processes += 1;
-        total.threads += stat.threads;
-    }
-    total
+/// The proportional set size of all `processes`, in bytes; `None` when none of them is there (any more).
+pub(super) fn pss_bytes(processes: &[u32]) -> Option<u64> {
+    let sizes = processes.iter().filter_map(|pid| read_pss(*pid));
+    sizes.reduce(|sum, size| sum + size)
 }
 
 fn read_pss(pid: u32) -> Option<u64> {
@@ -59,9 +37,11 @@ mod tests {
             .arg("30")
             .spawn()
             .unwrap();
-        let memory = tree_memory(std::process::id());
+        let one = pss_bytes(&[child.id()]);
+        let two = pss_bytes(&[child.id(), child.id()]);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(memory.processes >= 1 && memory.pss_bytes > 0, "{memory:?}");
+        assert!(two > one && one > Some(0), "{two:?} {one:?}");
+        assert_eq!(pss_bytes(&[child.id()]), None, "it is gone");
     }
 }

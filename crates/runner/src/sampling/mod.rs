@@ -3,6 +3,8 @@
 mod counters;
 mod memory;
 mod noise;
+mod pace;
+mod pressure;
 mod switches;
 
 use std::{
@@ -19,17 +21,23 @@ use deadheat_model::{
     trial::{CpuSource, Noise, Resources},
 };
 
-use self::{counters::Counters, memory::tree_memory, noise::CpuClock, switches::Switches};
-use crate::process::{CpuGroup, Supervised};
-
-/// How often memory, threads and context switches are looked at. Reading PSS walks the page tables of every
-/// process of the tree, so more often would be a load of its own.
-pub const INTERVAL: Duration = Duration::from_millis(250);
+pub use self::pace::INTERVAL;
+use self::{
+    counters::Counters,
+    memory::pss_bytes,
+    noise::CpuClock,
+    pace::{Stopwatch, pause, thread_cpu},
+    pressure::PressureClock,
+    switches::Switches,
+};
+use crate::process::{CpuGroup, Snapshot, Supervised, descendants};
 
 /// Samples one process tree during one measurement.
 pub struct Sampler {
     tree: Tree,
     pss_idle: u64,
+    /// CPU time that the sample of the idle server took.
+    cost: Duration,
     pinning: Pinning,
     begun: Option<Begun>,
 }
@@ -41,13 +49,28 @@ struct Tree {
     group: Option<CpuGroup>,
 }
 
+impl Tree {
+    /// Its processes. A control group knows its own; without one, all of the machine have to be looked at.
+    fn processes(&self) -> Vec<u32> {
+        let group = self.group.as_ref();
+        let members = group.and_then(|group| group.processes().ok());
+        members.unwrap_or_else(|| {
+            let stats = descendants(self.supervisor).into_iter();
+            stats.map(|stat| stat.pid).collect()
+        })
+    }
+}
+
 struct Begun {
     at: Instant,
     counters: Counters,
     clock: CpuClock,
+    pressure: Option<PressureClock>,
     series: Arc<Mutex<Series>>,
     stop: Sender<()>,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Duration>,
+    /// CPU time that beginning took.
+    cost: Duration,
 }
 
 /// What the sampling thread gathers.
@@ -59,19 +82,39 @@ struct Series {
     processes: u32,
     threads: u32,
     switches: Switches,
+    generator: Switches,
+    /// When the last sample ended, and how long a pause it needs.
+    rests: Option<(Instant, Duration)>,
 }
 
 impl Series {
-    fn sample(&mut self, supervisor: u32) {
-        let memory = tree_memory(supervisor);
-        if memory.processes > 0 {
-            self.pss_sum += memory.pss_bytes;
-            self.pss_peak = self.pss_peak.max(memory.pss_bytes);
+    /// Looks at memory and threads; how long a pause that needs.
+    fn sample(&mut self, tree: &Tree) -> Duration {
+        let watch = Stopwatch::start();
+        let processes = tree.processes();
+        if let Some(pss) = pss_bytes(&processes) {
+            self.pss_sum += pss;
+            self.pss_peak = self.pss_peak.max(pss);
             self.samples += 1;
         }
-        self.processes = self.processes.max(memory.processes);
-        self.threads = self.threads.max(memory.threads);
-        self.switches.update(supervisor);
+        self.look_at_threads(&processes);
+        let rest = pause(watch.cpu());
+        self.rests = Some((Instant::now(), rest));
+        rest
+    }
+
+    fn look_at_threads(&mut self, processes: &[u32]) {
+        self.processes = self.processes.max(processes.len() as u32);
+        self.threads = self.threads.max(self.switches.update(processes));
+        let own = [std::process::id()];
+        let is_worker: fn(&str) -> bool = |name| name.starts_with("load-");
+        self.generator.update_named(&own, is_worker);
+    }
+
+    /// Whether the pause after the last sample is over.
+    fn is_rested(&self) -> bool {
+        self.rests
+            .is_none_or(|(since, rest)| since.elapsed() >= rest)
     }
 }
 
@@ -82,8 +125,11 @@ impl Sampler {
             supervisor: server.supervisor_pid(),
             group: server.group().cloned(),
         };
+        let watch = Stopwatch::start();
+        let pss_idle = pss_bytes(&tree.processes()).unwrap_or(0);
         Self {
-            pss_idle: tree_memory(tree.supervisor).pss_bytes,
+            pss_idle,
+            cost: watch.cpu(),
             tree,
             pinning: pinning.clone(),
             begun: None,
@@ -92,39 +138,63 @@ impl Sampler {
 
     /// The measurement begins.
     pub fn begin(&mut self) {
+        let watch = Stopwatch::start();
         let mut series = Series::default();
-        series.sample(self.tree.supervisor);
+        series.look_at_threads(&self.tree.processes());
         series.switches.forget_the_past();
+        series.generator.forget_the_past();
         let series = Arc::new(Mutex::new(series));
         let (stop, stopped) = channel();
-        let (shared, supervisor) = (Arc::clone(&series), self.tree.supervisor);
+        let (shared, tree) = (Arc::clone(&series), self.tree.clone());
+        // The first sample will be no cheaper than that of the idle server.
+        let mut rest = pause(self.cost);
         let thread = std::thread::spawn(move || {
-            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                lock(&shared).sample(supervisor);
+            while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
+                rest = lock(&shared).sample(&tree);
             }
+            thread_cpu()
         });
+        let processes = Snapshot::take();
         self.begun = Some(Begun {
             at: Instant::now(),
-            counters: Counters::read(&self.tree),
-            clock: CpuClock::read(),
+            counters: Counters::read(&self.tree, &processes),
+            clock: CpuClock::read(&processes),
+            pressure: PressureClock::read(),
             series,
             stop,
             thread,
+            cost: watch.cpu(),
         });
     }
 
     /// The measurement has ended: what was used since [`Sampler::begin`]; `None` if that was never called.
     pub fn end(&mut self) -> Option<(Resources, Noise)> {
         let begun = self.begun.take()?;
-        let used = Counters::read(&self.tree).since(&begun.counters);
+        let watch = Stopwatch::start();
+        let processes = Snapshot::take();
+        let used = Counters::read(&self.tree, &processes).since(&begun.counters);
         let span = begun.at.elapsed();
-        let noise = CpuClock::read().noise_since(&begun.clock, &self.pinning, used.cpu);
+        let noise = CpuClock::read(&processes).noise_since(&begun.clock, &self.pinning, used.cpu);
+        let pressure = PressureClock::read()
+            .zip(begun.pressure)
+            .map(|(now, then)| now.since(&then));
         // The thread may have ended by a panic only, and then its samples so far still count.
         let _ = begun.stop.send(());
-        let _ = begun.thread.join();
+        let sampling = begun.thread.join().unwrap_or_default();
         let mut series = lock(&begun.series);
-        series.sample(self.tree.supervisor);
+        if series.is_rested() {
+            series.sample(&self.tree);
+        } else {
+            series.look_at_threads(&self.tree.processes());
+        }
         let (voluntary_switches, involuntary_switches) = series.switches.totals();
+        let generator = &series.generator;
+        let noise = Noise {
+            pressure,
+            generator_involuntary_switches: (!generator.is_empty()).then(|| generator.totals().1),
+            sampler_cpu_seconds: Some((begun.cost + sampling + watch.cpu()).as_secs_f64()),
+            ..noise
+        };
         let resources = Resources {
             cpu_source: self
                 .tree

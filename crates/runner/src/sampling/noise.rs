@@ -4,20 +4,24 @@ use std::{collections::BTreeMap, fs, time::Duration};
 
 use deadheat_model::{plan::Pinning, trial::Noise};
 
-use crate::process::{descendants, read_stat, ticks};
+use crate::process::{Snapshot, ticks};
 
-/// CPU time of the whole machine, CPU by CPU, and of Deadheat with everything that it started, since their start.
+/// CPU time of the whole machine, CPU by CPU, of Deadheat with everything that it started, and of all other processes
+/// that can be seen, since their start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CpuClock {
     all: Ticks,
     each: BTreeMap<usize, Ticks>,
     ours: u64,
+    others: u64,
 }
 
 /// CPU time in clock ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
     busy: u64,
+    /// The part of `busy` that the kernel spent on interrupts, network packets among them.
+    interrupts: u64,
     idle: u64,
     steal: u64,
 }
@@ -26,6 +30,7 @@ impl Ticks {
     fn since(self, earlier: Self) -> Self {
         Self {
             busy: self.busy.saturating_sub(earlier.busy),
+            interrupts: self.interrupts.saturating_sub(earlier.interrupts),
             idle: self.idle.saturating_sub(earlier.idle),
             steal: self.steal.saturating_sub(earlier.steal),
         }
@@ -38,13 +43,16 @@ impl Ticks {
 
 impl CpuClock {
     /// Reads the clock; what cannot be read counts as nothing.
-    pub(super) fn read() -> Self {
+    pub(super) fn read(processes: &Snapshot) -> Self {
         let own = std::process::id();
-        let tree = descendants(own);
+        let tree = processes.tree(own);
         let tree: u64 = tree.iter().map(|stat| stat.cpu_ticks).sum();
+        let ours = tree + processes.find(own).map_or(0, |stat| stat.cpu_ticks);
+        let all: u64 = processes.all().map(|stat| stat.cpu_ticks).sum();
         let text = fs::read_to_string("/proc/stat").unwrap_or_default();
         Self {
-            ours: tree + read_stat(own).map_or(0, |stat| stat.cpu_ticks),
+            ours,
+            others: all.saturating_sub(ours),
             ..parse(&text)
         }
     }
@@ -66,7 +74,7 @@ impl CpuClock {
         Noise {
             steal_share: all.steal as f64 / all.total(),
             idle_share: all.idle as f64 / all.total(),
-            other_cpu_seconds: (ticks(all.busy).as_secs_f64() - ours).max(0.0),
+            other_cpu_seconds: self.others_since(earlier),
             server_cpus_busy: server.map(|cpus| self.busy_since(earlier, cpus)),
             // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
             generator_cpus_busy: generator.map(|cpus| {
@@ -80,6 +88,21 @@ impl CpuClock {
             }),
             ..Noise::default()
         }
+    }
+
+    /// CPU seconds that others used since `earlier`.
+    ///
+    /// What the machine did beside Deadheat's processes is theirs; but the kernel's work for our own packets may be in
+    /// the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`), and nothing tells which.
+    /// So there are two bounds, with that time and without; between them stands what the processes say that can be
+    /// seen, which are not all of them in a container.
+    fn others_since(&self, earlier: &Self) -> f64 {
+        let all = self.all.since(earlier.all);
+        let ours = self.ours.saturating_sub(earlier.ours);
+        let most = all.busy.saturating_sub(ours);
+        let least = (all.busy - all.interrupts).saturating_sub(ours);
+        let seen = self.others.saturating_sub(earlier.others);
+        ticks(seen.clamp(least, most)).as_secs_f64()
     }
 
     /// The time that went by on all of `cpus` together.
@@ -131,6 +154,7 @@ fn parse_ticks(text: &str) -> Option<Ticks> {
     };
     Some(Ticks {
         busy: user + nice + system + irq + soft_irq,
+        interrupts: irq + soft_irq,
         idle: idle + io_wait,
         steal,
     })
@@ -139,6 +163,7 @@ fn parse_ticks(text: &str) -> Option<Ticks> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::ProcessStat;
 
     const OFF: Pinning = Pinning::Off { cpus: Vec::new() };
 
@@ -154,6 +179,59 @@ mod tests {
             (noise.server_cpus_busy, noise.generator_cpus_busy),
             (None, None)
         );
+    }
+
+    #[test]
+    fn interrupts_for_our_own_packets_are_not_others_work_however_the_kernel_counts_them() {
+        let others = |ours, seen, after: &str| {
+            let before = parse("cpu  0 0 0 0 0 0 0 0\n");
+            let clock = CpuClock {
+                ours,
+                others: seen,
+                ..parse(after)
+            };
+            let seconds = clock
+                .noise_since(&before, &OFF, Duration::ZERO)
+                .other_cpu_seconds;
+            seconds / ticks(1).as_secs_f64()
+        };
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}");
+        // 100 ticks of ours, 20 of them on packets, and nobody else: beside our processes' time, or in it.
+        near(others(80, 0, "cpu  60 0 20 80 0 0 20 0\n"), 0.0);
+        near(others(100, 0, "cpu  60 0 20 80 0 0 20 0\n"), 0.0);
+        // The same with 30 ticks of another program that can be seen.
+        near(others(80, 30, "cpu  90 0 20 50 0 0 20 0\n"), 30.0);
+        near(others(100, 30, "cpu  90 0 20 50 0 0 20 0\n"), 30.0);
+        // One that cannot: no less than what is sure.
+        near(others(80, 0, "cpu  90 0 20 50 0 0 20 0\n"), 30.0);
+        near(others(100, 0, "cpu  90 0 20 50 0 0 20 0\n"), 10.0);
+        // Processes that were seen to use more than there was.
+        near(others(100, 99, "cpu  90 0 20 50 0 0 20 0\n"), 30.0);
+    }
+
+    #[test]
+    fn what_this_process_and_its_children_do_is_ours_and_the_rest_is_not() {
+        let own = std::process::id();
+        let clock = CpuClock::read(&Snapshot::take());
+        let stat = |pid, parent, state, cpu_ticks| ProcessStat {
+            pid,
+            parent,
+            state,
+            cpu_ticks,
+            ..crate::process::read_stat(own).unwrap()
+        };
+        let far = u32::MAX - 10;
+        let processes: Snapshot = [
+            stat(own, 1, b'R', 1),
+            stat(far, own, b'S', 20),
+            stat(far + 1, far, b'Z', 300),
+            stat(far + 2, 1, b'S', 4000),
+        ]
+        .into_iter()
+        .collect();
+        let made = CpuClock::read(&processes);
+        assert_eq!((made.ours, made.others), (321, 4000));
+        assert!(clock.others > 0, "this machine has other processes");
     }
 
     #[test]

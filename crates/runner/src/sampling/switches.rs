@@ -3,8 +3,6 @@
 
 use std::{collections::HashMap, fs};
 
-use crate::process::descendants;
-
 /// The last figures seen, by thread.
 #[derive(Debug, Default)]
 pub(super) struct Switches {
@@ -18,22 +16,32 @@ struct Seen {
 }
 
 impl Switches {
-    /// Looks at every thread of the descendants of `supervisor`.
-    pub(super) fn update(&mut self, supervisor: u32) {
-        for process in descendants(supervisor) {
-            let Ok(tasks) = fs::read_dir(format!("/proc/{}/task", process.pid)) else {
-                continue;
-            };
-            for task in tasks.flatten() {
+    /// Looks at every thread of `processes`; how many there are.
+    pub(super) fn update(&mut self, processes: &[u32]) -> u32 {
+        self.update_named(processes, |_| true)
+    }
+
+    /// Looks at the threads of `processes` whose names are `wanted`; how many there are.
+    pub(super) fn update_named(&mut self, processes: &[u32], wanted: fn(&str) -> bool) -> u32 {
+        let mut seen = 0;
+        for process in processes {
+            let tasks = fs::read_dir(format!("/proc/{process}/task"));
+            for task in tasks.into_iter().flatten().flatten() {
                 let thread = task.file_name().to_str().and_then(|name| name.parse().ok());
-                let text = fs::read_to_string(task.path().join("status"));
-                if let (Some(thread), Some(last)) =
-                    (thread, text.ok().and_then(|text| parse(&text)))
-                {
+                let text = fs::read_to_string(task.path().join("status")).ok();
+                let found = text.and_then(|text| wanted(name(&text)?).then(|| parse(&text))?);
+                if let (Some(thread), Some(last)) = (thread, found) {
                     self.threads.entry(thread).or_default().last = last;
+                    seen += 1;
                 }
             }
         }
+        seen
+    }
+
+    /// Whether no thread was ever seen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.threads.is_empty()
     }
 
     /// What was seen so far does not count: the measurement begins now.
@@ -56,6 +64,10 @@ impl Switches {
     }
 }
 
+fn name(status: &str) -> Option<&str> {
+    Some(status.strip_prefix("Name:")?.lines().next()?.trim())
+}
+
 fn parse(status: &str) -> Option<(u64, u64)> {
     let value = |key: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(key))?;
@@ -75,6 +87,32 @@ mod tests {
     fn reads_both_kinds() {
         let text = "Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n";
         assert_eq!(parse(text), Some((12, 3)));
+    }
+
+    #[test]
+    fn threads_are_chosen_by_their_names() {
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let (begun, begin) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("chosen-0".to_owned());
+        let thread = thread.spawn(move || {
+            begun.send(()).unwrap();
+            stopped.recv()
+        });
+        begin.recv().unwrap();
+        let own = [std::process::id()];
+        let mut switches = Switches::default();
+        assert_eq!(
+            switches.update_named(&own, |name| name.starts_with("chosen-")),
+            1
+        );
+        assert_eq!(
+            switches.update_named(&own, |name| name.starts_with("nobody-")),
+            0
+        );
+        assert!(switches.totals() > (0, 0), "it waits, so it has switched");
+        assert!(Switches::default().update(&own) >= 2);
+        drop(stop);
+        thread.unwrap().join().unwrap().unwrap_err();
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! What workloads need beside the stack: a seeded PostgreSQL and an upstream that answers slowly.
+//! What a session needs beside the stacks: a seeded PostgreSQL, an upstream that answers slowly, and a server that does
+//! nothing but answer.
 //!
-//! Both run under a supervisor of their own, listen on loopback only, and leave nothing behind.
+//! All run under a supervisor of their own, listen on loopback only, and leave nothing behind.
 
 mod error;
+pub mod null;
 pub mod postgres;
 pub mod upstream;
 

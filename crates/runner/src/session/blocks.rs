@@ -16,6 +16,7 @@ use deadheat_model::{
 
 use super::{
     AfterBlock, SessionError, SessionOptions,
+    ceiling::Ceiling,
     cpus::server_cpus,
     folder::{SessionFolder, now},
     journal::Journal,
@@ -25,7 +26,7 @@ use super::{
     remaining::{Due, left, void},
     server::Launch,
     subject::{Subject, find},
-    trial::{self, TrialRequest, TrialRun},
+    trial::{self, Checks, TrialRequest, TrialRun},
 };
 use crate::verify::Fixtures;
 
@@ -147,6 +148,23 @@ impl Measuring<'_> {
             let reason = format!("{} is planned but was not selected", due.cell);
             return Some(Kept::not_started(Vec::new(), reason));
         };
+        let ceiling;
+        let (target, checks) = match target {
+            Some(target) => {
+                let plaintext = self.options.plaintext.as_ref();
+                let readiness = Readiness::of(plaintext, target, workload, point);
+                (target, Checks::Oracle(readiness))
+            }
+            None => {
+                let program = &self.options.supervision.program;
+                let folder = self.folder.path();
+                match Ceiling::of(program, folder, workload, point, self.fixtures, plan.seed) {
+                    Ok(made) => ceiling = made,
+                    Err(reason) => return Some(Kept::not_started(Vec::new(), reason)),
+                }
+                (&ceiling.target, Checks::Canned(&ceiling.canned))
+            }
+        };
         let offered_per_second = match &point.open {
             None => None,
             Some(open) => match rate(&self.record, &due.cell, open) {
@@ -160,6 +178,7 @@ impl Measuring<'_> {
         let (pinned, cpus) = server_cpus(target, &plan.pinning);
         let request = TrialRequest {
             target,
+            checks,
             workload,
             point,
             launch: Launch {
@@ -180,8 +199,7 @@ impl Measuring<'_> {
             offered_per_second,
             seed: plan.seed ^ u64::from(block),
         };
-        let readiness = Readiness::of(self.options.plaintext.as_ref(), target, workload, point);
-        let run = trial::run(&request, self.fixtures, &readiness, self.interrupt)?;
+        let run = trial::run(&request, self.fixtures, self.interrupt)?;
         Some(Kept {
             run,
             warm_up: request.warm_up,

@@ -83,7 +83,7 @@ pub(super) fn now() -> String {
 
 /// The commit of the stacks' sources, with `-dirty` when there are changes. A stack as it was at another revision lies
 /// in no checkout, and has its commit in its name.
-pub(super) fn commit_of(options: &SessionOptions) -> Option<String> {
+pub fn commit_of(options: &SessionOptions) -> Option<String> {
     let mut targets = options.targets.iter();
     targets.find_map(|target| commit_at(&target.stack.dir))
 }

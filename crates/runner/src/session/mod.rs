@@ -1,6 +1,8 @@
 //! A session: prepare every stack, then randomised complete blocks of trials, each of them kept as soon as it ends.
 
+mod available;
 mod blocks;
+mod ceiling;
 pub mod comparison;
 mod cpus;
 mod error;
@@ -30,21 +32,23 @@ use deadheat_model::{
     trial::Phase,
 };
 
+pub use self::{
+    available::available,
+    cpus::share_out,
+    error::SessionError,
+    folder::commit_of,
+    journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
+    machine::describe_machine,
+    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
+    planner::{Participant, warm_up},
+    preparation::Passed,
+};
 use self::{
     blocks::Measuring,
     folder::SessionFolder,
     journal::Journal,
     preparation::{Prepared, Preparing},
     services::Services,
-};
-pub use self::{
-    cpus::share_out,
-    error::SessionError,
-    journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
-    machine::describe_machine,
-    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
-    planner::{Participant, warm_up},
-    preparation::Passed,
 };
 use crate::{
     manifest::SelectedWorkload,

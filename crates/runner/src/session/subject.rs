@@ -8,8 +8,8 @@ use super::{SelectedTarget, SessionOptions, remaining::point};
 
 /// What a trial measures.
 pub(super) struct Subject<'a> {
-    /// The stack that is started, under its variant.
-    pub(super) target: &'a SelectedTarget,
+    /// The stack that is started, under its variant; `None`: the null server.
+    pub(super) target: Option<&'a SelectedTarget>,
     /// The workload.
     pub(super) workload: &'a WorkloadManifest,
     /// The load point.
@@ -24,13 +24,17 @@ pub(super) fn find<'a>(
     plan: &'a Plan,
     cell: &Cell,
 ) -> Option<Subject<'a>> {
-    // The twin is its original in everything but its name.
-    let twin = plan.controls.twin.as_ref();
-    let started = twin
-        .filter(|twin| twin.name == cell.target)
-        .map_or(&cell.target, |twin| &twin.of);
-    let mut targets = options.targets.iter();
-    let target = targets.find(|one| one.target == *started)?;
+    let target = if plan.controls.null_server.as_ref() == Some(&cell.target) {
+        None
+    } else {
+        // The twin is its original in everything but its name.
+        let twin = plan.controls.twin.as_ref();
+        let started = twin
+            .filter(|twin| twin.name == cell.target)
+            .map_or(&cell.target, |twin| &twin.of);
+        let mut targets = options.targets.iter();
+        Some(targets.find(|one| one.target == *started)?)
+    };
     let mut workloads = options.workloads.iter();
     let workload = workloads.find(|one| one.manifest.id == cell.workload)?;
     let mut planned = plan.workloads.iter();

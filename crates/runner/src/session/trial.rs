@@ -16,12 +16,12 @@ use deadheat_model::{
 
 use super::{
     SelectedTarget,
-    readiness::Readiness,
+    readiness::{self, Readiness},
     server::{Launch, Server, StartError},
 };
 use crate::{
     sampling::Sampler,
-    verify::{Declared, Depth, Fault, Fixtures, Verifier},
+    verify::{Canned, Declared, Depth, Fault, Fixtures, Verifier},
 };
 
 /// The width of the bins of the time series.
@@ -33,6 +33,8 @@ const RAMP: Duration = crate::services::upstream::DELAY;
 pub struct TrialRequest<'a> {
     /// The stack, under its variant.
     pub target: &'a SelectedTarget,
+    /// How its answers are checked.
+    pub checks: Checks<'a>,
     /// The workload.
     pub workload: &'a WorkloadManifest,
     /// The load point.
@@ -51,6 +53,26 @@ pub struct TrialRequest<'a> {
     pub seed: u64,
 }
 
+/// How answers are checked.
+pub enum Checks<'a> {
+    /// By the workload's oracle; ready is who answers this question.
+    Oracle(Readiness),
+    /// Against one answer that was told beforehand: the null server's.
+    Canned(&'a Canned),
+}
+
+impl Checks<'_> {
+    /// Asks a server once whether it is ready.
+    fn probe(&self, address: SocketAddr) -> Result<(), String> {
+        match self {
+            Checks::Oracle(readiness) => readiness.probe(address),
+            Checks::Canned(canned) => canned
+                .ask(address, readiness::ATTEMPT)
+                .map_err(|fault| fault.to_string()),
+        }
+    }
+}
+
 /// A trial that was run.
 pub struct TrialRun {
     /// The server's command.
@@ -65,10 +87,9 @@ pub struct TrialRun {
 pub fn run(
     request: &TrialRequest<'_>,
     fixtures: &mut Fixtures,
-    readiness: &Readiness,
     interrupt: &AtomicBool,
 ) -> Option<TrialRun> {
-    let mut probe = |address| readiness.probe(address);
+    let mut probe = |address| request.checks.probe(address);
     let mut server = match Server::start(&request.launch, fixtures, interrupt, &mut probe) {
         Ok(server) => server,
         Err(StartError::Interrupted) => return None,
@@ -120,9 +141,23 @@ fn measure(
     fixtures: &mut Fixtures,
     interrupt: &AtomicBool,
 ) -> Result<Measured, TrialFailure> {
-    let address = server.address;
     // Now, before anything but readiness was asked: this is its idle memory.
-    let mut sampler = Sampler::new(server.child(), request.pinning);
+    let sampler = Sampler::new(server.child(), request.pinning);
+    match &request.checks {
+        Checks::Oracle(_) => verified(request, server, sampler, fixtures, interrupt),
+        Checks::Canned(canned) => answered(request, canned, server, sampler, interrupt),
+    }
+}
+
+/// Measures a stack between two verifications.
+fn verified(
+    request: &TrialRequest<'_>,
+    server: &mut Server,
+    mut sampler: Sampler,
+    fixtures: &mut Fixtures,
+    interrupt: &AtomicBool,
+) -> Result<Measured, TrialFailure> {
+    let address = server.address;
     let mut verifier = Verifier::new(
         address,
         Declared::by(&request.target.stack.manifest, &request.target.target),
@@ -131,7 +166,6 @@ fn measure(
         fixtures,
         request.seed,
     );
-    let wrong = |server: &Server, phase, fault: Fault| server.failure(phase, fault.to_string());
     let verified_before = verifier
         .verify(Depth::Brief)
         .map_err(|fault| wrong(server, Phase::VerifyBefore, fault))?;
@@ -145,29 +179,17 @@ fn measure(
         .sessions()
         .map_err(|fault| wrong(server, Phase::Service, fault))?;
 
-    let spec = load_spec(request, address, exchanges);
-    let (load, sampled) = load_and_sample(&spec, &mut sampler, server, interrupt)?;
-    let with_load = |failure: TrialFailure| TrialFailure {
-        load: Some(Box::new(load.clone())),
-        ..failure
-    };
-    if let Some(exit) = server.child().exit() {
-        let reason = format!("{} {exit} under load", request.target.target);
-        return Err(with_load(server.failure(Phase::Load, reason)));
-    }
-    let Some((resources, noise)) = sampled else {
-        let reason = "the load ended before its measurement began".to_owned();
-        return Err(with_load(server.failure(Phase::Load, reason)));
-    };
+    let (load, resources, noise) = loaded(request, exchanges, server, &mut sampler, interrupt)?;
+    let after = |phase, fault| with_load(wrong(server, phase, fault), &load);
     verifier
         .check_service_count(counted, &load)
-        .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
+        .map_err(|fault| after(Phase::Load, fault))?;
     verifier
         .check_pool("users under load", sessions, load.total.succeeded)
-        .map_err(|fault| with_load(wrong(server, Phase::Load, fault)))?;
+        .map_err(|fault| after(Phase::Load, fault))?;
     let verified_after = verifier
         .verify(Depth::Brief)
-        .map_err(|fault| with_load(wrong(server, Phase::VerifyAfter, fault)))?;
+        .map_err(|fault| after(Phase::VerifyAfter, fault))?;
     Ok(Measured {
         ready: server.ready,
         verified_before,
@@ -176,6 +198,62 @@ fn measure(
         resources,
         noise,
     })
+}
+
+/// Measures a server that gives one answer, which is checked once before and once after.
+fn answered(
+    request: &TrialRequest<'_>,
+    canned: &Canned,
+    server: &mut Server,
+    mut sampler: Sampler,
+    interrupt: &AtomicBool,
+) -> Result<Measured, TrialFailure> {
+    let address = server.address;
+    let ask = || canned.ask(address, readiness::ATTEMPT);
+    ask().map_err(|fault| wrong(server, Phase::VerifyBefore, fault))?;
+    let exchanges = vec![canned.exchange.clone()];
+    let (load, resources, noise) = loaded(request, exchanges, server, &mut sampler, interrupt)?;
+    ask().map_err(|fault| with_load(wrong(server, Phase::VerifyAfter, fault), &load))?;
+    Ok(Measured {
+        ready: server.ready,
+        verified_before: 1,
+        verified_after: 1,
+        load,
+        resources,
+        noise,
+    })
+}
+
+fn wrong(server: &Server, phase: Phase, fault: Fault) -> TrialFailure {
+    server.failure(phase, fault.to_string())
+}
+
+fn with_load(failure: TrialFailure, load: &Observation) -> TrialFailure {
+    TrialFailure {
+        load: Some(Box::new(load.clone())),
+        ..failure
+    }
+}
+
+/// Loads a server that is there and stays there.
+fn loaded(
+    request: &TrialRequest<'_>,
+    exchanges: Vec<Exchange>,
+    server: &mut Server,
+    sampler: &mut Sampler,
+    interrupt: &AtomicBool,
+) -> Result<(Observation, Resources, Noise), TrialFailure> {
+    let spec = load_spec(request, server.address, exchanges);
+    let (load, sampled) = load_and_sample(&spec, sampler, server, interrupt)?;
+    if let Some(exit) = server.child().exit() {
+        let reason = format!("{} {exit} under load", request.target.target);
+        return Err(with_load(server.failure(Phase::Load, reason), &load));
+    }
+    let Some((resources, noise)) = sampled else {
+        let reason = "the load ended before its measurement began".to_owned();
+        return Err(with_load(server.failure(Phase::Load, reason), &load));
+    };
+    Ok((load, resources, noise))
 }
 
 type Sampled = Option<(Resources, Noise)>;

@@ -76,18 +76,25 @@ impl Verifier<'_> {
     pub(super) fn greetings_to_load(&mut self) -> Vec<Exchange> {
         (0..LOADED_NAMES)
             .map(|_| {
-                let name = ascii_name(&mut self.random, LOADED_LENGTH);
-                let bytes = format!("Hello, {name}!").into_bytes();
-                Exchange::new(
-                    post(&self.workload.path, Body::Sized(body_of(&name).into())),
-                    Expectation {
-                        status: StatusSet::just(200),
-                        length: Some(bytes.len() as u64),
-                        content: Some(Content::Exact { bytes }),
-                    },
-                )
+                let (request, content) = self.greeting_to_load();
+                let expect = Expectation {
+                    status: StatusSet::just(200),
+                    length: content.length(),
+                    content: Some(content),
+                };
+                Exchange::new(request, expect)
             })
             .collect()
+    }
+
+    /// A request with its answer, of the same weight as all others under load.
+    pub(super) fn greeting_to_load(&mut self) -> (RequestSpec, Content) {
+        let name = ascii_name(&mut self.random, LOADED_LENGTH);
+        let content = Content::Exact {
+            bytes: format!("Hello, {name}!").into_bytes(),
+        };
+        let body = Body::Sized(body_of(&name).into());
+        (post(&self.workload.path, body), content)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Whether a stack's answers are right: asked before and after the load, and what the load itself must expect.
 
 mod blob;
+mod canned;
 mod client;
 mod connections;
 mod crowd;
@@ -25,7 +26,7 @@ use deadheat_model::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub use self::{blob::Blob, client::Client, crowd::CONNECTIONS, fault::Fault};
+pub use self::{blob::Blob, canned::Canned, client::Client, crowd::CONNECTIONS, fault::Fault};
 use self::{
     fault::shown,
     question::{Question, Wanted},

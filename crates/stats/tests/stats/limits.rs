@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use deadheat_model::{CountHistogram, Failure, LatencyHistogram, Observation, TrialOutcome};
 use deadheat_stats::{
-    TrialAnalysis, analyse,
+    Settings, TrialAnalysis, analyse, analyse_with,
     limit::Limit,
     little::LittleCause,
     trial::Flag,
     verdict::{CellVerdict, TrialVerdict},
 };
 
-use crate::fixture::{Found, Session, histogram, measured};
+use crate::fixture::{Found, Session, good, histogram, measured};
 
 /// One trial of 10,000 answers over 50 connections, after a change to what the load saw.
 fn trial(change: impl Fn(&mut Observation)) -> TrialAnalysis {
@@ -96,17 +96,34 @@ fn making_connections_explains_what_is_missing() {
     let LittleCause::Reconnecting {
         opened: 12_000,
         connecting: Some(connecting),
+        closing_at_most,
     } = because(&closes)
     else {
         panic!("{:?}", closes.flags)
     };
     assert!((connecting - 25.0).abs() < 0.5, "{connecting}");
-    // At 1 ms each it is one connection: the others wait for the generator.
+    assert!((closing_at_most - 200.0).abs() < 0.5, "{closing_at_most}");
+    // Ten a second are ten times what each takes, with 0.2 s until the server closes: here 22, of 25.
+    let slow = trial(|load| {
+        half_idle(load);
+        reconnecting(load, 120, Duration::from_secs(2));
+    });
+    assert!(matches!(because(&slow), LittleCause::Reconnecting { .. }));
+    // And here 2: the others wait for the generator.
     let quick = trial(|load| {
         half_idle(load);
-        reconnecting(load, 12_000, Duration::from_millis(1));
+        reconnecting(load, 120, Duration::from_millis(1));
     });
     assert!(matches!(limits(&quick), [Limit::Little { .. }]));
+    // Of a server that is slow to close, that is the time.
+    let closing = trial(|load| {
+        half_idle(load);
+        reconnecting(load, 2_400, Duration::from_millis(1));
+    });
+    assert!(matches!(
+        because(&closing),
+        LittleCause::Reconnecting { .. }
+    ));
     // Older records do not tell, and then nobody is blamed.
     let unknown = trial(|load| {
         half_idle(load);
@@ -178,6 +195,16 @@ fn a_mean_of_few_answers_proves_nothing() {
     // 0.5 connections of 50 in flight, in both.
     assert!(matches!(limits(&few(100)), [Limit::Little { .. }]));
     assert!(limits(&few(80)).is_empty());
+    // Five answers for each connection, or four and six: at 42 in flight that is within one answer each.
+    let in_flight = |count: u64| {
+        trial(move |load| {
+            load.service_time = histogram(count, 42.0 / (count as f64 / 10.0));
+            load.measured.succeeded = count;
+            load.measured.issued = count;
+        })
+    };
+    assert!(limits(&in_flight(250)).is_empty());
+    assert!(matches!(limits(&in_flight(1_000)), [Limit::Little { .. }]));
 }
 
 #[test]
@@ -231,6 +258,20 @@ fn a_trial_too_short_to_be_checked_says_so() {
         [Flag::SteadinessUnknown { bins: 3, needed: 4 }]
     );
     assert_eq!(unknown.verdict, TrialVerdict::Counts);
+    let record = Session::new(1).workload("json", &[50]).stack("a");
+    let record = record.measured(1, |_, _| good(Found::at(1_000.0))).build();
+    let settings = Settings {
+        steady_bins: 21,
+        ..Settings::default()
+    };
+    let analysis = analyse_with(&record, settings);
+    assert_eq!(
+        analysis.groups[0].cells[0].trials[0].flags,
+        [Flag::SteadinessUnknown {
+            bins: 20,
+            needed: 21
+        }]
+    );
     // A bin that the end cut off is not a whole one.
     let cut = trial(|load| {
         load.bins.truncate(4);

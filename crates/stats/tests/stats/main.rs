@@ -13,5 +13,7 @@ mod published_fixture;
 mod reference;
 mod sequential;
 mod sessions;
+mod simulation;
+mod simulation_docs;
 mod versus;
 mod void;

@@ -110,6 +110,28 @@ proptest! {
     }
 
     #[test]
+    fn no_difference_is_below_the_noise_floor(rates in rates(), twins in prop::collection::vec(20.0..40.0_f64, 8)) {
+        let blocks = rates[0].len() as u32;
+        let mut session = Session::new(blocks).workload("json", &[50]);
+        for stack in 0..rates.len() {
+            session = session.stack(&format!("s-{stack}"));
+        }
+        let record = session.twin("s-0").measured(blocks, |cell, block| {
+            let stack: Option<usize> = cell.target.stack.strip_prefix("s-").map(|id| id.parse().unwrap());
+            let rate = stack.map_or(twins[block as usize], |stack| rates[stack][block as usize]);
+            good(Found::at(rate))
+        });
+        let analysis = analyse(&record.build());
+        let group = &analysis.groups[0];
+        let floor = group.twin.as_ref().unwrap().floor().unwrap();
+        prop_assert!(group.least_difference >= floor && group.least_difference >= 0.01);
+        prop_assert_eq!(group.cells.len(), rates.len());
+        for pair in group.comparison.pairs() {
+            prop_assert!(!pair.different || pair.ratio > 1.0 + floor);
+        }
+    }
+
+    #[test]
     fn the_order_of_trials_and_of_the_plan_does_not_matter(rates in rates(), turn in 0_usize..50) {
         let record = session(&rates, 1.0);
         let mut turned = record.clone();

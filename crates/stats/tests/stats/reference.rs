@@ -1,148 +1,287 @@
-//! Figures from SciPy 1.17.1 and statsmodels 0.15.0, each with the expression that made it:
-//! `pip install scipy statsmodels`, then `python3 -c 'from scipy import stats; print(repr(float(…)))'`.
+//! The statistics against SciPy, statsmodels and R: their figures are kept as data in `reference/`, with the scripts
+//! that made them. What they cannot say (what a single value has, or none) is typed here.
 
+use deadheat_model::SessionRecord;
 use deadheat_stats::{
+    analyse,
     compare::holm,
     interval::{log_mean, moments, t_quantile},
     order_statistic::{bounds, median_interval},
     steadiness::trend_of,
 };
+use serde::Deserialize;
 
-fn close(found: f64, expected: f64, what: &str) {
-    let error = (found - expected).abs() / expected.abs().max(1e-300);
-    assert!(error < 1e-9, "{what}: {found} instead of {expected}");
+use crate::fixture::{Found, Session, WINDOW, good};
+
+/// How far a figure may be from the reference, as a share of it.
+const TOLERANCE: f64 = 1e-9;
+
+#[derive(Deserialize)]
+struct SciPy {
+    order_statistics: Vec<OrderStatistic>,
+    t_quantiles: Vec<Quantile>,
+    summaries: Vec<Summary>,
+    paired: Vec<Paired>,
+    trends: Vec<Line>,
+    sessions: Vec<WholeSession>,
+    holm: Vec<Adjusted>,
 }
 
-/// `stats.t.ppf(.975, freedom)`
+#[derive(Deserialize)]
+struct R {
+    holm: Vec<Adjusted>,
+    paired: Vec<Paired>,
+}
+
+#[derive(Deserialize)]
+struct OrderStatistic {
+    n: u64,
+    asked: f64,
+    rank: u64,
+    level: f64,
+}
+
+#[derive(Deserialize)]
+struct Quantile {
+    freedom: usize,
+    probability: f64,
+    quantile: f64,
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    kind: String,
+    values: Vec<f64>,
+    median: f64,
+    low: f64,
+    high: f64,
+    geometric_mean: f64,
+    t_low: Option<f64>,
+    t_high: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Paired {
+    kind: String,
+    log_ratios: Vec<f64>,
+    ratio: f64,
+    p: f64,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    values: Vec<f64>,
+    change: f64,
+    error: f64,
+}
+
+#[derive(Deserialize)]
+struct WholeSession {
+    /// Verified answers by stack and block.
+    answers: Vec<Vec<u64>>,
+    pairs: Vec<PairOfStacks>,
+    ranks: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+struct PairOfStacks {
+    faster: usize,
+    slower: usize,
+    ratio: f64,
+    p: f64,
+    low: f64,
+    high: f64,
+    p_adjusted: f64,
+    different: bool,
+}
+
+#[derive(Deserialize)]
+struct Adjusted {
+    p: Vec<f64>,
+    adjusted: Vec<f64>,
+}
+
+fn scipy() -> SciPy {
+    serde_json::from_str(include_str!("reference/scipy.json")).expect("scipy.json has this shape")
+}
+
+fn r() -> R {
+    serde_json::from_str(include_str!("reference/r.json")).expect("r.json has this shape")
+}
+
+fn close(found: f64, expected: f64, what: &str) {
+    close_on_scale(found, expected, expected, what);
+}
+
+/// Where `expected` may be next to nothing beside what it was computed from.
+fn close_on_scale(found: f64, expected: f64, scale: f64, what: &str) {
+    let off = (found - expected).abs();
+    assert!(
+        off <= TOLERANCE * scale.abs(),
+        "{what}: {found} instead of {expected}"
+    );
+}
+
+/// Up to 999 degrees of freedom. Beyond 1,000, which no session has, statrs is off by some 1e-8.
 #[test]
 fn t_quantiles() {
-    let expected = [
-        (1, 12.706204736174694),
-        (2, 4.302652729749462),
-        (3, 3.1824463052837078),
-        (4, 2.7764451051977934),
-        (6, 2.4469118511449786),
-        (9, 2.262157162798205),
-        (29, 2.045229642132703),
-        (99, 1.9842169515864174),
-    ];
-    for (freedom, value) in expected {
-        close(
-            t_quantile(0.975, freedom),
-            value,
-            &format!("t with {freedom}"),
-        );
+    let cases = scipy().t_quantiles;
+    assert!(cases.len() > 100);
+    for case in cases {
+        let found = t_quantile(case.probability, case.freedom);
+        let what = format!("t of {} with {}", case.probability, case.freedom);
+        close(found, case.quantile, &what);
     }
 }
 
-/// The largest r of `1 - 2 * stats.binom.cdf(r - 1, n, .5)` that reaches .95, else r = 1.
 #[test]
 fn order_statistic_levels() {
-    let expected = [
-        (2, 1, 0.5),
-        (3, 1, 0.75),
-        (4, 1, 0.875),
-        (5, 1, 0.9375),
-        (6, 1, 0.96875),
-        (7, 1, 0.984375),
-        (8, 1, 0.9921875),
-        (9, 2, 0.9609375),
-        (10, 2, 0.978515625),
-        (15, 4, 0.96484375),
-        (20, 6, 0.9586105346679688),
-        (30, 10, 0.9572260547429323),
-        (50, 18, 0.9671608624357315),
-    ];
-    for (n, rank, level) in expected {
-        let found = bounds(n, 0.95).unwrap();
-        assert_eq!(found.rank, rank, "n = {n}");
-        close(found.level, level, &format!("n = {n}"));
+    let cases = scipy().order_statistics;
+    assert!(cases.len() > 80);
+    for case in cases {
+        let found = bounds(case.n, case.asked).unwrap();
+        assert_eq!(found.rank, case.rank, "{} of n = {}", case.asked, case.n);
+        close(found.level, case.level, &format!("n = {}", case.n));
     }
     assert_eq!(bounds(1, 0.95), None);
     assert_eq!(bounds(0, 0.95), None);
 }
 
-/// `statsmodels.stats.multitest.multipletests(p, method="holm")[1]`
 #[test]
-fn holm_adjusts() {
-    let adjusts = |p: &[f64], expected: &[f64]| {
-        for (found, expected) in holm(p).into_iter().zip(expected) {
-            close(found, *expected, "Holm");
+fn medians_with_their_intervals() {
+    let cases = scipy().summaries;
+    assert!(cases.len() > 150);
+    for case in cases {
+        let what = format!("{} of {}", case.kind, case.values.len());
+        let found = median_interval(&case.values, 0.95).unwrap();
+        let interval = found.interval.unwrap();
+        close(found.median, case.median, &what);
+        // The ends are values of the sample.
+        assert_eq!(
+            (interval.low, interval.high),
+            (case.low, case.high),
+            "{what}"
+        );
+    }
+    assert_eq!(median_interval(&[], 0.95), None);
+    let single = median_interval(&[3.0], 0.95).unwrap();
+    assert_eq!((single.median, single.interval), (3.0, None));
+}
+
+#[test]
+fn geometric_means_with_their_intervals() {
+    for case in scipy().summaries {
+        let what = format!("{} of {}", case.kind, case.values.len());
+        let found = log_mean(&case.values, 0.95).unwrap();
+        close(found.mean, case.geometric_mean, &what);
+        let interval = found.interval.unwrap();
+        if let (Some(low), Some(high)) = (case.t_low, case.t_high) {
+            close(interval.low, low, &what);
+            close(interval.high, high, &what);
         }
-    };
-    adjusts(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]);
-    adjusts(
-        &[0.001, 0.02, 0.02, 0.8, 0.0004, 0.049],
-        &[0.005, 0.08, 0.08, 0.8, 0.0024, 0.098],
-    );
-    assert!(holm(&[]).is_empty());
-}
-
-/// `stats.ttest_rel(np.log(a), np.log(b))`, its p value and `confidence_interval(.95)`.
-#[test]
-fn paired_log_ratio() {
-    let a = [
-        10200.0,
-        10350.0,
-        9980.0,
-        10410.0,
-        10120.0,
-        10290.0,
-        10300.0_f64,
-    ];
-    let b = [
-        9900.0,
-        10110.0,
-        9850.0,
-        10080.0,
-        9990.0,
-        10020.0,
-        10150.0_f64,
-    ];
-    let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| (a / b).ln()).collect();
-    let found = moments(&ratios).unwrap();
-    let half = found.half_width(0.95);
-    close(found.mean.exp(), 1.0220727073182398, "ratio");
-    close(found.p_of_zero(), 0.00041075468572264776, "p");
-    close((found.mean - half).exp(), 1.0143455500394465, "low");
-    close((found.mean + half).exp(), 1.0298587291127876, "high");
-}
-
-/// `np.exp(stats.t.interval(.95, 4, loc=np.log(x).mean(), scale=stats.sem(np.log(x))))`
-#[test]
-fn log_t_interval() {
-    let found = log_mean(&[0.00102, 0.00110, 0.00097, 0.00131, 0.00105], 0.95).unwrap();
-    let interval = found.interval.unwrap();
-    close(found.mean, 0.001084039325178807, "mean");
-    close(interval.low, 0.0009394858685895967, "low");
-    close(interval.high, 0.0012508344168053367, "high");
+    }
     assert_eq!(log_mean(&[0.001], 0.95).unwrap().interval, None);
     assert_eq!(log_mean(&[], 0.95), None);
     assert_eq!(log_mean(&[1.0, 0.0], 0.95), None);
 }
 
-/// `s = stats.linregress(.25 + .5 * np.arange(10), y)`; `s.slope * 5 / y.mean()`, `s.stderr * 5 / y.mean()`
 #[test]
-fn trend() {
-    let y = [
-        1000.0, 990.0, 985.0, 970.0, 960.0, 955.0, 940.0, 935.0, 930.0, 915.0,
-    ];
-    let found = trend_of(&y).unwrap();
-    close(found.change, -0.0967925602581135, "change");
-    close(found.standard_error, 0.0033099970798469935, "error");
-    assert_eq!(trend_of(&y[..3]), None, "three bins show no trend");
-    assert_eq!(trend_of(&[0.0; 9]), None, "nothing has no trend");
+fn paired_log_ratios() {
+    let cases: Vec<Paired> = scipy().paired.into_iter().chain(r().paired).collect();
+    assert!(cases.len() > 250);
+    for case in cases {
+        let what = format!("{} of {}", case.kind, case.log_ratios.len());
+        let found = moments(&case.log_ratios).unwrap();
+        let half = found.half_width(0.95);
+        close(found.mean.exp(), case.ratio, &what);
+        close(found.p_of_zero(), case.p, &what);
+        close((found.mean - half).exp(), case.low, &what);
+        close((found.mean + half).exp(), case.high, &what);
+    }
+}
+
+/// No reference has a t for these: without scatter there is nothing to divide by.
+#[test]
+fn ratios_without_scatter_are_certain() {
+    let p = |ratios: &[f64]| moments(ratios).unwrap().p_of_zero();
+    assert_eq!(p(&[0.0, 0.0, 0.0]), 1.0);
+    assert_eq!(p(&[0.25, 0.25, 0.25]), 0.0);
+    assert_eq!(moments(&[0.1]), None);
 }
 
 #[test]
-fn medians() {
-    let of = |values: &[f64]| median_interval(values, 0.95).map(|found| found.median);
-    assert_eq!(of(&[]), None);
-    assert_eq!(of(&[3.0]), Some(3.0));
-    assert_eq!(of(&[4.0, 1.0]), Some(2.5));
-    assert_eq!(of(&[9.0, 1.0, 5.0]), Some(5.0));
-    let five = median_interval(&[5.0, 1.0, 4.0, 2.0, 3.0], 0.95).unwrap();
-    let interval = five.interval.unwrap();
-    assert_eq!((interval.low, interval.high), (1.0, 5.0));
-    assert_eq!(median_interval(&[3.0], 0.95).unwrap().interval, None);
+fn holm_adjusts() {
+    let cases: Vec<Adjusted> = scipy().holm.into_iter().chain(r().holm).collect();
+    assert!(cases.len() > 20);
+    for case in cases {
+        let found = holm(&case.p);
+        assert_eq!(found.len(), case.adjusted.len());
+        for (found, expected) in found.into_iter().zip(case.adjusted) {
+            close(found, expected, &format!("Holm over {}", case.p.len()));
+        }
+    }
+    assert!(holm(&[]).is_empty());
+}
+
+#[test]
+fn trends() {
+    let cases = scipy().trends;
+    assert!(cases.len() > 50);
+    for case in cases {
+        let what = format!("the line through {} bins", case.values.len());
+        let found = trend_of(&case.values).unwrap();
+        close_on_scale(found.change, case.change, case.error, &what);
+        close(found.standard_error, case.error, &what);
+    }
+    assert_eq!(trend_of(&[9.0, 8.0, 7.0]), None, "three bins show no trend");
+    assert_eq!(trend_of(&[0.0; 9]), None, "nothing has no trend");
+}
+
+/// The whole way from trials to ranks, not its parts.
+#[test]
+fn whole_sessions() {
+    for case in scipy().sessions {
+        let analysis = analyse(&record(&case.answers));
+        let group = &analysis.groups[0];
+        let pairs = group.comparison.pairs();
+        assert_eq!(pairs.len(), case.pairs.len());
+        for expected in case.pairs {
+            let (faster, slower) = (name(expected.faster), name(expected.slower));
+            let what = format!("{faster} over {slower}");
+            let mut found = pairs.iter();
+            let found = found
+                .find(|pair| pair.faster.stack == faster && pair.slower.stack == slower)
+                .unwrap_or_else(|| panic!("{what} is not among the pairs"));
+            close(found.ratio, expected.ratio, &what);
+            close(found.interval.low, expected.low, &what);
+            close(found.interval.high, expected.high, &what);
+            close(found.p, expected.p, &what);
+            close(found.p_adjusted, expected.p_adjusted, &what);
+            assert_eq!(found.different, expected.different, "{what}");
+        }
+        for (stack, rank) in case.ranks.into_iter().enumerate() {
+            let mut cells = group.cells.iter();
+            let cell = cells.find(|cell| cell.target.stack == name(stack));
+            assert_eq!(cell.unwrap().rank, Some(rank), "{}", name(stack));
+        }
+    }
+}
+
+fn name(stack: usize) -> String {
+    format!("s-{stack}")
+}
+
+fn record(answers: &[Vec<u64>]) -> SessionRecord {
+    let blocks = answers[0].len() as u32;
+    let mut session = Session::new(blocks).workload("json", &[50]);
+    for stack in 0..answers.len() {
+        session = session.stack(&name(stack));
+    }
+    let session = session.measured(blocks, |cell, block| {
+        let stack: usize = cell.target.stack[2..].parse().unwrap();
+        good(Found::at(answers[stack][block as usize] as f64 / WINDOW))
+    });
+    session.build()
 }

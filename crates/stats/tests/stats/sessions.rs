@@ -439,3 +439,52 @@ fn nothing_planned_is_nothing_found() {
     let analysis = analyse(&Session::new(0).build());
     assert!(analysis.groups.is_empty() && analysis.blocks.incomplete);
 }
+
+/// Records as they were written before there were controls, open loops and void trials.
+#[test]
+fn older_records_say_the_same() {
+    let record = session(&[("a", 2_000.0), ("b", 1_000.0)], 3);
+    let older = |value: serde_json::Value, newer: &[&[&str]]| {
+        let mut value = value;
+        for path in newer {
+            let (last, parents) = path.split_last().unwrap();
+            let parent = parents
+                .iter()
+                .fold(&mut value, |value, key| &mut value[*key]);
+            let gone = parent.as_object_mut().unwrap().remove(*last);
+            // What is skipped when it is empty was not there either.
+            assert!(gone.is_some(), "{path:?}");
+        }
+        value
+    };
+    let load = ["outcome", "load"];
+    let of_load = |name| [load[0], load[1], name];
+    let fields = [
+        "connect_time",
+        "handshake_time",
+        "tls",
+        "answers_per_connection",
+        "failures",
+        "open",
+        "receive_queues",
+    ]
+    .map(of_load);
+    let noise = ["pressure", "sampler_cpu_seconds"].map(|name| ["outcome", "noise", name]);
+    let mut newer: Vec<&[&str]> = vec![&["attempt"]];
+    newer.extend(fields.iter().map(|path| &path[..]));
+    newer.extend(noise.iter().map(|path| &path[..]));
+    let trials = record.trials.iter().map(|trial| {
+        let old = older(serde_json::to_value(trial).unwrap(), &newer);
+        serde_json::from_value(old).unwrap()
+    });
+    let header = serde_json::to_value(&record.header).unwrap();
+    let header = older(header, &[&["plan", "controls"], &["plan", "noise_bound"]]);
+    let read = SessionRecord {
+        header: serde_json::from_value(header).unwrap(),
+        trials: trials.collect(),
+        ..record.clone()
+    };
+    let analysis = analyse(&read);
+    assert_eq!(analysis, analyse(&record));
+    assert_eq!(analysis.groups[0].cells[0].rank, Some(1));
+}

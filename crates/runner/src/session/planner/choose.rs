@@ -6,7 +6,7 @@ use deadheat_model::{
     LoadPhase,
     choice::{
         Choice, EVIDENCE_BLOCKS, LEAST_BLOCKS, LEAST_PHASE, LONGEST_MEASUREMENT, LatencyChoice,
-        Origin, Purpose, ShortPhase,
+        MOST_BLOCKS, Origin, Purpose, ShortPhase,
     },
 };
 
@@ -20,8 +20,6 @@ const MEASUREMENTS: [Duration; 4] = [
     Duration::from_secs(2),
     LEAST_PHASE,
 ];
-/// More blocks than these are never chosen for a publication: the interval hardly gets narrower.
-const MOST_PUBLISHED_BLOCKS: u32 = 30;
 
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +36,13 @@ fn blocks(options: &SessionOptions) -> Vec<u32> {
         return vec![asked];
     }
     let least = options.purpose.least_blocks();
+    // Without a budget, what takes very long is no longer than it has to be.
+    let within = |most: u32| options.budget.map_or(least, |_| most);
     let most = match options.purpose {
         Purpose::Usual => EVIDENCE_BLOCKS,
         Purpose::FirstLook => least,
-        // Without a budget it is no longer than it has to be.
-        Purpose::Publication => options.budget.map_or(least, |_| MOST_PUBLISHED_BLOCKS),
+        Purpose::Publication => within(MOST_BLOCKS),
+        Purpose::Repetition => within(EVIDENCE_BLOCKS),
     };
     (least..=most).rev().collect()
 }
@@ -51,7 +51,7 @@ fn blocks(options: &SessionOptions) -> Vec<u32> {
 fn measurements(options: &SessionOptions) -> Vec<Duration> {
     match (options.measure, options.purpose) {
         (Some(asked), _) => vec![asked],
-        (None, Purpose::Usual) => MEASUREMENTS.into(),
+        (None, Purpose::Usual | Purpose::Repetition) => MEASUREMENTS.into(),
         (None, Purpose::FirstLook) => vec![LEAST_PHASE],
         (None, Purpose::Publication) => vec![LONGEST_MEASUREMENT],
     }
@@ -172,7 +172,11 @@ pub(super) fn chosen(options: &SessionOptions, layouts: &Layouts<'_>) -> (Rung, 
         measure: rung.measure,
         measure_from: from(options.measure.is_some(), looks || publishes),
         latency: latency(options, layouts.can_be_open(), rung),
-        too_short: too_short(options),
+        too_short: if layouts.can_be_open() {
+            too_short(options)
+        } else {
+            Vec::new()
+        },
         offers: offers(options, &rungs, rung),
     };
     (rung, choice)

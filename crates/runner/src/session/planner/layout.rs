@@ -76,7 +76,11 @@ impl<'a> Layout<'a> {
 
 fn points(workload: &SelectedWorkload, with_open: bool) -> Vec<LoadPoint> {
     let own = workload.points.iter().flat_map(|point| {
-        let open = with_open.then(|| derived(point)).unwrap_or_default();
+        let open = if with_open {
+            derived(point)
+        } else {
+            Vec::new()
+        };
         [point.clone()].into_iter().chain(open)
     });
     own.collect()

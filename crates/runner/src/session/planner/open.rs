@@ -2,14 +2,10 @@
 
 use deadheat_model::{
     LoadPoint,
+    choice::{COMMON_SHARE, OWN_SHARES},
     load::Arrivals,
     workload::{OfferedRate, OpenLoad},
 };
-
-/// Shares of a stack's own capacity, in percent: an easy load, a usual one, one near the limit.
-const OWN_SHARES: [u32; 3] = [50, 70, 90];
-/// The share of the slowest stack's capacity that is offered to all, in percent: what each of them can do.
-const COMMON_SHARE: u32 = 70;
 
 /// The open loops that follow from `point`; none where it is no closed loop of a length that the plan chooses.
 pub(super) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {

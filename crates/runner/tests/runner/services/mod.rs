@@ -1,5 +1,6 @@
 //! The services, as processes.
 
+mod null;
 mod postgres;
 mod postgres_failures;
 mod upstream;

@@ -241,3 +241,25 @@ fn a_load_by_count_takes_about_its_requests_and_no_longer_than_its_limit() {
     assert_eq!(estimate(5_000), fixed + seconds(5));
     assert_eq!(estimate(5_000_000), fixed + seconds(60));
 }
+
+#[test]
+fn published_tables_are_repeated_three_times_or_as_often_as_fits() {
+    let mut options = options(600);
+    options.purpose = Purpose::Repetition;
+    options.measure = Some(Duration::from_millis(500));
+    for workload in &mut options.workloads {
+        workload.points[0].counted = Some(by_count(1000));
+    }
+    options.budget = None;
+    let plan = planned(&options, 1);
+    assert_eq!((plan.blocks, why(&plan).blocks_from), (3, Origin::Purpose));
+    assert_eq!(
+        why(&plan).too_short,
+        [],
+        "it is a limit there, and no length"
+    );
+    options.budget = Some(plan.estimate * 2);
+    assert_eq!(planned(&options, 1).blocks, 6);
+    options.budget = Some(plan.estimate * 20);
+    assert_eq!(planned(&options, 1).blocks, 7);
+}

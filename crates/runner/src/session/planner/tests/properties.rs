@@ -25,7 +25,12 @@ fn contenders() -> impl Strategy<Value = Vec<Participant>> {
 }
 
 fn sessions() -> impl Strategy<Value = (SessionOptions, Vec<Participant>)> {
-    let purposes = vec![Purpose::Usual, Purpose::FirstLook, Purpose::Publication];
+    let purposes = vec![
+        Purpose::Usual,
+        Purpose::FirstLook,
+        Purpose::Publication,
+        Purpose::Repetition,
+    ];
     let modes = vec![LatencyMode::Auto, LatencyMode::On, LatencyMode::Off];
     let asked = (
         option::of(1u32..40),

@@ -1,25 +1,24 @@
 //! The plan in words, before anything starts.
 
-use std::time::Duration;
+mod choice;
+mod publication;
+mod refusal;
+mod words;
 
 use deadheat_model::{
     Plan, RepeatedTable,
-    plan::{Pinning, PlannedWorkload},
+    plan::{NoiseBound, Pinning, PlannedWorkload},
     published::RepeatedRow,
 };
 use deadheat_report::view::load;
 
-/// A duration for a person: seconds below two minutes, else minutes.
-pub(crate) fn about(duration: Duration) -> String {
-    let seconds = duration.as_secs_f64();
-    if seconds < 10.0 {
-        format!("{seconds:.1} s")
-    } else if seconds < 120.0 {
-        format!("{seconds:.0} s")
-    } else {
-        format!("{:.0} min", seconds / 60.0)
-    }
-}
+use self::words::{counted, entry, length};
+pub(crate) use self::{
+    choice::is_too_long,
+    publication::{objections, told},
+    refusal::refusal,
+    words::about,
+};
 
 /// The plan, some lines of at most 80 columns.
 pub(crate) fn describe(plan: &Plan) -> String {
@@ -36,14 +35,18 @@ pub(crate) fn describe(plan: &Plan) -> String {
     for target in &plan.targets {
         lines.push(format!("  stack     {target}"));
     }
+    if let Some(controls) = controls(plan) {
+        lines.extend(entry("controls", &controls));
+    }
     for workload in &plan.workloads {
         lines.extend(loads(workload));
     }
+    lines.extend(choice::lines(plan));
+    if let Some(noise) = noise(plan.noise_bound) {
+        lines.extend(entry("noise", &noise));
+    }
     lines.push(format!("  CPUs      {}", pinning(&plan.pinning)));
     lines.push(format!("  seed      {}", plan.seed));
-    if let Some(note) = budget_note(plan) {
-        lines.push(format!("  note      {note}"));
-    }
     lines.join("\n")
 }
 
@@ -54,15 +57,18 @@ fn loads(workload: &PlannedWorkload) -> Vec<String> {
     let timed: Vec<String> = workload
         .points
         .iter()
-        .filter(|point| point.counted.is_none())
+        .filter(|point| point.counted.is_none() && point.open.is_none())
         .map(|point| match point.rounds {
             Some(rounds) => format!("{} connections, {rounds} rounds", point.connections),
             None => format!("{} connections", point.connections),
         })
         .collect();
     if !timed.is_empty() {
-        let (points, measure) = (timed.join(" | "), about(workload.measure));
-        lines.push(format!("  workload  {id}: {points}; {measure} a trial"));
+        let (points, measure) = (timed.join(" | "), length(workload.measure));
+        lines.extend(entry(
+            "workload",
+            &format!("{id}: {points}; {measure} a trial"),
+        ));
     }
     let counted = workload
         .points
@@ -116,27 +122,24 @@ fn list(cpus: &[usize]) -> String {
     format!("CPU {}", numbers.join(", "))
 }
 
-/// What the budget did to the plan, when a reader should know.
-fn budget_note(plan: &Plan) -> Option<String> {
-    let budget = Duration::from_secs_f64(plan.budget_seconds?);
-    if plan.estimate > budget {
-        return Some(format!(
-            "the least that means anything takes longer than the budget of {}",
-            about(budget)
-        ));
-    }
-    (plan.blocks < 7).then(|| {
-        format!(
-            "with {} the results are indicative; a longer --budget buys seven",
-            counted(plan.blocks as usize, "block")
-        )
-    })
+/// What the session measures to judge itself.
+fn controls(plan: &Plan) -> Option<String> {
+    let null = plan.controls.null_server.as_ref();
+    let null = null.map(|_| "a null server (what the generator reaches at most)".to_owned());
+    let twin = plan.controls.twin.as_ref();
+    let twin = twin.map(|twin| format!("{} once more (A/A: what chance does)", twin.of));
+    let all: Vec<String> = null.into_iter().chain(twin).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
+/// The bound for noise, when it is not the usual one.
+fn noise(bound: Option<NoiseBound>) -> Option<String> {
+    match bound {
+        None => Some("disturbed trials are flagged and count".to_owned()),
+        Some(bound) if bound == NoiseBound::default() => None,
+        Some(bound) => Some(format!(
+            "a trial is void past {} % of CPU time for others",
+            bound.other_cpu * 100.0
+        )),
     }
 }

@@ -1,0 +1,110 @@
+//! Times and lines.
+
+use std::time::Duration;
+
+/// The columns of a terminal that everybody has.
+const WIDTH: usize = 80;
+
+/// A duration for a person: seconds below two minutes, minutes below two hours, else hours and minutes.
+pub(crate) fn about(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 10.0 {
+        format!("{seconds:.1} s")
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else if seconds < 7200.0 {
+        format!("{:.0} min", seconds / 60.0)
+    } else {
+        let minutes = (seconds / 60.0).round() as u64;
+        format!("{} h {} min", minutes / 60, minutes % 60)
+    }
+}
+
+/// The length of a phase, exactly: "3 s", "1.5 s", "100 ms".
+pub(super) fn length(duration: Duration) -> String {
+    if duration < Duration::from_secs(1) {
+        return format!("{} ms", duration.as_secs_f64() * 1000.0);
+    }
+    format!("{} s", duration.as_secs_f64())
+}
+
+/// A duration as it can be typed: "90s", "25m", "2h30m".
+pub(super) fn typed(duration: Duration) -> String {
+    let text = humantime::format_duration(duration).to_string();
+    text.replace(' ', "")
+}
+
+/// A number of things.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}
+
+/// Small numbers as words, for sentences.
+pub(super) fn spelled(count: u32) -> String {
+    const WORDS: [&str; 11] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    let word = WORDS.get(count as usize);
+    word.map_or_else(|| count.to_string(), |word| (*word).to_owned())
+}
+
+/// What an entry of the plan is about, and what it is, in lines of at most 80 columns.
+pub(super) fn entry(label: &str, text: &str) -> Vec<String> {
+    wrapped(&format!("  {label:<10}"), text)
+}
+
+/// `text` behind `mark`, and below it as deep as the mark is wide.
+pub(super) fn wrapped(mark: &str, text: &str) -> Vec<String> {
+    let depth = " ".repeat(mark.chars().count());
+    let options = textwrap::Options::new(WIDTH)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .initial_indent(mark)
+        .subsequent_indent(&depth);
+    let lines = textwrap::wrap(text, options).into_iter();
+    // Not to be broken in the middle of an option or of a quantity.
+    lines.map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
+/// `text` as one word.
+pub(super) fn glued(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_they_are_typed() {
+        let typed = |seconds| typed(Duration::from_secs(seconds));
+        assert_eq!(typed(90), "1m30s");
+        assert_eq!(typed(600), "10m");
+        assert_eq!(typed(9000), "2h30m");
+        for seconds in [1, 59, 61, 3599, 86_400, 100_000] {
+            let read = humantime::parse_duration(&typed(seconds)).expect("it can be typed");
+            assert_eq!(read, Duration::from_secs(seconds));
+        }
+    }
+
+    #[test]
+    fn lengths_are_exact() {
+        let length = |millis| length(Duration::from_millis(millis));
+        assert_eq!(length(3000), "3 s");
+        assert_eq!(length(1500), "1.5 s");
+        assert_eq!(length(100), "100 ms");
+    }
+
+    #[test]
+    fn an_entry_stays_within_80_columns_and_below_itself() {
+        let text = format!("{} {}", "word ".repeat(30), glued("--budget 25m"));
+        let lines = entry("blocks", &text);
+        assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() <= 80));
+        assert!(lines[1].starts_with("            w"), "{lines:?}");
+        assert!(lines.iter().any(|line| line.contains("--budget 25m")));
+    }
+}

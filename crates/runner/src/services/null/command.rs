@@ -1,0 +1,195 @@
+//! What the hidden command of the deadheat binary does: serves where the contract of stacks says.
+
+use std::{
+    convert::Infallible,
+    env, fs,
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+};
+
+use super::{intake::Then, server};
+use crate::services::ServiceError;
+
+/// What the server is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// How many loops it runs, each on a CPU of its own where there are as many.
+    pub loops: usize,
+    /// The content type of its answer.
+    pub content_type: String,
+    /// The file with the body of its answer.
+    pub body: PathBuf,
+}
+
+/// The answer, once for each thing that can follow it.
+#[derive(Debug)]
+pub(super) struct Answers {
+    keep: Vec<u8>,
+    close: Vec<u8>,
+}
+
+impl Answers {
+    pub(super) fn new(content_type: &str, body: &[u8]) -> Self {
+        let write = |connection: &str| {
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n{connection}\r\n"
+            );
+            [head.as_bytes(), body].concat()
+        };
+        Self {
+            keep: write(""),
+            close: write("Connection: close\r\n"),
+        }
+    }
+
+    pub(super) fn get(&self, then: Then) -> &[u8] {
+        match then {
+            Then::Keep => &self.keep,
+            Then::Close => &self.close,
+        }
+    }
+}
+
+impl ServeOptions {
+    /// The arguments that [`ServeOptions::from_args`] reads.
+    pub fn args(content_type: &str, body: &Path) -> Vec<String> {
+        vec![
+            "--content-type".to_owned(),
+            content_type.to_owned(),
+            "--body".to_owned(),
+            body.display().to_string(),
+        ]
+    }
+
+    /// From the hidden command's arguments, `--content-type TYPE --body FILE`, and the environment that stacks have:
+    /// `HOST`, `PORT` and `CPUS`.
+    ///
+    /// # Errors
+    /// When an argument or a variable is unknown, missing or cannot be read.
+    pub fn from_args(args: impl IntoIterator<Item = String>) -> Result<Self, ServiceError> {
+        Self::from(args, |name| env::var(name).ok())
+    }
+
+    fn from(
+        args: impl IntoIterator<Item = String>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ServiceError> {
+        let wrong = |problem: String| {
+            ServiceError::new(
+                "reading the null server's arguments",
+                problem,
+                "this command is for deadheat's own use; set HOST, PORT and CPUS, and give \
+                 `--content-type TYPE --body FILE`",
+            )
+        };
+        let (mut content_type, mut body) = (None, None);
+        let mut args = args.into_iter();
+        while let Some(name) = args.next() {
+            let mut value = || {
+                let value = args.next();
+                value.ok_or_else(|| wrong(format!("{name} lacks its value")))
+            };
+            match name.as_str() {
+                "--content-type" => content_type = Some(value()?),
+                "--body" => body = Some(PathBuf::from(value()?)),
+                _ => return Err(wrong(format!("{name} is unknown"))),
+            }
+        }
+        let missing = |name: &str| wrong(format!("{name} is missing"));
+        let read = |name: &str| variable(name).ok_or_else(|| missing(name));
+        let number = |name: &str, text: String| {
+            let wrong = |error| wrong(format!("{name}={text}: {error}"));
+            text.parse::<u16>().map_err(wrong)
+        };
+        let host = read("HOST")?;
+        let host: IpAddr = host
+            .parse()
+            .map_err(|error| wrong(format!("HOST={host}: {error}")))?;
+        let port = number("PORT", read("PORT")?)?;
+        let loops = number("CPUS", read("CPUS")?)?;
+        Ok(Self {
+            address: SocketAddr::new(host, port),
+            loops: usize::from(loops.max(1)),
+            content_type: content_type.ok_or_else(|| missing("--content-type"))?,
+            body: body.ok_or_else(|| missing("--body"))?,
+        })
+    }
+}
+
+/// Serves until the process is ended.
+///
+/// # Errors
+/// When the body cannot be read, it cannot listen, or an event loop breaks.
+pub fn serve(options: &ServeOptions) -> Result<Infallible, ServiceError> {
+    let body = fs::read(&options.body).map_err(|error| {
+        let attempt = format!("reading the answer's body from {}", options.body.display());
+        ServiceError::new(attempt, error, "is the session's folder still there?")
+    })?;
+    let answers = Answers::new(&options.content_type, &body);
+    server::run(options.address, options.loops, answers).map_err(|error| {
+        ServiceError::new(
+            format!("serving as the null server on {}", options.address),
+            error,
+            "check the limits of this machine (`ulimit -n`), and whether the port is free",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str], environment: &[(&str, &str)]) -> Result<ServeOptions, String> {
+        let find = |name: &str| {
+            let mut all = environment.iter();
+            let found = all.find(|(other, _)| *other == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let args = args.iter().map(|arg| (*arg).to_owned());
+        ServeOptions::from(args, find).map_err(|error| error.problem)
+    }
+
+    #[test]
+    fn what_is_given_is_read_back_and_what_is_wrong_is_named() {
+        let args = ServeOptions::args("text/plain; charset=utf-8", Path::new("/a b"));
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let environment = [("HOST", "127.0.0.1"), ("PORT", "20001"), ("CPUS", "4")];
+        let expected = ServeOptions {
+            address: "127.0.0.1:20001".parse().unwrap(),
+            loops: 4,
+            content_type: "text/plain; charset=utf-8".to_owned(),
+            body: PathBuf::from("/a b"),
+        };
+        assert_eq!(parse(&args, &environment), Ok(expected));
+        assert_eq!(
+            parse(&args, &environment[1..]).unwrap_err(),
+            "HOST is missing"
+        );
+        let bad = [("HOST", "127.0.0.1"), ("PORT", "http"), ("CPUS", "1")];
+        assert!(parse(&args, &bad).unwrap_err().starts_with("PORT=http: "));
+        assert_eq!(
+            parse(&args[..2], &environment).unwrap_err(),
+            "--body is missing"
+        );
+        assert_eq!(
+            parse(&args[..3], &environment).unwrap_err(),
+            "--body lacks its value"
+        );
+        assert_eq!(
+            parse(&["--fast"], &environment).unwrap_err(),
+            "--fast is unknown"
+        );
+    }
+
+    #[test]
+    fn answers_are_whole_messages() {
+        let answers = Answers::new("text/plain", b"hi");
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n";
+        assert_eq!(answers.get(Then::Keep), format!("{head}\r\nhi").as_bytes());
+        let closing = format!("{head}Connection: close\r\n\r\nhi");
+        assert_eq!(answers.get(Then::Close), closing.as_bytes());
+    }
+}

@@ -1,0 +1,14 @@
+//! The null server: it does nothing but answer, as fast as an honest server can. What the generator reaches with it is
+//! the machine's ceiling.
+//!
+//! It runs as a process of its own (the deadheat binary again, with a hidden command), started, pinned and stopped as
+//! the stacks are.
+
+mod command;
+mod intake;
+mod server;
+
+pub use command::{ServeOptions, serve};
+
+/// The hidden command's name.
+pub const COMMAND: &str = "__null";

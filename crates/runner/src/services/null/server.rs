@@ -1,0 +1,276 @@
+//! The event loops: each accepts, counts and answers on a listening socket of its own (socket(7), `SO_REUSEPORT`), so
+//! that they share nothing but the answer.
+
+use std::{
+    convert::Infallible,
+    io::{self, Read, Write},
+    net::{Shutdown, SocketAddr},
+    sync::{Arc, mpsc},
+    thread,
+};
+
+use mio::{
+    Events, Interest, Poll, Token,
+    net::{TcpListener, TcpStream},
+};
+use rustix::{
+    net::{self, AddressFamily, SocketFlags, SocketType, sockopt},
+    process::{Resource, Rlimit, getrlimit, setrlimit},
+};
+
+use super::{
+    command::Answers,
+    intake::{Intake, Then},
+};
+use crate::process::{pin_current_thread, usable_cpus};
+
+const LISTENER: Token = Token(usize::MAX);
+/// Connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`).
+const BACKLOG: i32 = 16_384;
+const EVENTS: usize = 1024;
+const READ_BYTES: usize = 64 * 1024;
+
+/// Serves on `address` with so many loops until the process is ended.
+pub(super) fn run(address: SocketAddr, loops: usize, answers: Answers) -> io::Result<Infallible> {
+    raise_open_files()?;
+    // All of them listen before one of them accepts: a connection goes to one of those that are there.
+    let first = listen(address)?;
+    let address = first.local_addr()?;
+    let more = (1..loops).map(|_| listen(address));
+    let listeners: Vec<TcpListener> = [Ok(first)]
+        .into_iter()
+        .chain(more)
+        .collect::<Result<_, _>>()?;
+    let answers = Arc::new(answers);
+    let cpus = usable_cpus();
+    let (ended, ends) = mpsc::channel();
+    for (index, listener) in listeners.into_iter().enumerate() {
+        let (answers, ended) = (Arc::clone(&answers), ended.clone());
+        // With more loops than CPUs the system decides.
+        let cpu = (loops <= cpus.len()).then(|| cpus[index]);
+        let serve = move || {
+            if let Some(cpu) = cpu {
+                pin_current_thread(&[cpu])?;
+            }
+            Loop::new(listener, answers)?.run()
+        };
+        thread::Builder::new()
+            .name(format!("null-{index}"))
+            .spawn(move || ended.send(serve()))?;
+    }
+    drop(ended);
+    // The first one that ends, ends all.
+    ends.recv()
+        .unwrap_or_else(|_| Err(io::Error::other("all its loops panicked")))
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    sockopt::set_socket_reuseport(&socket, true)?;
+    net::bind(&socket, &address)?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(TcpListener::from_std(socket.into()))
+}
+
+/// Raises the number of files that this process may open as far as it may.
+fn raise_open_files() -> io::Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    Ok(setrlimit(Resource::Nofile, most)?)
+}
+
+/// One event loop with its connections.
+struct Loop {
+    poll: Poll,
+    listener: TcpListener,
+    answers: Arc<Answers>,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    chunk: Vec<u8>,
+}
+
+impl Loop {
+    fn new(mut listener: TcpListener, answers: Arc<Answers>) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let registry = poll.registry();
+        registry.register(&mut listener, LISTENER, Interest::READABLE)?;
+        Ok(Self {
+            poll,
+            listener,
+            answers,
+            connections: Vec::new(),
+            free: Vec::new(),
+            chunk: vec![0; READ_BYTES],
+        })
+    }
+
+    fn run(mut self) -> io::Result<Infallible> {
+        let mut events = Events::with_capacity(EVENTS);
+        loop {
+            match self.poll.poll(&mut events, None) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.accept(),
+                    Token(slot) => {
+                        let ending = event.is_read_closed() || event.is_error();
+                        self.serve(slot, ending);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes in who waits. Where no more files may be open, the others wait until somebody has gone.
+    fn accept(&mut self) {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    // A connection that ended meanwhile is none.
+                    let _ = self.take_in(stream);
+                }
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
+                    ) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn take_in(&mut self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let slot = self.free.last().copied().unwrap_or(self.connections.len());
+        let both = Interest::READABLE | Interest::WRITABLE;
+        self.poll
+            .registry()
+            .register(&mut stream, Token(slot), both)?;
+        let connection = Some(Connection::new(stream));
+        match self.free.pop() {
+            Some(slot) => self.connections[slot] = connection,
+            None => self.connections.push(connection),
+        }
+        Ok(())
+    }
+
+    fn serve(&mut self, slot: usize, ending: bool) {
+        // An event of a connection that an earlier one in the same row has ended.
+        let Some(Some(connection)) = self.connections.get_mut(slot) else {
+            return;
+        };
+        connection.ending |= ending;
+        if connection.serve(&self.answers, &mut self.chunk) == Going::Over {
+            self.connections[slot] = None;
+            self.free.push(slot);
+            // There may be some who could not be taken in.
+            self.accept();
+        }
+    }
+}
+
+/// How a connection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Going {
+    On,
+    Over,
+}
+
+struct Connection {
+    stream: TcpStream,
+    intake: Intake,
+    /// Answers that are due, the first of them sent up to `sent`.
+    due: u32,
+    sent: usize,
+    /// The last answer that is due closes the connection.
+    closes: bool,
+    /// The last answer has been sent.
+    closed: bool,
+    /// The peer's end of the stream is near, so reading goes on until it is seen.
+    ending: bool,
+}
+
+impl Connection {
+    fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            intake: Intake::default(),
+            due: 0,
+            sent: 0,
+            closes: false,
+            closed: false,
+            ending: false,
+        }
+    }
+
+    /// Answers and reads as far as that goes.
+    fn serve(&mut self, answers: &Answers, chunk: &mut [u8]) -> Going {
+        loop {
+            match self.answer(answers) {
+                Ok(true) => {}
+                Ok(false) => return Going::On,
+                Err(_) => return Going::Over,
+            }
+            match self.stream.read(chunk) {
+                Ok(0) => return Going::Over,
+                Ok(count) => {
+                    let (due, closes) = (&mut self.due, &mut self.closes);
+                    let taken = self.intake.take(&chunk[..count], |then| {
+                        *due += 1;
+                        *closes |= then == Then::Close;
+                    });
+                    if taken.is_err() {
+                        return Going::Over;
+                    }
+                    // A short read has emptied the socket: what comes later makes a new event. That saves a call.
+                    if count < chunk.len() && !self.ending {
+                        return match self.answer(answers) {
+                            Ok(_) => Going::On,
+                            Err(_) => Going::Over,
+                        };
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Going::On,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Going::Over,
+            }
+        }
+    }
+
+    /// Sends what is due; whether all of it has gone.
+    fn answer(&mut self, answers: &Answers) -> io::Result<bool> {
+        while self.due > 0 {
+            let then = match self.closes && self.due == 1 {
+                true => Then::Close,
+                false => Then::Keep,
+            };
+            let answer = answers.get(then);
+            while self.sent < answer.len() {
+                match self.stream.write(&answer[self.sent..]) {
+                    Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                    Ok(count) => self.sent += count,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            (self.due, self.sent) = (self.due - 1, 0);
+        }
+        if self.closes && !self.closed {
+            self.closed = true;
+            self.stream.shutdown(Shutdown::Write)?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,91 @@
+//! The right answer to one of a workload's requests, for a server that only answers.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use deadheat_model::{
+    Exchange, LoadPoint, WorkloadManifest,
+    load::{Content, Expectation, StatusSet},
+    stack::{Http, Pool},
+    workload::Oracle,
+};
+
+use super::{
+    Client, Declared, Fault, Fixtures, Verifier,
+    question::{Question, Wanted},
+};
+
+/// A request of a workload with its right answer.
+#[derive(Clone, Debug)]
+pub struct Canned {
+    /// For the load.
+    pub exchange: Exchange,
+    /// The answer's content type.
+    pub content_type: String,
+    /// The answer's body.
+    pub body: Vec<u8>,
+}
+
+impl Canned {
+    /// Of the first request that `workload` loads a stack with. Random requests follow from `seed`.
+    ///
+    /// # Errors
+    /// When a service that knows the answer cannot be asked.
+    pub fn of(
+        workload: &WorkloadManifest,
+        point: &LoadPoint,
+        fixtures: &mut Fixtures,
+        seed: u64,
+    ) -> Result<Self, Fault> {
+        // Only the oracle is asked here, no server.
+        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let declared = Declared {
+            http: Http::default(),
+            pool: Pool::Size(0),
+        };
+        let mut oracle = Verifier::new(nowhere, declared, workload, point, fixtures, seed);
+        let (request, content) = match workload.oracle {
+            Oracle::Greeting => oracle.greeting_to_load(),
+            _ => (oracle.request(), oracle.right_content()?),
+        };
+        let body = written(&content);
+        let expect = Expectation {
+            status: StatusSet::just(200),
+            length: Some(body.len() as u64),
+            content: Some(content),
+        };
+        Ok(Self {
+            exchange: Exchange::new(request, expect),
+            content_type: workload.content_type.clone(),
+            body,
+        })
+    }
+
+    /// Asks a server for it once.
+    ///
+    /// # Errors
+    /// What came instead, or did not come within `patience`.
+    pub fn ask(&self, address: SocketAddr, patience: Duration) -> Result<(), Fault> {
+        let content = Content::Exact {
+            bytes: self.body.clone(),
+        };
+        let question = Question {
+            request: self.exchange.request.clone(),
+            wanted: Wanted::Right {
+                content_type: self.content_type.clone(),
+                content,
+            },
+        };
+        let answer = Client::with_timeout(address, patience).send(&question.request)?;
+        question.judge(&question.name(), "the canned answer comes", &answer)
+    }
+}
+
+/// A body with this content, as short as it can be written.
+fn written(content: &Content) -> Vec<u8> {
+    match content {
+        Content::Exact { bytes } | Content::Contains { bytes } => bytes.clone(),
+        Content::Repeated { byte, count } => vec![*byte; *count as usize],
+        Content::Json { value } | Content::JsonAt { value, .. } => value.to_string().into_bytes(),
+    }
+}
