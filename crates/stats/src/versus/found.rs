@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadheat_model::{LatencyHistogram, Observation};
 
 use super::{Metric, paired::Series};
-use crate::trial::{Figures, requests_for};
+use crate::figures::{Figures, requests_for};
 
 /// The metrics of one trial, in their units. A metric that it says nothing of is not in it.
 #[derive(Clone, Debug, Default, PartialEq)]

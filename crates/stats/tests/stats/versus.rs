@@ -440,6 +440,13 @@ fn the_floor_is_the_larger_one_of_both_sessions_and_keeps_less_from_counting() {
     let b = with_twin(slower("b"), 0.95);
     let found = versus(&a, &b);
     assert_eq!(found.compared.len(), 4, "a twin is no cell: {found:?}");
+    let told: Vec<&str> = found.warnings.iter().map(|told| &told[..4]).collect();
+    assert_eq!(
+        told,
+        ["in A", "in B"],
+        "both are biased: {:?}",
+        found.warnings
+    );
     for one in &found.compared {
         let ratio = ratio(one, Metric::Throughput);
         assert!(
@@ -519,40 +526,41 @@ fn open(id: &str, rate: OfferedRate, offered: f64, times: f64) -> SessionRecord 
 
 #[test]
 fn open_loops_are_compared_by_response_times_at_the_same_rate_alone() {
-    let own = OfferedRate::OfOwnCapacity(70);
-    let versus_own = versus(&open("a", own, 3_500.0, 1.0), &open("b", own, 3_600.0, 1.2));
-    let found = cell(&versus_own, "go-nethttp json c50-open");
-    assert_eq!(
-        found.ratios[0].metric,
-        Metric::ResponseTimeP50,
-        "no throughput: {found:?}"
-    );
-    assert_eq!(found.verdict(), Verdict::Worse, "{found:#?}");
-    assert!(
-        found.notes[0].contains("3500/s in A and 3600/s in B"),
-        "{found:?}"
-    );
-    assert_eq!(
-        versus_own.gate(0.03).cells.len(),
-        1,
-        "the closed loop alone"
-    );
-
-    let common = OfferedRate::OfSlowestCapacity(70);
-    let same = versus(
-        &open("a", common, 3_500.0, 1.2),
-        &open("b", common, 3_500.0, 1.0),
-    );
-    assert_eq!(
-        cell(&same, "go-nethttp json c50-open").verdict(),
-        Verdict::Better
-    );
-    let other = versus(
-        &open("a", common, 3_500.0, 1.0),
-        &open("b", common, 3_600.0, 1.0),
-    );
-    let (told, _) = reason(&other, "go-nethttp json c50-open");
-    assert!(told.contains("3500/s in A and 3600/s in B"), "{told}");
+    let rates = [
+        OfferedRate::OfOwnCapacity(70),
+        OfferedRate::OfSlowestCapacity(70),
+    ];
+    for rate in rates {
+        let slower = versus(
+            &open("a", rate, 3_500.0, 1.0),
+            &open("b", rate, 3_500.0, 1.2),
+        );
+        let found = cell(&slower, "go-nethttp json c50-open");
+        assert_eq!(
+            found.ratios[0].metric,
+            Metric::ResponseTimeP50,
+            "no throughput: {found:?}"
+        );
+        assert_eq!(found.verdict(), Verdict::Worse, "{found:#?}");
+        assert_eq!(slower.gate(0.03).cells.len(), 1, "the closed loop alone");
+        let faster = versus(
+            &open("a", rate, 3_500.0, 1.2),
+            &open("b", rate, 3_500.0, 1.0),
+        );
+        assert_eq!(
+            cell(&faster, "go-nethttp json c50-open").verdict(),
+            Verdict::Better
+        );
+        let other = versus(
+            &open("a", rate, 3_500.0, 1.0),
+            &open("b", rate, 3_600.0, 1.0),
+        );
+        let (told, b_failed) = reason(&other, "go-nethttp json c50-open");
+        assert!(
+            told.contains("3500/s in A and 3600/s in B") && !b_failed,
+            "{told}"
+        );
+    }
 }
 
 #[test]

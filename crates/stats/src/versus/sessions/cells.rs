@@ -3,7 +3,6 @@
 use deadheat_model::{
     Cell, LoadPoint, SessionRecord, TargetId, TrialOutcome,
     session::{TargetRecord, TargetState},
-    workload::OfferedRate,
 };
 
 use super::{Bounds, Found, Metric, Subject, Trials, unpaired::Sample};
@@ -55,6 +54,7 @@ impl<'a> Session<'a> {
         subject.cell().is_some_and(|cell| cells.contains(&cell))
     }
 
+    /// A cell of a stack or of a control.
     pub(in crate::versus) fn cell(
         &self,
         target: &TargetId,
@@ -63,7 +63,10 @@ impl<'a> Session<'a> {
     ) -> Option<&CellAnalysis> {
         let mut groups = self.analysis.groups.iter();
         let group = groups.find(|group| group.workload == workload && group.point.id == point)?;
-        group.cells.iter().find(|cell| cell.target == *target)
+        let ceiling = group.ceiling.iter().map(|ceiling| &ceiling.cell);
+        let twin = group.twin.iter().map(|twin| &twin.cell);
+        let mut cells = group.cells.iter().chain(ceiling).chain(twin);
+        cells.find(|cell| cell.target == *target)
     }
 
     /// The trials of a cell that count, with their blocks.
@@ -203,9 +206,10 @@ pub(in crate::versus) fn state(side: &Session<'_>, subject: &Subject) -> State {
         CellVerdict::LowerBound { limited, of, .. } => State::Lacking(format!(
             "is a lower bound: the generator was the limit in {limited} of {of} trials"
         )),
-        CellVerdict::Void { .. } | CellVerdict::NotMeasured => {
-            State::Lacking("has no trial that counts".to_owned())
-        }
+        CellVerdict::Void { void } => State::Lacking(format!(
+            "has no trial that counts: {void} were void, because others used the machine"
+        )),
+        CellVerdict::NotMeasured => State::Lacking("has no trial that counts".to_owned()),
     }
 }
 
@@ -242,19 +246,12 @@ pub(in crate::versus) fn because(reason: &FailReason) -> String {
     }
 }
 
-/// The rate common to all stacks of a session follows from its slowest: at two rates two response times say nothing of
-/// each other.
+/// The rate of an open loop follows from what a session found to be the capacity, to two digits. At two rates two
+/// response times say nothing of each other: at 70 % of its capacity a server that is 7 % nearer to it waits much longer.
 fn other_rates(sides: &[Session<'_>; 2], subject: &Subject) -> Option<String> {
-    let open = sides[0]
-        .point(&subject.workload, &subject.point)?
-        .open
-        .as_ref()?;
-    let OfferedRate::OfSlowestCapacity(_) = open.rate else {
-        return None;
-    };
     let [a, b] = rates(sides, subject)?;
     (a != b).then(|| {
-        format!("the common rate was {a} in A and {b} in B, so that they answered different loads")
+        format!("the offered rate was {a} in A and {b} in B, and response times at two rates say nothing of each other")
     })
 }
 
@@ -272,13 +269,6 @@ fn rates(sides: &[Session<'_>; 2], subject: &Subject) -> Option<[String; 2]> {
 /// What to know of a cell that is compared.
 pub(super) fn notes(sides: &[Session<'_>; 2], subject: &Subject) -> Vec<String> {
     let mut notes = Vec::new();
-    if let (Some([a, b]), Some(target)) = (rates(sides, subject), &subject.target)
-        && a != b
-    {
-        notes.push(format!(
-            "{target} was offered {a} in A and {b} in B, each a share of its own capacity"
-        ));
-    }
     for (side, name) in sides.iter().zip(NAMES) {
         let target = subject.target.as_ref();
         let cell = target.and_then(|target| side.cell(target, &subject.workload, &subject.point));

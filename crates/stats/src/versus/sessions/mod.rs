@@ -34,6 +34,7 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
     }
     let mut warnings: Vec<String> = refusals(a.1, b.1).iter().map(conditions::warning).collect();
     warnings.extend(conditions::few_blocks(&sides));
+    warnings.extend(conditions::biased(&sides));
     warnings.extend(cells::drift(&sides, &bounds));
     let both_failed = cells::failed_in_both(&sides);
     Versus {
