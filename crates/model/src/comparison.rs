@@ -104,8 +104,8 @@ pub struct ComparisonPlan {
     pub looks: Vec<u32>,
     /// The share of comparisons that may err, over all looks (0 to 1).
     pub alpha: f64,
-    /// Trials that were disturbed by more than this are void, and repeated in their block.
-    pub noise_bound: NoiseBound,
+    /// Trials that were disturbed by more than this are void, and repeated in their block. `None`: none is.
+    pub noise_bound: Option<NoiseBound>,
     /// How CPUs are shared out.
     pub pinning: Pinning,
     /// The time that measuring may take, if it was bounded.
@@ -234,9 +234,10 @@ pub struct ComparisonRecord {
 impl ComparisonRecord {
     /// Whether a trial was disturbed by more than the plan allows. Such a trial counts for nothing.
     pub fn is_void(&self, trial: &ComparisonTrial) -> bool {
-        let bound = &self.header.plan.noise_bound;
+        let bound = self.header.plan.noise_bound;
         let disturbance = trial.disturbance(self.header.machine.cpus.len());
-        disturbance.is_some_and(|disturbance| bound.is_passed_by(disturbance))
+        let both = bound.zip(disturbance);
+        both.is_some_and(|(bound, disturbance)| bound.is_passed_by(disturbance))
     }
 
     /// How many blocks have a trial of each side, void or not.

@@ -236,6 +236,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--looks", !measure.looks.is_empty(), !sessions),
         ("--measure", measure.measure.is_some(), !sessions),
         ("--warm-up", measure.warm_up.is_some(), !sessions),
+        ("--noise-bound", measure.noise_bound.is_some(), !sessions),
         ("--seed", measure.seed.is_some(), !sessions),
         // A server that runs has its CPUs already.
         ("--pinning", measure.pinning.is_some(), starts),

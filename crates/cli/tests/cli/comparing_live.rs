@@ -23,7 +23,7 @@ use crate::support::{
 };
 
 /// Short trials: what they find is not looked at.
-const SHORT: &str = "--measure 200ms --warm-up 50ms -c 2 --seed 7";
+const SHORT: &str = "--measure 200ms --warm-up 50ms -c 2 --seed 7 --noise-bound off";
 
 /// A server that answers after `pause` and after having worked for `work`.
 fn server(pause: Duration, work: Duration) -> OracleServer {
@@ -157,7 +157,7 @@ fn the_seed_gives_the_order() {
     let orders_of = |seed: u64| {
         let root = Root::with(&[]);
         let server = server(milliseconds(1), Duration::ZERO);
-        let options = "--measure 100ms --warm-up 50ms -c 1 --blocks 8";
+        let options = "--measure 100ms --warm-up 50ms -c 1 --blocks 8 --noise-bound off";
         root.deadheat(&format!(
             "compare {0} {0} {options} --seed {seed}",
             url(&server)
@@ -239,7 +239,8 @@ fn wait_for_trials(root: &Root, count: usize) {
 }
 
 const GOOD: &str = "cmd:python3 -I -S stacks/fake-one/server.py";
-const OF_COMMANDS: &str = "--path /plaintext --measure 200ms --warm-up 50ms -c 2 --seed 7";
+const OF_COMMANDS: &str =
+    "--path /plaintext --measure 200ms --warm-up 50ms -c 2 --seed 7 --noise-bound off";
 
 #[test]
 fn commands_are_started_anew_for_each_trial_and_sampled() {
@@ -326,7 +327,7 @@ fn what_is_no_command_or_no_fit_is_refused_before_anything_starts() {
     let cases = [
         ("cmd:a && b", OF_COMMANDS, "there is none"),
         (GOOD, "--path plaintext", "begins with a slash"),
-        (GOOD, "--budget 1s", "has room for 0"),
+        (GOOD, "--budget 1s", "has room for 0, and"),
         (
             GOOD,
             "--workload plaintext",
@@ -349,7 +350,8 @@ fn what_is_no_command_or_no_fit_is_refused_before_anything_starts() {
     assert!(root.sessions().is_empty() && root.told("started").is_empty());
 }
 
-const OF_STACKS: &str = "--measure 1s --warm-up 100ms --start-timeout 20s --seed 1";
+const OF_STACKS: &str =
+    "--measure 1s --warm-up 100ms --start-timeout 20s --seed 1 --noise-bound off";
 
 #[test]
 fn stacks_are_the_contenders_of_a_session() {

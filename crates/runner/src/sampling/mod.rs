@@ -227,14 +227,14 @@ impl Surroundings {
     /// The measurement begins.
     pub fn begin() -> Self {
         Self {
-            clock: CpuClock::read(),
+            clock: CpuClock::read(&Snapshot::take()),
         }
     }
 
     /// The measurement has ended. What the server itself used is among what other programs used.
     pub fn end(self) -> Noise {
         let pinning = Pinning::Off { cpus: Vec::new() };
-        CpuClock::read().noise_since(&self.clock, &pinning, Duration::ZERO)
+        CpuClock::read(&Snapshot::take()).noise_since(&self.clock, &pinning, Duration::ZERO)
     }
 }
 

@@ -101,6 +101,7 @@ mod tests {
             measure: None,
             warm_up: None,
             seed: None,
+            noise_bound: None,
             pinning: None,
             results: None,
             start_timeout: None,

@@ -86,6 +86,7 @@ fn compare(
         looks: looks.design.looks.iter().map(|look| look.blocks).collect(),
         alpha: bounds.alpha,
         budget: looks.budget,
+        noise_bound: measure.noise_bound(),
         pinning,
         results: measure.results.clone().unwrap_or_else(|| "results".into()),
         supervision: run::supervision()?,

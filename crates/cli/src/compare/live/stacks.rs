@@ -13,7 +13,6 @@ use deadheat_model::{
     Event, Plan, SessionHeader, SessionRecord, TargetId,
     change::{Aspect, Change},
     choice::Purpose,
-    plan::NoiseBound,
     session::{EndReason, TargetRecord, TargetState},
 };
 use deadheat_runner::session::{
@@ -67,7 +66,7 @@ pub(super) fn measure(
         measure: Some(measure.measure.unwrap_or(MEASURE)),
         warm_up: measure.warm_up,
         latency: LatencyMode::Off,
-        noise_bound: Some(NoiseBound::default()),
+        noise_bound: measure.noise_bound(),
         pinning: measure
             .pinning
             .map_or(PinningMode::Apart, |pinning| pinning.mode()),

@@ -8,9 +8,12 @@ mod trial;
 
 use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_model::comparison::{
-    ComparedServer, ComparisonEnd, ComparisonEntry, ComparisonHeader, ComparisonRecord,
-    ComparisonTrial, SCHEMA, Side,
+use deadheat_model::{
+    comparison::{
+        ComparedServer, ComparisonEnd, ComparisonEntry, ComparisonHeader, ComparisonRecord,
+        ComparisonTrial, SCHEMA, Side,
+    },
+    plan::NoiseBound,
 };
 
 use self::{blocks::Measuring, journal::Journal};
@@ -39,6 +42,8 @@ pub struct ComparisonOptions {
     pub alpha: f64,
     /// The time that measuring may take; `None`: what it takes.
     pub budget: Option<Duration>,
+    /// How much a trial may be disturbed before it is void; `None`: none is.
+    pub noise_bound: Option<NoiseBound>,
     /// Whether server and generator are kept apart. Servers that run already have their CPUs: then `Off`.
     pub pinning: PinningMode,
     /// The folder of sessions; this comparison makes its own in it.

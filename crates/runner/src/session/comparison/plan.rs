@@ -5,7 +5,6 @@ use std::time::Duration;
 use deadheat_model::{
     LoadSpec, StopRule,
     comparison::{ComparisonPlan, Side},
-    plan::NoiseBound,
 };
 
 use super::ComparisonOptions;
@@ -25,7 +24,7 @@ pub fn plan(options: &ComparisonOptions) -> ComparisonPlan {
         blocks,
         looks: options.looks.clone(),
         alpha: options.alpha,
-        noise_bound: NoiseBound::default(),
+        noise_bound: options.noise_bound,
         pinning: share_out(options.pinning),
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: block_time([&options.a.load, &options.b.load], starts) * blocks,
