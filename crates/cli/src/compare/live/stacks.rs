@@ -161,8 +161,9 @@ impl Watch<'_> {
         let blocks = stacks::complete_blocks(record);
         let judge = |look| stacks::judge(record, &self.a, &self.b, look, &self.bounds);
         // Shown no look, the judge compares nothing; it says whether there is anything left to compare.
-        if judge(None).compared.is_empty() {
-            self.given_up = true;
+        let so_far = judge(None);
+        if so_far.compared.is_empty() {
+            self.given_up = so_far.failed;
             return ControlFlow::Break(EndReason::Enough);
         }
         let look = self.looks.design.at(blocks);

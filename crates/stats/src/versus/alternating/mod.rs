@@ -13,6 +13,8 @@ pub struct Judged {
     pub compared: Vec<Compared>,
     /// What was not, each with the reason.
     pub not_compared: Vec<NotCompared>,
+    /// Whether a side failed in what was not compared.
+    pub failed: bool,
 }
 
 impl Judged {

@@ -29,6 +29,7 @@ pub fn judge(record: &ComparisonRecord, look: Option<Look>, bounds: &Bounds) -> 
         return Judged {
             compared: Vec::new(),
             not_compared: vec![not_compared],
+            failed: sides.iter().any(|one| one.failed.is_some()),
         };
     }
     let compared = match look {
@@ -49,6 +50,7 @@ pub fn judge(record: &ComparisonRecord, look: Option<Look>, bounds: &Bounds) -> 
     Judged {
         compared,
         not_compared: Vec::new(),
+        failed: false,
     }
 }
 

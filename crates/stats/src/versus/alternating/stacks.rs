@@ -32,14 +32,19 @@ pub fn judge(
     // The same session twice: in it the sides are two stacks.
     let sides = [Session::new(&record), Session::new(&record)];
     let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
+    let mut failed = false;
     for subject in subjects(&record) {
         match paired(&sides, a, b, &subject) {
             Ok(cell) => cells.push(cell),
-            Err((reason, b_failed)) => not_compared.push(NotCompared {
-                subject,
-                reason,
-                b_failed,
-            }),
+            Err(hindrance) => {
+                let [a_failed, b_failed] = hindrance.failed;
+                failed |= a_failed || b_failed;
+                not_compared.push(NotCompared {
+                    subject,
+                    reason: hindrance.reason,
+                    b_failed,
+                });
+            }
         }
     }
     let compared = match look {
@@ -56,6 +61,7 @@ pub fn judge(
     Judged {
         compared,
         not_compared,
+        failed,
     }
 }
 
@@ -89,14 +95,20 @@ fn subjects(record: &SessionRecord) -> Vec<Subject> {
         .collect()
 }
 
-/// The blocks in which both stacks have a trial that counts, or why they cannot be compared and whether it is because B
-/// failed.
+/// Why two cells cannot be compared.
+struct Hindrance {
+    reason: String,
+    /// Which sides failed, A first.
+    failed: [bool; 2],
+}
+
+/// The blocks in which both stacks have a trial that counts, or why they cannot be compared.
 fn paired(
     sides: &[Session<'_>; 2],
     a: &TargetId,
     b: &TargetId,
     subject: &Subject,
-) -> Result<PairedCell, (String, bool)> {
+) -> Result<PairedCell, Hindrance> {
     let under = |target: &TargetId| Subject {
         target: Some(target.clone()),
         ..subject.clone()
@@ -114,7 +126,9 @@ fn paired(
         )
     };
     let states = [state(&sides[0], of_a), state(&sides[1], of_b)];
-    let b_failed = matches!(states[1], State::Failed(_));
+    let failed = states
+        .each_ref()
+        .map(|state| matches!(state, State::Failed(_)));
     let reasons: Vec<String> = states
         .iter()
         .zip(&cells)
@@ -123,7 +137,10 @@ fn paired(
         .filter_map(|((state, _), name)| Some(format!("{name} {}", state.reason()?)))
         .collect();
     if !reasons.is_empty() {
-        return Err((reasons.join("; "), b_failed));
+        return Err(Hindrance {
+            reason: reasons.join("; "),
+            failed,
+        });
     }
     let found = |side: usize| -> Vec<(u32, Found)> {
         let cell = cells[side];
