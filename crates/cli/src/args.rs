@@ -34,6 +34,8 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Load one HTTP server and say what it did.
     Load(Box<LoadArgs>),
+    /// Look for what would spoil a measurement on this machine; changes nothing.
+    Doctor(DoctorArgs),
     /// Install what the stacks need.
     Setup(SetupArgs),
     /// The stacks that there are.
@@ -221,6 +223,16 @@ pub(crate) struct SetupArgs {
     /// Print the commands and end
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// For programs (docs/doctor.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How long to watch what others do [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) watch: Option<Duration>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod args;
 mod budget;
 mod choices;
 mod compare;
+mod doctor;
 mod exit;
 mod hidden;
 mod history;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),

@@ -12,7 +12,7 @@ use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
 
 use crate::{
     args::RunArgs,
-    budget, choices,
+    budget, choices, doctor,
     exit::{Exit, Failure},
     interrupt, output, plan_text,
     profile::Profile,
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         budget,
     } = Profile::of(args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let options = SessionOptions {
+    let mut options = SessionOptions {
         targets: select::targets(&catalogue, &selection),
         workloads: selection.workloads.clone(),
         cells,
@@ -49,6 +49,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
         start_timeout: args.start_timeout,
+        findings: Vec::new(),
         arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.setup {
         setup::install(&catalogue, &selection, &args.postgres, &interrupted)?;
     }
+    options.findings = doctor::before_a_run(&options);
     let mut progress = Progress::new(Some(draft));
     let outcome = session::run(
         &options,

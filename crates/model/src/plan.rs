@@ -42,6 +42,14 @@ pub enum Pinning {
 }
 
 impl Pinning {
+    /// All CPUs that the session may use.
+    pub fn cpus(&self) -> Vec<usize> {
+        match self {
+            Pinning::Apart { server, generator } => [&server[..], &generator[..]].concat(),
+            Pinning::Off { cpus } => cpus.clone(),
+        }
+    }
+
     /// How many CPUs the server may use.
     pub fn server_cpus(&self) -> usize {
         match self {

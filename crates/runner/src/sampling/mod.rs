@@ -21,11 +21,11 @@ use deadheat_model::{
     trial::{CpuSource, Noise, Resources},
 };
 
+pub(crate) use self::noise::CpuClock;
 pub use self::pace::INTERVAL;
 use self::{
     counters::Counters,
     memory::pss_bytes,
-    noise::CpuClock,
     pace::{Stopwatch, pause, thread_cpu},
     pressure::PressureClock,
     switches::Switches,

@@ -34,11 +34,11 @@ use deadheat_model::{
 
 pub use self::{
     available::available,
-    cpus::share_out,
+    cpus::{cores_below, share_out},
     error::SessionError,
     folder::commit_of,
     journal::{HEADER_FILE, JournalError, TRIALS_FILE, read_session, write_whole},
-    machine::describe_machine,
+    machine::{describe_machine, describe_machine_below},
     options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
@@ -128,7 +128,7 @@ pub fn run(
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),
-        findings: Vec::new(),
+        findings: options.findings.clone(),
         plan,
         targets: records,
         postgres: services.describe_postgres(),

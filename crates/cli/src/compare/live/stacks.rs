@@ -27,6 +27,7 @@ use self::sides::{One, Sides};
 use super::looks::Looks;
 use crate::{
     compare::{args::CompareArgs, bounds, resolve::StackAt},
+    doctor,
     exit::Failure,
     interrupt, output, plan_text,
     progress::Progress,
@@ -73,6 +74,7 @@ pub(super) fn measure(
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
         supervision: run::supervision()?,
         start_timeout: measure.start_timeout.unwrap_or(START_TIMEOUT),
+        findings: Vec::new(),
         arguments: run::arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -92,6 +94,7 @@ pub(super) fn measure(
         return Ok(None);
     }
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    options.findings = doctor::before_a_run(&options);
     let mut watch = Watch {
         a: sides.a.target(),
         b: sides.b.target(),
