@@ -96,7 +96,7 @@ fn the_verdict_comes_first_in_80_columns_and_without_colour() {
         "Welch",
         "Holm",
         "Example CPU @ 2.60GHz",
-        "service time",
+        "Service time",
     ]);
     assert!(ended.stderr.is_empty(), "{ended}");
 }
