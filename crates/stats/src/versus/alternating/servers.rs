@@ -278,3 +278,6 @@ fn other_answers(sides: &[Counted<'_>; 2]) -> Option<String> {
         format!("the answers differ: A's bodies have {a:.0} bytes on average, B's have {b:.0}")
     })
 }
+
+#[cfg(test)]
+mod tests;
