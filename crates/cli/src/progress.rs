@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use deadheat_model::{
     Cell, Event, Plan, TrialOutcome, TrialRecord,
+    plan::Controls,
     session::{TargetState, WorkloadFailure},
     trial::Disturbance,
 };
@@ -17,6 +18,7 @@ pub(crate) struct Progress {
     watched: bool,
     draft: Option<Plan>,
     pace: Option<Pace>,
+    controls: Controls,
 }
 
 /// How fast trials go by.
@@ -57,6 +59,7 @@ impl Progress {
             watched,
             draft,
             pace: None,
+            controls: Controls::default(),
         }
     }
 
@@ -78,9 +81,10 @@ impl Progress {
             } => self.prepared(&target.to_string(), state, failed_workloads),
             Event::SessionStarted { header } => self.started(&header.plan),
             Event::BlockStarted { .. } => {}
-            Event::TrialStarted { block, cell } => self
-                .bar
-                .set_message(format!("block {} · {cell}", block + 1)),
+            Event::TrialStarted { block, cell } => {
+                self.bar
+                    .set_message(format!("block {} · {}", block + 1, self.shown(cell)))
+            }
             Event::TrialEnded { trial, .. } => self.trial(trial),
             Event::TrialVoid {
                 block,
@@ -148,6 +152,7 @@ impl Progress {
             self.line("Now that it is known what is ready, and how soon:");
             self.line(&plan_text::describe(plan));
         }
+        self.controls = plan.controls.clone();
         self.pace = Some(Pace {
             began: Instant::now(),
             estimate: plan.estimate,
@@ -168,7 +173,7 @@ impl Progress {
         match &trial.outcome {
             TrialOutcome::Failed(failure) => self.line(&format!(
                 "{}, block {}: FAILED {}",
-                trial.cell,
+                self.shown(&trial.cell),
                 trial.block + 1,
                 output::told(failure)
             )),
@@ -186,7 +191,7 @@ impl Progress {
                 self.line(&format!(
                     "[{done}/{all}] block {} {}: {:.0}/s{failures}",
                     trial.block + 1,
-                    trial.cell,
+                    self.shown(&trial.cell),
                     measured.load.throughput()
                 ));
             }
@@ -200,11 +205,18 @@ impl Progress {
             self.bar.inc_length(1);
         }
         self.line(&format!(
-            "{cell}, block {}: {}",
+            "{}, block {}: {}",
+            self.shown(cell),
             block + 1,
             told_void(disturbance, repeats)
         ));
         self.show_time_left();
+    }
+
+    /// A cell, under names for people.
+    fn shown(&self, cell: &Cell) -> String {
+        let target = self.controls.shown(&cell.target);
+        format!("{target} {} {}", cell.workload, cell.point)
     }
 
     fn show_time_left(&self) {

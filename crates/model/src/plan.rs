@@ -101,6 +101,16 @@ impl Controls {
         TargetId::new("~aa-twin", None)
     }
 
+    /// What `target` is called where people read: "null server", "go-nethttp (A/A)", or its own name.
+    pub fn shown(&self, target: &TargetId) -> String {
+        let twin = self.twin.as_ref().filter(|twin| twin.name == *target);
+        match twin {
+            Some(twin) => format!("{} (A/A)", twin.of),
+            None if self.null_server.as_ref() == Some(target) => "null server".to_owned(),
+            None => target.to_string(),
+        }
+    }
+
     /// Whether `target` is one of the controls.
     pub fn has(&self, target: &TargetId) -> bool {
         let twin = self.twin.as_ref().map(|twin| &twin.name);

@@ -6,6 +6,7 @@ mod checking;
 mod comparing;
 mod comparing_live;
 mod conformance;
+mod controls;
 mod doctor;
 mod faults;
 #[path = "../../../stats/tests/stats/fixture.rs"]
