@@ -94,10 +94,7 @@ pub(crate) fn options(
         supervision: supervision()?,
         start_timeout: args.start_timeout,
         findings: Vec::new(),
-        arguments: env::args_os()
-            .skip(1)
-            .map(|argument| without_password(&argument.to_string_lossy()))
-            .collect(),
+        arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
@@ -141,6 +138,14 @@ fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
     } else {
         Exit::Fine
     }
+}
+
+/// Deadheat's own arguments, as they may be recorded.
+pub(crate) fn arguments() -> Vec<String> {
+    env::args_os()
+        .skip(1)
+        .map(|argument| without_password(&argument.to_string_lossy()))
+        .collect()
 }
 
 /// An argument as it may be recorded and shown: of a URL only the scheme, because a password can stand in several places

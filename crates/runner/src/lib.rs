@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod manifest;
 pub mod prepare;
 pub mod process;
+pub mod revision;
 pub mod sampling;
 pub mod services;
 pub mod session;

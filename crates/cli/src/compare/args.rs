@@ -6,8 +6,12 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
+use deadheat_model::plan::NoiseBound;
 
-use crate::args::{PinningArg, duration};
+use crate::{
+    args::{PinningArg, duration},
+    choices::{NoiseArg, noise_bound},
+};
 
 const AFTER_HELP: &str = "\
 What A and B may be, tried in this order, and both the same kind:
@@ -111,6 +115,9 @@ pub(crate) struct MeasureArgs {
     /// Whether server and generator have CPUs of their own [default: apart]
     #[arg(long, value_enum)]
     pub(crate) pinning: Option<PinningArg>,
+    /// A trial is void when others use more than this share of the CPU time, or `off` [default: 5%]
+    #[arg(long, value_name = "SHARE", value_parser = noise_bound)]
+    pub(crate) noise_bound: Option<NoiseArg>,
     /// The folder of sessions [default: results]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
@@ -120,6 +127,16 @@ pub(crate) struct MeasureArgs {
     /// Print the plan, with its looks, and end
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+impl MeasureArgs {
+    /// How much a trial may be disturbed before it is void.
+    pub(crate) fn noise_bound(&self) -> Option<NoiseBound> {
+        match self.noise_bound {
+            Some(NoiseArg(bound)) => bound,
+            None => Some(NoiseBound::default()),
+        }
+    }
 }
 
 /// Of URLs and commands.
@@ -132,6 +149,9 @@ pub(crate) struct ServerArgs {
     /// What is asked for, of commands [default: /]; of URLs in place of their own path
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
+    /// Load a host that is neither this machine nor in a private network
+    #[arg(long)]
+    pub(crate) i_may_load_this_host: bool,
 }
 
 /// Of stacks.

@@ -236,6 +236,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--looks", !measure.looks.is_empty(), !sessions),
         ("--measure", measure.measure.is_some(), !sessions),
         ("--warm-up", measure.warm_up.is_some(), !sessions),
+        ("--noise-bound", measure.noise_bound.is_some(), !sessions),
         ("--seed", measure.seed.is_some(), !sessions),
         // A server that runs has its CPUs already.
         ("--pinning", measure.pinning.is_some(), starts),
@@ -248,6 +249,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
             !sessions && !of_stacks,
         ),
         ("--path", server.path.is_some(), !sessions && !of_stacks),
+        ("--i-may-load-this-host", server.i_may_load_this_host, urls),
         ("--workload", !stacks.workload.is_empty(), of_stacks),
         ("--root", stacks.root.is_some(), of_stacks),
         ("--postgres", stacks.postgres.is_some(), of_stacks),

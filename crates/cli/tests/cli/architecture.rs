@@ -129,7 +129,8 @@ fn crates_depend_on_each_other_only_as_the_architecture_says() {
         for_tests,
     } in &workspace.dependencies
     {
-        let may = known[from.as_str()].contains(&to.as_str()) || (*for_tests && FOR_TESTS.contains(&to.as_str()));
+        let may = known[from.as_str()].contains(&to.as_str())
+            || (*for_tests && FOR_TESTS.contains(&to.as_str()));
         let what = if *for_tests {
             "its tests may not use"
         } else {

@@ -4,6 +4,7 @@
 mod architecture;
 mod checking;
 mod comparing;
+mod comparing_live;
 mod conformance;
 mod controls;
 mod doctor;

@@ -191,7 +191,7 @@ fn looks(design: &Design, alpha: &str) -> String {
 
 const fn ended(ended: Ended) -> &'static str {
     match ended {
-        Ended::Decided => "It ended because every cell had its verdict.",
+        Ended::Decided => "It ended because every cell had its verdict, or could not get one.",
         Ended::LooksTaken => "It ended with the last of the declared looks.",
         Ended::Budget => {
             "It ended because its budget was used up before the last declared look; what the looks had left of the \

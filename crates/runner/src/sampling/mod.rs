@@ -218,6 +218,26 @@ impl Sampler {
     }
 }
 
+/// What the machine did meanwhile, where the server is none of Deadheat's processes.
+pub struct Surroundings {
+    clock: CpuClock,
+}
+
+impl Surroundings {
+    /// The measurement begins.
+    pub fn begin() -> Self {
+        Self {
+            clock: CpuClock::read(&Snapshot::take()),
+        }
+    }
+
+    /// The measurement has ended. What the server itself used is among what other programs used.
+    pub fn end(self) -> Noise {
+        let pinning = Pinning::Off { cpus: Vec::new() };
+        CpuClock::read(&Snapshot::take()).noise_since(&self.clock, &pinning, Duration::ZERO)
+    }
+}
+
 fn lock(series: &Mutex<Series>) -> std::sync::MutexGuard<'_, Series> {
     series.lock().unwrap_or_else(PoisonError::into_inner)
 }

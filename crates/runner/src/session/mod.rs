@@ -4,12 +4,14 @@ mod available;
 mod blocks;
 mod ceiling;
 mod circumstances;
+pub mod comparison;
 mod cpus;
 mod error;
 #[cfg(test)]
 mod fixture;
 mod folder;
 mod journal;
+mod launch;
 mod listener;
 mod lock;
 mod machine;

@@ -3,6 +3,7 @@
 //! Two ways lead here. [`paired`] judges what was measured in alternation, block by block, at a declared look
 //! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times. Both end in a [`Ratio`].
 
+pub mod alternating;
 pub mod found;
 mod gate;
 mod metric;

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A session and what it says.
-pub(super) struct Session<'a> {
+pub(in crate::versus) struct Session<'a> {
     pub(super) record: &'a SessionRecord,
     pub(super) analysis: Analysis,
 }
@@ -22,7 +22,7 @@ pub(super) struct Session<'a> {
 const NAMES: [&str; 2] = ["A", "B"];
 
 impl<'a> Session<'a> {
-    pub(super) fn new(record: &'a SessionRecord) -> Self {
+    pub(in crate::versus) fn new(record: &'a SessionRecord) -> Self {
         Self {
             record,
             analysis: analyse(record),
@@ -55,7 +55,12 @@ impl<'a> Session<'a> {
     }
 
     /// A cell of a stack or of a control.
-    fn cell(&self, target: &TargetId, workload: &str, point: &str) -> Option<&CellAnalysis> {
+    pub(in crate::versus) fn cell(
+        &self,
+        target: &TargetId,
+        workload: &str,
+        point: &str,
+    ) -> Option<&CellAnalysis> {
         let mut groups = self.analysis.groups.iter();
         let group = groups.find(|group| group.workload == workload && group.point.id == point)?;
         let ceiling = group.ceiling.iter().map(|ceiling| &ceiling.cell);
@@ -65,7 +70,7 @@ impl<'a> Session<'a> {
     }
 
     /// The trials of a cell that count, with their blocks.
-    fn found(&self, cell: &CellAnalysis) -> Vec<(u32, Found)> {
+    pub(in crate::versus) fn found(&self, cell: &CellAnalysis) -> Vec<(u32, Found)> {
         let of = |trial: &TrialAnalysis| {
             let (figures, record) = (
                 trial.figures.as_ref()?,
@@ -152,14 +157,14 @@ pub(super) fn trials_of<'a>(
 }
 
 /// What a cell of a session is worth for a comparison; the reason follows the session's name.
-enum State {
+pub(in crate::versus) enum State {
     Counts(Vec<Found>),
     Failed(String),
     Lacking(String),
 }
 
 impl State {
-    fn reason(&self) -> Option<&str> {
+    pub(in crate::versus) fn reason(&self) -> Option<&str> {
         match self {
             State::Counts(_) => None,
             State::Failed(reason) | State::Lacking(reason) => Some(reason),
@@ -167,7 +172,7 @@ impl State {
     }
 }
 
-fn state(side: &Session<'_>, subject: &Subject) -> State {
+pub(in crate::versus) fn state(side: &Session<'_>, subject: &Subject) -> State {
     let Some(target) = &subject.target else {
         return State::Lacking("names no stack".to_owned());
     };
@@ -229,7 +234,7 @@ fn unplanned(target: Option<&TargetRecord>, workload: &str) -> State {
     }
 }
 
-fn because(reason: &FailReason) -> String {
+pub(in crate::versus) fn because(reason: &FailReason) -> String {
     match reason {
         FailReason::Outcome { phase, reason } => format!(", {}: {reason}", phase.describe()),
         FailReason::WrongAnswers { count } => format!(", wrong answers: {count}"),
@@ -281,7 +286,11 @@ pub(super) fn notes(sides: &[Session<'_>; 2], subject: &Subject) -> Vec<String> 
 }
 
 /// How far a stack was from itself at this load point: the larger of both sessions' A/A floors.
-pub(super) fn floor(sides: &[Session<'_>; 2], subject: &Subject, metric: Metric) -> Option<f64> {
+pub(in crate::versus) fn floor(
+    sides: &[Session<'_>; 2],
+    subject: &Subject,
+    metric: Metric,
+) -> Option<f64> {
     let of = |side: &Session<'_>| {
         let twin = side.record.header.plan.controls.twin.as_ref()?;
         let cell = |target| side.cell(target, &subject.workload, &subject.point);

@@ -6,8 +6,9 @@ mod unpaired;
 
 use deadheat_model::SessionRecord;
 
+pub(super) use self::cells::{Session, State, because, floor, state};
 pub use self::conditions::refusals;
-use self::{cells::Session, unpaired::Sample};
+use self::unpaired::Sample;
 use super::{Bounds, Compared, Found, How, Metric, NotCompared, Ratio, Side, Subject, Versus};
 
 /// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). The names are
