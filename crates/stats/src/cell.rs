@@ -42,7 +42,17 @@ pub struct CellAnalysis {
 impl CellAnalysis {
     /// Whether the cell can be compared with others.
     pub fn is_comparable(&self) -> bool {
-        self.verdict == CellVerdict::Counts
+        self.verdict == CellVerdict::Counts && !self.is_overloaded()
+    }
+
+    /// Whether the server did not keep up with the offered rate in a trial that counts. Then its response times are not
+    /// comparable: the slowest of its requests had not ended, and are in no histogram.
+    pub fn is_overloaded(&self) -> bool {
+        let open = self
+            .estimates
+            .as_ref()
+            .and_then(|found| found.open.as_ref());
+        open.is_some_and(|open| open.overloaded > 0)
     }
 
     /// The geometric mean over trials of a percentile of the response time, in seconds; `None` for a closed loop, and

@@ -272,6 +272,43 @@ fn requests_unsent_for_want_of_a_connection_are_the_servers() {
 }
 
 #[test]
+fn a_stack_that_was_overloaded_once_at_the_common_rate_is_in_no_pair_and_has_no_rank() {
+    let stacks = [
+        ("quick", 3_000.0, 0.004),
+        ("slow", 4_000.0, 0.005),
+        ("lost", 4_000.0, 0.001),
+    ];
+    let mut record = session(&stacks, 2_100.0, 1.0);
+    let mut trials = record.trials.iter_mut();
+    let overloaded = trials.find(|trial| {
+        let cell = &trial.cell;
+        cell.target.to_string() == "lost" && cell.point == "c50-open-common"
+    });
+    let TrialOutcome::Measured(measured) = &mut overloaded.unwrap().outcome else {
+        panic!()
+    };
+    let open = measured.load.open.as_mut().unwrap();
+    unsent(open);
+    open.connection_wait = histogram(open.offered, 0.2);
+    let analysis = analyse(&record);
+    let at_common = group(&analysis, "c50-open-common");
+    assert_eq!(
+        names(at_common)[..2],
+        [("quick".to_owned(), Some(1)), ("slow".to_owned(), Some(2))]
+    );
+    let lost = &at_common.cells[2];
+    assert_eq!(
+        (lost.target.to_string().as_str(), lost.rank),
+        ("lost", None)
+    );
+    assert!(lost.is_overloaded() && lost.verdict == CellVerdict::Counts);
+    assert_eq!(at_common.comparison.pairs().len(), 1);
+    // Its other load points are what they were.
+    let closed = group(&analysis, "c50");
+    assert!(closed.cells.iter().all(|cell| cell.rank.is_some()));
+}
+
+#[test]
 fn of_a_limited_generator_nothing_follows_for_the_server() {
     let busy = trial(|measured, open| {
         unsent(open);
