@@ -8,6 +8,7 @@ pub mod choice;
 pub mod comparison;
 pub mod event;
 pub mod failure;
+pub mod fault;
 pub mod histogram;
 pub mod interval;
 pub mod load;
@@ -24,6 +25,7 @@ pub mod workload;
 
 pub use event::Event;
 pub use failure::{Failure, FailureCounts};
+pub use fault::LoadFault;
 pub use histogram::{CountHistogram, LatencyHistogram};
 pub use interval::{Interval, LoadPhase};
 pub use load::{Exchange, LoadSpec, Schedule, StopRule};

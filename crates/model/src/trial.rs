@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Observation};
+use crate::{Cell, Observation, plan::NoiseBound};
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +70,29 @@ impl TrialRecord {
             TrialOutcome::Measured(measured) => Some(measured.disturbance(cpus)),
             TrialOutcome::Failed(_) => None,
         }
+    }
+
+    /// Whether the trial failed: it did not run to its end, or what it measured is no measurement
+    /// ([`Observation::fault`]).
+    pub fn has_failed(&self, transport_failures: f64) -> bool {
+        match &self.outcome {
+            TrialOutcome::Measured(measured) => measured.load.fault(transport_failures).is_some(),
+            TrialOutcome::Failed(_) => true,
+        }
+    }
+
+    /// By what a void trial was disturbed; `None` when it is not void. Void is one that others took more of the machine
+    /// from than `bound` allows, and that did not fail: noise makes no answer wrong, and a stack is not to fail in
+    /// secret.
+    pub fn void(
+        &self,
+        bound: Option<NoiseBound>,
+        cpus: usize,
+        transport_failures: f64,
+    ) -> Option<Disturbance> {
+        let disturbance = self.disturbance(cpus)?;
+        let is_void = bound?.is_passed_by(disturbance) && !self.has_failed(transport_failures);
+        is_void.then_some(disturbance)
     }
 }
 

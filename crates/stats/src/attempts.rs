@@ -1,13 +1,11 @@
-//! Which trials count: those of complete blocks, and of several attempts in a block the last one that is not void.
+//! Which trials count: those of complete blocks, and of several attempts in a block the first that failed, or else the last one
+//! that is not void.
 
 use std::collections::BTreeMap;
 
 use deadheat_model::{Cell, SessionRecord, TrialRecord};
 
-use crate::{
-    trial::Judge,
-    verdict::{self, FailReason},
-};
+use crate::{trial::Judge, verdict};
 
 /// A trial with its place in the session's record.
 pub type Placed<'a> = (usize, &'a TrialRecord);
@@ -37,8 +35,9 @@ pub fn of_cell<'a>(
     let mut last: BTreeMap<u32, Placed<'a>> = BTreeMap::new();
     for (index, trial) in others.iter().filter(|(_, trial)| block_counts(trial.block)) {
         let earlier = last.get(&trial.block);
-        // A repetition must not hide a wrong answer: no noise makes one.
-        if !earlier.is_some_and(|(_, earlier)| is_wrong(earlier, judge)) {
+        // A stack is not to fail in secret: what comes after a failure does not hide it.
+        let failed = |(_, trial): &Placed<'_>| verdict::failure(trial, judge.settings).is_some();
+        if !earlier.is_some_and(failed) {
             last.insert(trial.block, (*index, *trial));
         }
     }
@@ -48,12 +47,4 @@ pub fn of_cell<'a>(
         counted,
         void,
     }
-}
-
-fn is_wrong(trial: &TrialRecord, judge: &Judge<'_>) -> bool {
-    let reason = verdict::failure(trial, judge.settings);
-    matches!(
-        reason,
-        Some(FailReason::WrongAnswers { .. } | FailReason::NotConserved)
-    )
 }

@@ -3,6 +3,7 @@
 //! Those by which an open loop's generator is judged are the ones of `deadheat load`
 //! ([`LoadSettings`](crate::load::LoadSettings)); they stand beside these in the result.
 
+use deadheat_model::fault::TRANSPORT_FAILURES;
 use serde::Serialize;
 
 use crate::steadiness::LEAST_BINS;
@@ -76,7 +77,7 @@ impl Default for Settings {
             server_saturated: 0.90,
             other_cpu: 0.05,
             steal: 0.05,
-            transport_failures: 0.001,
+            transport_failures: TRANSPORT_FAILURES,
             little_deviation: 0.10,
             little_answers: 100,
             goodbye_seconds: 0.2,

@@ -1,7 +1,7 @@
 //! What a trial and a cell are worth: do they count, were they limited by the generator or disturbed, or did they fail?
 
 use deadheat_model::{
-    Observation, TrialRecord,
+    LoadFault, Observation, TrialRecord,
     trial::{Measured, Phase, TrialOutcome},
 };
 use serde::Serialize;
@@ -148,13 +148,11 @@ pub fn failure(trial: &TrialRecord, settings: &Settings) -> Option<FailReason> {
     }
 }
 
-/// The verdict void, when others used too much of the machine. Failed trials are never void: noise makes no answer
-/// wrong, and a stack is not to fail in secret.
+/// The verdict void, when others used too much of the machine and the trial did not fail ([`TrialRecord::void`]).
 pub fn void(trial: &TrialRecord, judge: &Judge<'_>) -> Option<TrialVerdict> {
-    let bound = judge.noise_bound?;
-    let disturbance = trial.disturbance(judge.machine.cpus.len())?;
-    let is_void = bound.is_passed_by(disturbance) && failure(trial, judge.settings).is_none();
-    is_void.then_some(TrialVerdict::Void {
+    let cpus = judge.machine.cpus.len();
+    let disturbance = trial.void(judge.noise_bound, cpus, judge.settings.transport_failures)?;
+    Some(TrialVerdict::Void {
         other_cpu: disturbance.other_cpu,
         steal: disturbance.steal,
     })
@@ -181,21 +179,14 @@ fn limits_of(
 
 /// Why a load is no measurement, if so.
 pub(crate) fn failure_of(load: &Observation, settings: &Settings) -> Option<FailReason> {
-    let measured = &load.measured;
-    if !(measured.is_conserved() && load.total.is_conserved()) {
-        return Some(FailReason::NotConserved);
-    }
-    let wrong_measured = measured.failed.wrong_answers();
-    let wrong = load.total.failed.wrong_answers().max(wrong_measured);
-    if wrong > 0 {
-        return Some(FailReason::WrongAnswers { count: wrong });
-    }
-    if measured.succeeded == 0 || load.window.is_zero() {
-        return Some(FailReason::NoSuccess);
-    }
-    let (count, ended) = (measured.failed.total(), measured.ended());
-    let too_many = count as f64 > settings.transport_failures * ended as f64;
-    too_many.then_some(FailReason::TransportFailures { count, ended })
+    Some(match load.fault(settings.transport_failures)? {
+        LoadFault::NotConserved => FailReason::NotConserved,
+        LoadFault::WrongAnswers { count } => FailReason::WrongAnswers { count },
+        LoadFault::NoSuccess => FailReason::NoSuccess,
+        LoadFault::TransportFailures { count, ended } => {
+            FailReason::TransportFailures { count, ended }
+        }
+    })
 }
 
 /// The verdict on a cell whose trials have these verdicts, and that has so many void ones beside them.

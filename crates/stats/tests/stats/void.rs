@@ -177,7 +177,7 @@ fn one_trial_is_too_few_for_a_rank() {
 }
 
 #[test]
-fn a_failure_is_never_void_and_no_repetition_hides_a_wrong_answer() {
+fn a_failure_is_never_void_and_no_repetition_hides_it() {
     let wrong = |_: &Cell, _| {
         let outcome = with_failures(Found::at(2_000.0), Failure::WrongContent, 1, "");
         let TrialOutcome::Measured(mut trial) = outcome else {
@@ -210,7 +210,30 @@ fn a_failure_is_never_void_and_no_repetition_hides_a_wrong_answer() {
     );
     let analysis = analyse(&again(first_wrong(), good(Found::at(2_000.0))));
     assert_eq!(analysis.groups[0].cells.last().unwrap().verdict, verdict);
-    // What ended before it was measured fails, too; of such a one the repetition counts.
+    // Nor does one hide that requests failed on the way, or that the server died.
+    for bad in [
+        with_failures(Found::at(2_000.0), Failure::Reset, 900, ""),
+        failed(Phase::Load, "died", &[]),
+    ] {
+        let first_bad = session(3).measured(3, |cell, block| {
+            match (cell.target.to_string().as_str(), block) {
+                ("a", 1) => bad.clone(),
+                _ => good(found(cell, block)),
+            }
+        });
+        let analysis = analyse(&again(first_bad, good(Found::at(2_000.0))));
+        let verdict = &analysis.groups[0].cells.last().unwrap().verdict;
+        let is_failed = matches!(
+            verdict,
+            CellVerdict::Failed {
+                failed: 1,
+                of: 3,
+                ..
+            }
+        );
+        assert!(is_failed, "{bad:?}: {verdict:?}");
+    }
+    // What ended before it was measured fails, too.
     let crashed = failed(Phase::Load, "died", &[]);
     let analysis = analyse(&again(with_void(3, |_, _| false), crashed));
     let verdict = &analysis.groups[0].cells.last().unwrap().verdict;
