@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Cell, LoadPoint, Observation, Plan, SessionHeader, SessionRecord, TargetId, TrialOutcome,
-    TrialRecord,
+    Cell, Failure, LoadPoint, Observation, Plan, SessionHeader, SessionRecord, TargetId,
+    TrialOutcome, TrialRecord,
     load::Arrivals,
     plan::{NoiseBound, Pinning, PlannedWorkload},
     session::SCHEMA,
@@ -95,6 +95,7 @@ impl Fixture {
             ..Observation::default()
         };
         load.measured.succeeded = per_second;
+        load.measured.issued = per_second;
         record(
             cell,
             block,
@@ -109,6 +110,15 @@ impl Fixture {
             measured.noise.other_cpu_seconds = 0.2;
         }
         trial
+    }
+
+    /// Adds so many failed requests to a measurement.
+    pub(super) fn fail(trial: &mut TrialRecord, kind: Failure, count: u64) {
+        if let TrialOutcome::Measured(measured) = &mut trial.outcome {
+            let tally = &mut measured.load.measured;
+            tally.failed[kind] += count;
+            tally.issued += count;
+        }
     }
 
     /// A trial that failed.

@@ -3,13 +3,14 @@
 
 use deadheat_model::{
     Cell, SessionRecord, TrialOutcome,
+    fault::TRANSPORT_FAILURES,
     workload::{OfferedRate, OpenLoad},
 };
 
 use super::remaining::void;
 
-/// The rate, in requests per second, at which `cell` is loaded in the open loop `open`, rounded down to two significant
-/// digits.
+/// The rate, in requests per second, at which `cell` is loaded in the open loop `open`, rounded down: a share of the own
+/// capacity to three significant digits, so that it is the share that its name says, and the rate common to all to two.
 ///
 /// # Errors
 /// Why the capacity that it is a share of is not known.
@@ -19,9 +20,9 @@ pub(super) fn rate(session: &SessionRecord, cell: &Cell, open: &OpenLoad) -> Res
         workload: cell.workload.clone(),
         point: open.capacity_of.clone(),
     };
-    let (capacity, percent) = match open.rate {
+    let (capacity, percent, digits) = match open.rate {
         OfferedRate::OfOwnCapacity(percent) => {
-            (capacity(session, &at(cell.target.clone()))?, percent)
+            (capacity(session, &at(cell.target.clone()))?, percent, 3)
         }
         OfferedRate::OfSlowestCapacity(percent) => {
             let targets = session.header.plan.targets.iter().cloned();
@@ -32,14 +33,15 @@ pub(super) fn rate(session: &SessionRecord, cell: &Cell, open: &OpenLoad) -> Res
                     cell.workload, open.capacity_of
                 )
             })?;
-            (slowest, percent)
+            (slowest, percent, 2)
         }
     };
-    Ok(two_digits(capacity * f64::from(percent) / 100.0))
+    Ok(rounded_down(capacity * f64::from(percent) / 100.0, digits))
 }
 
 /// The throughput of the closed loop's trial in the first block. A rate is a setting and no result: where all attempts
-/// are void, that of the last one will do, since a disturbance is no reason to call a stack's open loops failed.
+/// are void, that of the last one will do, since a disturbance is no reason to call a stack's open loops failed. Wrong
+/// answers are: of them a server may give any number.
 fn capacity(session: &SessionRecord, cell: &Cell) -> Result<f64, String> {
     let all = || {
         let trials = session.trials.iter();
@@ -53,19 +55,20 @@ fn capacity(session: &SessionRecord, cell: &Cell) -> Result<f64, String> {
             cell.point
         ))
     };
-    match counts.map(|trial| &trial.outcome) {
-        None => unknown("the first block has no trial of it"),
-        Some(TrialOutcome::Failed(_)) => unknown("the trial of the first block failed"),
-        Some(TrialOutcome::Measured(measured)) => match measured.load.throughput() {
-            rate if rate > 0.0 => Ok(rate),
-            _ => unknown("the trial of the first block had no right answer"),
-        },
+    let Some(trial) = counts else {
+        return unknown("the first block has no trial of it");
+    };
+    match &trial.outcome {
+        TrialOutcome::Measured(measured) if !trial.has_failed(TRANSPORT_FAILURES) => {
+            Ok(measured.load.throughput())
+        }
+        _ => unknown("its trial of the first block failed"),
     }
 }
 
-/// Rounds down to two significant digits.
-fn two_digits(rate: f64) -> f64 {
-    let unit = rate.log10().floor() as i32 - 1;
+/// Rounds down to so many significant digits.
+fn rounded_down(rate: f64, digits: i32) -> f64 {
+    let unit = rate.log10().floor() as i32 + 1 - digits;
     // By a whole power of ten both ways: a tenth is no binary fraction.
     match u32::try_from(unit) {
         Ok(_) => (rate / 10_f64.powi(unit)).floor() * 10_f64.powi(unit),
@@ -76,7 +79,7 @@ fn two_digits(rate: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use deadheat_model::{
-        TrialRecord,
+        Failure, TrialRecord,
         load::Arrivals,
         plan::{Controls, Twin},
     };
@@ -111,7 +114,7 @@ mod tests {
         later.block = 1;
         let session = session(vec![at("a", 1234), at("b", 10), later]);
         let own = |target| rate(&session, &cell(target, "c50-open-90"), &open(OWN));
-        assert_eq!(own("a"), Ok(1100.0), "1110.6, rounded down");
+        assert_eq!(own("a"), Ok(1110.0), "1110.6, rounded down");
         assert_eq!(own("b"), Ok(9.0));
     }
 
@@ -166,9 +169,9 @@ mod tests {
         let failed = session(vec![Fixture::failed(&cell("a", "c50"), 0), at("b", 0)]);
         let own = |target| rate(&failed, &cell(target, "c50-open-90"), &open(OWN)).unwrap_err();
         assert!(
-            own("a").contains("at c50, which is not known: the trial of the first block failed")
+            own("a").contains("at c50, which is not known: its trial of the first block failed")
         );
-        assert!(own("b").contains("had no right answer"));
+        assert!(own("b").contains("its trial of the first block failed"));
         let common = rate(&failed, &cell("b", "c50-open-common"), &open(SLOWEST));
         assert!(
             common
@@ -178,19 +181,36 @@ mod tests {
     }
 
     #[test]
-    fn two_significant_digits_never_more_than_asked() {
-        for (rate, rounded) in [
-            (123_456.0, 120_000.0),
-            (1999.9, 1900.0),
-            (1000.0, 1000.0),
-            (999.0, 990.0),
-            (99.9, 99.0),
-            (10.0, 10.0),
-            (2.95, 2.9),
-            (0.37, 0.37),
-            (0.0371, 0.037),
+    fn what_answers_wrongly_has_no_capacity() {
+        let rates = |kind, count| {
+            let mut bad = at("b", 1000);
+            Fixture::fail(&mut bad, kind, count);
+            let session = session(vec![at("a", 5000), bad]);
+            let own = rate(&session, &cell("b", "c50-open-90"), &open(OWN));
+            let common = rate(&session, &cell("a", "c50-open-common"), &open(SLOWEST));
+            (own.ok(), common)
+        };
+        for (kind, count) in [(Failure::WrongContent, 1), (Failure::Reset, 2)] {
+            assert_eq!(rates(kind, count), (None, Ok(3500.0)), "{count} {kind:?}");
+        }
+        assert_eq!(rates(Failure::Reset, 1), (Some(900.0), Ok(700.0)));
+    }
+
+    #[test]
+    fn significant_digits_never_more_than_asked() {
+        for (rate, two, three) in [
+            (123_456.0, 120_000.0, 123_000.0),
+            (1999.9, 1900.0, 1990.0),
+            (1000.0, 1000.0, 1000.0),
+            (999.0, 990.0, 999.0),
+            (99.9, 99.0, 99.9),
+            (10.0, 10.0, 10.0),
+            (2.95, 2.9, 2.95),
+            (0.37, 0.37, 0.37),
+            (0.0371, 0.037, 0.0371),
         ] {
-            assert_eq!(two_digits(rate), rounded, "{rate}");
+            assert_eq!(rounded_down(rate, 2), two, "{rate}");
+            assert_eq!(rounded_down(rate, 3), three, "{rate}");
         }
     }
 }

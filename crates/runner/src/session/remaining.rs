@@ -2,8 +2,8 @@
 //! goes on as it would have gone on by itself.
 
 use deadheat_model::{
-    Cell, LoadPoint, Plan, SessionHeader, SessionRecord, TrialRecord, plan::MOST_ATTEMPTS,
-    trial::Disturbance,
+    Cell, LoadPoint, Plan, SessionHeader, SessionRecord, TrialRecord, fault::TRANSPORT_FAILURES,
+    plan::MOST_ATTEMPTS, trial::Disturbance,
 };
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -45,11 +45,10 @@ pub(super) fn left(session: &SessionRecord, block: u32) -> Vec<Due> {
     left.into_iter().map(|(_, due)| due).collect()
 }
 
-/// Whether a trial was disturbed by more than the plan allows, and by what.
+/// By what a void trial was disturbed; `None` when it is not void.
 pub(super) fn void(header: &SessionHeader, trial: &TrialRecord) -> Option<Disturbance> {
-    let disturbance = trial.disturbance(header.machine.cpus.len())?;
-    let bound = header.plan.noise_bound?;
-    bound.is_passed_by(disturbance).then_some(disturbance)
+    let cpus = header.machine.cpus.len();
+    trial.void(header.plan.noise_bound, cpus, TRANSPORT_FAILURES)
 }
 
 /// The load point that `cell` is measured at.
@@ -89,6 +88,8 @@ fn is_open(plan: &Plan, cell: &Cell) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::Failure;
+
     use super::*;
     use crate::session::fixture::{Fixture, cell};
 
@@ -190,6 +191,26 @@ mod tests {
         assert_eq!(left(&session.record, 0).len(), 1);
         session.record.header.plan.noise_bound = None;
         assert_eq!(left(&session.record, 0), []);
+    }
+
+    #[test]
+    fn a_disturbed_trial_that_failed_is_not_void_and_not_repeated() {
+        let mut session = Fixture::closed(["a"]);
+        for (kind, failures, left_over) in [
+            // Less than a thousandth of the requests failed on the way.
+            (Failure::Reset, 1, 1),
+            (Failure::Reset, 2, 0),
+            (Failure::WrongContent, 1, 0),
+        ] {
+            let mut trial = Fixture::disturbed(&cell("a", "c50"), 0, 0);
+            Fixture::fail(&mut trial, kind, failures);
+            session.record.trials = vec![trial];
+            assert_eq!(
+                left(&session.record, 0).len(),
+                left_over,
+                "{failures} {kind:?}"
+            );
+        }
     }
 
     #[test]
