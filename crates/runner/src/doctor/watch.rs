@@ -89,7 +89,7 @@ impl Reading {
         };
         let noise: Noise = self
             .clock
-            .noise_since(&earlier.clock, &pinning, Duration::ZERO);
+            .noise_since(&earlier.clock, &pinning, None, Duration::ZERO);
         Watched {
             span,
             disturbance: noise.disturbance(span.as_secs_f64(), cpus.len()),

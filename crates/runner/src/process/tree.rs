@@ -2,6 +2,9 @@
 
 use std::{collections::HashMap, fs, io::Read};
 
+/// The parent of all threads of the kernel.
+const KTHREADD: u32 = 2;
+
 /// What `/proc/<pid>/stat` says of a process (proc_pid_stat(5)). Times are in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessStat {
@@ -21,6 +24,8 @@ pub struct ProcessStat {
     pub children: Reaped,
     /// Threads.
     pub threads: u32,
+    /// Whether it is a thread of the kernel that does the work of interrupts, network packets among it (`ksoftirqd/0`).
+    pub serves_interrupts: bool,
 }
 
 /// What a process inherited from children that it waited for.
@@ -46,7 +51,8 @@ pub fn read_stat(pid: u32) -> Option<ProcessStat> {
 
 fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     // The command's name stands in parentheses and may hold any character, so fields start after the last one.
-    let rest = text.rsplit_once(')')?.1;
+    let (head, rest) = text.rsplit_once(')')?;
+    let name = head.split_once('(').map_or("", |(_, name)| name);
     let mut words = rest.split_ascii_whitespace();
     let state = *words.next()?.as_bytes().first()?;
     // From field 4 of the manual (the parent) to field 20 (the threads).
@@ -60,15 +66,18 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
         major_faults: number(13)?,
         cpu_ticks: number(16)? + number(17)?,
     };
+    let parent = number(4)? as u32;
     Some(ProcessStat {
         pid,
-        parent: number(4)? as u32,
+        parent,
         state,
         minor_faults: number(10)? + children.minor_faults,
         major_faults: number(12)? + children.major_faults,
         cpu_ticks: number(14)? + number(15)? + children.cpu_ticks,
         children,
         threads: number(20)? as u32,
+        // Anybody may take that name; the kernel's threads alone have this parent.
+        serves_interrupts: parent == KTHREADD && name.starts_with("ksoftirqd/"),
     })
 }
 
@@ -144,6 +153,17 @@ mod tests {
         assert_eq!((stat.parent, stat.state, stat.threads), (7, b'S', 9));
         assert_eq!((stat.minor_faults, stat.major_faults), (30, 3));
         assert_eq!((stat.cpu_ticks, stat.children.cpu_ticks), (18, 11));
+    }
+
+    #[test]
+    fn the_threads_of_the_kernel_for_interrupts_are_known_by_name_and_parent() {
+        let serves = |name: &str, parent: u32| {
+            let text =
+                format!("14 ({name}) S {parent} 0 0 0 -1 69 0 0 0 0 0 7 0 0 20 0 1 0 25 0 0");
+            parse_stat(14, &text).unwrap().serves_interrupts
+        };
+        assert!(serves("ksoftirqd/0", 2));
+        assert!(!serves("ksoftirqd/0", 1) && !serves("kworker/0:1", 2));
     }
 
     #[test]

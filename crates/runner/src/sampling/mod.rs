@@ -12,7 +12,7 @@ use std::{
         Arc, Mutex, PoisonError,
         mpsc::{RecvTimeoutError, Sender, channel},
     },
-    thread::JoinHandle,
+    thread::{Builder, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -39,6 +39,8 @@ pub struct Sampler {
     /// CPU time that the sample of the idle server took.
     cost: Duration,
     pinning: Pinning,
+    /// The CPUs that this server is pinned to, if not to all of its side.
+    serving: Option<Vec<usize>>,
     begun: Option<Begun>,
 }
 
@@ -68,7 +70,8 @@ struct Begun {
     pressure: Option<PressureClock>,
     series: Arc<Mutex<Series>>,
     stop: Sender<()>,
-    thread: JoinHandle<Duration>,
+    /// `None`: the system had no thread to give; there is one sample then, at the end.
+    thread: Option<JoinHandle<Duration>>,
     /// CPU time that beginning took.
     cost: Duration,
 }
@@ -132,8 +135,15 @@ impl Sampler {
             cost: watch.cpu(),
             tree,
             pinning: pinning.clone(),
+            serving: None,
             begun: None,
         }
+    }
+
+    /// Says which CPUs of its side the server is pinned to: those that it may not use say nothing of what it has left.
+    pub fn serving_on(mut self, cpus: Option<Vec<usize>>) -> Self {
+        self.serving = cpus;
+        self
     }
 
     /// The measurement begins.
@@ -148,12 +158,18 @@ impl Sampler {
         let (shared, tree) = (Arc::clone(&series), self.tree.clone());
         // The first sample will be no cheaper than that of the idle server.
         let mut rest = pause(self.cost);
-        let thread = std::thread::spawn(move || {
+        let sample = move || {
             while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
                 rest = lock(&shared).sample(&tree);
             }
             thread_cpu()
-        });
+        };
+        let thread = Builder::new().name("sampler".to_owned()).spawn(sample);
+        if let Err(error) = &thread {
+            tracing::warn!(
+                "starting a thread to sample the server's memory: {error}; it is sampled once"
+            );
+        }
         let processes = Snapshot::take();
         self.begun = Some(Begun {
             at: Instant::now(),
@@ -162,7 +178,7 @@ impl Sampler {
             pressure: PressureClock::read(),
             series,
             stop,
-            thread,
+            thread: thread.ok(),
             cost: watch.cpu(),
         });
     }
@@ -174,13 +190,18 @@ impl Sampler {
         let processes = Snapshot::take();
         let used = Counters::read(&self.tree, &processes).since(&begun.counters);
         let span = begun.at.elapsed();
-        let noise = CpuClock::read(&processes).noise_since(&begun.clock, &self.pinning, used.cpu);
+        let noise = CpuClock::read(&processes).noise_since(
+            &begun.clock,
+            &self.pinning,
+            self.serving.as_deref(),
+            used.cpu,
+        );
         let pressure = PressureClock::read()
             .zip(begun.pressure)
             .map(|(now, then)| now.since(&then));
         // The thread may have ended by a panic only, and then its samples so far still count.
         let _ = begun.stop.send(());
-        let sampling = begun.thread.join().unwrap_or_default();
+        let sampling = begun.thread.and_then(|thread| thread.join().ok());
         let mut series = lock(&begun.series);
         if series.is_rested() {
             series.sample(&self.tree);
@@ -192,7 +213,9 @@ impl Sampler {
         let noise = Noise {
             pressure,
             generator_involuntary_switches: (!generator.is_empty()).then(|| generator.totals().1),
-            sampler_cpu_seconds: Some((begun.cost + sampling + watch.cpu()).as_secs_f64()),
+            sampler_cpu_seconds: Some(
+                (begun.cost + sampling.unwrap_or_default() + watch.cpu()).as_secs_f64(),
+            ),
             ..noise
         };
         let resources = Resources {
@@ -234,7 +257,7 @@ impl Surroundings {
     /// The measurement has ended. What the server itself used is among what other programs used.
     pub fn end(self) -> Noise {
         let pinning = Pinning::Off { cpus: Vec::new() };
-        CpuClock::read(&Snapshot::take()).noise_since(&self.clock, &pinning, Duration::ZERO)
+        CpuClock::read(&Snapshot::take()).noise_since(&self.clock, &pinning, None, Duration::ZERO)
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct CpuClock {
     each: BTreeMap<usize, Ticks>,
     ours: u64,
     others: u64,
+    /// Of the kernel's threads for interrupts, which are among neither.
+    interrupt_threads: u64,
 }
 
 /// CPU time in clock ticks.
@@ -49,20 +51,24 @@ impl CpuClock {
         let tree: u64 = tree.iter().map(|stat| stat.cpu_ticks).sum();
         let ours = tree + processes.find(own).map_or(0, |stat| stat.cpu_ticks);
         let all: u64 = processes.all().map(|stat| stat.cpu_ticks).sum();
+        let threads = processes.all().filter(|stat| stat.serves_interrupts);
+        let interrupt_threads: u64 = threads.map(|stat| stat.cpu_ticks).sum();
         let text = fs::read_to_string("/proc/stat").unwrap_or_default();
         Self {
             ours,
-            others: all.saturating_sub(ours),
+            others: all.saturating_sub(ours + interrupt_threads),
+            interrupt_threads,
             ..parse(&text)
         }
     }
 
     /// What happened since `earlier`, with the CPUs shared out as `pinning` says, while the server's tree used
-    /// `server_cpu`.
+    /// `server_cpu` on its side, or on `serving` alone.
     pub(crate) fn noise_since(
         &self,
         earlier: &Self,
         pinning: &Pinning,
+        serving: Option<&[usize]>,
         server_cpu: Duration,
     ) -> Noise {
         let used = pinning.cpus();
@@ -76,7 +82,7 @@ impl CpuClock {
             steal_share: all.steal as f64 / all.total(),
             idle_share: all.idle as f64 / all.total(),
             other_cpu_seconds: self.others_since(earlier, all),
-            server_cpus_busy: server.map(|cpus| self.busy_since(earlier, cpus)),
+            server_cpus_busy: server.map(|cpus| self.busy_since(earlier, serving.unwrap_or(cpus))),
             // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
             generator_cpus_busy: generator.map(|cpus| {
                 let time = self.time_since(earlier, cpus).as_secs_f64();
@@ -109,15 +115,21 @@ impl CpuClock {
     /// CPU seconds that others used since `earlier`, in which our CPUs spent `all`.
     ///
     /// What the machine did beside Deadheat's processes is theirs; but the kernel's work for our own packets may be in
-    /// the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`), and nothing tells which.
+    /// the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`), and nothing tells which; and when packets are many, the kernel's threads for them
+    /// take over (ksoftirqd, whose time stands among that of interrupts; kernel/sched/cputime.c).
     /// So there are two bounds, with that time and without; between them stands what the processes say that can be
     /// seen, which are not all of them in a container.
     fn others_since(&self, earlier: &Self, all: Ticks) -> f64 {
         let ours = self.ours.saturating_sub(earlier.ours);
         let most = all.busy.saturating_sub(ours);
-        let least = (all.busy - all.interrupts).saturating_sub(ours);
+        let threads = self
+            .interrupt_threads
+            .saturating_sub(earlier.interrupt_threads);
+        // Counters that are read one after another, and may go back, hold no order between them.
+        let sure = all.busy.saturating_sub(all.interrupts.max(threads));
+        let least = sure.saturating_sub(ours);
         let seen = self.others.saturating_sub(earlier.others);
-        ticks(seen.clamp(least, most)).as_secs_f64()
+        ticks(seen.max(least).min(most)).as_secs_f64()
     }
 
     /// The time that went by on all of `cpus` together.
@@ -186,7 +198,7 @@ mod tests {
     fn shares_are_of_all_cpu_time() {
         let before = parse("cpu  100 0 50 800 0 0 0 50 0 0\ncpu0 1\n");
         let after = parse("cpu  130 0 60 840 10 0 0 60 0 0\n");
-        let noise = after.noise_since(&before, &OFF, Duration::ZERO);
+        let noise = after.noise_since(&before, &OFF, None, Duration::ZERO);
         assert!((noise.steal_share - 0.1).abs() < 1e-9);
         assert!((noise.idle_share - 0.5).abs() < 1e-9);
         assert!((noise.other_cpu_seconds - ticks(40).as_secs_f64()).abs() < 1e-9);
@@ -206,7 +218,7 @@ mod tests {
                 ..parse(after)
             };
             let seconds = clock
-                .noise_since(&before, &OFF, Duration::ZERO)
+                .noise_since(&before, &OFF, None, Duration::ZERO)
                 .other_cpu_seconds;
             seconds / ticks(1).as_secs_f64()
         };
@@ -222,6 +234,66 @@ mod tests {
         near(others(100, 0, "cpu  90 0 20 50 0 0 20 0\n"), 10.0);
         // Processes that were seen to use more than there was.
         near(others(100, 99, "cpu  90 0 20 50 0 0 20 0\n"), 30.0);
+    }
+
+    #[test]
+    fn no_order_of_the_counters_is_relied_on() {
+        let others = |before: &str, after: &str| {
+            let before = parse(before);
+            let noise = parse(after).noise_since(&before, &OFF, None, Duration::ZERO);
+            noise.other_cpu_seconds
+        };
+        // Time in user mode went back, by more than interrupts took.
+        let found = others("cpu  50 0 0 0 0 0 0 0\n", "cpu  10 0 0 0 0 0 20 0\n");
+        assert_eq!(found, 0.0);
+        let found = others("cpu  10 0 0 0 0 0 0 0\n", "cpu  0 0 0 0 0 0 20 0\n");
+        assert_eq!(found, 0.0);
+    }
+
+    #[test]
+    fn the_threads_of_the_kernel_for_packets_are_nobody_else() {
+        let own = std::process::id();
+        let stat = |pid, serves_interrupts, cpu_ticks| ProcessStat {
+            pid,
+            parent: 2,
+            serves_interrupts,
+            cpu_ticks,
+            ..crate::process::read_stat(own).unwrap()
+        };
+        let before = parse("cpu  0 0 0 0 0 0 0 0\n");
+        let others = |softirqd, other| {
+            let far = u32::MAX - 10;
+            let processes: Snapshot = [stat(far, true, softirqd), stat(far + 1, false, other)]
+                .into_iter()
+                .collect();
+            let read = CpuClock::read(&processes);
+            let clock = CpuClock {
+                ours: 80,
+                others: read.others,
+                interrupt_threads: read.interrupt_threads,
+                ..parse("cpu  60 0 20 50 0 0 50 0\n")
+            };
+            let noise = clock.noise_since(&before, &OFF, None, Duration::ZERO);
+            (noise.other_cpu_seconds / ticks(1).as_secs_f64()).round()
+        };
+        assert_eq!(others(40, 0), 0.0, "they work for our packets");
+        assert_eq!(others(40, 10), 10.0, "as nobody else does");
+    }
+
+    #[test]
+    fn a_server_on_fewer_cpus_than_its_side_is_looked_at_on_these() {
+        let before = parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+        let after = parse("cpu0 98 0 0 2 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n");
+        let pinning = Pinning::Apart {
+            server: vec![0, 1],
+            generator: vec![2],
+        };
+        let busy = |serving: Option<&[usize]>| {
+            let noise = after.noise_since(&before, &pinning, serving, ticks(10));
+            noise.server_cpus_busy.unwrap()
+        };
+        assert!((busy(None) - 0.49).abs() < 1e-9);
+        assert!((busy(Some(&[0])) - 0.98).abs() < 1e-9);
     }
 
     #[test]
@@ -259,7 +331,7 @@ mod tests {
             generator: vec![1, 2],
         };
         let after = CpuClock { ours: 105, ..after };
-        let noise = after.noise_since(&before, &pinning, ticks(10));
+        let noise = after.noise_since(&before, &pinning, None, ticks(10));
         assert!((noise.server_cpus_busy.unwrap() - 0.1).abs() < 1e-9);
         assert!((noise.generator_cpus_busy.unwrap() - 0.475).abs() < 1e-9);
     }
@@ -274,7 +346,7 @@ mod tests {
             ..after
         };
         let found = |cpus: Vec<usize>| {
-            let noise = after.noise_since(&before, &Pinning::Off { cpus }, Duration::ZERO);
+            let noise = after.noise_since(&before, &Pinning::Off { cpus }, None, Duration::ZERO);
             (noise.other_cpu_seconds, noise.steal_share)
         };
         assert_eq!(found(vec![0]), (0.0, 0.0));

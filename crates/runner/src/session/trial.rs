@@ -24,8 +24,10 @@ use crate::{
     verify::{Canned, Declared, Depth, Fault, Fixtures, Verifier},
 };
 
-/// The width of the bins of the time series.
+/// The width of the bins of the time series, …
 const BIN: Duration = Duration::from_millis(500);
+/// … and how many a measurement has at least, so that it can be told whether it was steady.
+const LEAST_BINS: u32 = 8;
 /// The most that first requests are spread over; the slow upstream's delay, so that its answers do not come in waves.
 const RAMP: Duration = crate::services::upstream::DELAY;
 
@@ -142,7 +144,8 @@ fn measure(
     interrupt: &AtomicBool,
 ) -> Result<Measured, TrialFailure> {
     // Now, before anything but readiness was asked: this is its idle memory.
-    let sampler = Sampler::new(server.child(), request.pinning);
+    let sampler =
+        Sampler::new(server.child(), request.pinning).serving_on(request.launch.pinned.clone());
     match &request.checks {
         Checks::Oracle(_) => verified(request, server, sampler, fixtures, interrupt),
         Checks::Canned(canned) => answered(request, canned, server, sampler, interrupt),
@@ -300,10 +303,15 @@ fn load_spec(
             Pinning::Apart { generator, .. } => generator.clone(),
             Pinning::Off { .. } => Vec::new(),
         },
-        bin: BIN,
+        bin: bin(request.measure),
         seed: request.seed,
         ..LoadSpec::new(Target::plain(address), exchanges.collect(), schedule, stop)
     }
+}
+
+/// The width of the bins of a measurement that is to take so long.
+fn bin(measure: Duration) -> Duration {
+    BIN.min(measure / LEAST_BINS).max(Duration::from_nanos(1))
 }
 
 /// When requests are sent: at the rate, or each when the answer before it has come.
@@ -333,5 +341,18 @@ fn timeouts(point: &LoadPoint) -> Timeouts {
             cool_down: usual.request,
             ..usual
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_measurement_has_enough_bins_to_be_checked_for_steadiness() {
+        for (measure, width) in [(0.1, 0.0125), (1.0, 0.125), (4.0, 0.5), (60.0, 0.5)] {
+            let seconds = Duration::from_secs_f64;
+            assert_eq!(bin(seconds(measure)), seconds(width), "{measure} s");
+        }
     }
 }
