@@ -1,13 +1,15 @@
 //! The null server as something to measure: a stack of Deadheat's own, started as the others are.
 
-use std::{io::Write, path::Path};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use deadheat_model::{
     LoadPoint, WorkloadManifest,
     plan::Controls,
     stack::{Build, Http, Run, Runtime, StackManifest},
 };
-use tempfile::NamedTempFile;
 
 use super::SelectedTarget;
 use crate::{
@@ -16,6 +18,27 @@ use crate::{
     verify::{Canned, Fixtures},
 };
 
+/// The file in a session's folder that has what the null server answers. One name for all trials: what a kill left is
+/// overwritten by the next one.
+pub(super) const ANSWER_FILE: &str = "null-answer";
+
+/// That file, deleted with this.
+struct Body(PathBuf);
+
+impl Body {
+    fn write(folder: &Path, content: &[u8]) -> io::Result<Self> {
+        let body = Self(folder.join(ANSWER_FILE));
+        fs::write(&body.0, content)?;
+        Ok(body)
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
 /// The null server with the answer to one workload.
 pub(super) struct Ceiling {
     /// What is started.
@@ -23,7 +46,7 @@ pub(super) struct Ceiling {
     /// What it answers.
     pub(super) canned: Canned,
     /// Deleted with this.
-    _body: NamedTempFile,
+    _body: Body,
 }
 
 impl Ceiling {
@@ -42,12 +65,7 @@ impl Ceiling {
     ) -> Result<Self, String> {
         let canned =
             Canned::of(workload, point, fixtures, seed).map_err(|fault| fault.to_string())?;
-        let write = || {
-            let mut body = NamedTempFile::with_prefix_in("null-answer-", folder)?;
-            body.write_all(&canned.body)?;
-            Ok(body)
-        };
-        let body = write().map_err(|error: std::io::Error| {
+        let body = Body::write(folder, &canned.body).map_err(|error| {
             format!(
                 "writing the null server's answer in {}: {error}; free some space there",
                 folder.display()
@@ -55,7 +73,7 @@ impl Ceiling {
         })?;
         let name = Controls::null_server_id();
         let mut command = vec![program.display().to_string(), null::COMMAND.to_owned()];
-        command.extend(null::ServeOptions::args(&canned.content_type, body.path()));
+        command.extend(null::ServeOptions::args(&canned.content_type, &body.0));
         let manifest = StackManifest {
             id: name.stack.clone(),
             language: "Rust".to_owned(),
@@ -85,5 +103,20 @@ impl Ceiling {
             canned,
             _body: body,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_kill_left_is_overwritten_and_nothing_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        std::mem::forget(Body::write(folder.path(), b"the longer one, left behind").unwrap());
+        let body = Body::write(folder.path(), b"short").unwrap();
+        assert_eq!(fs::read(&body.0).unwrap(), b"short");
+        drop(body);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

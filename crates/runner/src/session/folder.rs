@@ -9,7 +9,10 @@ use std::{
 use deadheat_model::SessionHeader;
 use jiff::{Timestamp, Unit};
 
-use super::{SessionError, SessionOptions};
+use super::{SessionError, SessionOptions, ceiling::ANSWER_FILE};
+
+/// The file that servers are given to hash.
+pub(super) const BLOB_FILE: &str = "blob";
 
 /// A session's folder.
 #[derive(Debug)]
@@ -67,6 +70,13 @@ impl SessionFolder {
             id: header.id.clone(),
             started: header.started.clone(),
         })
+    }
+
+    /// Deletes what a killed process left behind of what it would have deleted itself.
+    pub(super) fn remove_remains(&self) {
+        for name in [BLOB_FILE, ANSWER_FILE] {
+            let _ = fs::remove_file(self.path.join(name));
+        }
     }
 
     pub(super) fn path(&self) -> &Path {

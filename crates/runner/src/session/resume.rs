@@ -1,7 +1,7 @@
 //! A session goes on after it was interrupted or killed: under the circumstances it began in, or not at all.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -142,7 +142,7 @@ impl Resumable {
     /// When the end cannot be written.
     pub fn end(mut self) -> Result<SessionOutcome, ResumeError> {
         // It may have been killed just before it was deleted.
-        let _ = fs::remove_file(self.folder.path().join("blob"));
+        self.folder.remove_remains();
         let reason = match self.record.end {
             Some(reason @ (EndReason::Finished | EndReason::Enough)) => reason,
             _ => {
@@ -187,6 +187,7 @@ pub fn resume(
     } = session;
     // Before anything is built, what can be known by then.
     refuse(&folder, circumstances::at_once(&header, options))?;
+    folder.remove_remains();
     let mut preparing = Preparing {
         options,
         folder: &folder,

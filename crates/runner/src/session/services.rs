@@ -8,7 +8,9 @@ use deadheat_model::{
 };
 
 use super::{
-    SelectedTarget, SessionError, SessionOptions, cpus::generator_cpus, folder::SessionFolder,
+    SelectedTarget, SessionError, SessionOptions,
+    cpus::generator_cpus,
+    folder::{BLOB_FILE, SessionFolder},
 };
 use crate::{
     services::{Postgres, PostgresOptions, Upstream},
@@ -38,7 +40,7 @@ impl Services {
         if let Err(error) = deadheat_load::raise_descriptor_limit() {
             tracing::warn!("raising the limit of file descriptors: {error}; see `deadheat doctor`");
         }
-        let path = folder.path().join("blob");
+        let path = folder.path().join(BLOB_FILE);
         let blob = Blob::create(path.clone(), options.seed)
             .map_err(|source| SessionError::Folder { path, source })?;
         let cpus = generator_cpus(pinning);
