@@ -66,7 +66,11 @@ pub(super) fn at_once(before: &SessionHeader, options: &SessionOptions) -> Chang
             ..record.clone()
         })
     });
-    Changes::of(before, &now(before, options, found.collect()))
+    let found: Vec<TargetRecord> = found.collect();
+    let unchecked = unchecked(before, &found);
+    let mut changes = Changes::of(before, &now(before, options, found));
+    changes.0.extend(unchecked);
+    changes
 }
 
 /// What has changed, now that all stacks of the plan were prepared again.
@@ -84,10 +88,12 @@ pub(super) fn prepared(
             record.map(|record| lost(record, one)).unwrap_or_default()
         })
         .collect();
+    let unchecked = unchecked(before, &prepared);
     let mut after = now(before, options, prepared);
     after.postgres = postgres;
     let mut changes = Changes::of(before, &after);
     changes.0.extend(lost);
+    changes.0.extend(unchecked);
     changes
 }
 
@@ -95,6 +101,27 @@ pub(super) fn prepared(
 fn measured(before: &SessionHeader) -> impl Iterator<Item = &TargetRecord> {
     let targets = before.targets.iter();
     targets.filter(|record| before.plan.targets.contains(&record.target))
+}
+
+/// The targets of which it is not known whether their sources are what they were, because these could not be read then,
+/// or cannot now.
+fn unchecked(before: &SessionHeader, found: &[TargetRecord]) -> Vec<String> {
+    let both = measured(before).filter_map(|then| {
+        let mut found = found.iter();
+        Some((then, found.find(|now| now.target == then.target)?))
+    });
+    let line = |(then, now): (&TargetRecord, &TargetRecord)| {
+        let when = match (&then.sources, &now.sources) {
+            (Some(_), Some(_)) => return None,
+            (None, _) => "were not read when it began",
+            (Some(_), None) => "cannot be read now",
+        };
+        let target = &then.target;
+        Some(format!(
+            "{target}: sources: they {when}, so that nothing tells whether they are the same"
+        ))
+    };
+    both.filter_map(line).collect()
 }
 
 /// The header that the session would have now.
@@ -166,6 +193,7 @@ fn lost(before: &TargetRecord, after: &TargetRecord) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::fixture::Fixture;
 
     fn versions(found: &[(&str, &str)]) -> Vec<FoundVersion> {
         let found = found.iter().map(|(name, version)| FoundVersion {
@@ -184,6 +212,35 @@ mod tests {
         );
         let found = versions(&[("go", "1.25"), ("pgx", "5.13")]);
         assert_eq!(with_unfetched(found.clone(), &recorded), found);
+    }
+
+    #[test]
+    fn sources_that_could_not_be_read_are_no_reason_to_go_on() {
+        let mut before = Fixture::closed(["a"]).record.header;
+        let record = |target: &str, sources: Option<&str>| -> TargetRecord {
+            serde_json::from_value(serde_json::json!({
+                "target": target, "language": "", "framework": "", "runtime": "native",
+                "limits": [], "versions": [], "sources": sources,
+                "state": {"is": "unavailable", "reason": "", "remedy": ""}
+            }))
+            .unwrap()
+        };
+        let mut told = |then, now| {
+            // The other is not measured, so that it may be what it likes.
+            before.targets = vec![record("a", then), record("other", None)];
+            unchecked(&before, &[record("a", now)]).join("\n")
+        };
+        assert_eq!(told(Some("1"), Some("1")), "");
+        assert_eq!(
+            told(Some("1"), Some("2")),
+            "",
+            "a change that is told with both"
+        );
+        let missing = told(None, Some("1"));
+        assert!(missing.starts_with("a: sources: they were not read when it began"));
+        let missing = told(Some("1"), None);
+        assert!(missing.starts_with("a: sources: they cannot be read now"));
+        assert!(!told(None, None).is_empty());
     }
 
     #[test]
