@@ -299,13 +299,24 @@ pub(crate) struct HiddenArgs {
     pub(crate) arguments: Vec<String>,
 }
 
+/// The longest time that an option takes: what is longer is a slip of the keyboard.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// "90s", "10m", "1h 30m"; zero is refused.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("it must be longer than nothing".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(format!("{error}; write it like 90s or 10m")),
+    match time(text, "write it like 90s or 10m")? {
+        Duration::ZERO => Err("it must be longer than nothing".to_owned()),
+        duration => Ok(duration),
     }
+}
+
+/// A time of at most a year, or what is wrong with it and how it is written.
+pub(crate) fn time(text: &str, written: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).map_err(|error| format!("{error}; {written}"))?;
+    if time > LONGEST {
+        return Err(format!("it is longer than a year; {written}"));
+    }
+    Ok(time)
 }
 
 #[cfg(test)]
@@ -324,5 +335,10 @@ mod tests {
         assert_eq!(duration("1m 30s"), Ok(Duration::from_secs(90)));
         assert!(duration("90").is_err());
         assert!(duration("0s").is_err());
+        assert!(duration("366d").is_ok());
+        for long in ["9000000000000000000s", "367d"] {
+            let error = duration(long).unwrap_err();
+            assert!(error.contains("longer than a year"), "{error}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
 
 use super::{rate, target::FixedAddress, thresholds::Threshold};
+use crate::args::time;
 
 const AFTER_HELP: &str = "\
 Times are written 500ms, 10s, 2m. The guide is docs/load.md.
@@ -271,19 +272,12 @@ pub(crate) struct CareArgs {
     pub(crate) dry_run: bool,
 }
 
-/// The longest time that an option takes: what is longer is a slip of the keyboard.
-const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 /// The narrowest interval: histograms of less than this hold a handful of answers each.
 const NARROWEST: Duration = Duration::from_millis(10);
 
 /// "500ms", "10s", "1m 30s"; zero, too ("0s").
 fn time_or_none(text: &str) -> Result<Duration, String> {
-    let time = humantime::parse_duration(text)
-        .map_err(|error| format!("{error}; write a time like 500ms, 10s or 2m"))?;
-    if time > LONGEST {
-        return Err("it is longer than a year; write a time like 500ms, 10s or 2m".to_owned());
-    }
-    Ok(time)
+    time(text, "write a time like 500ms, 10s or 2m")
 }
 
 /// The same without zero.
