@@ -19,8 +19,8 @@ use crate::{
     select,
 };
 
-/// Options that change nothing of what is measured. `--results` has no say either: a session stays in its folder.
-const HARMLESS: [&str; 5] = ["resume", "json", "postgres", "root", "results"];
+/// Options that change nothing of what is measured.
+const HARMLESS: [&str; 4] = ["resume", "json", "postgres", "root"];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
@@ -36,8 +36,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
             shown(session.folder())
         ));
         let outcome = session.end().map_err(failure)?;
-        run::show(&outcome, args.json)?;
-        return Ok(Exit::Fine);
+        return run::show(&outcome, args.json);
     }
     let options = options(args, &given, session.record())?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
@@ -221,15 +220,14 @@ mod tests {
             &["--json"],
             &["--postgres", "auto"],
             &["--root", "."],
-            &["--results", "y"],
         ] {
             refuse_others(&typed(harmless)).unwrap();
         }
         // What is the default is as much an order as anything else.
-        let error = refuse_others(&typed(&["--pinning", "apart", "--json", "--stack", "a"]));
+        let error = refuse_others(&typed(&["--pinning", "apart", "--json", "--results", "y"]));
         let error = error.unwrap_err().to_string();
         assert!(
-            error.contains("--stack") && error.contains("--pinning") && !error.contains("--json"),
+            error.contains("--results") && error.contains("--pinning") && !error.contains("--json"),
             "{error}"
         );
     }

@@ -101,6 +101,24 @@ fn an_interrupted_session_goes_on_as_often_as_it_takes() {
 }
 
 #[test]
+fn a_complete_session_ends_as_it_ended_and_without_what_a_kill_left() {
+    let root = Root::with(&[
+        Fake::good("fake-one"),
+        Fake::faulty("fake-two", "wrong-answer"),
+    ]);
+    root.run(&format!("{QUIET} --blocks 2")).exits(1);
+    let folder = root.session_folder();
+    let remains = ["blob", "null-answer"].map(|name| folder.join(name));
+    for path in &remains {
+        fs::write(path, "x").expect("leaving something");
+    }
+    resume(&root, "")
+        .exits(1)
+        .tells(&["is complete: nothing is left to measure"]);
+    assert!(remains.iter().all(|path| !path.exists()));
+}
+
+#[test]
 fn an_interrupt_before_its_first_trial_leaves_it_as_it_was() {
     // A build that takes its time when a file says so.
     let build = r#"
@@ -242,7 +260,10 @@ fn options_that_change_what_is_measured_are_refused() {
     resume(&root, "--pinning apart")
         .exits(2)
         .tells(&["--pinning cannot be given with --resume"]);
-    resume(&root, "--results elsewhere --root .").exits(0);
+    resume(&root, "--results elsewhere")
+        .exits(2)
+        .tells(&["--results cannot be given with --resume"]);
+    resume(&root, "--root .").exits(0);
     assert_whole(&root.session());
 }
 
