@@ -37,6 +37,7 @@ struct Report<'a> {
 struct Outcome<'a> {
     workload: &'a str,
     point: &'a str,
+    title: &'a str,
     summary: &'a str,
     dead_heats: &'a [String],
     losses: &'a [Loss],
@@ -62,6 +63,7 @@ pub fn json(record: &SessionRecord, analysis: &Analysis) -> Result<String, Repor
             .map(|(group, view)| Outcome {
                 workload: &group.workload,
                 point: &group.point.id,
+                title: &view.title,
                 summary: &view.summary,
                 dead_heats: &view.dead_heats,
                 losses: &view.losses,

@@ -145,7 +145,7 @@ impl Page {
         self.wrapped(Style::new(), "", &group.summary);
         if !group.rows.is_empty() {
             let lines: Vec<Line<6>> = group.rows.iter().map(line).collect();
-            self.table("#", &HEAD, &lines);
+            self.table("", "#", &HEAD, &lines);
         }
         for sentence in &group.dead_heats {
             self.wrapped(Style::new(), "= ", sentence);

@@ -9,8 +9,10 @@ use super::{
 use crate::view::{Latency, LatencyRow, LatencyTable, LatencyView};
 
 /// Offered and achieved requests per second, then response times.
+const OFFERED: &str = "Response time, at requests/s offered and achieved";
 const RESPONSE: [&str; 6] = ["offered", "achieved", "p50", "p90", "p99", "p99.9"];
 /// Service times at the same rates, and what a request cost.
+const COST: &str = "Service time, and CPU time per request";
 const SERVICE: [&str; 5] = ["CPU/req", "p50", "p90", "p99", "p99.9"];
 
 pub(super) fn section(page: &mut Page, view: &LatencyView) {
@@ -36,13 +38,10 @@ fn table(page: &mut Page, table: &LatencyTable) {
     page.wrapped(Style::new(), "", &table.summary);
     if !table.rows.is_empty() {
         let lead = if table.is_ranked { "#" } else { "load" };
-        page.text.push('\n');
-        page.line(DIM, "Response time, at requests/s offered and achieved");
         let lines: Vec<Line<6>> = table.rows.iter().map(response).collect();
-        page.table(lead, &RESPONSE, &lines);
-        page.line(DIM, "Service time, and CPU time per request");
+        page.table(OFFERED, lead, &RESPONSE, &lines);
         let lines: Vec<Line<5>> = table.rows.iter().map(service).collect();
-        page.table(lead, &SERVICE, &lines);
+        page.table(COST, lead, &SERVICE, &lines);
     }
     for sentence in &table.dead_heats {
         page.wrapped(Style::new(), "= ", sentence);

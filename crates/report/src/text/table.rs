@@ -30,6 +30,7 @@ pub(super) fn style(state: RowState, rank: &str) -> Style {
 impl Page {
     pub(super) fn table<const N: usize>(
         &mut self,
+        caption: &str,
         lead: &str,
         head: &[&str; N],
         rows: &[Line<'_, N>],
@@ -51,6 +52,9 @@ impl Page {
             line
         };
         self.text.push('\n');
+        if !caption.is_empty() {
+            self.line(DIM, caption);
+        }
         self.line(DIM, &line(lead, "stack", &head.map(str::to_owned)));
         for row in rows {
             if display_width(row.name) <= name_width {

@@ -10,12 +10,10 @@ use deadheat_model::{
 use deadheat_stats::{Analysis, Group, trial::Flag, verdict::CellVerdict};
 
 use super::{
-    chosen, clean, controls,
-    group::title,
-    resumed,
+    chosen, clean, controls, resumed,
     words::{self, some},
 };
-use crate::figure::{counted, list, percent, seconds};
+use crate::figure::{counted, list, percent};
 
 /// What a reader must know before any figure: failures, limits of the generator, an early end.
 pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
@@ -84,10 +82,10 @@ fn too_short(record: &SessionRecord) -> Option<String> {
     }
     (!short.is_empty()).then(|| {
         format!(
-            "Too short to mean anything: {}. Less than {} tells neither whether a server was warm nor whether its throughput \
+            "Too short to mean anything: {}. Less than {} s tells neither whether a server was warm nor whether its throughput \
              stayed the same.",
             list(&short),
-            seconds(LEAST_PHASE.as_secs_f64())
+            LEAST_PHASE.as_secs_f64()
         )
     })
 }
@@ -126,9 +124,10 @@ fn left_out(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
             "{} of {} void for noise from outside{}: whatever they found counts for nothing. A trial is run up to {} times \
              in its block until one is not void.",
             blocks.trials_void,
-            match record.trials.len() {
-                1 => "1 trial was".to_owned(),
-                many => format!("{} were", counted(many, "trial")),
+            match (record.trials.len(), blocks.trials_void) {
+                (1, _) => "1 trial was".to_owned(),
+                (all, 1) => format!("{all} trials was"),
+                (all, _) => format!("{} were", counted(all, "trial")),
             },
             past.unwrap_or_default(),
             MOST_ATTEMPTS
@@ -214,11 +213,7 @@ fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
 impl Lost {
     fn add(&mut self, group: &Group) {
         for cell in &group.cells {
-            let name = format!(
-                "{} at {}",
-                cell.target,
-                title(&group.workload, &group.point)
-            );
+            let name = format!("{} at {}", cell.target, words::at(group));
             match &cell.verdict {
                 CellVerdict::Failed { failed, of, .. } => {
                     let of = counted(*of, "trial");

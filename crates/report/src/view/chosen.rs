@@ -21,7 +21,7 @@ pub fn facts(plan: &Plan) -> Vec<Fact> {
     };
     let mut facts = vec![fact("Plan", blocks(plan, choice))];
     if let Some(latency) = latency(plan, choice) {
-        facts.push(fact("Latency", latency));
+        facts.push(fact("Response times", latency));
     }
     let offers: Vec<String> = offers(plan, choice)
         .map(|offer| bought(plan, choice, offer))
@@ -86,20 +86,19 @@ fn blocks(plan: &Plan, choice: &Choice) -> String {
     let of_budget = budget.map_or("any budget".to_owned(), |budget| {
         format!("--budget {}", typed(budget))
     });
-    let why = |origin| match origin {
-        Origin::Asked => "as asked for".to_owned(),
-        Origin::Purpose => "as such a session has".to_owned(),
-        Origin::Budget => format!("the most that fits {of_budget}"),
-        Origin::Least => format!("the least that means anything, more than {of_budget}"),
+    let blocks = match choice.blocks_from {
+        Origin::Asked => "blocks as asked for".to_owned(),
+        Origin::Purpose => "as many blocks as such a session has".to_owned(),
+        Origin::Budget => format!("as many blocks as fit {of_budget}"),
+        Origin::Least => format!("the fewest blocks that mean anything, longer than {of_budget}"),
     };
-    match choice.blocks_from == choice.measure_from {
-        true => format!("{size}: {}{purpose}", why(choice.blocks_from)),
-        false => format!(
-            "{size}: the blocks {}, the measurement {}{purpose}",
-            why(choice.blocks_from),
-            why(choice.measure_from)
-        ),
-    }
+    let measure = match choice.measure_from {
+        Origin::Asked => "a measurement as asked for".to_owned(),
+        Origin::Purpose => "the usual measurement".to_owned(),
+        Origin::Budget => format!("the longest measurement that fits {of_budget}"),
+        Origin::Least => "the shortest measurement that means anything".to_owned(),
+    };
+    format!("{size}: {blocks}, {measure}{purpose}")
 }
 
 fn latency(plan: &Plan, choice: &Choice) -> Option<String> {

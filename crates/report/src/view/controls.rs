@@ -11,7 +11,7 @@ use deadheat_stats::{
 use super::{
     clean,
     facts::Fact,
-    group::{Dot, title},
+    group::Dot,
     words::{self, some},
 };
 use crate::figure::{counted, ends, figure, percent};
@@ -115,7 +115,7 @@ pub fn biased(analysis: &Analysis) -> Option<String> {
         Some(clean(&format!(
             "{} at {} ({} apart)",
             twin.of,
-            title(&group.workload, &group.point),
+            words::at(group),
             percent(found.floor)
         )))
     };
@@ -146,7 +146,7 @@ pub fn facts(analysis: &Analysis) -> Vec<Fact> {
 fn ceilings(analysis: &Analysis) -> Option<String> {
     let known = |group: &Group| {
         let rate = group.ceiling.as_ref()?.throughput_per_second()?;
-        let at = title(&group.workload, &group.point);
+        let at = words::at(group);
         Some((format!("{} at {at}", rate_words(rate)), rate.median))
     };
     let all: Vec<(String, f64)> = analysis.groups.iter().filter_map(known).collect();
@@ -172,7 +172,7 @@ fn floors(analysis: &Analysis) -> Option<String> {
     let (_, of, _) = all.first()?;
     let each = match all.len() > MOST_POINTS {
         false => all.iter().map(|(group, _, found)| {
-            let at = title(&group.workload, &group.point);
+            let at = words::at(group);
             format!("{} at {at}", percent(found.floor))
         }),
         true => return Some(format!("{of} against itself: {}", ranges(&all))),

@@ -143,7 +143,8 @@ fn trials(analysis: &Analysis, planned: usize) -> String {
     match controls.map(|cell| cell.trials.len()).sum::<usize>() {
         0 => {}
         controls => {
-            text += &format!("; of the null server and of the stack measured twice: {controls}");
+            text +=
+                &format!(", {controls} of them of the null server and of the stack measured twice");
         }
     }
     if blocks.trials_void > 0 {

@@ -18,7 +18,7 @@ pub fn facts(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
         value: bound(record, analysis),
     }];
     facts.extend(sampling(record).map(|value| Fact {
-        name: "Sampling".to_owned(),
+        name: "Cost of measuring".to_owned(),
         value,
     }));
     facts.extend(record.header.findings.iter().map(finding));

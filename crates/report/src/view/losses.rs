@@ -188,7 +188,7 @@ fn void_loss(cell: &CellAnalysis, void: usize) -> Loss {
     };
     Loss {
         reasons: doubts::most_noise(&cell.void).into_iter().collect(),
-        remedy: Some("measure on a quiet machine: `deadheat doctor` names what is not".to_owned()),
+        remedy: Some("deadheat doctor  # names what disturbs, and what to do about it".to_owned()),
         ..Loss::new(&cell.target, what)
     }
 }

@@ -110,7 +110,7 @@ fn outcome(analysis: &Analysis, group: &Group) -> String {
         (1, Metric::ResponseTime { .. }) => format!("{} had {rate}", name(first)),
         (_, Metric::Throughput) => format!("{} had the highest throughput, {rate}", name(first)),
         (_, Metric::ResponseTime { .. }) => {
-            format!("{} had the shortest response time, {rate}", name(first))
+            format!("{} answered soonest, with {rate}", name(first))
         }
     };
     match &group.comparison {
@@ -179,10 +179,14 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
                 .and_then(|second| lead(group, winner, second));
             let is_best = match group.metric {
                 Metric::Throughput => "is the fastest",
-                Metric::ResponseTime { .. } => "has the shortest response times",
+                Metric::ResponseTime { .. } => "answers soonest",
+            };
+            let with = match group.metric {
+                Metric::Throughput => "",
+                Metric::ResponseTime { .. } => "with ",
             };
             format!(
-                "{indicative}{} {is_best}{of_whom}, {rate}{}.",
+                "{indicative}{} {is_best}{of_whom}, {with}{rate}{}.",
                 names[0],
                 lead.unwrap_or_default()
             )
@@ -241,7 +245,7 @@ fn best(group: &Group, cell: &CellAnalysis) -> String {
         .interval
         .map(|interval| format!(" ({})", ends(&interval, seconds)));
     format!(
-        "p{percent} of the response time {}{}",
+        "a response time of {}{} at p{percent}",
         seconds(mean.mean),
         interval.unwrap_or_default()
     )

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use deadheat_model::{LoadPoint, workload::OfferedRate};
-use deadheat_stats::{CellAnalysis, Metric, limit::Limit};
+use deadheat_stats::{CellAnalysis, Group, Metric, limit::Limit};
 
-use super::clean;
+use super::{clean, group::title};
 use crate::figure::list;
 
 /// Names that a sentence spells out.
@@ -48,6 +48,26 @@ pub fn is_common(point: &LoadPoint) -> bool {
     matches!(rate, Some(OfferedRate::OfSlowestCapacity(_)))
 }
 
+/// The workload and its load, for a list.
+pub fn at(group: &Group) -> String {
+    match is_common(&group.point) {
+        true => format!("{}, open loop at the common rate", closed(group)),
+        false if group.point.open.is_some() => {
+            format!("{}, open loop at {}", closed(group), rate(&group.point))
+        }
+        false => closed(group),
+    }
+}
+
+/// The workload and the connections of its closed loop.
+fn closed(group: &Group) -> String {
+    let point = LoadPoint {
+        open: None,
+        ..group.point.clone()
+    };
+    title(&group.workload, &point)
+}
+
 /// What shows that the generator was the limit, in a few words each.
 pub fn limits(limits: &[Limit]) -> String {
     let kinds: Vec<&str> = limits.iter().map(limit).collect();
@@ -58,7 +78,7 @@ fn limit(limit: &Limit) -> &'static str {
     match limit {
         Limit::Worker { .. } => "a busy worker",
         Limit::Cpus { .. } => "busy CPUs beside a server with time left",
-        Limit::Ceiling { .. } => "as fast as the null server",
+        Limit::Ceiling { .. } => "near the null server's rate",
         Limit::Little { .. } => "connections that waited for the generator",
         Limit::Late { .. } => "requests not sent in time",
         Limit::SendLag { .. } => "late requests",
