@@ -175,7 +175,15 @@ fn names(cells: &[PlotCell]) -> Vec<String> {
 }
 
 fn throughput(cells: &[PlotCell], ceiling: Option<Dot>) -> Drawing {
+    let most = cells.iter().map(|cell| cell.throughput.value);
+    let most = most.fold(0.0, f64::max);
+    let ceiling = ceiling.map(|dot| (dot, dot.value <= CEILING_SHOWN * most));
     let axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
+    let axis = match ceiling {
+        // plotly leaves no room beside a line, and all else is to the left of it, or nearly.
+        Some((dot, true)) => axis.range(AxisRange::new(0.0, 1.06 * dot.value.max(most))),
+        _ => axis,
+    };
     let title = "Throughput, requests per second";
     let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
     let trials = cells.iter().enumerate();
@@ -198,9 +206,8 @@ fn throughput(cells: &[PlotCell], ceiling: Option<Dot>) -> Drawing {
         drawing.add(&series, dots, text);
     }
     drawing.legend.push(TRIAL);
-    if let Some(ceiling) = ceiling {
-        let most = cells.iter().map(|cell| cell.throughput.value);
-        drawing.ceiling(ceiling, most.fold(0.0, f64::max));
+    if let Some((ceiling, is_shown)) = ceiling {
+        drawing.ceiling(ceiling, is_shown);
     }
     drawing
 }
@@ -297,8 +304,7 @@ impl Drawing {
 
     /// A line at what the null server reached, and its figure in the legend; the figure alone where the line would press
     /// the stacks together.
-    fn ceiling(&mut self, ceiling: Dot, most: f64) {
-        let is_shown = ceiling.value <= CEILING_SHOWN * most;
+    fn ceiling(&mut self, ceiling: Dot, is_shown: bool) {
         let beyond = if is_shown { "" } else { ", beyond the axis" };
         let name = format!(
             "ceiling (null server), {} requests/s{beyond}",

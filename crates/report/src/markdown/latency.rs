@@ -52,11 +52,7 @@ impl Page {
         if let Some(sentence) = &table.noise {
             self.paragraph(&escape(sentence));
         }
-        let notes = table.rows.iter().flat_map(|row| {
-            let notes = row.notes.iter();
-            notes.map(|note| format!("{} {note}", row.target))
-        });
-        self.bullets(&notes.collect::<Vec<_>>(), "", "");
+        self.bullets(&table.notes, "", "");
     }
 }
 

@@ -49,10 +49,8 @@ fn table(page: &mut Page, table: &LatencyTable) {
     if let Some(sentence) = &table.noise {
         page.wrapped(Style::new(), "", sentence);
     }
-    for row in &table.rows {
-        for note in &row.notes {
-            page.wrapped(WARN, "! ", &format!("{} {note}", row.target));
-        }
+    for note in &table.notes {
+        page.wrapped(WARN, "! ", note);
     }
 }
 

@@ -102,7 +102,7 @@ fn machine(findings: &[Finding]) -> Option<String> {
         .collect();
     (!warnings.is_empty()).then(|| {
         format!(
-            "When it began, the machine had what spoils a measurement (`deadheat doctor`): {}.",
+            "When it began, the machine had what spoils a measurement (deadheat doctor): {}.",
             some(&warnings)
         )
     })

@@ -61,6 +61,8 @@ pub struct LatencyTable {
     pub is_ranked: bool,
     /// The results, in order.
     pub rows: Vec<LatencyRow>,
+    /// Doubts and limits, each once, with whom it concerns.
+    pub notes: Vec<String>,
 }
 
 /// One stack at one rate.
@@ -84,8 +86,6 @@ pub struct LatencyRow {
     pub service: Vec<Latency>,
     /// "overloaded in 2 of 7 trials".
     pub overloaded: Option<String>,
-    /// Doubts and limits, with where.
-    pub notes: Vec<String>,
 }
 
 /// The open loops among the groups that follow from the same closed one as `first`, by their place.
@@ -223,6 +223,7 @@ fn common(group: &Group, view: &GroupView) -> LatencyTable {
         noise: view.noise.clone(),
         is_ranked: true,
         rows: cells.collect(),
+        notes: notes(&[group]),
     }
 }
 
@@ -252,6 +253,7 @@ fn shares(own: &[&Group], closed: Option<&Group>) -> Option<LatencyTable> {
         noise,
         is_ranked: false,
         rows,
+        notes: notes(own),
     })
 }
 
@@ -264,10 +266,6 @@ fn row(group: &Group, cell: &CellAnalysis, lead: String) -> Option<LatencyRow> {
     let estimates = cell.estimates.as_ref()?;
     let open = estimates.open.as_ref()?;
     let trials = counted(cell.trials.len(), "trial");
-    let mut notes = doubts::notes(cell);
-    for note in &mut notes {
-        *note = format!("at {}: {note}", place(&group.point));
-    }
     Some(LatencyRow {
         lead,
         target: name(cell),
@@ -283,8 +281,30 @@ fn row(group: &Group, cell: &CellAnalysis, lead: String) -> Option<LatencyRow> {
         service: times(&estimates.service_time),
         overloaded: (open.overloaded > 0)
             .then(|| format!("overloaded in {} of {trials}", open.overloaded)),
-        notes,
     })
+}
+
+/// The doubts about stacks at these rates: each once, after those whom it concerns.
+fn notes(groups: &[&Group]) -> Vec<String> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for group in groups {
+        let shown = group.cells.iter().filter(|cell| cell.estimates.is_some());
+        for cell in shown {
+            let whom = match words::is_common(&group.point) {
+                true => name(cell),
+                false => format!("{} at {}", name(cell), place(&group.point)),
+            };
+            for note in doubts::notes(cell) {
+                match all.iter_mut().find(|(known, _)| *known == note) {
+                    Some((_, others)) => others.push(whom.clone()),
+                    None => all.push((note, vec![whom.clone()])),
+                }
+            }
+        }
+    }
+    let all = all.into_iter();
+    all.map(|(note, whom)| format!("{}: {note}", some(&whom)))
+        .collect()
 }
 
 fn times(estimates: &[PercentileEstimate]) -> Vec<Latency> {
