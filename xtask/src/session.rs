@@ -23,6 +23,9 @@ pub(crate) fn short_session(steps: &mut Steps) {
         "1s",
         "--warm-up",
         "500ms",
+        // Whatever else this machine is doing.
+        "--noise-bound",
+        "off",
         "--seed",
         "1",
         "--results",

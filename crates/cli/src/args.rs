@@ -7,6 +7,7 @@ use deadheat_runner::session::PinningMode;
 
 use crate::{
     choices::{LatencyArg, NoiseArg, noise_bound},
+    compare::args::CompareArgs,
     load::args::LoadArgs,
 };
 
@@ -27,10 +28,14 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Write a session's report again, from its recorded trials alone.
     Report(ReportArgs),
+    /// Compare B with A: two sessions, stacks, revisions, URLs or commands; faster, slower, or a dead heat.
+    Compare(Box<CompareArgs>),
     /// The sessions of a folder: what changed between them, and a stack's figures over them.
     History(HistoryArgs),
     /// Load one HTTP server and say what it did.
     Load(Box<LoadArgs>),
+    /// Look for what would spoil a measurement on this machine; changes nothing.
+    Doctor(DoctorArgs),
     /// Install what the stacks need.
     Setup(SetupArgs),
     /// The stacks that there are.
@@ -226,6 +231,16 @@ pub(crate) struct SetupArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// For programs (docs/doctor.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How long to watch what others do [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) watch: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
     #[arg(value_name = "GLOB")]
@@ -285,7 +300,7 @@ pub(crate) struct HiddenArgs {
 }
 
 /// "90s", "10m", "1h 30m"; zero is refused.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("it must be longer than nothing".to_owned()),
         Ok(duration) => Ok(duration),

@@ -3,6 +3,8 @@
 mod args;
 mod budget;
 mod choices;
+mod compare;
+mod doctor;
 mod exit;
 mod hidden;
 mod history;
@@ -31,8 +33,10 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),

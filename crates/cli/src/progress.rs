@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use deadheat_model::{
     Cell, Event, Plan, TrialOutcome, TrialRecord,
+    plan::Controls,
     session::{TargetState, WorkloadFailure},
     trial::Disturbance,
 };
@@ -19,6 +20,7 @@ pub(crate) struct Progress {
     /// The trials that are left of a session that goes on.
     rest: Option<usize>,
     pace: Option<Pace>,
+    controls: Controls,
 }
 
 /// How fast trials go by.
@@ -60,6 +62,7 @@ impl Progress {
             draft,
             rest: None,
             pace: None,
+            controls: Controls::default(),
         }
     }
 
@@ -89,9 +92,10 @@ impl Progress {
             } => self.prepared(&target.to_string(), state, failed_workloads),
             Event::SessionStarted { header } => self.started(&header.plan),
             Event::BlockStarted { .. } => {}
-            Event::TrialStarted { block, cell } => self
-                .bar
-                .set_message(format!("block {} · {cell}", block + 1)),
+            Event::TrialStarted { block, cell } => {
+                self.bar
+                    .set_message(format!("block {} · {}", block + 1, self.shown(cell)))
+            }
             Event::TrialEnded { trial, .. } => self.trial(trial),
             Event::TrialVoid {
                 block,
@@ -161,6 +165,7 @@ impl Progress {
         }
         let all = self.rest.unwrap_or(plan.trials());
         let share = all as f64 / plan.trials().max(1) as f64;
+        self.controls = plan.controls.clone();
         self.pace = Some(Pace {
             began: Instant::now(),
             estimate: plan.estimate.mul_f64(share),
@@ -181,7 +186,7 @@ impl Progress {
         match &trial.outcome {
             TrialOutcome::Failed(failure) => self.line(&format!(
                 "{}, block {}: FAILED {}",
-                trial.cell,
+                self.shown(&trial.cell),
                 trial.block + 1,
                 output::told(failure)
             )),
@@ -199,7 +204,7 @@ impl Progress {
                 self.line(&format!(
                     "[{done}/{all}] block {} {}: {:.0}/s{failures}",
                     trial.block + 1,
-                    trial.cell,
+                    self.shown(&trial.cell),
                     measured.load.throughput()
                 ));
             }
@@ -213,11 +218,18 @@ impl Progress {
             self.bar.inc_length(1);
         }
         self.line(&format!(
-            "{cell}, block {}: {}",
+            "{}, block {}: {}",
+            self.shown(cell),
             block + 1,
             told_void(disturbance, repeats)
         ));
         self.show_time_left();
+    }
+
+    /// A cell, under names for people.
+    fn shown(&self, cell: &Cell) -> String {
+        let target = self.controls.shown(&cell.target);
+        format!("{target} {} {}", cell.workload, cell.point)
     }
 
     fn show_time_left(&self) {

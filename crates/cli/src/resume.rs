@@ -233,4 +233,34 @@ mod tests {
             "{error}"
         );
     }
+
+    #[test]
+    fn a_url_of_postgresql_has_to_be_named_again_where_it_was_used() {
+        let record = |arguments: &[&str], postgres: Option<&str>| -> SessionHeader {
+            let header = serde_json::json!({
+                "schema": 1, "id": "s", "deadheat": "1", "commit": null, "started": "", "arguments": arguments,
+                "machine": {
+                    "cpu_model": "", "cpus": [0], "memory_bytes": 1, "os": "", "kernel": "", "mitigations": [],
+                    "governor": null
+                },
+                "plan": {
+                    "seed": 1, "blocks": 3, "targets": [], "cells": [], "workloads": [],
+                    "pinning": {"mode": "off", "cpus": [0]}, "budget_seconds": null, "estimate_seconds": 1.0
+                },
+                "targets": [], "postgres": postgres
+            });
+            serde_json::from_value(header).unwrap()
+        };
+        let source = |arguments: &[&str], used: Option<&str>| {
+            let header = record(arguments, used);
+            let args = recorded(&header).unwrap();
+            postgres(&header, &args).map_err(|error| error.to_string())
+        };
+        let by_url = ["run", "--postgres", "postgres://…"];
+        let error = source(&by_url, Some("PostgreSQL 17 of a URL")).unwrap_err();
+        assert!(error.contains("name it again with --postgres"), "{error}");
+        assert_eq!(source(&by_url, None).unwrap(), "auto");
+        let installed = ["run", "--postgres=installed"];
+        assert_eq!(source(&installed, Some("17")).unwrap(), "installed");
+    }
 }

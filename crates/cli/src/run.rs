@@ -13,7 +13,7 @@ use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
 
 use crate::{
     args::RunArgs,
-    budget, choices,
+    budget, choices, doctor,
     exit::{Exit, Failure},
     interrupt, output, plan_text,
     profile::Profile,
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(args.selection.root.as_deref())?;
     let profile = Profile::of(args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let options = options(args, &catalogue, &profile)?;
+    let mut options = options(args, &catalogue, &profile)?;
     let draft = session::draft(&options);
     let draft = match args.budget {
         Some(_) => budget::fitting(draft, &options, args.setup, &interrupted)?,
@@ -49,6 +49,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         let selection = &profile.selection;
         setup::install(&catalogue, selection, &args.postgres, &interrupted)?;
     }
+    options.findings = doctor::before_a_run(&options);
     let mut progress = Progress::new(Some(draft));
     let outcome = session::run(
         &options,
@@ -92,10 +93,8 @@ pub(crate) fn options(
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
         start_timeout: args.start_timeout,
-        arguments: env::args_os()
-            .skip(1)
-            .map(|argument| without_password(&argument.to_string_lossy()))
-            .collect(),
+        findings: Vec::new(),
+        arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
@@ -139,6 +138,14 @@ fn verdict(record: &SessionRecord, analysis: &Analysis) -> Exit {
     } else {
         Exit::Fine
     }
+}
+
+/// Deadheat's own arguments, as they may be recorded.
+pub(crate) fn arguments() -> Vec<String> {
+    env::args_os()
+        .skip(1)
+        .map(|argument| without_password(&argument.to_string_lossy()))
+        .collect()
 }
 
 /// An argument as it may be recorded and shown: of a URL only the scheme, because a password can stand in several places

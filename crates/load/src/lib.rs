@@ -75,6 +75,16 @@ pub fn check(spec: &LoadSpec) -> Result<(), LoadError> {
     Plan::new(spec)?.ensure_descriptors()
 }
 
+/// Sets the process's soft limit of file descriptors to its hard one. A load does so when it needs that; who starts
+/// servers does it before the first of them, because they inherit it and are all to have the same.
+///
+/// # Errors
+///
+/// When the kernel refuses.
+pub fn raise_descriptor_limit() -> std::io::Result<()> {
+    sys::raise_descriptor_limit(sys::descriptor_limit())
+}
+
 /// Loads a server as `spec` says.
 ///
 /// `on_event` is called on the calling thread at each instant, and the thread sleeps in between. A load that is

@@ -5,6 +5,7 @@
 pub mod bytes;
 pub mod change;
 pub mod choice;
+pub mod comparison;
 pub mod event;
 pub mod failure;
 pub mod histogram;

@@ -42,6 +42,14 @@ pub enum Pinning {
 }
 
 impl Pinning {
+    /// All CPUs that the session may use.
+    pub fn cpus(&self) -> Vec<usize> {
+        match self {
+            Pinning::Apart { server, generator } => [&server[..], &generator[..]].concat(),
+            Pinning::Off { cpus } => cpus.clone(),
+        }
+    }
+
     /// How many CPUs the server may use.
     pub fn server_cpus(&self) -> usize {
         match self {
@@ -91,6 +99,16 @@ impl Controls {
     /// The name of the twin. No manifest's id can begin so.
     pub fn twin_id() -> TargetId {
         TargetId::new("~aa-twin", None)
+    }
+
+    /// What `target` is called where people read: "null server", "go-nethttp (A/A)", or its own name.
+    pub fn shown(&self, target: &TargetId) -> String {
+        let twin = self.twin.as_ref().filter(|twin| twin.name == *target);
+        match twin {
+            Some(twin) => format!("{} (A/A)", twin.of),
+            None if self.null_server.as_ref() == Some(target) => "null server".to_owned(),
+            None => target.to_string(),
+        }
     }
 
     /// Whether `target` is one of the controls.

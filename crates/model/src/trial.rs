@@ -76,12 +76,7 @@ impl TrialRecord {
 impl Measured {
     /// How it was disturbed, on a machine of `cpus` CPUs.
     pub fn disturbance(&self, cpus: usize) -> Disturbance {
-        let all = self.resources.span_seconds * cpus.max(1) as f64;
-        let used = self.noise.other_cpu_seconds;
-        Disturbance {
-            other_cpu: if all > 0.0 { used / all } else { 0.0 },
-            steal: self.noise.steal_share,
-        }
+        self.noise.disturbance(self.resources.span_seconds, cpus)
     }
 }
 
@@ -215,6 +210,18 @@ pub struct Noise {
     /// CPU time that Deadheat's own sampling of the server used; `None` in older records.
     #[serde(default)]
     pub sampler_cpu_seconds: Option<f64>,
+}
+
+impl Noise {
+    /// How much of a machine of `cpus` CPUs others had, if this was counted over `span_seconds`.
+    pub fn disturbance(&self, span_seconds: f64, cpus: usize) -> Disturbance {
+        let all = span_seconds * cpus.max(1) as f64;
+        let used = self.other_cpu_seconds;
+        Disturbance {
+            other_cpu: if all > 0.0 { used / all } else { 0.0 },
+            steal: self.steal_share,
+        }
+    }
 }
 
 /// Shares of the time (0 to 1) in which at least one task of the machine waited for something

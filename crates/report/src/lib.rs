@@ -3,6 +3,7 @@
 //! [`View`] holds every figure as a rounded string with its unit; the formats only lay it out, so that they cannot
 //! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`.
 
+pub mod compare;
 pub mod error;
 pub mod figure;
 pub mod history;
@@ -10,6 +11,7 @@ pub mod html;
 pub mod json;
 pub mod load;
 pub mod markdown;
+mod page;
 pub mod text;
 pub mod view;
 

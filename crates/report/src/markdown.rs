@@ -388,7 +388,7 @@ fn trial_lines(trial: &TrialDetail, latency_name: &str) -> Vec<String> {
 }
 
 /// Text from outside, so that it stands in Markdown as it is and is neither markup nor HTML.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

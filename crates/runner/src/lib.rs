@@ -1,9 +1,11 @@
 //! Runs a session: finds manifests, prepares stacks, starts services and servers, checks answers, loads, samples,
 //! and tells of it in events. Knows no report and no statistics.
 
+pub mod doctor;
 pub mod manifest;
 pub mod prepare;
 pub mod process;
+pub mod revision;
 pub mod sampling;
 pub mod services;
 pub mod session;

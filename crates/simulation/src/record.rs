@@ -118,6 +118,8 @@ fn header(plan: Plan) -> SessionHeader {
             congestion_control: None,
         },
         findings: Vec::new(),
+        boot: None,
+        definitions: Default::default(),
         plan,
         targets: Vec::new(),
         postgres: None,

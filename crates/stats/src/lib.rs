@@ -19,11 +19,14 @@ pub mod open;
 pub mod order_statistic;
 pub mod published;
 pub mod rank;
+pub mod sequential;
 pub mod settings;
 pub mod steadiness;
 pub mod trial;
 pub mod twin;
 pub mod verdict;
+pub mod versus;
+pub mod welch;
 
 pub use analysis::{Analysis, Group, analyse, analyse_with};
 pub use cell::CellAnalysis;

@@ -142,12 +142,11 @@ pub fn analyse(record: usize, trial: &TrialRecord, judge: &Judge<'_>) -> TrialAn
     let little = little::deviation(measured, &figures, judge);
     let mut limits = Vec::new();
     let mut flags = Vec::new();
-    match little {
-        Some(deviation) => match deviation.as_flag() {
+    if let Some(deviation) = little {
+        match deviation.as_flag() {
             Some(flag) => flags.push(flag),
             None => limits.push(deviation.as_limit()),
-        },
-        None => {}
+        }
     }
     limits.extend(open.limits);
     let verdict = verdict::of_trial(trial, Some(&figures), judge, limits);

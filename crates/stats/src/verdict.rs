@@ -179,7 +179,8 @@ fn limits_of(
     .collect()
 }
 
-fn failure_of(load: &Observation, settings: &Settings) -> Option<FailReason> {
+/// Why a load is no measurement, if so.
+pub(crate) fn failure_of(load: &Observation, settings: &Settings) -> Option<FailReason> {
     let measured = &load.measured;
     if !(measured.is_conserved() && load.total.is_conserved()) {
         return Some(FailReason::NotConserved);

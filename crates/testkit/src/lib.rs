@@ -1,5 +1,5 @@
-//! Servers for tests: one that answers by a script and tells what it saw, one that only answers quickly, and the
-//! faults that a load generator must tell apart. Loopback only, ports by the system, everything ends on drop.
+//! Servers for tests: one that answers by a script and tells what it saw, and the faults that a load generator must tell
+//! apart. Loopback only, ports by the system, everything ends on drop.
 
 pub mod answers;
 mod backlog;
@@ -8,7 +8,6 @@ pub mod faults;
 pub mod judge;
 pub mod latency;
 mod listen;
-mod null;
 mod oracle;
 mod port;
 mod request;
@@ -20,7 +19,6 @@ mod wire;
 
 pub use backlog::FullBacklog;
 pub use listen::Listen;
-pub use null::NullServer;
 pub use oracle::OracleServer;
 pub use port::RefusingPort;
 pub use request::Request;

@@ -20,7 +20,7 @@ mod template;
 mod thinned;
 mod thresholds;
 mod told;
-mod url;
+pub(crate) mod url;
 mod urls_file;
 mod words;
 
@@ -75,6 +75,15 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let record = go(spec, &asked, mode(args.output.live), &mut outputs)?;
     outputs.write(&record)?;
     Ok(conclude(&record, thresholds))
+}
+
+/// The load that `args` ask for, for whoever loads without the rest of this command.
+pub(crate) fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
+    let asked = request::asked(args).map_err(Failure::usage)?;
+    let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
+    let found = target::find(&asked.origin, args)?;
+    let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
+    spec::spec(args, found.target, exchanges, run::random_seed()).map_err(Failure::usage)
 }
 
 /// Loads, and keeps what was found.

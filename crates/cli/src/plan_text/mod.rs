@@ -106,7 +106,7 @@ pub(crate) fn published(tables: &[RepeatedTable]) -> String {
     lines.join("\n")
 }
 
-fn pinning(pinning: &Pinning) -> String {
+pub(crate) fn pinning(pinning: &Pinning) -> String {
     match pinning {
         Pinning::Apart { server, generator } => format!(
             "server on {}; generator, database and upstream on {}",

@@ -48,6 +48,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
         start_timeout: args.start_timeout,
+        findings: Vec::new(),
         arguments: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use crate::support::root::project;
 
-/// Which crates of this workspace a crate may use. `deadheat-testkit` is for tests alone: any crate's, and no
-/// crate's product.
-const MAY_USE: [(&str, &[&str]); 8] = [
+/// Which crates of this workspace a crate may use. `deadheat-testkit` and `deadheat-simulation` are for tests: any
+/// crate's, and no crate's product.
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("deadheat-model", &[]),
     ("deadheat-load", &["deadheat-model"]),
     ("deadheat-stats", &["deadheat-model"]),
@@ -30,9 +30,10 @@ const MAY_USE: [(&str, &[&str]); 8] = [
         ],
     ),
     ("deadheat-testkit", &["deadheat-model"]),
-    ("xtask", &["deadheat-stats"]),
+    ("deadheat-simulation", &["deadheat-model", "deadheat-stats"]),
+    ("xtask", &["deadheat-stats", "deadheat-simulation"]),
 ];
-const TESTKIT: &str = "deadheat-testkit";
+const FOR_TESTS: [&str; 2] = ["deadheat-testkit", "deadheat-simulation"];
 
 /// What writes to standard output or standard error.
 const WRITES: [&str; 7] = [
@@ -128,7 +129,8 @@ fn crates_depend_on_each_other_only_as_the_architecture_says() {
         for_tests,
     } in &workspace.dependencies
     {
-        let may = known[from.as_str()].contains(&to.as_str()) || (*for_tests && to == TESTKIT);
+        let may = known[from.as_str()].contains(&to.as_str())
+            || (*for_tests && FOR_TESTS.contains(&to.as_str()));
         let what = if *for_tests {
             "its tests may not use"
         } else {

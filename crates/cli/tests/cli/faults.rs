@@ -9,7 +9,7 @@ use std::{
 };
 
 use deadheat_model::{Failure, session::TargetState, trial::Phase};
-use deadheat_testkit::NullServer;
+use deadheat_testkit::{Listen, Step, Turn};
 
 use crate::support::{Fake, PATIENCE, Recorded, Root, recorded::measured, running::THIEF};
 
@@ -275,8 +275,8 @@ fn one_whose_port_was_taken_gets_another() {
     assert_ne!(session.trials_of("fake-unlucky")[0].port, taken);
     assert_eq!(
         root.told("started").len(),
-        3,
-        "twice for the check, once for the trial"
+        4,
+        "twice for the check, once for the trial, once as its twin"
     );
 }
 
@@ -309,7 +309,9 @@ fn an_answer_of_another_process_is_not_the_stacks() {
     ]);
     let _thief = Thief::prowl(&root, |port| {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
-        NullServer::start_at(([127, 0, 0, 1], port).into(), answer.to_vec()).ok()
+        let script = |_: &Turn<'_>| vec![Step::Send(answer.to_vec())];
+        let listen = Listen::at(([127, 0, 0, 1], port).into()).ok()?;
+        listen.serve(script).ok()
     });
     root.run("").exits(1);
     let session = root.session();

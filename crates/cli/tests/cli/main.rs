@@ -3,8 +3,14 @@
 
 mod architecture;
 mod checking;
+mod comparing;
+mod comparing_live;
 mod conformance;
+mod controls;
+mod doctor;
 mod faults;
+#[path = "../../../stats/tests/stats/fixture.rs"]
+mod fixture;
 mod history;
 mod interrupted;
 mod killed;

@@ -131,13 +131,19 @@ fn the_usual_budget_refuses_nothing_and_says_what_it_takes() {
         .map(|index| Fake::good(&format!("fake-{index}")))
         .collect();
     let root = Root::with(&stacks);
-    plan(
+    let told = plan(
         &root,
         "",
         &[
             "about 12 min",
             "3 blocks of 1 s: the least that means anything, but it takes 12 min, longer than 10m",
         ],
+    );
+    let offered = flat(&told.stderr);
+    assert_eq!(
+        offered.matches("3 blocks of 1 s").count(),
+        1,
+        "what is done anyway is no offer: {told}"
     );
 }
 

@@ -70,7 +70,7 @@ fn root() -> Root {
     root
 }
 
-const QUICK: &str = "run --profile seeds --blocks 2 --seed 1 --start-timeout 20s";
+const QUICK: &str = "run --profile seeds --blocks 2 --seed 1 --start-timeout 20s --noise-bound off";
 
 fn windows(record: &SessionRecord, point: &str) -> Vec<(u64, u64, Duration)> {
     let trials = record

@@ -17,7 +17,7 @@ fn two_stacks_are_measured_and_reported_in_every_format() {
     root.run("--blocks 2")
         .exits(0)
         .tells(&[
-            "Plan: 2 stacks × 1 load point, 2 blocks → 4 trials",
+            "Plan: 2 stacks × 1 load point, 2 blocks → 8 trials",
             "report: results/",
         ])
         .says(&[
@@ -48,10 +48,10 @@ fn a_trial_is_a_fresh_process_with_the_warm_up_and_the_measurement_that_were_ask
     root.run("--blocks 3").exits(0);
     let session = root.session();
     session.assert_measured("fake-one", 3);
-    // One process for the check, then one per trial.
+    // One process for the check, then one per trial, its own and its twin's.
     let started: BTreeSet<u32> = root.told("started").into_iter().collect();
-    assert_eq!(started.len(), 4, "{started:?}");
-    assert_eq!(root.told("sigterm").len(), 4, "each is asked to end");
+    assert_eq!(started.len(), 7, "{started:?}");
+    assert_eq!(root.told("sigterm").len(), 7, "each is asked to end");
     for trial in session.trials_of("fake-one") {
         assert_eq!(trial.warm_up, Duration::from_millis(100));
         let window = recorded::measured(trial).load.window;
@@ -85,8 +85,8 @@ fn the_order_follows_from_the_seed_and_is_another_in_every_block() {
     let first = session_with_seed("7", "2");
     assert_eq!(
         first.len(),
-        12,
-        "2 stacks × 3 load points × 2 blocks: {first:?}"
+        24,
+        "2 stacks, a twin and the null server × 3 load points × 2 blocks: {first:?}"
     );
     let of_block = |block: u32| -> Vec<&str> {
         let trials = first.iter().filter(|trial| trial.0 == block);
@@ -95,11 +95,14 @@ fn the_order_follows_from_the_seed_and_is_another_in_every_block() {
     let places: Vec<u32> = first.iter().map(|trial| trial.1).collect();
     assert_eq!(
         places,
-        [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5],
+        [(0..12), (0..12)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<u32>>(),
         "recorded in the order of their places"
     );
     let cells: BTreeSet<&str> = of_block(0).into_iter().collect();
-    assert_eq!(cells.len(), 6, "a block has every cell once");
+    assert_eq!(cells.len(), 12, "a block has every cell once");
     assert_eq!(
         cells,
         of_block(1).into_iter().collect(),
@@ -108,12 +111,12 @@ fn the_order_follows_from_the_seed_and_is_another_in_every_block() {
     assert_ne!(of_block(0), of_block(1), "in another order");
     assert_eq!(
         session_with_seed("7", "1"),
-        first[..6],
+        first[..12],
         "the same seed, the same order"
     );
     assert_ne!(
         session_with_seed("8", "1"),
-        first[..6],
+        first[..12],
         "another seed, another order"
     );
 }
@@ -122,7 +125,7 @@ fn the_order_follows_from_the_seed_and_is_another_in_every_block() {
 fn a_seed_that_nobody_chose_is_recorded() {
     let root = Root::with(&[Fake::good("fake-one")]);
     let ended = root
-        .start("run --blocks 1 --measure 30ms --warm-up 10ms")
+        .start("run --blocks 1 --measure 30ms --warm-up 10ms --latency off --noise-bound off")
         .wait()
         .exits(0);
     let seed = root.session().record.header.plan.seed;

@@ -1,30 +1,18 @@
 //! The report of a load for a terminal.
 
-use std::borrow::Cow;
-
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use deadheat_stats::load::{Severity, Standing};
 use textwrap::core::display_width;
 
 use super::{FailureRow, LatencyTable, LoadView, StatusRow};
-use crate::view::Fact;
-
-/// A narrower terminal gets this: the latencies of an open loop need it.
-const LEAST_WIDTH: usize = 72;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const WARN: Style = AnsiColor::Yellow.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
+use crate::{
+    page::{BAD, DIM, GOOD, Page, WARN, left},
+    view::Fact,
+};
 
 /// The whole report, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
 pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
-    let mut page = Page {
-        text: String::new(),
-        width: width.max(LEAST_WIDTH),
-        colour,
-    };
+    let mut page = Page::new(width, colour);
     let style = match view.standing {
         Standing::Sound => GOOD,
         Standing::Doubtful => WARN.bold(),
@@ -61,54 +49,7 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     page.text
 }
 
-struct Page {
-    text: String,
-    width: usize,
-    colour: bool,
-}
-
 impl Page {
-    fn line(&mut self, style: Style, line: &str) {
-        let line = self.paint(style, line.trim_end()).into_owned();
-        self.text.push_str(&line);
-        self.text.push('\n');
-    }
-
-    fn paint<'a>(&self, style: Style, text: &'a str) -> Cow<'a, str> {
-        if self.colour && !style.is_plain() && !text.is_empty() {
-            return format!("{style}{text}{style:#}").into();
-        }
-        text.into()
-    }
-
-    fn section(&mut self, title: &str) {
-        self.text.push('\n');
-        self.line(BOLD, title);
-    }
-
-    /// Text wrapped to the width; after the first line as deep as `mark` is wide.
-    fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
-        let rest = " ".repeat(display_width(mark));
-        let options = textwrap::Options::new(self.width)
-            // A path is not broken at its slashes.
-            .word_separator(textwrap::WordSeparator::AsciiSpace)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .initial_indent(mark)
-            .subsequent_indent(&rest);
-        for line in textwrap::wrap(&glued(text), options) {
-            self.line(style, &line.replace(GLUE, " "));
-        }
-    }
-
-    fn facts(&mut self, facts: &[Fact]) {
-        let widths = facts.iter().map(|fact| display_width(&fact.name));
-        let width = widths.max().unwrap_or(0);
-        for fact in facts {
-            let mark = format!("  {}  ", left(&fact.name, width));
-            self.wrapped(Style::new(), &mark, &fact.value);
-        }
-    }
-
     /// Rows of which the first column is aligned to the left, the others to the right.
     fn table(&mut self, head: &[String], rows: &[Vec<String>]) {
         let widths: Vec<usize> = (0..head.len())
@@ -206,53 +147,6 @@ impl Page {
         for example in examples {
             let mark = format!("  e.g. {}: ", example.name);
             self.wrapped(DIM, &mark, &example.value);
-        }
-    }
-}
-
-/// Keeps a number and its unit on one line.
-const GLUE: char = '\u{a0}';
-
-/// The text with its numbers glued to their units.
-fn glued(text: &str) -> String {
-    const UNITS: [&str; 8] = ["µs", "ms", "s", "%", "B", "KiB", "MiB", "GiB"];
-    let mut glued = String::with_capacity(text.len());
-    for word in text.split_inclusive(' ') {
-        let unit = word
-            .trim_end_matches(|end: char| end.is_ascii_punctuation() && end != '%' || end == ' ')
-            .trim_end_matches("/s");
-        let after_number = glued
-            .strip_suffix(' ')
-            .is_some_and(|before| before.ends_with(|end: char| end.is_ascii_digit()));
-        if after_number && UNITS.contains(&unit) {
-            glued.pop();
-            glued.push(GLUE);
-        }
-        glued.push_str(word);
-    }
-    glued
-}
-
-fn left(text: &str, width: usize) -> String {
-    let blank = width.saturating_sub(display_width(text));
-    format!("{text}{}", " ".repeat(blank))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::glued;
-
-    #[test]
-    fn units_stay_with_their_numbers_and_nothing_else_does() {
-        let cases = [
-            ("for 3.00 s after 500 ms.", "for 3.00~s after 500~ms."),
-            ("(27.5 % of 1,020 KiB/s)", "(27.5~% of 1,020~KiB/s)"),
-            ("up to 51 B.", "up to 51~B."),
-            ("50 connections, s 3", "50 connections, s 3"),
-            ("8 seconds", "8 seconds"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(glued(text), expected.replace('~', "\u{a0}"));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Every format from sessions built by hand, the ugly ones too.
 
 mod cases;
+mod compare;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
 mod history;

@@ -32,6 +32,16 @@ impl CpuGroup {
             .find(|group| group.make().is_ok())
     }
 
+    /// How the CPU time of process trees is counted here: makes a group for a moment, as each trial does. Nothing else
+    /// tells whether that works.
+    pub(crate) fn probe() -> CpuSource {
+        let group = Self::create(&format!("deadheat-doctor-{}", std::process::id()));
+        group.map_or(CpuSource::Proc, |group| {
+            group.remove();
+            group.source
+        })
+    }
+
     fn make(&self) -> io::Result<()> {
         fs::create_dir(&self.path)?;
         let usable = self.join_file().and_then(|_| self.read_cpu());
@@ -100,6 +110,22 @@ impl CpuGroup {
 
 /// The folder of this process's own group in the hierarchy that `source` needs.
 fn own_group(source: CpuSource, own: &str, mounts: &str) -> Option<PathBuf> {
+    let controller = match source {
+        CpuSource::CgroupV2 => None,
+        CpuSource::CgroupV1 => Some("cpuacct"),
+        CpuSource::Proc => return None,
+    };
+    let (mount, path) = own_group_of(controller, own, mounts)?;
+    Some(mount.join(path))
+}
+
+/// Where the hierarchy of a v1 `controller` is mounted (`None`: that of v2), and the own group's path below it, from
+/// `/proc/self/cgroup` and `/proc/self/mounts` (cgroups(7)).
+pub(crate) fn own_group_of(
+    controller: Option<&str>,
+    own: &str,
+    mounts: &str,
+) -> Option<(PathBuf, PathBuf)> {
     let mount = mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
         let (_, point, kind, options) = (
@@ -108,12 +134,9 @@ fn own_group(source: CpuSource, own: &str, mounts: &str) -> Option<PathBuf> {
             fields.next()?,
             fields.next()?,
         );
-        let fits = match source {
-            CpuSource::CgroupV2 => kind == "cgroup2",
-            CpuSource::CgroupV1 => {
-                kind == "cgroup" && options.split(',').any(|option| option == "cpuacct")
-            }
-            CpuSource::Proc => false,
+        let fits = match controller {
+            None => kind == "cgroup2",
+            Some(name) => kind == "cgroup" && options.split(',').any(|option| option == name),
         };
         fits.then(|| PathBuf::from(point))
     })?;
@@ -121,13 +144,13 @@ fn own_group(source: CpuSource, own: &str, mounts: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
         let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        let fits = match source {
-            CpuSource::CgroupV2 => id == "0",
-            _ => controllers.split(',').any(|name| name == "cpuacct"),
+        let fits = match controller {
+            None => id == "0",
+            Some(wanted) => controllers.split(',').any(|name| name == wanted),
         };
         fits.then_some(path)
     })?;
-    Some(mount.join(Path::new(path).strip_prefix("/").ok()?))
+    Some((mount, Path::new(path).strip_prefix("/").ok()?.to_owned()))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod sys;
 mod tree;
 
 pub use cgroup::CpuGroup;
+pub(crate) use cgroup::own_group_of;
 pub use log::log_tail;
 pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
 pub use supervisor::supervise;

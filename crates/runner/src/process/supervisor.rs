@@ -4,6 +4,7 @@ use std::{
     fs::{self, OpenOptions},
     io::{self, BufRead, Write},
     os::{fd::AsRawFd, unix::process::CommandExt},
+    path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -55,7 +56,7 @@ pub fn supervise() -> io::Result<()> {
     }
     if let Some(folder) = &spec.remove_after {
         // A folder that cannot be deleted is named in the log; there is nobody else to tell.
-        if let Err(error) = fs::remove_dir_all(folder) {
+        if let Err(error) = delete(folder) {
             append_to_log(
                 &spec,
                 &format!("deadheat: deleting {}: {error}\n", folder.display()),
@@ -64,6 +65,18 @@ pub fn supervise() -> io::Result<()> {
     }
     say(&outcome);
     Ok(())
+}
+
+/// Deletes a folder. Other trees may still write into it: when Deadheat was killed, they all end at the same time.
+fn delete(folder: &Path) -> io::Result<()> {
+    let until = Instant::now() + KILL_PATIENCE;
+    loop {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
+            ended => return ended,
+        }
+    }
 }
 
 fn start(spec: &Spawn, group: Option<&CpuGroup>) -> io::Result<u32> {

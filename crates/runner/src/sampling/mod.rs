@@ -21,11 +21,11 @@ use deadheat_model::{
     trial::{CpuSource, Noise, Resources},
 };
 
+pub(crate) use self::noise::CpuClock;
 pub use self::pace::INTERVAL;
 use self::{
     counters::Counters,
     memory::pss_bytes,
-    noise::CpuClock,
     pace::{Stopwatch, pause, thread_cpu},
     pressure::PressureClock,
     switches::Switches,
@@ -215,6 +215,26 @@ impl Sampler {
             major_faults: used.major_faults,
         };
         Some((resources, noise))
+    }
+}
+
+/// What the machine did meanwhile, where the server is none of Deadheat's processes.
+pub struct Surroundings {
+    clock: CpuClock,
+}
+
+impl Surroundings {
+    /// The measurement begins.
+    pub fn begin() -> Self {
+        Self {
+            clock: CpuClock::read(&Snapshot::take()),
+        }
+    }
+
+    /// The measurement has ended. What the server itself used is among what other programs used.
+    pub fn end(self) -> Noise {
+        let pinning = Pinning::Off { cpus: Vec::new() };
+        CpuClock::read(&Snapshot::take()).noise_since(&self.clock, &pinning, Duration::ZERO)
     }
 }
 

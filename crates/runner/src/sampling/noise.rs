@@ -9,7 +9,7 @@ use crate::process::{Snapshot, ticks};
 /// CPU time of the whole machine, CPU by CPU, of Deadheat with everything that it started, and of all other processes
 /// that can be seen, since their start.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CpuClock {
+pub(crate) struct CpuClock {
     all: Ticks,
     each: BTreeMap<usize, Ticks>,
     ours: u64,
@@ -43,7 +43,7 @@ impl Ticks {
 
 impl CpuClock {
     /// Reads the clock; what cannot be read counts as nothing.
-    pub(super) fn read(processes: &Snapshot) -> Self {
+    pub(crate) fn read(processes: &Snapshot) -> Self {
         let own = std::process::id();
         let tree = processes.tree(own);
         let tree: u64 = tree.iter().map(|stat| stat.cpu_ticks).sum();
@@ -59,13 +59,14 @@ impl CpuClock {
 
     /// What happened since `earlier`, with the CPUs shared out as `pinning` says, while the server's tree used
     /// `server_cpu`.
-    pub(super) fn noise_since(
+    pub(crate) fn noise_since(
         &self,
         earlier: &Self,
         pinning: &Pinning,
         server_cpu: Duration,
     ) -> Noise {
-        let all = self.all.since(earlier.all);
+        let used = pinning.cpus();
+        let all = self.on(&used).since(earlier.on(&used));
         let ours = ticks(self.ours.saturating_sub(earlier.ours)).as_secs_f64();
         let (server, generator) = match pinning {
             Pinning::Apart { server, generator } => (Some(server), Some(generator)),
@@ -74,7 +75,7 @@ impl CpuClock {
         Noise {
             steal_share: all.steal as f64 / all.total(),
             idle_share: all.idle as f64 / all.total(),
-            other_cpu_seconds: self.others_since(earlier),
+            other_cpu_seconds: self.others_since(earlier, all),
             server_cpus_busy: server.map(|cpus| self.busy_since(earlier, cpus)),
             // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
             generator_cpus_busy: generator.map(|cpus| {
@@ -90,14 +91,28 @@ impl CpuClock {
         }
     }
 
-    /// CPU seconds that others used since `earlier`.
+    /// The time of `cpus` alone: what happens on CPUs that nothing of ours may use disturbs nothing. Without any it is
+    /// the whole machine's.
+    fn on(&self, cpus: &[usize]) -> Ticks {
+        if cpus.is_empty() {
+            return self.all;
+        }
+        let each = cpus.iter().filter_map(|cpu| self.each.get(cpu));
+        each.fold(Ticks::default(), |sum, one| Ticks {
+            busy: sum.busy + one.busy,
+            interrupts: sum.interrupts + one.interrupts,
+            idle: sum.idle + one.idle,
+            steal: sum.steal + one.steal,
+        })
+    }
+
+    /// CPU seconds that others used since `earlier`, in which our CPUs spent `all`.
     ///
     /// What the machine did beside Deadheat's processes is theirs; but the kernel's work for our own packets may be in
     /// the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`), and nothing tells which.
     /// So there are two bounds, with that time and without; between them stands what the processes say that can be
     /// seen, which are not all of them in a container.
-    fn others_since(&self, earlier: &Self) -> f64 {
-        let all = self.all.since(earlier.all);
+    fn others_since(&self, earlier: &Self, all: Ticks) -> f64 {
         let ours = self.ours.saturating_sub(earlier.ours);
         let most = all.busy.saturating_sub(ours);
         let least = (all.busy - all.interrupts).saturating_sub(ours);
@@ -247,6 +262,23 @@ mod tests {
         let noise = after.noise_since(&before, &pinning, ticks(10));
         assert!((noise.server_cpus_busy.unwrap() - 0.1).abs() < 1e-9);
         assert!((noise.generator_cpus_busy.unwrap() - 0.475).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_happens_on_cpus_that_are_not_ours_disturbs_nothing() {
+        let before = parse("cpu 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+        let after =
+            parse("cpu 90 0 0 100 0 0 0 10\ncpu0 0 0 0 100 0 0 0 0\ncpu1 90 0 0 0 0 0 0 10\n");
+        let after = CpuClock {
+            others: 90,
+            ..after
+        };
+        let found = |cpus: Vec<usize>| {
+            let noise = after.noise_since(&before, &Pinning::Off { cpus }, Duration::ZERO);
+            (noise.other_cpu_seconds, noise.steal_share)
+        };
+        assert_eq!(found(vec![0]), (0.0, 0.0));
+        assert_eq!(found(vec![0, 1]), (ticks(90).as_secs_f64(), 0.05));
     }
 
     #[test]

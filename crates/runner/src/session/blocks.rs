@@ -30,9 +30,6 @@ use super::{
 };
 use crate::verify::Fixtures;
 
-/// The least number of blocks that says anything; the budget cuts no deeper.
-const LEAST_BLOCKS: u32 = 3;
-
 /// Measures all blocks of a plan.
 pub(super) struct Measuring<'a> {
     pub(super) options: &'a SessionOptions,
@@ -77,9 +74,11 @@ impl Measuring<'_> {
         Ok(EndReason::Finished)
     }
 
-    /// Whether another block as long as the `done` ones that took `elapsed` ends within the budget.
+    /// Whether another block as long as the `done` ones that took `elapsed` ends within the budget, which cuts no deeper
+    /// than a plan does.
     fn fits_budget(&self, block: u32, done: u32, elapsed: Duration) -> bool {
-        if block < LEAST_BLOCKS || done == 0 || self.options.blocks.is_some() {
+        if block < self.options.purpose.least_blocks() || done == 0 || self.options.blocks.is_some()
+        {
             return true;
         }
         let budget = self.options.budget;

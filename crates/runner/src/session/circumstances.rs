@@ -162,3 +162,41 @@ fn lost(before: &TargetRecord, after: &TargetRecord) -> Vec<String> {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn versions(found: &[(&str, &str)]) -> Vec<FoundVersion> {
+        let found = found.iter().map(|(name, version)| FoundVersion {
+            name: (*name).to_owned(),
+            version: (*version).to_owned(),
+        });
+        found.collect()
+    }
+
+    #[test]
+    fn a_version_that_was_not_fetched_is_no_change_and_one_that_was_is() {
+        let recorded = versions(&[("go", "1.25"), ("pgx", "5.12")]);
+        assert_eq!(
+            with_unfetched(versions(&[("go", "1.25")]), &recorded),
+            recorded
+        );
+        let found = versions(&[("go", "1.25"), ("pgx", "5.13")]);
+        assert_eq!(with_unfetched(found.clone(), &recorded), found);
+    }
+
+    #[test]
+    fn a_change_is_told_with_both_values_and_what_is_empty_as_such() {
+        let change = Change {
+            aspect: Aspect::Machine,
+            what: "mitigations".to_owned(),
+            before: Some(String::new()),
+            after: None,
+        };
+        assert_eq!(
+            in_words(&change),
+            "mitigations: it was nothing, and is not there"
+        );
+    }
+}

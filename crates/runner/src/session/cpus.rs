@@ -1,6 +1,6 @@
 //! Sharing out the CPUs between server and generator.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use deadheat_model::plan::Pinning;
 
@@ -11,7 +11,7 @@ use crate::process::usable_cpus;
 pub fn share_out(mode: PinningMode) -> Pinning {
     let cpus = usable_cpus();
     match mode {
-        PinningMode::Apart if cpus.len() >= 2 => split(by_core(&cpus)),
+        PinningMode::Apart if cpus.len() >= 2 => split(cores_below(Path::new("/"), &cpus)),
         _ => Pinning::Off { cpus },
     }
 }
@@ -41,12 +41,12 @@ pub(super) fn server_cpus(
     }
 }
 
-/// Groups CPUs by the physical core that they are threads of.
-fn by_core(cpus: &[usize]) -> Vec<Vec<usize>> {
+/// Groups CPUs by the physical core that they are threads of, as the `/sys` below `root` says.
+pub fn cores_below(root: &Path, cpus: &[usize]) -> Vec<Vec<usize>> {
     let mut cores: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for cpu in cpus {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let core = fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string());
+        let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        let core = fs::read_to_string(root.join(path)).unwrap_or_else(|_| cpu.to_string());
         cores.entry(core).or_default().push(*cpu);
     }
     let mut cores: Vec<Vec<usize>> = cores.into_values().collect();

@@ -97,9 +97,14 @@ pub(super) fn now() -> String {
     now.round(Unit::Second).unwrap_or(now).to_string()
 }
 
-/// The commit of the stacks' sources, with `-dirty` when there are changes.
+/// The commit of the stacks' sources, with `-dirty` when there are changes. A stack as it was at another revision lies
+/// in no checkout, and has its commit in its name.
 pub fn commit_of(options: &SessionOptions) -> Option<String> {
-    let folder = &options.targets.first()?.stack.dir;
+    let mut targets = options.targets.iter();
+    targets.find_map(|target| commit_at(&target.stack.dir))
+}
+
+fn commit_at(folder: &Path) -> Option<String> {
     let git = |args: &[&str]| {
         let output = Command::new("git")
             .arg("-C")

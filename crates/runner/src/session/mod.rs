@@ -4,12 +4,14 @@ mod available;
 mod blocks;
 mod ceiling;
 mod circumstances;
+pub mod comparison;
 mod cpus;
 mod error;
 #[cfg(test)]
 mod fixture;
 mod folder;
 mod journal;
+mod launch;
 mod listener;
 mod lock;
 mod machine;
@@ -36,11 +38,11 @@ use deadheat_model::{
 
 pub use self::{
     available::available,
-    cpus::share_out,
+    cpus::{cores_below, share_out},
     error::SessionError,
     folder::commit_of,
     journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session, write_whole},
-    machine::describe_machine,
+    machine::{describe_machine, describe_machine_below},
     options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
@@ -133,7 +135,7 @@ pub fn run(
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),
-        findings: Vec::new(),
+        findings: options.findings.clone(),
         plan,
         targets: records,
         postgres: services.describe_postgres(),

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use deadheat_model::{
-    Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose, plan::NoiseBound,
+    Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose, machine::Finding,
+    plan::NoiseBound,
 };
 
 use crate::{
@@ -80,6 +81,8 @@ pub struct SessionOptions {
     pub supervision: Supervision,
     /// How long a server may take to its first correct answer.
     pub start_timeout: Duration,
+    /// What [`crate::doctor`] found before the session, for the record.
+    pub findings: Vec<Finding>,
     /// Deadheat's own arguments, for the record.
     pub arguments: Vec<String>,
     /// Deadheat's version, for the record.

@@ -1,24 +1,18 @@
-//! A stack's server: started on a free port, ready with its first correct answer, stopped whole.
+//! A server: started on a free port, ready with its first correct answer, stopped whole.
 
 use std::{
     fs,
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
-use deadheat_model::{
-    stack::Pool,
-    trial::{Phase, TrialFailure},
-};
+use deadheat_model::trial::{Phase, TrialFailure};
 
-use super::{SelectedTarget, listener::belongs_to_tree};
-use crate::{
-    prepare::search_path,
-    process::{Spawn, Supervised, Supervision, log_tail},
-    verify::Fixtures,
-};
+pub use super::launch::Launch;
+use super::listener::belongs_to_tree;
+use crate::process::{Spawn, Supervised, Supervision, log_tail};
 
 /// How often it is asked until it answers.
 const POLL: Duration = Duration::from_millis(5);
@@ -31,16 +25,22 @@ const PORTS: std::ops::Range<u16> = 20_000..32_000;
 /// Attempts to find a port that nobody takes between choosing it and the server's own bind.
 const PORT_ATTEMPTS: u32 = 3;
 
-/// What a server is started with.
-pub struct Launch<'a> {
-    /// The stack and its variant.
-    pub target: &'a SelectedTarget,
+/// A server's program, and how it is started.
+pub struct Program<'a> {
+    /// What it is called in messages.
+    pub name: String,
+    /// The command.
+    pub command: Vec<String>,
+    /// The folder that it runs in.
+    pub dir: PathBuf,
+    /// Its environment beside `HOST`, `PORT` and Deadheat's own.
+    pub env: Vec<(String, String)>,
+    /// Whether `$HOST` and `$PORT` in its arguments stand for their values. A stack reads them from its environment.
+    pub fills_arguments: bool,
     /// How it is supervised.
     pub supervision: &'a Supervision,
     /// The CPUs that it is pinned to.
     pub pinned: Option<Vec<usize>>,
-    /// How many CPUs it may use.
-    pub cpus: usize,
     /// The file for its output.
     pub log: PathBuf,
     /// How long it may take to its first correct answer.
@@ -72,9 +72,8 @@ impl Server {
     ///
     /// # Errors
     /// When it cannot be started, ends, or does not answer rightly in time.
-    pub fn start(
-        launch: &Launch<'_>,
-        fixtures: &Fixtures,
+    pub fn start_program(
+        program: &Program<'_>,
         interrupt: &AtomicBool,
         probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
     ) -> Result<Self, StartError> {
@@ -82,11 +81,11 @@ impl Server {
         loop {
             let port = free_port().map_err(|error| {
                 failed(
-                    launch,
+                    program,
                     format!("finding a free port on {}: {error}", Ipv4Addr::LOCALHOST),
                 )
             })?;
-            match Self::start_on(port, launch, fixtures, interrupt, probe) {
+            match Self::start_on(port, program, interrupt, probe) {
                 // Somebody else took the port in between: not this stack's fault.
                 Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(port) => {
                     attempt += 1
@@ -98,33 +97,34 @@ impl Server {
 
     fn start_on(
         port: u16,
-        launch: &Launch<'_>,
-        fixtures: &Fixtures,
+        program: &Program<'_>,
         interrupt: &AtomicBool,
         probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
     ) -> Result<Self, StartError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let manifest = &launch.target.stack.manifest;
-        let name = launch.target.target.to_string();
-        let command = manifest.command(&launch.target.target).to_vec();
-        let [program, args @ ..] = command.as_slice() else {
-            return Err(failed(launch, format!("{name} has an empty command")));
+        let name = &program.name;
+        let command = match program.fills_arguments {
+            true => filled(&program.command, address),
+            false => program.command.clone(),
+        };
+        let [file, args @ ..] = command.as_slice() else {
+            return Err(failed(program, format!("{name} has an empty command")));
         };
         let spec = Spawn {
             name: name.clone(),
-            program: program.into(),
+            program: file.into(),
             args: args.to_vec(),
-            env: environment(launch, address, fixtures),
-            cwd: launch.target.stack.dir.clone(),
-            cpus: launch.pinned.clone(),
-            log: launch.log.clone(),
+            env: environment(program, address),
+            cwd: program.dir.clone(),
+            cpus: program.pinned.clone(),
+            log: program.log.clone(),
             user: None,
             stop_signal: libc::SIGTERM,
             grace: GRACE,
             remove_after: None,
         };
-        let mut child = Supervised::spawn(launch.supervision, &spec)
-            .map_err(|error| failed(launch, error.to_string()))?;
+        let mut child = Supervised::spawn(program.supervision, &spec)
+            .map_err(|error| failed(program, error.to_string()))?;
         // Now, when the supervisor says that the process runs: its own start is no part of the server's.
         let started = Instant::now();
         let mut last = "nothing listened".to_owned();
@@ -136,34 +136,34 @@ impl Server {
                 // Its last words may still be on the way to the log.
                 let _ = child.stop();
                 let reason = format!("{name} {exit} before its first correct answer ({last})");
-                return Err(failed(launch, reason));
+                return Err(failed(program, reason));
             }
             match probe(address) {
                 Ok(()) => break,
                 Err(reason) => last = reason,
             }
-            if started.elapsed() > launch.timeout {
+            if started.elapsed() > program.timeout {
                 let _ = child.stop();
-                let seconds = launch.timeout.as_secs_f64();
+                let seconds = program.timeout.as_secs_f64();
                 let reason = format!(
                     "{name} gave no correct answer on {address} within {seconds} s ({last}); \
                      it must listen on $HOST:$PORT"
                 );
-                return Err(failed(launch, reason));
+                return Err(failed(program, reason));
             }
             std::thread::sleep(POLL);
         }
         let ready = started.elapsed();
         if !belongs_to_tree(port, child.supervisor_pid()) {
             let reason = format!("{address} is answered by another process than {name}");
-            return Err(failed(launch, reason));
+            return Err(failed(program, reason));
         }
         Ok(Self {
             child,
             address,
             ready,
             command,
-            log: launch.log.clone(),
+            log: program.log.clone(),
         })
     }
 
@@ -210,45 +210,64 @@ impl Server {
     }
 }
 
-fn failed(launch: &Launch<'_>, reason: String) -> StartError {
+fn failed(program: &Program<'_>, reason: String) -> StartError {
     StartError::Failed(TrialFailure {
         phase: Phase::Start,
         reason,
-        log_tail: log_tail(&launch.log, TAIL_LINES),
+        log_tail: log_tail(&program.log, TAIL_LINES),
         load: None,
     })
 }
 
-/// The environment of the contract (docs/adding-a-stack.md), then the stack's own.
-fn environment(
-    launch: &Launch<'_>,
-    address: SocketAddr,
-    fixtures: &Fixtures,
-) -> Vec<(String, String)> {
-    let manifest = &launch.target.stack.manifest;
-    let path = |path: &Path| path.display().to_string();
-    let mut env = vec![
-        ("PATH".to_owned(), search_path()),
+/// Where it is to listen, and what else it is told.
+fn environment(program: &Program<'_>, address: SocketAddr) -> Vec<(String, String)> {
+    let own = [
         ("HOST".to_owned(), address.ip().to_string()),
         ("PORT".to_owned(), address.port().to_string()),
-        ("CPUS".to_owned(), launch.cpus.to_string()),
-        ("BLOB_PATH".to_owned(), path(fixtures.blob.path())),
     ];
-    if let Some(database) = manifest.database(&launch.target.target) {
-        let size = match database.pool {
-            Pool::Size(size) => size,
-            Pool::None => 0,
-        };
-        env.push(("POOL_SIZE".to_owned(), size.to_string()));
+    own.into_iter().chain(program.env.clone()).collect()
+}
+
+/// `command` with `$HOST` and `$PORT` (or `${HOST}`, `${PORT}`) replaced in it.
+fn filled(command: &[String], address: SocketAddr) -> Vec<String> {
+    let values = [
+        ("HOST", address.ip().to_string()),
+        ("PORT", address.port().to_string()),
+    ];
+    let fill = |word: &String| {
+        let mut rest = word.as_str();
+        let mut full = String::new();
+        while let Some(at) = rest.find('$') {
+            full += &rest[..at];
+            rest = &rest[at..];
+            let found = values
+                .iter()
+                .find_map(|(name, value)| Some((after_variable(rest, name)?, value)));
+            match found {
+                Some((after, value)) => {
+                    full += value;
+                    rest = after;
+                }
+                None => {
+                    full.push('$');
+                    rest = &rest[1..];
+                }
+            }
+        }
+        full + rest
+    };
+    command.iter().map(fill).collect()
+}
+
+/// What follows `$name` or `${name}` at the start of `text`; `None` when that is not there, or a longer name is.
+fn after_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let text = text.strip_prefix('$')?;
+    if let Some(braced) = text.strip_prefix('{') {
+        return braced.strip_prefix(name)?.strip_prefix('}');
     }
-    if let Some(postgres) = &fixtures.postgres {
-        env.push(("DATABASE_URL".to_owned(), postgres.url().to_owned()));
-    }
-    if let Some(upstream) = &fixtures.upstream {
-        env.push(("UPSTREAM_URL".to_owned(), upstream.url()));
-    }
-    env.extend(manifest.env(&launch.target.target));
-    env
+    let goes_on = |next: char| next.is_ascii_alphanumeric() || next == '_';
+    text.strip_prefix(name)
+        .filter(|after| !after.starts_with(goes_on))
 }
 
 /// A port that nobody has now, below the ranges from which systems give clients theirs (Linux: 32768 and up), so that
@@ -267,4 +286,25 @@ fn free_port() -> std::io::Result<u16> {
 
 fn is_taken(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_and_port_are_filled_in_and_nothing_else_is() {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 2345));
+        let cases = [
+            ("$PORT", "2345"),
+            ("--listen=$HOST:$PORT", "--listen=127.0.0.1:2345"),
+            ("${HOST}:${PORT}0", "127.0.0.1:23450"),
+            ("$PORTAL", "$PORTAL"),
+            ("$PORT_A ${PORT", "$PORT_A ${PORT"),
+            ("a$b$$PORT$", "a$b$2345$"),
+        ];
+        for (word, expected) in cases {
+            assert_eq!(filled(&[word.to_owned()], address), [expected], "{word}");
+        }
+    }
 }

@@ -34,6 +34,10 @@ impl Services {
         pinning: &Pinning,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<Self, SessionError> {
+        // Before anything starts: the first load would raise it, and only servers after that would inherit it.
+        if let Err(error) = deadheat_load::raise_descriptor_limit() {
+            tracing::warn!("raising the limit of file descriptors: {error}; see `deadheat doctor`");
+        }
         let path = folder.path().join("blob");
         let blob = Blob::create(path.clone(), options.seed)
             .map_err(|source| SessionError::Folder { path, source })?;

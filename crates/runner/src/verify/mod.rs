@@ -65,6 +65,27 @@ pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Resul
     ))
 }
 
+/// Asks once: whether an answer comes, and has one of these statuses.
+///
+/// # Errors
+/// What came instead.
+pub fn status_answer(
+    client: &mut Client,
+    request: &RequestSpec,
+    statuses: &StatusSet,
+) -> Result<(), Fault> {
+    let answer = client.send(request)?;
+    if statuses.contains(answer.status) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        format!("{} {}", request.method, request.path),
+        "the server is ready",
+        format!("status {statuses}"),
+        format!("status {} with {}", answer.status, shown(&answer.body)),
+    ))
+}
+
 /// What a stack says of itself, which its answers are checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {

@@ -3,5 +3,6 @@
 mod manifest;
 mod prepare;
 mod process;
+mod revision;
 mod services;
 mod verify;

@@ -38,13 +38,16 @@ connections = 2
 "#;
 
 /// A session of two seconds, unless a test says otherwise.
-const QUICK: [(&str, &str); 5] = [
+const QUICK: [(&str, &str); 7] = [
     ("--blocks", "1"),
     // Longer than machines stall: a trial without one answer is no trial.
     ("--measure", "1s"),
     ("--warm-up", "100ms"),
     ("--start-timeout", "20s"),
     ("--seed", "1"),
+    ("--latency", "off"),
+    // Whatever else the machine does meanwhile.
+    ("--noise-bound", "off"),
 ];
 
 /// A folder with stacks, workloads and results, which is gone in the end with everything that runs there.

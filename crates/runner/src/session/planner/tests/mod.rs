@@ -88,6 +88,7 @@ fn options(budget: u64) -> SessionOptions {
         postgres: Source::automatic(None),
         supervision: Supervision::by("deadheat"),
         start_timeout: START_TIMEOUT,
+        findings: Vec::new(),
         arguments: Vec::new(),
         version: String::new(),
     }

@@ -1,0 +1,167 @@
+//! How many blocks, and at which of them it is looked at: from what was asked for and what a block takes.
+
+use std::time::Duration;
+
+use deadheat_model::choice::{EVIDENCE_BLOCKS, LEAST_BLOCKS};
+use deadheat_stats::sequential::Design;
+
+use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
+
+/// The budget, if nobody says what measuring may take.
+const BUDGET: Duration = Duration::from_secs(5 * 60);
+
+/// Blocks and looks, and the time that bounds them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Looks {
+    /// The looks.
+    pub(super) design: Design,
+    /// The time that measuring may take; `None`: what the last look takes.
+    pub(super) budget: Option<Duration>,
+}
+
+impl Looks {
+    /// The looks that `args` ask for, or that the budget has room for, when a block takes about `block`.
+    pub(super) fn choose(args: &MeasureArgs, block: Duration, alpha: f64) -> Result<Self, Failure> {
+        let declared = |blocks: &[u32], budget| {
+            let design = Design::declare(blocks, alpha)
+                .map_err(|error| Failure::usage(format!("--looks: {error}")))?;
+            Ok(Self { design, budget })
+        };
+        if let Some(blocks) = args.blocks {
+            return declared(&[blocks], None);
+        }
+        let bought = |budget: Duration| {
+            let blocks = budget.as_secs_f64() / block.as_secs_f64().max(1e-3);
+            blocks.min(f64::from(u32::MAX)) as u32
+        };
+        let short = |budget: Duration, needed: u32, what: &str| {
+            let blocks = bought(budget);
+            Failure::usage(format!(
+                "--budget {}: a block takes about {}, so that it has room for {blocks}, and {what} {needed}: give \
+                 --budget {}s or more (with {EVIDENCE_BLOCKS} blocks, {}s), or a shorter --measure",
+                humantime::format_duration(budget),
+                about(block),
+                seconds_for(block, needed),
+                seconds_for(block, EVIDENCE_BLOCKS.max(needed)),
+            ))
+        };
+        if args.looks.is_empty() {
+            let budget = args.budget.unwrap_or(BUDGET);
+            let blocks = bought(budget);
+            if blocks < LEAST_BLOCKS {
+                return Err(short(budget, LEAST_BLOCKS, "a comparison needs"));
+            }
+            let design = Design::within(blocks, alpha).map_err(Failure::usage)?;
+            return Ok(Self {
+                design,
+                budget: Some(budget),
+            });
+        }
+        let Some(budget) = args.budget else {
+            return declared(&args.looks, None);
+        };
+        let blocks = bought(budget);
+        let fit = args.looks.partition_point(|look| *look <= blocks);
+        match fit {
+            0 => Err(short(budget, args.looks[0], "the first look is after")),
+            fit => declared(&args.looks[..fit], Some(budget)),
+        }
+    }
+
+    /// "after 5, 7 and 10 blocks; 5 % of error spent over them".
+    pub(super) fn describe(&self) -> String {
+        let looks = &self.design.looks;
+        let mut numbers: Vec<String> = looks.iter().map(|look| look.blocks.to_string()).collect();
+        let last = numbers.pop().unwrap_or_default();
+        let numbers = match numbers.is_empty() {
+            true => last,
+            false => format!("{} and {last}", numbers.join(", ")),
+        };
+        let spread = if looks.len() > 1 { " over them" } else { "" };
+        format!(
+            "after {numbers} blocks; {:.0} % of error spent{spread}",
+            100.0 * self.design.alpha
+        )
+    }
+}
+
+fn seconds_for(block: Duration, blocks: u32) -> u64 {
+    (block * blocks).as_secs_f64().ceil() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(budget: Option<u64>, looks: &[u32], blocks: Option<u32>) -> MeasureArgs {
+        MeasureArgs {
+            budget: budget.map(Duration::from_secs),
+            blocks,
+            looks: looks.to_vec(),
+            measure: None,
+            warm_up: None,
+            seed: None,
+            noise_bound: None,
+            pinning: None,
+            results: None,
+            start_timeout: None,
+            dry_run: false,
+        }
+    }
+
+    fn chosen(args: &MeasureArgs) -> Result<(Vec<u32>, Option<u64>), String> {
+        let looks = Looks::choose(args, Duration::from_secs(8), 0.05);
+        let looks = looks.map_err(|error| error.to_string())?;
+        let blocks = looks.design.looks.iter().map(|look| look.blocks);
+        Ok((
+            blocks.collect(),
+            looks.budget.map(|budget| budget.as_secs()),
+        ))
+    }
+
+    #[test]
+    fn what_fits_the_budget_is_declared() {
+        // 80 s are ten blocks of 8 s.
+        let cases = [
+            (args(Some(80), &[], None), vec![5, 7, 10], Some(80)),
+            (
+                args(None, &[], None),
+                vec![5, 7, 10, 14, 20, 28, 37],
+                Some(300),
+            ),
+            (args(None, &[], Some(12)), vec![12], None),
+            (args(None, &[6, 60], None), vec![6, 60], None),
+            (args(Some(80), &[6, 9, 60], None), vec![6, 9], Some(80)),
+        ];
+        for (args, looks, budget) in cases {
+            assert_eq!(chosen(&args), Ok((looks, budget)), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn a_budget_without_room_is_refused_with_one_that_has() {
+        let error = chosen(&args(Some(20), &[], None)).unwrap_err();
+        assert!(
+            error.contains("room for 2") && error.contains("--budget 24s"),
+            "{error}"
+        );
+        let error = chosen(&args(Some(20), &[10, 20], None)).unwrap_err();
+        assert!(
+            error.contains("after 10") && error.contains("--budget 80s"),
+            "{error}"
+        );
+        let error = chosen(&args(None, &[10, 5], None)).unwrap_err();
+        assert!(error.starts_with("--looks"), "{error}");
+    }
+
+    #[test]
+    fn looks_are_told() {
+        let looks = Looks::choose(&args(None, &[5, 7, 10], None), BUDGET, 0.05).unwrap();
+        assert_eq!(
+            looks.describe(),
+            "after 5, 7 and 10 blocks; 5 % of error spent over them"
+        );
+        let looks = Looks::choose(&args(None, &[], Some(9)), BUDGET, 0.05).unwrap();
+        assert_eq!(looks.describe(), "after 9 blocks; 5 % of error spent");
+    }
+}

@@ -1,0 +1,23 @@
+//! Measures two things in alternation.
+
+mod loads;
+mod looks;
+mod progress;
+mod servers;
+mod stacks;
+mod words;
+
+use deadheat_stats::versus::Versus;
+
+use super::{args::CompareArgs, resolve::Live};
+use crate::exit::Failure;
+
+/// Measures both sides until every cell has a verdict at a look, or looks or budget end. `None` after `--dry-run`,
+/// which has printed the plan.
+pub(crate) fn measure(live: &Live, args: &CompareArgs) -> Result<Option<Versus>, Failure> {
+    match live {
+        Live::Urls { .. } => servers::urls(args),
+        Live::Commands { a, b } => servers::commands([a, b], args),
+        Live::Stacks { a, b } => stacks::measure(a, b, args),
+    }
+}

@@ -1,0 +1,175 @@
+//! The two stacks, as they were typed: from the work tree, or from a revision of git.
+
+use deadheat_model::TargetId;
+use deadheat_runner::{
+    manifest::Catalogue,
+    process::Supervision,
+    revision::{Checkout, Revision, RevisionError, same_sources},
+    session::SelectedTarget,
+};
+
+use crate::{compare::resolve::StackAt, exit::Failure, output, select};
+
+/// What makes the second one of two equal names another one.
+const AGAIN: &str = "~b";
+
+/// Both sides. With them go the folders of the revisions.
+pub(super) struct Sides {
+    pub(super) a: One,
+    pub(super) b: One,
+    /// Whether the files of both are the same; `None` for two different stacks.
+    same: Option<bool>,
+}
+
+/// One side.
+pub(super) struct One {
+    /// The stack under its variant, and the name that it has in this session.
+    pub(super) selected: SelectedTarget,
+    /// Its name in the work tree.
+    own: TargetId,
+    revision: Option<Revision>,
+    /// The folder of the revision, as long as it is needed.
+    _checkout: Option<Checkout>,
+}
+
+impl One {
+    fn find(
+        catalogue: &Catalogue,
+        at: &StackAt,
+        supervision: &Supervision,
+    ) -> Result<Self, Failure> {
+        match &at.revision {
+            None => Self::of_work_tree(catalogue, at),
+            Some(revision) => Self::of_revision(catalogue, at, revision, supervision),
+        }
+    }
+
+    fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, Failure> {
+        let selection = select::select(catalogue, &[at.target.to_string()], &[], false)?;
+        let mut targets = select::targets(catalogue, &selection).into_iter();
+        // A name is no glob, so that it selects one or is an error.
+        let selected = targets
+            .next()
+            .ok_or_else(|| Failure::usage(format!("there is no stack {}", at.target)))?;
+        Ok(Self {
+            own: selected.target.clone(),
+            selected,
+            revision: None,
+            _checkout: None,
+        })
+    }
+
+    fn of_revision(
+        catalogue: &Catalogue,
+        at: &StackAt,
+        typed: &str,
+        supervision: &Supervision,
+    ) -> Result<Self, Failure> {
+        let root = &catalogue.root;
+        let revision = Revision::find(root, typed).map_err(refused)?;
+        let stack = &at.target.stack;
+        let checkout = Checkout::of(root, stack, &revision, supervision).map_err(refused)?;
+        let wanted = at.target.variant.as_deref();
+        let Some(target) = checkout.target(wanted) else {
+            let manifest = &checkout.stack().manifest;
+            let has: Vec<String> = manifest
+                .variant
+                .iter()
+                .map(|variant| variant.id.clone())
+                .collect();
+            return Err(Failure::usage(format!(
+                "{stack} has no variant `{}` at {typed} ({}): it has {}",
+                wanted.unwrap_or_default(),
+                revision.short,
+                match has.is_empty() {
+                    true => "none".to_owned(),
+                    false => has.join(", "),
+                }
+            )));
+        };
+        Ok(Self {
+            own: TargetId::new(stack, target.variant.as_deref()),
+            selected: SelectedTarget {
+                stack: checkout.stack().clone(),
+                target,
+            },
+            revision: Some(revision),
+            _checkout: Some(checkout),
+        })
+    }
+
+    /// Where its sources are from.
+    pub(super) fn sources(&self) -> String {
+        match &self.revision {
+            None => "the work tree".to_owned(),
+            Some(revision) => format!("{} ({})", revision.typed, revision.short),
+        }
+    }
+
+    /// The same under a name of its own.
+    fn renamed(mut self) -> Self {
+        let SelectedTarget { stack, target } = &mut self.selected;
+        stack.manifest.id += AGAIN;
+        target.stack += AGAIN;
+        self
+    }
+}
+
+impl Sides {
+    /// Finds both, and brings the sources of revisions.
+    pub(super) fn find(
+        catalogue: &Catalogue,
+        at: [&StackAt; 2],
+        supervision: &Supervision,
+    ) -> Result<Self, Failure> {
+        let a = One::find(catalogue, at[0], supervision)?;
+        let b = One::find(catalogue, at[1], supervision)?;
+        // In a session each has a name of its own.
+        let b = match a.selected.target.stack == b.selected.target.stack
+            && a.selected.target == b.selected.target
+        {
+            true => b.renamed(),
+            false => b,
+        };
+        let same = match a.own.stack == b.own.stack {
+            false => None,
+            true => {
+                let revisions = (a.revision.as_ref(), b.revision.as_ref());
+                let same = same_sources(&catalogue.root, &a.own.stack, revisions.0, revisions.1);
+                // Without a checkout of git there are no two revisions.
+                Some(revisions == (None, None) || same.map_err(refused)?)
+            }
+        };
+        Ok(Self { a, b, same })
+    }
+
+    /// Whether both are of one stack.
+    pub(super) fn are_of_one_stack(&self) -> bool {
+        self.same.is_some()
+    }
+
+    /// That the two do not differ, if so.
+    pub(super) fn alike(&self) -> Option<String> {
+        (self.same == Some(true) && self.a.own == self.b.own).then(|| {
+            let what = match (&self.a.revision, &self.b.revision) {
+                (None, None) => "A and B are the same",
+                _ => "A and B have the same sources",
+            };
+            format!("{what}: what differs between them is the noise of this machine (A/A)")
+        })
+    }
+}
+
+fn refused(error: RevisionError) -> Failure {
+    match error {
+        RevisionError::Manifest {
+            stack,
+            typed,
+            errors,
+        } => Failure::usage(format!(
+            "the manifest of `{stack}` at {typed} is not one that this deadheat reads:\n{}",
+            errors.render(output::colour())
+        )),
+        other => Failure::usage(other),
+    }
+}

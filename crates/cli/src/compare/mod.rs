@@ -1,0 +1,69 @@
+//! `deadheat compare`: B against A.
+
+pub(crate) mod args;
+mod live;
+mod resolve;
+mod sessions;
+
+use deadheat_report::compare::{CompareView, json, markdown, text};
+use deadheat_stats::versus::{Bounds, Gate, Versus};
+
+use self::{
+    args::{CompareArgs, CompareFormat},
+    resolve::Comparands,
+};
+use crate::{
+    exit::{Exit, Failure},
+    output,
+};
+
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+    let versus = match resolve::resolve(args)? {
+        Comparands::Sessions { a, b } => Some(sessions::compare(
+            &a,
+            &b,
+            bounds(args),
+            args.sessions.force,
+        )?),
+        Comparands::Live(live) => live::measure(&live, args)?,
+    };
+    let Some(versus) = versus else {
+        return Ok(Exit::Fine);
+    };
+    let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
+    output::data(&rendered(&versus, gate.as_ref(), args.verdict.format)?);
+    Ok(exit(&versus, gate.as_ref()))
+}
+
+/// The bounds of this comparison.
+pub(crate) fn bounds(args: &CompareArgs) -> Bounds {
+    Bounds {
+        margin: args.verdict.margin,
+        ..Bounds::default()
+    }
+}
+
+fn rendered(
+    versus: &Versus,
+    gate: Option<&Gate>,
+    format: CompareFormat,
+) -> Result<String, Failure> {
+    let view = || CompareView::new(versus, gate);
+    Ok(match format {
+        CompareFormat::Text => text(&view(), output::width().min(80), output::colour()),
+        CompareFormat::Markdown => markdown(&view()),
+        CompareFormat::Json => json(versus, gate)
+            .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))?,
+    })
+}
+
+/// A failure of B is told from a comparison that could not be made: the first is news, the second none.
+fn exit(versus: &Versus, gate: Option<&Gate>) -> Exit {
+    if versus.b_failed() || gate.is_some_and(|gate| gate.failed) {
+        Exit::Failed
+    } else if versus.compared.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Fine
+    }
+}

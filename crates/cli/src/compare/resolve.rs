@@ -1,0 +1,303 @@
+//! What A and B are: both typed as text, and both the same kind of thing.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_model::TargetId;
+use deadheat_runner::session::HEADER_FILE;
+use url::Url;
+
+use super::args::CompareArgs;
+use crate::exit::Failure;
+
+/// Two things of a kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Comparands {
+    /// Two sessions that have been measured: their folders.
+    Sessions {
+        /// What B is compared with.
+        a: PathBuf,
+        /// What is compared.
+        b: PathBuf,
+    },
+    /// Two things to be measured.
+    Live(Live),
+}
+
+/// Two things to be measured in alternation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Live {
+    /// Servers that run.
+    Urls {
+        /// What B is compared with.
+        a: Url,
+        /// What is compared.
+        b: Url,
+    },
+    /// Servers to be started: what stands behind `cmd:`, as it was typed.
+    Commands {
+        /// What B is compared with.
+        a: String,
+        /// What is compared.
+        b: String,
+    },
+    /// Stacks.
+    Stacks {
+        /// What B is compared with.
+        a: StackAt,
+        /// What is compared.
+        b: StackAt,
+    },
+}
+
+/// A stack, as its sources are now or at a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StackAt {
+    /// The stack; without a variant where none was named.
+    pub(crate) target: TargetId,
+    /// The revision, as git understands it; `None`: the sources as they are now.
+    pub(crate) revision: Option<String>,
+}
+
+impl std::fmt::Display for StackAt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.target)?;
+        match &self.revision {
+            Some(revision) => write!(f, "@{revision}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One operand.
+#[derive(Clone, Debug, PartialEq)]
+enum Operand {
+    Session(PathBuf),
+    Url(Url),
+    Command(String),
+    Stack(StackAt),
+    /// `@REVISION`: of the other side's stack.
+    Revision(String),
+}
+
+impl Operand {
+    fn kind(&self) -> &'static str {
+        match self {
+            Operand::Session(_) => "a session",
+            Operand::Url(_) => "a URL",
+            Operand::Command(_) => "a command",
+            Operand::Stack(_) => "a stack",
+            Operand::Revision(_) => "a revision",
+        }
+    }
+}
+
+/// What is compared; options that have no meaning for it are refused.
+pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
+    let comparands = pair(&args.a, &args.b).map_err(Failure::usage)?;
+    match meaningless(&comparands, args).as_slice() {
+        [] => Ok(comparands),
+        options => Err(Failure::usage(format!(
+            "{} {} no meaning for {}; leave {} out",
+            options.join(", "),
+            if options.len() == 1 { "has" } else { "have" },
+            kinds(&comparands),
+            if options.len() == 1 { "it" } else { "them" },
+        ))),
+    }
+}
+
+fn pair(a: &str, b: &str) -> Result<Comparands, String> {
+    use Operand::{Command, Revision, Session, Stack, Url};
+    let live = |live| Ok(Comparands::Live(live));
+    match (operand(a)?, operand(b)?) {
+        (Session(a), Session(b)) => Ok(Comparands::Sessions { a, b }),
+        (Url(a), Url(b)) => live(Live::Urls { a, b }),
+        (Command(a), Command(b)) => live(Live::Commands { a, b }),
+        (Stack(a), Stack(b)) => live(Live::Stacks { a, b }),
+        (Stack(a), Revision(revision)) => {
+            let b = a.at(revision);
+            live(Live::Stacks { a, b })
+        }
+        (Revision(revision), Stack(b)) => {
+            let a = b.at(revision);
+            live(Live::Stacks { a, b })
+        }
+        (Revision(_), Revision(_)) => Err(format!(
+            "{a} and {b} are revisions of no stack; write one side as STACK{a}"
+        )),
+        (one, other) => Err(mixed(a, &one, b, &other)),
+    }
+}
+
+impl StackAt {
+    fn at(&self, revision: String) -> Self {
+        Self {
+            target: self.target.clone(),
+            revision: Some(revision),
+        }
+    }
+}
+
+fn mixed(a: &str, one: &Operand, b: &str, other: &Operand) -> String {
+    let remedy = match (one, other) {
+        (Operand::Session(_), _) | (_, Operand::Session(_)) => {
+            "compare two sessions, or two stacks (STACK STACK, STACK STACK@REVISION), which are then measured"
+        }
+        (Operand::Url(_), Operand::Command(_)) | (Operand::Command(_), Operand::Url(_)) => {
+            "start the command yourself and compare two URLs, or give both as cmd:COMMAND"
+        }
+        (Operand::Url(_), _) | (_, Operand::Url(_)) => {
+            "compare two URLs (start the stack yourself), or two stacks"
+        }
+        _ => "compare two stacks (STACK STACK), or two commands (cmd:COMMAND cmd:COMMAND)",
+    };
+    format!(
+        "{a} is {}, {b} is {}: both sides must be of one kind, so that they can be measured alike; {remedy}",
+        one.kind(),
+        other.kind()
+    )
+}
+
+fn operand(text: &str) -> Result<Operand, String> {
+    let folder = Path::new(text);
+    if folder.join(HEADER_FILE).is_file() {
+        return Ok(Operand::Session(folder.to_owned()));
+    }
+    if text.starts_with("http://") || text.starts_with("https://") {
+        let url = Url::parse(text);
+        return url.map(Operand::Url).map_err(|error| {
+            format!("{text} is no URL: {error}; write it like http://127.0.0.1:8080/")
+        });
+    }
+    if let Some(command) = text.strip_prefix("cmd:") {
+        return match command.trim() {
+            "" => {
+                Err("cmd: names no command; write it like 'cmd:./server --port $PORT'".to_owned())
+            }
+            command => Ok(Operand::Command(command.to_owned())),
+        };
+    }
+    if let Some(revision) = text.strip_prefix('@') {
+        return Ok(Operand::Revision(revision_or_head(revision)));
+    }
+    let (name, revision) = match text.split_once('@') {
+        Some((name, revision)) => (name, Some(revision_or_head(revision))),
+        None => (text, None),
+    };
+    if !is_target(name) {
+        return Err(format!(
+            "{text} is no session ({} is not there), no URL, no cmd:COMMAND and no name of a stack; \
+             sessions are the folders below results/, stacks are listed by `deadheat stacks list`",
+            folder.join(HEADER_FILE).display()
+        ));
+    }
+    Ok(Operand::Stack(StackAt {
+        target: name.parse().unwrap_or_else(|never| match never {}),
+        revision,
+    }))
+}
+
+/// Nothing behind the @ is what git means by a lone @.
+fn revision_or_head(text: &str) -> String {
+    let text = if text.is_empty() { "HEAD" } else { text };
+    text.to_owned()
+}
+
+/// Whether `name` could be a stack or a stack with its variant; whether there is one is seen in the catalogue.
+fn is_target(name: &str) -> bool {
+    let is_id = |id: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        !id.is_empty() && !id.starts_with(['.', '-']) && id.chars().all(fits)
+    };
+    let (stack, variant) = name.split_once(':').unwrap_or((name, "default"));
+    is_id(stack) && is_id(variant)
+}
+
+fn kinds(comparands: &Comparands) -> &'static str {
+    match comparands {
+        Comparands::Sessions { .. } => "two sessions, which are not measured again",
+        Comparands::Live(Live::Urls { .. }) => "URLs",
+        Comparands::Live(Live::Commands { .. }) => "commands",
+        Comparands::Live(Live::Stacks { .. }) => "stacks",
+    }
+}
+
+/// The options that were given and that nothing would read.
+fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str> {
+    let (measure, server, stacks) = (&args.measure, &args.server, &args.stacks);
+    let sessions = matches!(comparands, Comparands::Sessions { .. });
+    let urls = matches!(comparands, Comparands::Live(Live::Urls { .. }));
+    let of_stacks = matches!(comparands, Comparands::Live(Live::Stacks { .. }));
+    let starts = !sessions && !urls;
+    let given = [
+        ("--force", args.sessions.force, sessions),
+        ("--budget", measure.budget.is_some(), !sessions),
+        ("--blocks", measure.blocks.is_some(), !sessions),
+        ("--looks", !measure.looks.is_empty(), !sessions),
+        ("--measure", measure.measure.is_some(), !sessions),
+        ("--warm-up", measure.warm_up.is_some(), !sessions),
+        ("--noise-bound", measure.noise_bound.is_some(), !sessions),
+        ("--seed", measure.seed.is_some(), !sessions),
+        // A server that runs has its CPUs already.
+        ("--pinning", measure.pinning.is_some(), starts),
+        ("--results", measure.results.is_some(), !sessions),
+        ("--start-timeout", measure.start_timeout.is_some(), starts),
+        ("--dry-run", measure.dry_run, !sessions),
+        (
+            "--connections",
+            server.connections.is_some(),
+            !sessions && !of_stacks,
+        ),
+        ("--path", server.path.is_some(), !sessions && !of_stacks),
+        ("--i-may-load-this-host", server.i_may_load_this_host, urls),
+        ("--workload", !stacks.workload.is_empty(), of_stacks),
+        ("--root", stacks.root.is_some(), of_stacks),
+        ("--postgres", stacks.postgres.is_some(), of_stacks),
+    ];
+    let unread = given.into_iter().filter(|(_, given, read)| *given && !read);
+    unread.map(|(name, ..)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stacks(a: &str, b: &str) -> Option<(String, String)> {
+        match pair(a, b) {
+            Ok(Comparands::Live(Live::Stacks { a, b })) => Some((a.to_string(), b.to_string())),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn stacks_stand_alone_or_at_a_revision() {
+        let cases = [
+            (("go-a", "go-b"), ("go-a", "go-b")),
+            (("go-a:1cpu", "go-a:2cpu"), ("go-a:1cpu", "go-a:2cpu")),
+            (("go-a@HEAD~1", "go-a"), ("go-a@HEAD~1", "go-a")),
+            (("go-a@v1.0/x", "go-a@main"), ("go-a@v1.0/x", "go-a@main")),
+            (("go-a:1cpu", "@main"), ("go-a:1cpu", "go-a:1cpu@main")),
+            (("@", "go-a"), ("go-a@HEAD", "go-a")),
+            (("go-a@stash@{0}", "go-a"), ("go-a@stash@{0}", "go-a")),
+        ];
+        for ((a, b), (first, second)) in cases {
+            let expected = (first.to_owned(), second.to_owned());
+            assert_eq!(stacks(a, b), Some(expected), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn urls_and_commands_are_told_by_their_beginning() {
+        assert!(matches!(
+            operand("https://localhost/x"),
+            Ok(Operand::Url(_))
+        ));
+        let command = Operand::Command("./a --port $PORT".to_owned());
+        assert_eq!(operand("cmd:./a --port $PORT"), Ok(command));
+        for wrong in [
+            "http://", "cmd:", "cmd:  ", "", "a/b", "../x", "go-a:", "go-a:*", "go-*", ":x", "a b",
+        ] {
+            assert!(operand(wrong).is_err(), "{wrong}");
+        }
+    }
+}

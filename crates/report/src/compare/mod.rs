@@ -1,0 +1,15 @@
+//! What `deadheat compare` says, for a person or a program.
+//!
+//! [`CompareView`] holds every figure as a rounded string; [`text`] and [`markdown`] only lay it out. [`json`] is
+//! unrounded. docs/compare.md describes them.
+
+mod json;
+mod markdown;
+mod text;
+mod view;
+mod words;
+
+pub use json::{SCHEMA, json};
+pub use markdown::markdown;
+pub use text::text;
+pub use view::{CompareView, GateView, Outcome, RatioRow, RatioTable, SideView};

@@ -1,0 +1,140 @@
+//! A comparison for a terminal: the verdict first.
+
+use anstyle::Style;
+use textwrap::core::display_width;
+
+use super::view::{CompareView, Outcome, RatioRow, RatioTable, SideView};
+use crate::{
+    page::{BAD, BOLD, DIM, GOOD, Page, WARN, left},
+    view::Fact,
+};
+
+const HEAD: [&str; 5] = ["A", "B", "B / A", "interval", "verdict"];
+
+/// The whole comparison, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
+pub fn text(view: &CompareView, width: usize, colour: bool) -> String {
+    let mut page = Page::new(width, colour);
+    let style = match view.outcome {
+        Outcome::Better => GOOD,
+        Outcome::Worse => BAD.bold(),
+        Outcome::Even => BOLD,
+    };
+    page.wrapped(style, "", &view.headline);
+    if let Some(gate) = &view.gate {
+        let style = if gate.failed { BAD } else { Style::new() };
+        for sentence in &gate.sentences {
+            page.wrapped(style, "", sentence);
+        }
+    }
+    page.wrapped(Style::new(), "A  ", &view.a.name);
+    page.wrapped(Style::new(), "B  ", &view.b.name);
+    for warning in &view.warnings {
+        page.wrapped(WARN, "! ", warning);
+    }
+    for table in &view.tables {
+        ratios(&mut page, table);
+    }
+    section(&mut page, "Not compared", &view.not_compared);
+    bullets(&mut page, "To know", &view.notes);
+    bullets(&mut page, "What differs between A and B", &view.differences);
+    bullets(&mut page, "How it was measured and judged", &view.how);
+    side(&mut page, "A", &view.a);
+    side(&mut page, "B", &view.b);
+    if !view.conditions.is_empty() {
+        page.section("Where");
+        page.facts(&view.conditions);
+    }
+    page.text
+}
+
+fn side(page: &mut Page, name: &str, side: &SideView) {
+    if !side.facts.is_empty() {
+        page.section(&format!("{name}: {}", side.name));
+        page.facts(&side.facts);
+    }
+}
+
+/// Names that may be long, each with what is said of it.
+fn section(page: &mut Page, title: &str, facts: &[Fact]) {
+    if !facts.is_empty() {
+        page.section(title);
+        for fact in facts {
+            page.wrapped(
+                Style::new(),
+                "x ",
+                &format!("{}: {}", fact.name, fact.value),
+            );
+        }
+    }
+}
+
+fn bullets(page: &mut Page, title: &str, sentences: &[String]) {
+    if !sentences.is_empty() {
+        page.section(title);
+        for sentence in sentences {
+            page.wrapped(Style::new(), "- ", sentence);
+        }
+    }
+}
+
+fn ratios(page: &mut Page, table: &RatioTable) {
+    page.section(table.title);
+    let rows: Vec<[&str; 5]> = table.rows.iter().map(cells).collect();
+    let widths: [usize; 5] = std::array::from_fn(|column| {
+        let widths = rows.iter().map(|row| display_width(row[column]));
+        let head = display_width(HEAD[column]);
+        widths.max().unwrap_or(0).max(head)
+    });
+    let longest = table
+        .rows
+        .iter()
+        .map(|row| display_width(&row.name) + depth(row));
+    let figures: usize = widths.iter().map(|width| width + 2).sum();
+    let names = longest
+        .max()
+        .unwrap_or(0)
+        .min(page.width.saturating_sub(figures));
+    let line = |name: &str, cells: &[&str; 5]| {
+        let mut line = left(name, names);
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let blank = width.saturating_sub(display_width(cell));
+            line += "  ";
+            // The verdict is a word, and the last column.
+            line += &match column {
+                4 => (*cell).to_owned(),
+                _ => format!("{}{cell}", " ".repeat(blank)),
+            };
+        }
+        line
+    };
+    page.line(DIM, &line("", &HEAD));
+    let mut group: Option<&str> = None;
+    for (row, cells) in table.rows.iter().zip(&rows) {
+        if row.group.as_deref() != group {
+            group = row.group.as_deref();
+            page.line(Style::new(), group.unwrap_or_default());
+        }
+        let style = match row.outcome {
+            Outcome::Better => GOOD,
+            Outcome::Worse => BAD,
+            Outcome::Even => Style::new(),
+        };
+        let name = format!("{}{}", " ".repeat(depth(row)), row.name);
+        if display_width(&name) <= names {
+            page.line(style, &line(&name, cells));
+        } else {
+            // A name is never cut: two variants may differ in their last letters only.
+            page.wrapped(style, &" ".repeat(depth(row)), &row.name);
+            page.line(style, &line("", cells));
+        }
+    }
+}
+
+/// How deep a row stands below its group.
+fn depth(row: &RatioRow) -> usize {
+    if row.group.is_some() { 2 } else { 0 }
+}
+
+fn cells(row: &RatioRow) -> [&str; 5] {
+    [&row.a, &row.b, &row.ratio, &row.interval, row.verdict]
+}

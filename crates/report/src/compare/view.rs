@@ -1,0 +1,385 @@
+//! Everything that a comparison shows, as strings that are rounded and have their units.
+
+use deadheat_model::change::{Aspect, Change};
+use deadheat_stats::versus::{
+    Compared, Fact as StatFact, Gate, Gated, How, Metric, NotCompared, Ratio, Side, Subject,
+    Verdict, Versus,
+};
+use serde::Serialize;
+
+use super::words;
+use crate::{
+    figure::{NONE, counted, list},
+    view::{Fact, clean},
+};
+
+/// Everything that a comparison shows.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompareView {
+    /// The verdict, in a sentence.
+    pub headline: String,
+    /// Whether that is good or bad news of B.
+    pub outcome: Outcome,
+    /// What `--fail-if-slower` says, if it was given.
+    pub gate: Option<GateView>,
+    /// What B is compared with.
+    pub a: SideView,
+    /// What is compared.
+    pub b: SideView,
+    /// What a reader must know before the figures.
+    pub warnings: Vec<String>,
+    /// A table for each metric; the first ones decide.
+    pub tables: Vec<RatioTable>,
+    /// What to know of cells that were compared.
+    pub notes: Vec<String>,
+    /// What was not compared: the cell and why.
+    pub not_compared: Vec<Fact>,
+    /// Versions, commits and selections that differ.
+    pub differences: Vec<String>,
+    /// What makes a verdict, and how it was measured and tested.
+    pub how: Vec<String>,
+    /// Where it was measured.
+    pub conditions: Vec<Fact>,
+}
+
+/// What became of B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is better somewhere and worse nowhere.
+    Better,
+    /// It is worse somewhere, or failed.
+    Worse,
+    /// Neither.
+    Even,
+}
+
+/// What `--fail-if-slower` says.
+#[derive(Clone, Debug, Serialize)]
+pub struct GateView {
+    /// Whether it fails.
+    pub failed: bool,
+    /// Why, a sentence each.
+    pub sentences: Vec<String>,
+}
+
+/// One side.
+#[derive(Clone, Debug, Serialize)]
+pub struct SideView {
+    /// What it is called.
+    pub name: String,
+    /// What it was.
+    pub facts: Vec<Fact>,
+}
+
+/// A metric over the cells.
+#[derive(Clone, Debug, Serialize)]
+pub struct RatioTable {
+    /// The metric.
+    pub title: &'static str,
+    /// Whether its verdicts are the cells'.
+    pub decides: bool,
+    /// One row per cell; those of one load point stand together.
+    pub rows: Vec<RatioRow>,
+}
+
+/// One metric of one cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct RatioRow {
+    /// The load point, where several stacks were measured at it.
+    pub group: Option<String>,
+    /// The stack; or the load point where there is one thing on each side.
+    pub name: String,
+    /// A's figure.
+    pub a: String,
+    /// B's figure.
+    pub b: String,
+    /// B over A.
+    pub ratio: String,
+    /// Its interval.
+    pub interval: String,
+    /// What it says.
+    pub verdict: &'static str,
+    /// Whether it is good news of B.
+    pub outcome: Outcome,
+}
+
+impl CompareView {
+    /// The view of a comparison, and of `--fail-if-slower` where it was given.
+    pub fn new(versus: &Versus, gate: Option<&Gate>) -> Self {
+        Self {
+            headline: clean(&headline(versus)),
+            outcome: outcome(versus),
+            gate: gate.map(gate_view),
+            a: side(&versus.a),
+            b: side(&versus.b),
+            warnings: warnings(versus),
+            tables: tables(&versus.compared),
+            notes: notes(&versus.compared),
+            not_compared: versus.not_compared.iter().map(not_compared).collect(),
+            differences: versus.differences.iter().map(difference).collect(),
+            how: std::iter::once(words::rules(&versus.bounds))
+                .chain(words::how(versus))
+                .collect(),
+            conditions: versus.conditions.iter().map(fact).collect(),
+        }
+    }
+}
+
+fn outcome(versus: &Versus) -> Outcome {
+    let has = |verdict| versus.compared.iter().any(|cell| cell.verdict() == verdict);
+    match () {
+        () if versus.b_failed() || has(Verdict::Worse) => Outcome::Worse,
+        () if has(Verdict::Better) => Outcome::Better,
+        () => Outcome::Even,
+    }
+}
+
+fn headline(versus: &Versus) -> String {
+    if let Some(reason) = &versus.b.failed {
+        return format!("B failed: {reason}.");
+    }
+    if let Some(reason) = &versus.a.failed {
+        return format!("A failed, so that there is nothing to compare B with: {reason}.");
+    }
+    let failed = versus
+        .not_compared
+        .iter()
+        .filter(|cell| cell.b_failed)
+        .count();
+    let also = match failed {
+        0 => String::new(),
+        count => format!(" B failed in {}.", counted(count, "cell")),
+    };
+    match versus.compared.as_slice() {
+        [] if failed > 0 => format!("Nothing could be compared.{also}"),
+        [] => "Nothing could be compared.".to_owned(),
+        [cell] => format!("{}{also}", of_one(cell)),
+        cells => format!("{}{also}", of_many(cells)),
+    }
+}
+
+fn of_one(cell: &Compared) -> String {
+    let Some(ratio) = cell.ratios.first() else {
+        return format!(
+            "Not enough data: both sides have no figure in common ({}).",
+            cell.subject
+        );
+    };
+    let metric = words::name(ratio.metric);
+    let amount = format!(
+        "{} times A's {metric} ({}) at {}",
+        words::ratio(ratio.ratio),
+        words::interval(ratio.interval),
+        cell.subject
+    );
+    match ratio.verdict {
+        Verdict::Better => format!("B is faster: {amount}."),
+        Verdict::Worse => format!("B is slower: {amount}."),
+        Verdict::DeadHeat => format!("A dead heat: {amount}."),
+        Verdict::NotEnoughData => format!("Not enough data to tell B from A: {amount}."),
+    }
+}
+
+fn of_many(cells: &[Compared]) -> String {
+    let count = |verdict| {
+        cells
+            .iter()
+            .filter(|cell| cell.verdict() == verdict)
+            .count()
+    };
+    let kinds = [
+        (Verdict::Worse, "slower in"),
+        (Verdict::Better, "faster in"),
+        (Verdict::DeadHeat, "in a dead heat in"),
+        (Verdict::NotEnoughData, "undecided for want of data in"),
+    ];
+    let told: Vec<String> = kinds
+        .into_iter()
+        .map(|(verdict, word)| (count(verdict), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{word} {count}"))
+        .collect();
+    format!("Of {}, B is {}.", counted(cells.len(), "cell"), list(&told))
+}
+
+fn gate_view(gate: &Gate) -> GateView {
+    let bound = words::percent(gate.fail_if_slower);
+    let least = words::ratio(gate.least_ratio);
+    let of = |is: Gated| -> Vec<String> {
+        let cells = gate.cells.iter().filter(|cell| cell.is == is);
+        cells
+            .map(|cell| clean(&format!("{} ({})", cell.subject, words::ratio(cell.ratio))))
+            .collect()
+    };
+    let (slower, excluded, open) = (
+        of(Gated::Slower),
+        of(Gated::Excluded),
+        of(Gated::NotExcluded),
+    );
+    let mut sentences = Vec::new();
+    if !slower.is_empty() {
+        sentences.push(format!(
+            "--fail-if-slower {bound}: failed. B is slower, and its throughput is below {least} of A's: {}.",
+            list(&slower)
+        ));
+    } else if gate.cells.is_empty() {
+        sentences.push(format!(
+            "--fail-if-slower {bound}: not judged, because no throughput was compared."
+        ));
+    } else {
+        sentences.push(format!(
+            "--fail-if-slower {bound}: passed. No cell of B has the verdict slower and a throughput below {least} of A's."
+        ));
+    }
+    if !open.is_empty() {
+        sentences.push(format!(
+            "A slowdown of more than {bound} was not excluded, because the interval reaches below {least}: {}. More \
+             blocks would tell.",
+            list(&open)
+        ));
+    }
+    if !excluded.is_empty() {
+        sentences.push(format!("It was excluded: {}.", list(&excluded)));
+    }
+    if gate.not_judged > 0 {
+        sentences.push(format!(
+            "Not judged, because not compared: {}.",
+            counted(gate.not_judged, "cell")
+        ));
+    }
+    GateView {
+        failed: gate.failed,
+        sentences,
+    }
+}
+
+fn side(side: &Side) -> SideView {
+    SideView {
+        name: clean(&side.name),
+        facts: side.facts.iter().map(fact).collect(),
+    }
+}
+
+fn warnings(versus: &Versus) -> Vec<String> {
+    let side = |(name, side): (&str, &Side)| {
+        let reason = side.failed.as_ref()?;
+        Some(format!("{name} failed: {reason}"))
+    };
+    // The headline tells of the others.
+    let unsaid = [("A", &versus.a)]
+        .into_iter()
+        .filter(|_| versus.b.failed.is_some());
+    let failed = unsaid.filter_map(side);
+    let early = match &versus.how {
+        How::Alternating { look: None, .. } if versus.compared.is_empty() => {
+            Some("no look was reached, so that there are no figures".to_owned())
+        }
+        _ => None,
+    };
+    let all = failed.chain(early).chain(versus.warnings.iter().cloned());
+    all.map(|warning| clean(&warning)).collect()
+}
+
+fn tables(cells: &[Compared]) -> Vec<RatioTable> {
+    let table = |metric: Metric| {
+        let mut decides = false;
+        let mut rows = Vec::new();
+        for cell in cells {
+            for (place, ratio) in cell.ratios.iter().enumerate() {
+                if ratio.metric == metric {
+                    decides |= place == 0;
+                    rows.push(row(&cell.subject, ratio));
+                }
+            }
+        }
+        (!rows.is_empty()).then_some(RatioTable {
+            title: words::title(metric),
+            decides,
+            rows,
+        })
+    };
+    let mut tables: Vec<RatioTable> = Metric::ALL.into_iter().filter_map(table).collect();
+    tables.sort_by_key(|table| !table.decides);
+    tables
+}
+
+fn row(subject: &Subject, ratio: &Ratio) -> RatioRow {
+    let load = clean(&format!("{} {}", subject.workload, subject.point));
+    let target = subject.target.as_ref();
+    let (group, name) = match target.map(|target| clean(&target.to_string())) {
+        Some(target) => (Some(load), target),
+        None => (None, load),
+    };
+    RatioRow {
+        group,
+        name,
+        a: words::value(ratio.metric, ratio.a),
+        b: words::value(ratio.metric, ratio.b),
+        ratio: words::ratio(ratio.ratio),
+        interval: words::interval(ratio.interval),
+        verdict: words::verdict(ratio.metric, ratio.verdict),
+        outcome: match ratio.verdict {
+            Verdict::Better => Outcome::Better,
+            Verdict::Worse => Outcome::Worse,
+            _ => Outcome::Even,
+        },
+    }
+}
+
+/// What was said of the cells, and where the A/A floor is more than the practical difference, each once.
+fn notes(cells: &[Compared]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for cell in cells {
+        let load = format!("{} {}", cell.subject.workload, cell.subject.point);
+        let floors = cell.ratios.iter().filter_map(|ratio| {
+            let floor = ratio.floor.filter(|floor| *floor >= ratio.threshold)?;
+            Some(format!(
+                "{load}: the A/A floor of {} is {}: one thing under two names differed by that much",
+                words::name(ratio.metric),
+                words::percent(floor)
+            ))
+        });
+        let own = cell.notes.iter().map(|note| format!("{load}: {note}"));
+        for note in floors.chain(own).map(|note| clean(&note)) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}
+
+fn not_compared(cell: &NotCompared) -> Fact {
+    Fact {
+        name: clean(&cell.subject.to_string()),
+        value: clean(&cell.reason),
+    }
+}
+
+fn difference(change: &Change) -> String {
+    let side = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+    let text = match (change.aspect, &change.before, &change.after) {
+        (Aspect::Selection, Some(name), None) => format!("only in A: {} {name}", change.what),
+        (Aspect::Selection, None, Some(name)) => format!("only in B: {} {name}", change.what),
+        (_, before, after) => format!(
+            "{}: {} in A, {} in B",
+            change.what,
+            side(before),
+            side(after)
+        ),
+    };
+    clean(&text)
+}
+
+fn fact(fact: &StatFact) -> Fact {
+    let value = if fact.value.is_empty() {
+        NONE
+    } else {
+        &fact.value
+    };
+    Fact {
+        name: clean(&fact.name),
+        value: clean(value),
+    }
+}

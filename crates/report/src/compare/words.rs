@@ -1,0 +1,252 @@
+//! The words of a comparison.
+
+use deadheat_stats::{
+    order_statistic::Interval,
+    sequential::Design,
+    versus::{Bounds, Ended, How, Metric, Verdict, Versus},
+};
+
+use crate::figure::{self, bytes, counted, figure, list, seconds};
+
+/// A metric's name, with what it is.
+pub(super) const fn title(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "Throughput, requests/s (closed loop)",
+        Metric::ResponseTimeP50 => "Response time, p50 (open loop)",
+        Metric::ResponseTimeP99 => "Response time, p99 (open loop)",
+        Metric::ServiceTimeP50 => "Service time, p50 (closed loop)",
+        Metric::ServiceTimeP99 => "Service time, p99 (closed loop)",
+        Metric::CpuPerRequest => "CPU time per request",
+        Metric::MemoryMean => "Memory, mean PSS",
+    }
+}
+
+/// What a metric is called in a sentence, as something that B has so many times as much of as A.
+pub(super) const fn name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "throughput",
+        Metric::ResponseTimeP50 => "median response time",
+        Metric::ResponseTimeP99 => "p99 response time",
+        Metric::ServiceTimeP50 => "median service time",
+        Metric::ServiceTimeP99 => "p99 service time",
+        Metric::CpuPerRequest => "CPU time per request",
+        Metric::MemoryMean => "mean PSS",
+    }
+}
+
+/// A figure of a metric with its unit.
+pub(super) fn value(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => figure(value),
+        Metric::CpuPerRequest => seconds(value / 1e6),
+        Metric::MemoryMean => bytes(value),
+        _ => seconds(value),
+    }
+}
+
+/// A verdict on a metric.
+pub(super) const fn verdict(metric: Metric, verdict: Verdict) -> &'static str {
+    let amount = matches!(metric, Metric::CpuPerRequest | Metric::MemoryMean);
+    match (verdict, amount) {
+        (Verdict::Better, false) => "faster",
+        (Verdict::Better, true) => "less",
+        (Verdict::Worse, false) => "slower",
+        (Verdict::Worse, true) => "more",
+        (Verdict::DeadHeat, _) => "dead heat",
+        (Verdict::NotEnoughData, _) => "not enough data",
+    }
+}
+
+/// A ratio: three decimals, because a tenth of a percent is the least that anybody looks at; fewer when it is large.
+pub(super) fn ratio(value: f64) -> String {
+    match value {
+        v if v < 0.000_5 => figure(v),
+        v if v < 9.999_5 => format!("{v:.3}"),
+        v => figure(v),
+    }
+}
+
+/// An interval of a ratio; a dash where there is none.
+pub(super) fn interval(interval: Option<Interval>) -> String {
+    match interval {
+        Some(interval) => format!("{}–{}", ratio(interval.low), ratio(interval.high)),
+        None => figure::NONE.to_owned(),
+    }
+}
+
+/// A share in percent, as short as it can be ("3 %", "2.5 %", "0.0041 %").
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = match percent {
+        p if p >= 1.0 => 2,
+        p if p >= 0.01 => 3,
+        p if p > 0.0 => (-p.log10()).ceil() as usize + 1,
+        _ => 0,
+    };
+    let text = format!("{percent:.digits$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    format!("{text} %")
+}
+
+/// The level of a look's intervals: so many nines as it takes to tell it from 100 %.
+pub(super) fn level(level: f64) -> String {
+    let missing = (1.0 - level) * 100.0;
+    if missing < 1e-6 {
+        return "more than 99.9999 %".to_owned();
+    }
+    let digits = if missing >= 0.1 {
+        2
+    } else {
+        (-missing.log10()).ceil() as usize + 1
+    };
+    let text = format!("{:.digits$}", level * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// What makes a verdict.
+pub(super) fn rules(bounds: &Bounds) -> String {
+    let difference = percent(bounds.practical_difference);
+    let latency = percent(bounds.practical_latency);
+    let margin = percent(bounds.margin);
+    let times = match bounds.margin < bounds.practical_latency {
+        true => format!(" (times: {latency})"),
+        false => String::new(),
+    };
+    format!(
+        "B / A is the geometric mean of B's figure over A's. B differs when the interval excludes 1 and the ratio is \
+         farther from it than {difference} (times: {latency}) and than the A/A floor, where that was measured. A dead \
+         heat is an interval that lies within {margin}{times} of 1 as a whole: the difference, whatever it is, is \
+         smaller. Anything else is not enough data."
+    )
+}
+
+/// How both sides were measured and tested, a sentence or two each.
+pub(super) fn how(versus: &Versus) -> Vec<String> {
+    let alpha = percent(versus.bounds.alpha);
+    match &versus.how {
+        How::Sessions => vec![
+            "The two sessions were measured at two times and share no blocks, so that whatever the machine did \
+             differently then is in every ratio. `deadheat compare STACK STACK@REVISION` measures both in alternation."
+                .to_owned(),
+            format!(
+                "Unpaired: Welch's t on the logarithms of the trials. Over all cells of a metric the error stays at \
+                 {alpha} by Holm's method; each interval has the level at which that tests it ({} or more).",
+                level(1.0 - versus.bounds.alpha)
+            ),
+        ],
+        How::Alternating {
+            design,
+            look,
+            blocks,
+            ended,
+            seed,
+        } => {
+            let mut told = vec![
+                format!(
+                    "Measured in alternation, in {} with both sides in random order (seed {seed}): a t interval of the \
+                     log-ratios within blocks.",
+                    counted(*blocks as usize, "block")
+                ),
+                looks(design, &alpha),
+            ];
+            if let Some(look) = look {
+                let cells = match versus.compared.len() {
+                    0 | 1 => String::new(),
+                    cells => format!(", split over {cells} cells"),
+                };
+                told.push(format!(
+                    "The figures are of the look after {}, which spends {}{cells}: its intervals have a level of {}.",
+                    counted(look.blocks as usize, "block"),
+                    percent(look.spends),
+                    level(1.0 - look.spends / versus.compared.len().max(1) as f64),
+                ));
+            }
+            told.push(self::ended(*ended).to_owned());
+            told
+        }
+    }
+}
+
+fn looks(design: &Design, alpha: &str) -> String {
+    let blocks: Vec<String> = design
+        .looks
+        .iter()
+        .map(|look| look.blocks.to_string())
+        .collect();
+    match blocks.as_slice() {
+        [one] => format!(
+            "It was to be looked at once, after {one} blocks, as declared beforehand: all of the {alpha} of error is \
+             that look's."
+        ),
+        _ => format!(
+            "It was to be looked at after {} blocks, as declared beforehand. {alpha} of error are spent over these \
+             looks, little at the early ones (Lan & DeMets 1983), so that looking often costs nothing.",
+            list(&blocks)
+        ),
+    }
+}
+
+const fn ended(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Decided => "It ended because every cell had its verdict, or could not get one.",
+        Ended::LooksTaken => "It ended with the last of the declared looks.",
+        Ended::Budget => {
+            "It ended because its budget was used up before the last declared look; what the looks had left of the \
+             error was spent at its end."
+        }
+        Ended::Interrupted => {
+            "It was interrupted. No look was taken for that, because whoever interrupts may have seen the figures."
+        }
+        Ended::Failed => "It ended because one side failed.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_as_short_as_they_can_be() {
+        let cases = [
+            (0.03, "3 %"),
+            (0.025, "2.5 %"),
+            (0.1, "10 %"),
+            (0.000_68, "0.068 %"),
+            (0.000_001_6, "0.00016 %"),
+            (0.0, "0 %"),
+        ];
+        for (share, expected) in cases {
+            assert_eq!(percent(share), expected);
+        }
+    }
+
+    #[test]
+    fn levels_are_told_from_certainty() {
+        let cases = [
+            (0.95, "95 %"),
+            (0.9692, "96.92 %"),
+            (0.999_32, "99.932 %"),
+            (0.999_998_4, "99.99984 %"),
+            (1.0 - 1e-9, "more than 99.9999 %"),
+        ];
+        for (share, expected) in cases {
+            assert_eq!(level(share), expected);
+        }
+    }
+
+    #[test]
+    fn ratios_have_three_decimals_while_they_are_small() {
+        let cases = [
+            (0.95, "0.950"),
+            (1.0, "1.000"),
+            (12.345, "12.3"),
+            (0.000_123, "0.000123"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(ratio(value), expected);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The clock: where it comes from, what reading it costs, and how fine it is.
+
+use std::time::Duration;
+
+use deadheat_model::machine::Finding;
+
+use super::{
+    World,
+    finding::{fine, unknown, warning},
+};
+
+/// Read without a system call, a clock costs some 20 to 60 ns; with one, several hundred.
+const MOST_COST: Duration = Duration::from_nanos(200);
+/// What the shortest service times are counted in.
+const MOST_STEP: Duration = Duration::from_micros(1);
+
+pub(super) fn check(world: &World) -> Vec<Finding> {
+    vec![source(world), cost(world)]
+}
+
+const FOLDER: &str = "sys/devices/system/clocksource/clocksource0";
+
+/// Sources that are read without a system call (Linux, vDSO).
+const QUICK: [&str; 7] = [
+    "tsc",
+    "tsc-early",
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "arch_sys_counter",
+    "timebase",
+    "riscv_clocksource",
+];
+
+fn source(world: &World) -> Finding {
+    let why = "With a slow source each reading is a system call or an access to a device, several a request: the generator \
+               is slower, and so is every server that looks at the clock.";
+    match world.root.text(&format!("{FOLDER}/current_clocksource")) {
+        None => unknown("clock-source", "the kernel does not tell", why),
+        Some(name) if QUICK.contains(&name.as_str()) => fine("clock-source", name),
+        Some(name) => warning("clock-source", name, why, quicker(world)),
+    }
+}
+
+/// A better source, where the kernel has one.
+fn quicker(world: &World) -> String {
+    let available = world.root.text(&format!("{FOLDER}/available_clocksource"));
+    let available = available.unwrap_or_default();
+    let mut known = available.split(' ');
+    match known.find(|name| QUICK.contains(name)) {
+        Some(name) => world.set(&format!("/{FOLDER}/current_clocksource"), name),
+        None => "The kernel has no quicker one: it found the processor's counter (TSC) unreliable, as the kernel's log \
+                 says, or the hypervisor hides it. Use another machine."
+            .to_owned(),
+    }
+}
+
+fn cost(world: &World) -> Finding {
+    let (cost, step) = (world.own.clock_cost, world.own.clock_step);
+    let found = format!("{} ns to read", cost.as_nanos());
+    match step {
+        None => warning(
+            "clock",
+            "it stands still",
+            "Nothing can be measured with it.",
+            quicker(world),
+        ),
+        Some(step) if step > MOST_STEP => warning(
+            "clock",
+            format!("{found}, in steps of {} µs", step.as_micros()),
+            "Service times are no finer than that.",
+            quicker(world),
+        ),
+        Some(_) if cost > MOST_COST => warning(
+            "clock",
+            found,
+            "The generator reads it several times for each request, and is the limit sooner.",
+            quicker(world),
+        ),
+        Some(_) => fine("clock", found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::machine::Level;
+
+    use super::super::testing::{Planted, found, planted};
+    use super::*;
+
+    fn current() -> String {
+        format!("{FOLDER}/current_clocksource")
+    }
+
+    #[test]
+    fn slow_sources_have_a_remedy_where_there_is_one() {
+        assert_eq!(
+            planted(check, "clock-source", &current(), "kvm-clock\n").0,
+            Level::Fine
+        );
+        let (level, finding) = planted(check, "clock-source", &current(), "hpet\n");
+        assert_eq!((level, finding.found.as_str()), (Level::Warning, "hpet"));
+        assert_eq!(
+            finding.remedy,
+            format!("echo tsc | sudo tee /{}", current())
+        );
+        let only = Planted::good()
+            .with(&current(), "acpi_pm")
+            .with(&format!("{FOLDER}/available_clocksource"), "acpi_pm");
+        let (level, finding) = found(check(&only.world()), "clock-source");
+        assert_eq!(level, Level::Warning);
+        assert!(finding.remedy.starts_with("The kernel has no quicker one"));
+    }
+
+    #[test]
+    fn cost_and_step_have_bounds() {
+        let mut world = Planted::good().world();
+        let mut of = |cost, step| {
+            (world.own.clock_cost, world.own.clock_step) = (cost, step);
+            found(check(&world), "clock").0
+        };
+        let nanos = Duration::from_nanos;
+        assert_eq!(of(nanos(200), Some(nanos(1000))), Level::Fine);
+        assert_eq!(of(nanos(201), Some(nanos(40))), Level::Warning);
+        assert_eq!(of(nanos(40), Some(nanos(1001))), Level::Warning);
+        assert_eq!(of(nanos(40), None), Level::Warning);
+    }
+}

@@ -1,0 +1,154 @@
+//! Limits of the process (getrlimit(2)), which servers inherit.
+
+use deadheat_model::machine::Finding;
+
+use super::{
+    World,
+    finding::{fine, unknown, warning},
+};
+
+/// Descriptors that a server or the generator holds beside its connections.
+const BESIDE: u64 = 100;
+
+pub(super) fn check(world: &World) -> Vec<Finding> {
+    vec![descriptors(world), address_space(world), cpu_time(world)]
+}
+
+fn descriptors(world: &World) -> Finding {
+    let Some((soft, hard)) = limit(world, "Max open files") else {
+        return unknown(
+            "file-descriptors",
+            "/proc/self/limits cannot be read",
+            "Each connection takes one.",
+        );
+    };
+    // A server of the proxy workload holds two for each request: the client's and the upstream's.
+    let needed = u64::from(world.connections) * 2 + BESIDE;
+    let shown = |limit: u64| match limit {
+        u64::MAX => "unlimited".to_owned(),
+        limit => limit.to_string(),
+    };
+    let found = format!("{} (hard limit {})", shown(soft), shown(hard));
+    if soft >= needed {
+        return fine("file-descriptors", found);
+    }
+    let raise = format!("ulimit -n {needed}");
+    if hard >= needed {
+        return warning(
+            "file-descriptors",
+            format!("{found}, {needed} are needed"),
+            "Deadheat raises its own limit to the hard one, but servers inherit the soft one: those that do not raise \
+             it refuse connections.",
+            format!("{raise}\nThen start deadheat in the same shell."),
+        );
+    }
+    warning(
+        "file-descriptors",
+        format!("{found}, {needed} are needed"),
+        "Neither the generator nor the servers can hold so many connections: loads end before they begin.",
+        match world.own.is_root {
+            true => format!("{raise}\nThen start deadheat in the same shell."),
+            false => format!(
+                "sudo prlimit --pid $$ --nofile={needed}:{needed}\nThen start deadheat in the same shell. For good: \
+                 nofile in /etc/security/limits.conf, or LimitNOFILE= (systemd)."
+            ),
+        },
+    )
+}
+
+fn address_space(world: &World) -> Finding {
+    match limit(world, "Max address space") {
+        Some((u64::MAX, _)) => fine("address-space", "unlimited"),
+        Some((soft, _)) => warning(
+            "address-space",
+            format!("limited to {} MiB", soft >> 20),
+            "Runtimes reserve far more addresses than they use memory, and fail to start.",
+            "ulimit -v unlimited\nThen start deadheat in the same shell.",
+        ),
+        None => unknown(
+            "address-space",
+            "/proc/self/limits cannot be read",
+            "Runtimes reserve far more addresses than they use memory.",
+        ),
+    }
+}
+
+fn cpu_time(world: &World) -> Finding {
+    match limit(world, "Max cpu time") {
+        Some((u64::MAX, _)) => fine("cpu-time", "unlimited"),
+        Some((soft, _)) => warning(
+            "cpu-time",
+            format!("limited to {soft} s"),
+            "The kernel ends the generator, or a server, in the middle of a trial.",
+            "ulimit -t unlimited\nThen start deadheat in the same shell.",
+        ),
+        None => unknown(
+            "cpu-time",
+            "/proc/self/limits cannot be read",
+            "The kernel ends a process that used up its limit.",
+        ),
+    }
+}
+
+/// Soft and hard limit, in the unit of the limit; no limit is [`u64::MAX`].
+fn limit(world: &World, name: &str) -> Option<(u64, u64)> {
+    let text = world.root.whole("proc/self/limits")?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let mut limits = rest.split_ascii_whitespace().map(|limit| match limit {
+        "unlimited" => Some(u64::MAX),
+        limit => limit.parse().ok(),
+    });
+    Some((limits.next()??, limits.next()??))
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::machine::Level;
+
+    use super::super::testing::{Planted, found, planted};
+    use super::*;
+
+    fn with(name: &str, soft: &str, hard: &str, check_name: &str) -> (Level, Finding) {
+        let text = format!("Limit  Soft Limit  Hard Limit  Units\n{name}   {soft}   {hard}   x\n");
+        planted(check, check_name, "proc/self/limits", &text)
+    }
+
+    #[test]
+    fn descriptors_are_counted_for_both_sides_of_a_proxy() {
+        let of = |soft: &str, hard: &str| with("Max open files", soft, hard, "file-descriptors");
+        assert_eq!(of("900", "900").0, Level::Fine);
+        assert_eq!(of("unlimited", "unlimited").0, Level::Fine);
+        let (level, finding) = of("899", "4096");
+        assert_eq!(level, Level::Warning);
+        assert!(finding.why.contains("servers inherit the soft one"));
+        assert!(finding.remedy.starts_with("ulimit -n 900\n"));
+        let (level, finding) = of("64", "64");
+        assert_eq!(level, Level::Warning);
+        assert!(
+            finding
+                .remedy
+                .starts_with("sudo prlimit --pid $$ --nofile=900:900\n")
+        );
+    }
+
+    #[test]
+    fn root_may_raise_the_hard_limit_itself() {
+        let text = "Max open files 64 64 files\n";
+        let mut world = Planted::good().with("proc/self/limits", text).world();
+        world.own.is_root = true;
+        let (_, finding) = found(check(&world), "file-descriptors");
+        assert!(finding.remedy.starts_with("ulimit -n 900\n"), "{finding:?}");
+    }
+
+    #[test]
+    fn other_limits_are_none_or_a_warning() {
+        for (name, of) in [
+            ("Max address space", "address-space"),
+            ("Max cpu time", "cpu-time"),
+        ] {
+            assert_eq!(with(name, "unlimited", "unlimited", of).0, Level::Fine);
+            assert_eq!(with(name, "600", "unlimited", of).0, Level::Warning);
+        }
+        assert_eq!(with("Max other", "1", "1", "cpu-time").0, Level::Unknown);
+    }
+}

@@ -1,0 +1,288 @@
+//! What others take of the machine: other programs, and the hypervisor's other guests. The bounds are those past which
+//! a trial is void.
+
+use deadheat_model::{machine::Finding, plan::NoiseBound};
+
+use super::{
+    Busy, World,
+    finding::{fine, note, percent, unknown, warning},
+};
+
+/// Programs that change the machine's settings, move interrupts or begin to work on their own, by the names that the
+/// kernel keeps (15 bytes).
+const DAEMONS: [&str; 7] = [
+    "irqbalance",
+    "tuned",
+    "thermald",
+    "power-profiles-",
+    "auto-cpufreq",
+    "packagekitd",
+    "unattended-upgr",
+];
+
+pub(super) fn check(world: &World) -> Vec<Finding> {
+    vec![
+        other_load(world),
+        steal(world),
+        other_sessions(world),
+        daemons(world),
+        pressure(world),
+    ]
+}
+
+fn other_load(world: &World) -> Finding {
+    let share = world.watched.disturbance.other_cpu;
+    let bound = NoiseBound::default().other_cpu;
+    let busiest = &world.watched.busiest;
+    let cpus = world.machine.cpus.len().max(1);
+    let used = share * cpus as f64;
+    // Others use CPUs that this process may not use, too; the noise guard does not tell them apart.
+    let mut found = match share > 1.0 {
+        true => format!("{used:.1} CPUs' worth of time; {cpus} may be used here"),
+        false => format!("{} of the CPUs", percent(share)),
+    };
+    if share <= bound / 5.0 {
+        return fine("other-load", found);
+    }
+    let names: Vec<String> = busiest
+        .iter()
+        .map(|Busy { name, cpus, .. }| format!("{name} {:.0} % of one", cpus * 100.0))
+        .collect();
+    if !names.is_empty() {
+        found += &format!(" ({})", names.join(", "));
+    }
+    let named: f64 = busiest.iter().map(|busy| busy.cpus).sum();
+    let hidden = named < used / 2.0;
+    let remedy = match (busiest.is_empty(), hidden) {
+        (false, false) => {
+            let pids: Vec<String> = busiest.iter().map(|busy| busy.pid.to_string()).collect();
+            format!(
+                "ps -o pid,user,etime,args -p {}\nStop them, or wait until they are done.",
+                pids.join(",")
+            )
+        }
+        _ => "top\nMost of it are processes that ended meanwhile, or that cannot be seen from here (another container's)."
+            .to_owned(),
+    };
+    if share > bound {
+        return warning(
+            "other-load",
+            found,
+            "More than 5 % make a trial void. It takes CPU from server and generator, from some trials and not from \
+             others.",
+            remedy,
+        );
+    }
+    note(
+        "other-load",
+        found,
+        "Trials count up to 5 %. It widens the intervals.",
+        remedy,
+    )
+}
+
+fn steal(world: &World) -> Finding {
+    let share = world.watched.disturbance.steal;
+    let bound = NoiseBound::default().steal;
+    let found = format!("{} while watched", percent(share));
+    if share > bound {
+        return warning(
+            "steal",
+            found,
+            "The host gives these CPUs to others. More than 5 % make a trial void, and a CPU that is taken away in \
+             the middle of a request is in the latencies.",
+            "Use a machine with CPUs of its own (dedicated or bare metal), or another time.",
+        );
+    }
+    if share > bound / 5.0 {
+        return note(
+            "steal",
+            found,
+            "The host gives these CPUs to others now and then. Trials count up to 5 %.",
+            "",
+        );
+    }
+    let since_start = world.root.whole("proc/stat").and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("cpu "))?;
+        line.split_ascii_whitespace().nth(8)?.parse::<u64>().ok()
+    });
+    match since_start {
+        None => unknown(
+            "steal",
+            "/proc/stat has none",
+            "Whether a host gives these CPUs to others cannot be seen.",
+        ),
+        Some(0) if world.root.hypervisor().is_some() => unknown(
+            "steal",
+            "none since the start: this hypervisor may not report it",
+            "Whether the host gives these CPUs to others cannot be seen. What it takes looks like a slow server.",
+        ),
+        Some(_) => fine("steal", percent(share)),
+    }
+}
+
+fn other_sessions(world: &World) -> Finding {
+    let others = world.watched.others.iter();
+    let pids: Vec<String> = others
+        .filter(|(_, name)| name == "deadheat")
+        .map(|(pid, _)| pid.to_string())
+        .collect();
+    if pids.is_empty() {
+        return fine("other-sessions", "none");
+    }
+    warning(
+        "other-sessions",
+        format!("running (process {})", pids.join(", ")),
+        "Another deadheat runs. Two sessions at once measure each other: both pin their servers to the same CPUs.",
+        format!(
+            "ps -o pid,user,etime,args -p {}\nWait until it has ended.",
+            pids.join(",")
+        ),
+    )
+}
+
+fn daemons(world: &World) -> Finding {
+    let others = world.watched.others.iter();
+    let mut names: Vec<&str> = others
+        .map(|(_, name)| name.as_str())
+        .filter(|name| DAEMONS.contains(name))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        return fine("daemons", "none that changes settings");
+    }
+    // The name of the unit, where the kernel's is cut short.
+    let units = names.iter().map(|name| match *name {
+        "power-profiles-" => "power-profiles-daemon",
+        "packagekitd" => "packagekit",
+        "unattended-upgr" => "unattended-upgrades",
+        name => name,
+    });
+    let units: Vec<&str> = units.collect();
+    note(
+        "daemons",
+        format!("{} runs", names.join(", ")),
+        "It may move interrupts, change clock frequencies or begin to work in the middle of a session.",
+        world.as_root(&format!("systemctl stop {}", units.join(" "))),
+    )
+}
+
+fn pressure(world: &World) -> Finding {
+    // There, but refusing to be read: psi=0 (Linux, Documentation/accounting/psi.rst).
+    match world.root.whole("proc/pressure/cpu") {
+        Some(_) => fine("pressure", "recorded"),
+        None => note(
+            "pressure",
+            "not recorded by this kernel",
+            "Trials then do not tell how long work waited for CPU, memory and disk. Nothing is judged by it.",
+            "Start the kernel with psi=1.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::machine::Level;
+
+    use super::super::testing::{Planted, PlantedWorld, found};
+    use super::*;
+
+    fn loaded(share: f64, busiest: &[(u32, &str, f64)]) -> PlantedWorld {
+        let mut world = Planted::good().world();
+        world.watched.disturbance.other_cpu = share;
+        let busy = busiest.iter().map(|(pid, name, cpus)| Busy {
+            pid: *pid,
+            name: (*name).to_owned(),
+            cpus: *cpus,
+        });
+        world.watched.busiest = busy.collect();
+        world
+    }
+
+    #[test]
+    fn other_load_names_who_it_is() {
+        assert_eq!(
+            found(check(&loaded(0.01, &[])), "other-load").0,
+            Level::Fine
+        );
+        let busy = [(41, "rustc", 0.5), (42, "java", 0.06)];
+        let (level, finding) = found(check(&loaded(0.14, &busy)), "other-load");
+        assert_eq!(level, Level::Warning);
+        assert_eq!(
+            finding.found,
+            "14 % of the CPUs (rustc 50 % of one, java 6 % of one)"
+        );
+        assert!(
+            finding
+                .remedy
+                .starts_with("ps -o pid,user,etime,args -p 41,42\n")
+        );
+        let (level, _) = found(check(&loaded(0.05, &busy)), "other-load");
+        assert_eq!(level, Level::Note, "the bound itself makes no trial void");
+    }
+
+    #[test]
+    fn load_of_more_cpus_than_may_be_used_is_no_share_of_them() {
+        let (_, finding) = found(check(&loaded(1.5, &[(4, "java", 6.0)])), "other-load");
+        let expected = "6.0 CPUs' worth of time; 4 may be used here (java 600 % of one)";
+        assert_eq!(finding.found, expected);
+    }
+
+    #[test]
+    fn load_of_nobody_here_is_said_to_be_so() {
+        for busy in [&[][..], &[(41, "rustc", 0.02)]] {
+            let (_, finding) = found(check(&loaded(0.5, busy)), "other-load");
+            assert!(finding.remedy.contains("another container"), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn steal_is_bounded_as_in_trials() {
+        let mut world = Planted::good().world();
+        let mut level = |share| {
+            world.watched.disturbance.steal = share;
+            found(check(&world), "steal").0
+        };
+        let levels = [level(0.0), level(0.02), level(0.05), level(0.051)];
+        let expected = [Level::Fine, Level::Note, Level::Note, Level::Warning];
+        assert_eq!(levels, expected);
+    }
+
+    #[test]
+    fn a_guest_that_never_had_steal_may_not_be_told() {
+        let guest = Planted::good().with("proc/cpuinfo", "flags : hypervisor\n");
+        let level = |planted: &Planted| found(check(&planted.world()), "steal").0;
+        assert_eq!(level(&guest), Level::Unknown);
+        let told = guest.with("proc/stat", "cpu  1 1 1 1 1 1 1 7 0 0\n");
+        assert_eq!(level(&told), Level::Fine);
+    }
+
+    #[test]
+    fn another_session_and_daemons_are_seen() {
+        let mut world = Planted::good().world();
+        let levels = |world: &World| {
+            let of = |name| found(check(world), name);
+            (of("other-sessions"), of("daemons"))
+        };
+        let (session, daemons) = levels(&world);
+        assert_eq!((session.0, daemons.0), (Level::Fine, Level::Fine));
+        world.watched.others = vec![
+            (7, "deadheat".to_owned()),
+            (8, "unattended-upgr".to_owned()),
+            (9, "irqbalance".to_owned()),
+        ];
+        let (session, daemons) = levels(&world);
+        assert_eq!((session.0, daemons.0), (Level::Warning, Level::Note));
+        assert!(session.1.found.contains("process 7"));
+        let stop = "sudo systemctl stop irqbalance unattended-upgrades";
+        assert_eq!(daemons.1.remedy, stop);
+    }
+
+    #[test]
+    fn a_kernel_without_pressure_is_noted() {
+        let level = |planted: Planted| found(check(&planted.world()), "pressure").0;
+        assert_eq!(level(Planted::good()), Level::Fine);
+        assert_eq!(level(Planted::good().without("proc/pressure")), Level::Note);
+    }
+}

@@ -1,0 +1,159 @@
+//! The root folder as it was at a commit, in a folder of its own.
+
+use std::{ffi::OsStr, fs, path::Path, time::Duration};
+
+use deadheat_model::TargetId;
+
+use super::{Revision, RevisionError, git::Git};
+use crate::{
+    manifest::{self, ManifestErrors, Stack},
+    process::{Spawn, Supervised, Supervision},
+};
+
+/// A stack as it was at a commit. The folder is deleted when this is dropped, and when Deadheat is killed.
+#[derive(Debug)]
+pub struct Checkout {
+    stack: Stack,
+    /// Deletes the folder when it ends, which is when Deadheat ends at the latest.
+    _keeper: Supervised,
+}
+
+impl Checkout {
+    /// Brings the root folder as it was at `revision` into a temporary folder, and reads the stack there. It is named
+    /// `<stack>@<commit>`.
+    ///
+    /// # Errors
+    /// When the stack was not there, has a manifest that cannot be read, or git or the disk fail.
+    pub fn of(
+        root: &Path,
+        stack: &str,
+        revision: &Revision,
+        supervision: &Supervision,
+    ) -> Result<Self, RevisionError> {
+        let git = Git::of(root)?;
+        let tree = format!("{}:{}", revision.commit, git.prefix()?);
+        check_stack(&git, &tree, stack, revision)?;
+        let failed = |reason: String| RevisionError::Folder {
+            typed: revision.typed.clone(),
+            reason,
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("deadheat-revision-")
+            .tempdir()
+            .map_err(|error| failed(error.to_string()))?;
+        // From here on the keeper deletes it, also if this process is killed.
+        let keeper = keep(folder.path(), supervision).map_err(|error| failed(error.to_string()))?;
+        let folder = folder.keep();
+        write_tree(&git, &tree, &folder)?;
+        let stack = read_stack(&folder.join("root"), stack, revision)?;
+        Ok(Self {
+            stack,
+            _keeper: keeper,
+        })
+    }
+
+    /// The stack, whose folder lives as long as this.
+    pub fn stack(&self) -> &Stack {
+        &self.stack
+    }
+
+    /// The stack's name under `variant`; the default one if that is `None`. `None` when it has no such variant.
+    pub fn target(&self, variant: Option<&str>) -> Option<TargetId> {
+        let mut targets = self.stack.manifest.targets().into_iter();
+        match variant {
+            None => targets.next(),
+            Some(_) => targets.find(|target| target.variant.as_deref() == variant),
+        }
+    }
+}
+
+fn check_stack(
+    git: &Git,
+    tree: &str,
+    stack: &str,
+    revision: &Revision,
+) -> Result<(), RevisionError> {
+    let path = format!("{tree}stacks/{stack}/stack.toml");
+    if git
+        .lines(&["rev-parse", "--verify", "--quiet", &path])?
+        .len()
+        == 1
+    {
+        return Ok(());
+    }
+    let has = git.lines(&["ls-tree", "-d", "--name-only", &format!("{tree}stacks")])?;
+    Err(RevisionError::NoStack {
+        stack: stack.to_owned(),
+        typed: revision.typed.clone(),
+        short: revision.short.clone(),
+        has,
+    })
+}
+
+/// A process that does nothing, whose supervisor deletes `folder` after it.
+fn keep(
+    folder: &Path,
+    supervision: &Supervision,
+) -> Result<Supervised, crate::process::ProcessError> {
+    let spec = Spawn {
+        name: "the keeper of a temporary folder".to_owned(),
+        program: "sleep".into(),
+        args: vec![i32::MAX.to_string()],
+        env: Vec::new(),
+        cwd: "/".into(),
+        cpus: None,
+        log: "/dev/null".into(),
+        user: None,
+        stop_signal: libc::SIGTERM,
+        grace: Duration::from_secs(5),
+        remove_after: Some(folder.to_owned()),
+    };
+    Supervised::spawn(supervision, &spec)
+}
+
+/// Writes what `tree` holds into `folder/root`, through an index of its own.
+fn write_tree(git: &Git, tree: &str, folder: &Path) -> Result<(), RevisionError> {
+    let index = folder.join("index");
+    let env = [("GIT_INDEX_FILE", index.as_os_str())];
+    git.run(&["read-tree", tree], &env)?;
+    let prefix = format!("{}/root/", folder.display());
+    // Where the folder lies in the repository is left out of the names by now, so that git must not look for it.
+    let top = git
+        .line(&["rev-parse", "--show-toplevel"])?
+        .unwrap_or_default();
+    let env = [
+        ("GIT_INDEX_FILE", index.as_os_str()),
+        ("GIT_WORK_TREE", OsStr::new(&top)),
+    ];
+    git.run(
+        &["-C", &top, "checkout-index", "--all", "--prefix", &prefix],
+        &env,
+    )
+}
+
+fn read_stack(root: &Path, stack: &str, revision: &Revision) -> Result<Stack, RevisionError> {
+    // A revision may have had no workloads of its own; those of the work tree are what is asked.
+    for folder in ["stacks", "workloads"] {
+        let _ = fs::create_dir_all(root.join(folder));
+    }
+    let reading = manifest::read(root).map_err(|source| RevisionError::Reading {
+        typed: revision.typed.clone(),
+        source,
+    })?;
+    let mut stacks = reading.catalogue.stacks.into_iter();
+    let Some(mut found) = stacks.find(|one| one.manifest.id == stack) else {
+        let own = Path::new("stacks").join(stack);
+        let errors = reading.errors.into_iter();
+        return Err(RevisionError::Manifest {
+            stack: stack.to_owned(),
+            typed: revision.typed.clone(),
+            errors: ManifestErrors(
+                errors
+                    .filter(|error| error.path().starts_with(&own))
+                    .collect(),
+            ),
+        });
+    };
+    found.manifest.id = format!("{stack}@{}", revision.short);
+    Ok(found)
+}

@@ -1,0 +1,97 @@
+//! Why a stack cannot be had as it was at a revision.
+
+use std::{io, path::PathBuf};
+
+use crate::manifest::{LoadError, ManifestErrors};
+
+/// Why a stack cannot be had as it was at a revision.
+#[derive(Debug, thiserror::Error)]
+pub enum RevisionError {
+    /// There is no git.
+    #[error(
+        "running git in {root}: {source}; comparing revisions needs it (Debian: apt install git)"
+    )]
+    NoGit {
+        /// Where it was to run.
+        root: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// The folder is in no repository, or git does not open it.
+    #[error(
+        "{root} is in no git checkout that can be read ({said}); a stack can be compared with an older revision of \
+         itself only there"
+    )]
+    NoRepository {
+        /// The folder.
+        root: PathBuf,
+        /// What git said.
+        said: String,
+    },
+    /// No commit has this name.
+    #[error(
+        "`{typed}` names no commit of the git repository of {root}: write a branch, a tag, a hash or HEAD~3, and see \
+         `git log` (a shallow clone has only the newest commits: `git fetch --unshallow`)"
+    )]
+    Unknown {
+        /// As it was typed.
+        typed: String,
+        /// The folder whose repository was asked.
+        root: PathBuf,
+    },
+    /// The stack is not in the revision.
+    #[error("there is no stack `{stack}` at {typed} ({short}): it has {}", listed(.has))]
+    NoStack {
+        /// The stack.
+        stack: String,
+        /// The revision, as it was typed.
+        typed: String,
+        /// The commit.
+        short: String,
+        /// The stacks of the revision.
+        has: Vec<String>,
+    },
+    /// Its manifest at that revision has mistakes.
+    #[error("the manifest of `{stack}` at {typed} is not one that this deadheat reads:\n{errors}")]
+    Manifest {
+        /// The stack.
+        stack: String,
+        /// The revision, as it was typed.
+        typed: String,
+        /// The mistakes.
+        errors: ManifestErrors,
+    },
+    /// The revision's folders cannot be read.
+    #[error("reading what stood at {typed}: {source}")]
+    Reading {
+        /// The revision, as it was typed.
+        typed: String,
+        /// What happened.
+        source: LoadError,
+    },
+    /// The temporary folder could not be made.
+    #[error("making a temporary folder for {typed}: {reason}; TMPDIR says where")]
+    Folder {
+        /// The revision, as it was typed.
+        typed: String,
+        /// What happened.
+        reason: String,
+    },
+    /// Git failed at something that should work.
+    #[error("running `git {arguments}` in {root}: {said}")]
+    Git {
+        /// Git's arguments.
+        arguments: String,
+        /// Where it ran.
+        root: PathBuf,
+        /// What it said.
+        said: String,
+    },
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    }
+}

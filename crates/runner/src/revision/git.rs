@@ -1,0 +1,114 @@
+//! Asking git.
+
+use std::{
+    ffi::OsStr,
+    io,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use super::RevisionError;
+
+/// Git, run in one folder.
+#[derive(Debug)]
+pub(super) struct Git {
+    root: PathBuf,
+}
+
+impl Git {
+    /// Git in `root`, which is in a checkout.
+    pub(super) fn of(root: &Path) -> Result<Self, RevisionError> {
+        let git = Self {
+            root: root.to_owned(),
+        };
+        let output = git.output(&["rev-parse", "--show-prefix"], &[])?;
+        if output.status.success() {
+            return Ok(git);
+        }
+        Err(RevisionError::NoRepository {
+            root: root.to_owned(),
+            said: said(&output),
+        })
+    }
+
+    /// The path of the folder in the repository: empty, or with a slash at its end.
+    pub(super) fn prefix(&self) -> Result<String, RevisionError> {
+        Ok(self
+            .line(&["rev-parse", "--show-prefix"])?
+            .unwrap_or_default())
+    }
+
+    /// The first line that git prints; `None` when it prints nothing, or says no.
+    pub(super) fn line(&self, arguments: &[&str]) -> Result<Option<String>, RevisionError> {
+        Ok(self.lines(arguments)?.into_iter().next())
+    }
+
+    /// The lines that git prints; none when it says no.
+    pub(super) fn lines(&self, arguments: &[&str]) -> Result<Vec<String>, RevisionError> {
+        let output = self.output(arguments, &[])?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let lines = text.lines().filter(|line| !line.is_empty());
+        Ok(match output.status.success() {
+            true => lines.map(str::to_owned).collect(),
+            false => Vec::new(),
+        })
+    }
+
+    /// Whether git ends with 0; 1 is no, and anything else an error.
+    pub(super) fn says_yes(&self, arguments: &[&str]) -> Result<bool, RevisionError> {
+        let output = self.output(arguments, &[])?;
+        match output.status.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(self.failed(arguments, &output)),
+        }
+    }
+
+    /// Runs git with variables in its environment; it has to end with 0.
+    pub(super) fn run(
+        &self,
+        arguments: &[&str],
+        env: &[(&str, &OsStr)],
+    ) -> Result<(), RevisionError> {
+        let output = self.output(arguments, env)?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(self.failed(arguments, &output)),
+        }
+    }
+
+    fn output(&self, arguments: &[&str], env: &[(&str, &OsStr)]) -> Result<Output, RevisionError> {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.root).args(arguments);
+        // Deadheat may have been started by a hook, whose variables name another folder.
+        for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+            command.env_remove(variable);
+        }
+        command.env("LC_ALL", "C").stdin(Stdio::null());
+        command.envs(env.iter().copied());
+        command
+            .output()
+            .map_err(|source: io::Error| RevisionError::NoGit {
+                root: self.root.clone(),
+                source,
+            })
+    }
+
+    fn failed(&self, arguments: &[&str], output: &Output) -> RevisionError {
+        RevisionError::Git {
+            arguments: arguments.join(" "),
+            root: self.root.clone(),
+            said: said(output),
+        }
+    }
+}
+
+/// What git said, on one line.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.is_empty() {
+        true => output.status.to_string(),
+        false => words.join(" "),
+    }
+}

@@ -1,0 +1,88 @@
+//! How a stack's server is started: its command, with the environment of the contract.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+
+use deadheat_model::stack::Pool;
+
+use super::{
+    SelectedTarget,
+    server::{Program, Server, StartError},
+};
+use crate::{prepare::search_path, process::Supervision, verify::Fixtures};
+
+/// What a stack's server is started with.
+pub struct Launch<'a> {
+    /// The stack and its variant.
+    pub target: &'a SelectedTarget,
+    /// How it is supervised.
+    pub supervision: &'a Supervision,
+    /// The CPUs that it is pinned to.
+    pub pinned: Option<Vec<usize>>,
+    /// How many CPUs it may use.
+    pub cpus: usize,
+    /// The file for its output.
+    pub log: PathBuf,
+    /// How long it may take to its first correct answer.
+    pub timeout: Duration,
+}
+
+impl Server {
+    /// Starts a stack's server and asks until `probe` is satisfied with its answer.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends, or does not answer rightly in time.
+    pub fn start(
+        launch: &Launch<'_>,
+        fixtures: &Fixtures,
+        interrupt: &AtomicBool,
+        probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
+    ) -> Result<Self, StartError> {
+        Self::start_program(&program(launch, fixtures), interrupt, probe)
+    }
+}
+
+fn program<'a>(launch: &Launch<'a>, fixtures: &Fixtures) -> Program<'a> {
+    let target = launch.target;
+    Program {
+        name: target.target.to_string(),
+        command: target.stack.manifest.command(&target.target).to_vec(),
+        dir: target.stack.dir.clone(),
+        env: environment(launch, fixtures),
+        fills_arguments: false,
+        supervision: launch.supervision,
+        pinned: launch.pinned.clone(),
+        log: launch.log.clone(),
+        timeout: launch.timeout,
+    }
+}
+
+/// The environment of the contract (docs/adding-a-stack.md) but host and port, then the stack's own.
+fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)> {
+    let manifest = &launch.target.stack.manifest;
+    let path = |path: &Path| path.display().to_string();
+    let mut env = vec![
+        ("PATH".to_owned(), search_path()),
+        ("CPUS".to_owned(), launch.cpus.to_string()),
+        ("BLOB_PATH".to_owned(), path(fixtures.blob.path())),
+    ];
+    if let Some(database) = manifest.database(&launch.target.target) {
+        let size = match database.pool {
+            Pool::Size(size) => size,
+            Pool::None => 0,
+        };
+        env.push(("POOL_SIZE".to_owned(), size.to_string()));
+    }
+    if let Some(postgres) = &fixtures.postgres {
+        env.push(("DATABASE_URL".to_owned(), postgres.url().to_owned()));
+    }
+    if let Some(upstream) = &fixtures.upstream {
+        env.push(("UPSTREAM_URL".to_owned(), upstream.url()));
+    }
+    env.extend(manifest.env(&launch.target.target));
+    env
+}

@@ -1,0 +1,240 @@
+//! When a comparison that is still being measured is looked at, and what each look may cost of the error level.
+//!
+//! Whoever looks after every block and stops at the first "significant" calls equal things different far more often
+//! than at the level that the test claims (Armitage, McPherson & Rowe, J. R. Stat. Soc. A 132, 1969). So the looks are
+//! declared beforehand, and the error level α is spent over them by a function of the share t of the blocks that there
+//! are at most, `α(t) = 2 − 2·Φ(z / √t)` with `z = Φ⁻¹(1 − α/2)`: next to nothing early, nearly all at the end, like
+//! the boundaries of O'Brien & Fleming (Lan & DeMets, Biometrika 70, 1983).
+//!
+//! Each look is tested at what it spends beyond the looks before it. The probability that any of them errs is then at
+//! most the sum, which is α: Bonferroni over the increments, whatever the dependence between the looks. Boundaries that
+//! use the dependence would be a little wider open, but hold for normal statistics only, and not for the t statistics
+//! of five blocks.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// A look, and what it may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Look {
+    /// Blocks that are complete at it.
+    pub blocks: u32,
+    /// The share of errors that it may add (0 to 1). Its intervals have the level 1 − this.
+    pub spends: f64,
+}
+
+impl Look {
+    /// The level of its intervals.
+    pub fn level(&self) -> f64 {
+        1.0 - self.spends
+    }
+}
+
+/// The looks of a comparison, declared before its first block.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Design {
+    /// The share of comparisons that may err, over all looks (0 to 1).
+    pub alpha: f64,
+    /// The looks in the order of their blocks; together they spend `alpha`.
+    pub looks: Vec<Look>,
+}
+
+/// A look that may spend less than this decides nothing at any number of blocks, so that it is none.
+const LEAST_SPENT: f64 = 1e-9;
+
+/// A list of block counts that is no list of looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoLooks {
+    /// There is none.
+    Empty,
+    /// This one does not have more blocks than the one before it.
+    NotGrowing(u32),
+    /// Two blocks are the fewest that have a spread.
+    TooFew(u32),
+}
+
+impl std::fmt::Display for NoLooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NoLooks::Empty => write!(f, "no look is declared; write them like 5,10,20"),
+            NoLooks::NotGrowing(blocks) => write!(
+                f,
+                "the look at {blocks} blocks does not come after the one before it; write them like 5,10,20"
+            ),
+            NoLooks::TooFew(blocks) => write!(
+                f,
+                "a look at {blocks} blocks has no spread to judge by; a comparison needs 2 blocks, better 5"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NoLooks {}
+
+impl Design {
+    /// Looks at these numbers of complete blocks, of which the last is the most that there will be.
+    ///
+    /// # Errors
+    /// When they are no growing numbers of 2 or more.
+    pub fn declare(blocks: &[u32], alpha: f64) -> Result<Self, NoLooks> {
+        let Some(&most) = blocks.last() else {
+            return Err(NoLooks::Empty);
+        };
+        if let Some(&few) = blocks.iter().find(|blocks| **blocks < 2) {
+            return Err(NoLooks::TooFew(few));
+        }
+        if let Some(pair) = blocks.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(NoLooks::NotGrowing(pair[1]));
+        }
+        let mut looks = Vec::new();
+        let mut before = 0.0;
+        for &blocks in blocks {
+            let spent = spent(f64::from(blocks) / f64::from(most), alpha);
+            if spent - before >= LEAST_SPENT {
+                looks.push(Look {
+                    blocks,
+                    spends: spent - before,
+                });
+                before = spent;
+            }
+        }
+        Ok(Self { alpha, looks })
+    }
+
+    /// One look after so many blocks (2 or more), at the whole error level.
+    ///
+    /// # Errors
+    /// When there are fewer than 2.
+    pub fn fixed(blocks: u32, alpha: f64) -> Result<Self, NoLooks> {
+        Self::declare(&[blocks], alpha)
+    }
+
+    /// The usual looks as far as `most` blocks reach (see [`usual_looks`]).
+    ///
+    /// # Errors
+    /// When `most` is below 2.
+    pub fn within(most: u32, alpha: f64) -> Result<Self, NoLooks> {
+        Self::declare(&usual_looks(most), alpha)
+    }
+
+    /// The most blocks that there will be.
+    pub fn most_blocks(&self) -> u32 {
+        self.looks.last().map_or(0, |look| look.blocks)
+    }
+
+    /// The look that is due when so many blocks are complete.
+    pub fn at(&self, blocks: u32) -> Option<Look> {
+        self.looks
+            .iter()
+            .find(|look| look.blocks == blocks)
+            .copied()
+    }
+
+    /// The last look of a comparison that ends before its most blocks for a reason that does not know its results (its
+    /// budget): after so many blocks, at all that the looks before it have left. `None` when the look that was due
+    /// there has been taken, or there are fewer than 2 blocks.
+    pub fn last_at(&self, blocks: u32) -> Option<Look> {
+        let before = self.looks.iter().filter(|look| look.blocks <= blocks);
+        let (mut taken, mut spent) = (0, 0.0);
+        for look in before {
+            taken = look.blocks;
+            spent += look.spends;
+        }
+        (blocks >= 2 && taken < blocks).then_some(Look {
+            blocks,
+            spends: self.alpha - spent,
+        })
+    }
+}
+
+/// 5, 7, 10, 14, 20, 28, 40 …: about √2 apart, so that a comparison goes on for at most some 40 % longer than it had to.
+/// The last is `most` itself, in place of one that is nearly as late.
+pub fn usual_looks(most: u32) -> Vec<u32> {
+    let doubled = (0..u32::BITS).flat_map(|doublings| {
+        let times = 1_u64 << doublings;
+        [5 * times, 7 * times]
+    });
+    // A look with less than a fifth more blocks after it would take from the last one and hardly come earlier.
+    let early = |blocks: &u64| blocks * 6 <= u64::from(most) * 5;
+    let looks = doubled.take_while(early);
+    let looks = looks.filter_map(|blocks| u32::try_from(blocks).ok());
+    looks.chain([most]).collect()
+}
+
+/// What may be spent of `alpha` when the share `t` (above 0, at most 1) of the blocks is there.
+pub fn spent(t: f64, alpha: f64) -> f64 {
+    if t >= 1.0 {
+        return alpha;
+    }
+    let normal = Normal::standard();
+    let z = -normal.inverse_cdf(alpha / 2.0);
+    2.0 * normal.sf(z / t.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_looks_spend_the_error_level_and_no_more() {
+        for most in [2, 3, 5, 7, 12, 30, 300, 100_000] {
+            let design = Design::within(most, 0.05).unwrap();
+            let sum: f64 = design.looks.iter().map(|look| look.spends).sum();
+            assert!((sum - 0.05).abs() < 1e-12, "{most}: {sum}");
+            assert_eq!(design.most_blocks(), most);
+            let grows = |pair: &[Look]| pair[0].blocks < pair[1].blocks && pair[0].spends > 0.0;
+            assert!(design.looks.windows(2).all(grows), "{design:?}");
+        }
+    }
+
+    /// Against Python's `statistics`: `2 * NormalDist().cdf(-NormalDist().inv_cdf(0.975) / sqrt(t))`.
+    #[test]
+    fn the_spending_function_is_that_of_lan_and_demets() {
+        let cases = [
+            (0.25, 8.857_543_8e-5),
+            (0.5, 0.005_574_596_7),
+            (0.75, 0.023_625_121),
+            (1.0, 0.05),
+        ];
+        for (t, expected) in cases {
+            let found = spent(t, 0.05);
+            assert!((found / expected - 1.0).abs() < 1e-6, "{t}: {found}");
+        }
+    }
+
+    #[test]
+    fn usual_looks_end_with_the_last_block() {
+        let cases: [(u32, &[u32]); 7] = [
+            (2, &[2]),
+            (5, &[5]),
+            (6, &[5, 6]),
+            (7, &[5, 7]),
+            (21, &[5, 7, 10, 14, 21]),
+            (26, &[5, 7, 10, 14, 20, 26]),
+            (40, &[5, 7, 10, 14, 20, 28, 40]),
+        ];
+        for (most, expected) in cases {
+            assert_eq!(usual_looks(most), expected, "{most}");
+        }
+        assert_eq!(usual_looks(u32::MAX).last(), Some(&u32::MAX));
+    }
+
+    #[test]
+    fn what_is_no_list_of_looks_is_refused() {
+        assert_eq!(Design::declare(&[], 0.05), Err(NoLooks::Empty));
+        assert_eq!(Design::declare(&[1, 5], 0.05), Err(NoLooks::TooFew(1)));
+        assert_eq!(Design::declare(&[5, 5], 0.05), Err(NoLooks::NotGrowing(5)));
+    }
+
+    #[test]
+    fn a_budget_that_ends_early_leaves_the_rest_for_one_last_look() {
+        let design = Design::declare(&[5, 10, 20], 0.05).unwrap();
+        assert_eq!(design.last_at(10), None, "that look has been taken");
+        assert_eq!(design.last_at(1), None);
+        let last = design.last_at(13).unwrap();
+        let taken: f64 = design.looks[..2].iter().map(|look| look.spends).sum();
+        assert_eq!(last.blocks, 13);
+        assert!((last.spends + taken - 0.05).abs() < 1e-15);
+        assert_eq!(design.last_at(3).unwrap().spends, 0.05);
+    }
+}

@@ -1,0 +1,88 @@
+//! What one trial found of each metric.
+
+use std::collections::BTreeMap;
+
+use deadheat_model::{LatencyHistogram, Observation};
+
+use super::{Metric, paired::Series};
+use crate::figures::{Figures, requests_for};
+
+/// The metrics of one trial, in their units. A metric that it says nothing of is not in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found(BTreeMap<Metric, f64>);
+
+impl Found {
+    /// Of a load alone, when nothing is known of the server's process. The throughput of an open loop is the rate that
+    /// was asked for, so that it has none; its service times are not what a user waits, so that it has response times.
+    pub fn of_load(load: &Observation) -> Self {
+        let mut found = Self::default();
+        match &load.open {
+            None => {
+                found.put(Metric::Throughput, Some(load.throughput()));
+                found.times(
+                    &load.service_time,
+                    Metric::ServiceTimeP50,
+                    Metric::ServiceTimeP99,
+                );
+            }
+            Some(open) => found.times(
+                &open.response_time,
+                Metric::ResponseTimeP50,
+                Metric::ResponseTimeP99,
+            ),
+        }
+        found
+    }
+
+    /// Of a trial: its load, and what the server's process tree used.
+    pub fn of_trial(load: &Observation, figures: &Figures) -> Self {
+        let mut found = Self::of_load(load);
+        found.put(Metric::CpuPerRequest, figures.cpu_us_per_request);
+        found.put(Metric::MemoryMean, Some(figures.pss_mean_bytes));
+        found
+    }
+
+    /// The figure of `metric`.
+    pub fn get(&self, metric: Metric) -> Option<f64> {
+        self.0.get(&metric).copied()
+    }
+
+    fn times(&mut self, times: &LatencyHistogram, median: Metric, p99: Metric) {
+        for (metric, percent) in [(median, 50.0), (p99, 99.0)] {
+            let enough = times.count() >= requests_for(percent);
+            let time = times.quantile(percent / 100.0).filter(|_| enough);
+            self.put(metric, time.map(|time| time.as_secs_f64()));
+        }
+    }
+
+    /// A figure of 0 has no logarithm, and says that nothing was counted.
+    fn put(&mut self, metric: Metric, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| value.is_finite() && *value > 0.0) {
+            self.0.insert(metric, value);
+        }
+    }
+}
+
+/// The metrics that every trial has, in their order. One that some trials lack would be of other trials than the rest.
+pub fn metrics<'a>(trials: impl Iterator<Item = &'a Found> + Clone) -> Vec<Metric> {
+    let in_all = |metric: &Metric| {
+        let mut trials = trials.clone();
+        trials.all(|found| found.get(*metric).is_some())
+    };
+    Metric::ALL.into_iter().filter(in_all).collect()
+}
+
+/// What a cell has to be judged by: A's trial and B's for each block that has both. `floors` tells the A/A floor of a
+/// metric.
+pub fn series(pairs: &[(Found, Found)], floors: impl Fn(Metric) -> Option<f64>) -> Vec<Series> {
+    let found = pairs.iter().flat_map(|(a, b)| [a, b]);
+    let of = |metric| Series {
+        metric,
+        pairs: pairs
+            .iter()
+            .filter_map(|(a, b)| Some((a.get(metric)?, b.get(metric)?)))
+            .collect(),
+        floor: floors(metric),
+    };
+    metrics(found).into_iter().map(of).collect()
+}

@@ -1,0 +1,62 @@
+//! What two sides are compared in.
+
+use serde::Serialize;
+
+/// What two sides are compared in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Verified answers per second, in a closed loop.
+    Throughput,
+    /// Median of the response time in seconds: an open loop's, from the intended start.
+    ResponseTimeP50,
+    /// Its 99th percentile, in seconds.
+    ResponseTimeP99,
+    /// Median of the service time in seconds: a closed loop's, from the actual start.
+    ServiceTimeP50,
+    /// Its 99th percentile, in seconds.
+    ServiceTimeP99,
+    /// CPU time of the server's process tree per verified answer, in microseconds.
+    CpuPerRequest,
+    /// Mean PSS of the tree in bytes.
+    MemoryMean,
+}
+
+/// Which way a metric is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// A larger figure is better.
+    MoreIsBetter,
+    /// A smaller figure is better.
+    LessIsBetter,
+}
+
+impl Metric {
+    /// Every metric, in the order in which a cell is judged: the first that it has decides.
+    pub const ALL: [Metric; 7] = [
+        Metric::Throughput,
+        Metric::ResponseTimeP50,
+        Metric::ResponseTimeP99,
+        Metric::ServiceTimeP50,
+        Metric::ServiceTimeP99,
+        Metric::CpuPerRequest,
+        Metric::MemoryMean,
+    ];
+
+    /// Which way it is better.
+    pub const fn direction(self) -> Direction {
+        match self {
+            Metric::Throughput => Direction::MoreIsBetter,
+            _ => Direction::LessIsBetter,
+        }
+    }
+
+    /// Whether it is a response or service time.
+    pub const fn is_time(self) -> bool {
+        use Metric::{ResponseTimeP50, ResponseTimeP99, ServiceTimeP50, ServiceTimeP99};
+        matches!(
+            self,
+            ResponseTimeP50 | ResponseTimeP99 | ServiceTimeP50 | ServiceTimeP99
+        )
+    }
+}

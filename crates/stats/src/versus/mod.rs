@@ -1,0 +1,296 @@
+//! B against A: what `deadheat compare` says.
+//!
+//! Two ways lead here. [`paired`] judges what was measured in alternation, block by block, at a declared look
+//! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times. Both end in a [`Ratio`].
+
+pub mod alternating;
+pub mod found;
+mod gate;
+mod metric;
+pub mod paired;
+pub mod sessions;
+
+use deadheat_model::{TargetId, change::Change};
+use serde::Serialize;
+
+pub use self::{
+    found::Found,
+    gate::{Gate, GateCell, Gated},
+    metric::{Direction, Metric},
+};
+use crate::{
+    order_statistic::Interval,
+    sequential::{Design, Look},
+};
+
+/// The bounds of a comparison. All are fixed before it; none looks at a result.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bounds {
+    /// The share of comparisons that may err (0 to 1).
+    pub alpha: f64,
+    /// A difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01 or below 1/1.01), or
+    /// than the A/A floor where that is more.
+    pub practical_difference: f64,
+    /// The same of response and service times, which scatter more: a histogram with three significant digits, a timer and
+    /// caches move a percentile by some percent.
+    pub practical_latency: f64,
+    /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times, within
+    /// `practical_latency` if that is more.
+    pub margin: f64,
+}
+
+/// What decides on a metric.
+pub(crate) struct Thresholds {
+    /// A difference must be more than this.
+    pub(crate) threshold: f64,
+    /// An interval within this much of 1 is a dead heat.
+    pub(crate) margin: f64,
+}
+
+impl Bounds {
+    /// What decides on `metric`, where the A/A floor is `floor`.
+    pub(crate) fn of(&self, metric: Metric, floor: Option<f64>) -> Thresholds {
+        let (practical, margin) = match metric.is_time() {
+            true => (
+                self.practical_latency,
+                self.margin.max(self.practical_latency),
+            ),
+            false => (self.practical_difference, self.margin),
+        };
+        Thresholds {
+            threshold: practical.max(floor.unwrap_or(0.0)),
+            margin,
+        }
+    }
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            alpha: 0.05,
+            practical_difference: 0.01,
+            practical_latency: 0.05,
+            margin: 0.03,
+        }
+    }
+}
+
+/// B against A.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Versus {
+    /// How they were measured.
+    pub how: How,
+    /// What B is compared with.
+    pub a: Side,
+    /// What is compared.
+    pub b: Side,
+    /// The bounds used.
+    pub bounds: Bounds,
+    /// What was compared, cell by cell.
+    pub compared: Vec<Compared>,
+    /// What was not, each with the reason.
+    pub not_compared: Vec<NotCompared>,
+    /// Where and how it was measured, the same for both sides: name and value.
+    pub conditions: Vec<Fact>,
+    /// Differences between the two sides that are what is compared: versions, commits, sources, or which stacks there
+    /// were. `before` is A, `after` is B.
+    pub differences: Vec<Change>,
+    /// What a reader must know before the figures, a sentence each: differences between the sides that ought not to be
+    /// there, drift, an early end.
+    pub warnings: Vec<String>,
+}
+
+/// One side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    /// What the user called it ("go-nethttp@HEAD~1", "results/…", a URL).
+    pub name: String,
+    /// What it was: commit, command, versions, when. Name and value.
+    pub facts: Vec<Fact>,
+    /// Why it could not be measured at all, if so: it did not build, start, or answer rightly.
+    pub failed: Option<String>,
+}
+
+/// A named fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// What it is.
+    pub name: String,
+    /// The fact.
+    pub value: String,
+}
+
+impl Fact {
+    /// `value` under `name`.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
+}
+
+/// How both sides were measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum How {
+    /// Each in its own session, at two times: no block has both.
+    Sessions,
+    /// In alternation, in blocks that have a trial of each.
+    Alternating {
+        /// The looks, as they were declared beforehand.
+        design: Design,
+        /// The look that the figures are of; `None`: there was none, and no figure.
+        look: Option<Look>,
+        /// Blocks that were complete in the end.
+        blocks: u32,
+        /// Why it ended.
+        ended: Ended,
+        /// The seed of the order within blocks.
+        seed: u64,
+    },
+}
+
+/// Why measuring ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// Every cell had a verdict at a look.
+    Decided,
+    /// The last declared look was taken.
+    LooksTaken,
+    /// The budget ended before the last declared look; one last look was taken there ([`Design::last_at`]).
+    Budget,
+    /// SIGINT or SIGTERM. It may have been sent for what was seen, so that no look was taken for it.
+    Interrupted,
+    /// One side could not be measured any more.
+    Failed,
+}
+
+/// One thing that was asked of both sides.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Subject {
+    /// The stack, where the sides are sessions with stacks in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetId>,
+    /// The workload's id; for a URL or a command the method and the path.
+    pub workload: String,
+    /// The load point's id; for a URL or a command its connections ("c50").
+    pub point: String,
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(target) = &self.target {
+            write!(f, "{target} ")?;
+        }
+        write!(f, "{} {}", self.workload, self.point)
+    }
+}
+
+/// A cell that was compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// What was asked of both.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// What was found, one for each metric that both sides have; the first decides ([`Compared::verdict`]).
+    pub ratios: Vec<Ratio>,
+    /// What to know of it although it counts, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Compared {
+    /// The verdict on the cell: that of its first metric.
+    pub fn verdict(&self) -> Verdict {
+        let first = self.ratios.first();
+        first.map_or(Verdict::NotEnoughData, |ratio| ratio.verdict)
+    }
+}
+
+/// A cell that was not compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NotCompared {
+    /// What was asked.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Why it was not compared.
+    pub reason: String,
+    /// Whether B failed in it: it did not start, answered wrongly, or lost requests.
+    pub b_failed: bool,
+}
+
+/// One metric of B over the same of A.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// Which.
+    pub metric: Metric,
+    /// The geometric mean over A's trials, in the metric's unit.
+    pub a: f64,
+    /// The same of B.
+    pub b: f64,
+    /// A's trials behind it.
+    pub trials_a: usize,
+    /// B's trials behind it.
+    pub trials_b: usize,
+    /// B over A: the geometric mean of the ratios.
+    pub ratio: f64,
+    /// The standard error of the ratio's logarithm; `None` with too few trials.
+    pub error: Option<f64>,
+    /// Its degrees of freedom.
+    pub freedom: Option<f64>,
+    /// The t interval of the ratio on the logarithm, at its level; `None` with too few trials, or without an end.
+    pub interval: Option<Interval>,
+    /// The two-sided p value of a ratio of 1; `None` with too few trials. Not corrected for looks or cells.
+    pub p: Option<f64>,
+    /// The same after Holm over the cells of the metric; of sessions alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_adjusted: Option<f64>,
+    /// How far the ratio of one thing to itself was from 1 here (A/A), where that was measured: 0.012 is 1.2 %.
+    pub floor: Option<f64>,
+    /// What the ratio must be farther from 1 than, to count: the practical difference, or the A/A floor if that is more.
+    pub threshold: f64,
+    /// What the whole interval must be within, for a dead heat.
+    pub margin: f64,
+    /// What it says.
+    pub verdict: Verdict,
+}
+
+/// What a ratio says of B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// B is better: the interval excludes 1, and the ratio is beyond the threshold. Of throughput and times: faster.
+    Better,
+    /// B is worse, likewise.
+    Worse,
+    /// The whole interval lies within the margin: whatever the difference is, it is smaller than that.
+    DeadHeat,
+    /// Neither.
+    NotEnoughData,
+}
+
+/// The verdict on a ratio with its interval. A ratio that is significant and beyond the threshold is a difference, also
+/// if all of its interval lies within the margin.
+pub(crate) fn verdict(
+    direction: Direction,
+    ratio: f64,
+    interval: Option<Interval>,
+    threshold: f64,
+    margin: f64,
+) -> Verdict {
+    let Some(interval) = interval else {
+        return Verdict::NotEnoughData;
+    };
+    let more = interval.low > 1.0 && ratio > 1.0 + threshold;
+    let less = interval.high < 1.0 && ratio < 1.0 / (1.0 + threshold);
+    let within = interval.low >= 1.0 / (1.0 + margin) && interval.high <= 1.0 + margin;
+    match direction {
+        _ if !(more || less || within) => Verdict::NotEnoughData,
+        _ if !(more || less) => Verdict::DeadHeat,
+        Direction::MoreIsBetter if more => Verdict::Better,
+        Direction::LessIsBetter if less => Verdict::Better,
+        _ => Verdict::Worse,
+    }
+}

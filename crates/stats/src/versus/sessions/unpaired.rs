@@ -1,0 +1,94 @@
+//! One metric of one cell, from trials that share no blocks.
+
+use super::{Bounds, Metric, Ratio, Trials};
+use crate::{
+    compare::holm,
+    order_statistic::Interval,
+    versus::{Thresholds, Verdict, verdict},
+    welch,
+};
+
+/// The logarithms of a metric on both sides.
+pub(super) struct Sample {
+    metric: Metric,
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+impl Sample {
+    /// What `trials` have of `metric`; `None` when a side has none.
+    pub(super) fn of(metric: Metric, trials: &Trials) -> Option<Self> {
+        let [a, b] = trials.each_ref().map(|trials| {
+            let logs = trials.iter().filter_map(|found| found.get(metric));
+            logs.map(f64::ln).collect::<Vec<f64>>()
+        });
+        let there = !a.is_empty() && !b.is_empty();
+        there.then_some(Self { metric, a, b })
+    }
+
+    /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α.
+    pub(super) fn ratio(&self, floor: Option<f64>, bounds: &Bounds) -> Ratio {
+        let Thresholds { threshold, margin } = bounds.of(self.metric, floor);
+        let (a, b) = (mean(&self.a), mean(&self.b));
+        let difference = welch::difference(&self.a, &self.b);
+        Ratio {
+            metric: self.metric,
+            a: a.exp(),
+            b: b.exp(),
+            trials_a: self.a.len(),
+            trials_b: self.b.len(),
+            ratio: (b - a).exp(),
+            error: difference.map(|difference| difference.error),
+            freedom: difference.map(|difference| difference.freedom),
+            interval: None,
+            p: difference.map(|difference| difference.p_of_zero()),
+            p_adjusted: None,
+            floor,
+            threshold,
+            margin,
+            verdict: Verdict::NotEnoughData,
+        }
+    }
+}
+
+/// Corrects the ratios of one metric over all cells (Holm), and judges them. The interval of each is at the level at
+/// which Holm's method tests it: 1 − α/k for the smallest of k p values, 1 − α/(k − 1) for the next, and for all from
+/// the first that is not significant on that one's. So an interval excludes 1 where the adjusted p is below α, and
+/// nowhere else.
+pub(super) fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
+    let mut tested: Vec<&mut &mut Ratio> = ratios.iter_mut().filter(|r| r.p.is_some()).collect();
+    tested.sort_by(|one, other| one.p.unwrap_or(1.0).total_cmp(&other.p.unwrap_or(1.0)));
+    let p: Vec<f64> = tested.iter().filter_map(|ratio| ratio.p).collect();
+    let adjusted = holm(&p);
+    let significant = adjusted.iter().take_while(|p| **p < bounds.alpha).count();
+    for (step, (ratio, adjusted)) in tested.into_iter().zip(adjusted).enumerate() {
+        let tests = p.len() - step.min(significant);
+        ratio.p_adjusted = Some(adjusted);
+        ratio.interval = interval(ratio, 1.0 - bounds.alpha / tests as f64);
+        ratio.verdict = verdict(
+            ratio.metric.direction(),
+            ratio.ratio,
+            ratio.interval,
+            ratio.threshold,
+            ratio.margin,
+        );
+    }
+}
+
+fn interval(ratio: &Ratio, level: f64) -> Option<Interval> {
+    let difference = welch::Difference {
+        mean: ratio.ratio.ln(),
+        error: ratio.error?,
+        freedom: ratio.freedom?,
+    };
+    let half = difference.half_width(level);
+    let (low, high) = (
+        (difference.mean - half).exp(),
+        (difference.mean + half).exp(),
+    );
+    (low > 0.0 && high.is_finite()).then_some(Interval { low, high, level })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

@@ -1,0 +1,191 @@
+//! What the looks of a comparison cost and find, by simulation: log-ratios of two things, block by block.
+
+use deadheat_stats::{
+    interval::{moments, t_quantile},
+    sequential::Design,
+    versus::{
+        Bounds, Metric, Subject, Verdict,
+        paired::{PairedCell, Series, at_look},
+    },
+};
+
+/// Simulated comparisons. The sampling error of 5 % in so many is 0.5 %.
+const SESSIONS: u64 = 2_000;
+/// 5 % and three sampling errors.
+const AT_MOST: f64 = 0.05 + 3.0 * 0.0049;
+/// The most blocks of each: seven looks.
+const MOST_BLOCKS: u32 = 40;
+
+/// Random numbers that are the same everywhere (Steele, Lea & Flood, OOPSLA 2014: SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Normal, of mean 0 and standard deviation 1 (Box & Muller 1958).
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// A comparison of B, `ratio` times as fast as A, whose trials scatter by `noise` on a machine that drifts.
+fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {
+    let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
+    (0..MOST_BLOCKS)
+        .map(|block| {
+            let drift = 1.0 + 0.05 * f64::from(block) / f64::from(MOST_BLOCKS);
+            let mut rate = |rate: f64| rate * drift * (noise * random.normal()).exp();
+            (rate(1_000.0), rate(1_000.0 * ratio))
+        })
+        .collect()
+}
+
+fn cell(pairs: &[(f64, f64)]) -> PairedCell {
+    PairedCell {
+        subject: Subject {
+            target: None,
+            workload: "plaintext".to_owned(),
+            point: "c50".to_owned(),
+        },
+        series: vec![Series {
+            metric: Metric::Throughput,
+            pairs: pairs.to_vec(),
+            floor: None,
+        }],
+        notes: Vec::new(),
+    }
+}
+
+fn design() -> Design {
+    let design = Design::within(MOST_BLOCKS, 0.05).unwrap();
+    assert_eq!(design.looks.len(), 7);
+    design
+}
+
+/// The verdict at every look.
+fn verdicts(pairs: &[(f64, f64)]) -> Vec<Verdict> {
+    verdicts_within(pairs, &Bounds::default())
+}
+
+fn verdicts_within(pairs: &[(f64, f64)], bounds: &Bounds) -> Vec<Verdict> {
+    let looks = design().looks;
+    let at = looks.into_iter().map(|look| {
+        let cell = cell(&pairs[..look.blocks as usize]);
+        at_look(&[cell], look, bounds)[0].verdict()
+    });
+    at.collect()
+}
+
+/// The share of the simulated comparisons for which `holds`.
+fn share(ratio: f64, noise: f64, holds: impl Fn(&[(f64, f64)]) -> bool) -> f64 {
+    let found = (0..SESSIONS).filter(|seed| holds(&pairs(*seed, ratio, noise)));
+    found.count() as f64 / SESSIONS as f64
+}
+
+fn different(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Better | Verdict::Worse)
+}
+
+#[test]
+fn identical_things_are_called_different_at_any_look_in_five_percent_at_most() {
+    // So much noise that the practical threshold hides no error.
+    let called = share(1.0, 0.10, |pairs| verdicts(pairs).iter().any(different));
+    assert!(called <= AT_MOST, "{called}");
+}
+
+/// Without the practical threshold, which hides errors where the noise is small: no interval at any look may miss 1.
+#[test]
+fn the_intervals_hold_the_ratio_at_all_looks_together() {
+    let looks = design().looks;
+    let missed = share(1.2, 0.05, |pairs| {
+        looks.iter().any(|look| {
+            let cell = cell(&pairs[..look.blocks as usize]);
+            let found = at_look(&[cell], *look, &Bounds::default());
+            let interval = found[0].ratios[0].interval;
+            interval.is_some_and(|interval| interval.low > 1.2 || interval.high < 1.2)
+        })
+    });
+    assert!(missed <= AT_MOST, "{missed}");
+    // Bonferroni wastes something, but not most of it.
+    assert!(missed >= 0.01, "{missed}");
+}
+
+/// What the design is for: the same looks, each at 5 %, go far beyond.
+#[test]
+fn peeking_at_the_same_looks_calls_identical_things_different_far_more_often() {
+    let looks = design().looks;
+    let called = share(1.0, 0.10, |pairs| {
+        looks.iter().any(|look| {
+            let pairs = &pairs[..look.blocks as usize];
+            let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
+            let moments = moments(&logs).unwrap();
+            moments.mean.abs() > t_quantile(0.975, moments.n - 1) * moments.error
+        })
+    });
+    assert!(called > 0.12, "{called}");
+}
+
+#[test]
+fn a_difference_beyond_the_margin_is_called_a_dead_heat_in_five_percent_at_most() {
+    // Just beyond it, where it is hardest. With a margin of 1 % no difference that counts takes precedence.
+    let cases = [
+        (0.03, 1.0301, 0.02),
+        (0.03, 1.0 / 1.0301, 0.02),
+        (0.01, 1.0101, 0.005),
+        (0.01, 1.0 / 1.0101, 0.005),
+    ];
+    for (margin, ratio, noise) in cases {
+        let bounds = Bounds {
+            margin,
+            ..Bounds::default()
+        };
+        let called = share(ratio, noise, |pairs| {
+            verdicts_within(pairs, &bounds).contains(&Verdict::DeadHeat)
+        });
+        assert!(called <= AT_MOST, "{ratio} under {noise}: {called}");
+    }
+}
+
+#[test]
+fn what_there_is_to_find_is_found() {
+    let faster = share(1.05, 0.02, |pairs| {
+        verdicts(pairs).contains(&Verdict::Better)
+    });
+    assert!(faster >= 0.9, "5 % under 2 % of noise: {faster}");
+    let slower = share(1.0 / 1.05, 0.02, |pairs| {
+        verdicts(pairs).contains(&Verdict::Worse)
+    });
+    assert!(slower >= 0.9, "the same the other way: {slower}");
+    let heat = share(1.0, 0.02, |pairs| {
+        verdicts(pairs).contains(&Verdict::DeadHeat)
+    });
+    assert!(heat >= 0.9, "a dead heat under 2 % of noise: {heat}");
+}
+
+/// Several cells share the error: any of ten identical ones is called different in 5 % at most.
+#[test]
+fn cells_share_the_error() {
+    let looks = design().looks;
+    let called = (0..SESSIONS / 4).filter(|session| {
+        let cells: Vec<Vec<(f64, f64)>> = (0..10)
+            .map(|cell| pairs(session * 10 + cell, 1.0, 0.1))
+            .collect();
+        looks.iter().any(|look| {
+            let cells: Vec<PairedCell> = cells
+                .iter()
+                .map(|pairs| cell(&pairs[..look.blocks as usize]))
+                .collect();
+            let found = at_look(&cells, *look, &Bounds::default());
+            found.iter().any(|cell| different(&cell.verdict()))
+        })
+    });
+    let called = called.count() as f64 / (SESSIONS / 4) as f64;
+    assert!(called <= 0.05 + 3.0 * 0.0098, "{called}");
+}
