@@ -88,7 +88,9 @@ impl Page {
     fn wrapped_at(&mut self, style: Style, mark: &str, text: &str, depth: usize) {
         let first = format!("{}{mark}", " ".repeat(depth));
         let rest = " ".repeat(depth + display_width(mark));
+        // The other algorithm lets a line pass the width by a little rather than leave one short.
         let options = textwrap::Options::new(self.width)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
             .word_splitter(textwrap::WordSplitter::NoHyphenation)
             .initial_indent(&first)
             .subsequent_indent(&rest);
