@@ -214,7 +214,7 @@ fn common(group: &Group, view: &GroupView) -> LatencyTable {
     };
     let cells = group.cells.iter().filter_map(|cell| {
         let lead = group::rank(group, cell);
-        row(group, cell, lead)
+        row(cell, lead)
     });
     LatencyTable {
         title: format!("At {rate}"),
@@ -242,7 +242,7 @@ fn shares(own: &[&Group], closed: Option<&Group>) -> Option<LatencyTable> {
         for group in own {
             let cell = group.cells.iter().find(|cell| cell.target == *target);
             let lead = words::rate(&group.point);
-            rows.extend(cell.and_then(|cell| row(group, cell, lead)));
+            rows.extend(cell.and_then(|cell| row(cell, lead)));
         }
     }
     let noise = own.iter().find_map(|group| super::controls::noise(group));
@@ -262,7 +262,7 @@ fn offered(cell: &CellAnalysis) -> Option<f64> {
     estimates.open.as_ref()?.offered_per_second
 }
 
-fn row(group: &Group, cell: &CellAnalysis, lead: String) -> Option<LatencyRow> {
+fn row(cell: &CellAnalysis, lead: String) -> Option<LatencyRow> {
     let estimates = cell.estimates.as_ref()?;
     let open = estimates.open.as_ref()?;
     let trials = counted(cell.trials.len(), "trial");
