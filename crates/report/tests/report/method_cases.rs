@@ -134,7 +134,7 @@ fn void(
     let good = record.trials[first].clone();
     disturb(&mut record.trials[first], 0);
     let end = record.trials.iter().rposition(|trial| trial.block == block);
-    let mut end = end.unwrap() + 1;
+    let end = end.unwrap();
     for attempt in 1..=times {
         let mut again = TrialRecord {
             attempt,
@@ -143,8 +143,7 @@ fn void(
         if attempt < times || !ends_well {
             disturb(&mut again, attempt);
         }
-        record.trials.insert(end, again);
-        end += 1;
+        record.trials.insert(end + attempt as usize, again);
     }
 }
 
