@@ -23,7 +23,11 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
         Some(EndReason::Budget) => {
             alerts.push("The session ended because its budget was used up.".to_owned())
         }
-        Some(EndReason::Interrupted) => alerts.push("The session was interrupted.".to_owned()),
+        Some(EndReason::Interrupted) => alerts.push(
+            "The session was interrupted. Whoever ends a session because of what it has found so far finds differences \
+             that are none: the levels of error hold for an end that looks at no result."
+                .to_owned(),
+        ),
         None => alerts.push("The session was killed: its end is not recorded.".to_owned()),
     }
     alerts.extend(resumed::sentence(record));

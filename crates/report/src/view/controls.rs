@@ -79,7 +79,7 @@ pub fn noise(group: &Group) -> Option<String> {
             "{against}: they differ although they are the same program, so that the session's order or its machine favours \
              one of two equals. Differences here are in doubt, and those below {least} count as none."
         ),
-        false => format!("{against}: differences below {least} are noise here."),
+        false => format!("{against}: no difference below {least} is called one here."),
     })
 }
 

@@ -274,7 +274,7 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
         title: title(&group.workload, &group.point),
         description: clean(workload.map_or("", |workload| &workload.description)),
         summary: sentences::summary(analysis, group),
-        dead_heats: sentences::dead_heats(group),
+        dead_heats: sentences::dead_heats(analysis, group),
         ceiling: controls::ceiling(group),
         noise: controls::noise(group),
         not_measured: sentences::not_measured(record, group),

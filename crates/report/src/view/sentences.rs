@@ -192,8 +192,9 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
             )
         }
         (_, Some(heat)) => format!(
-            "{indicative}{} are in a dead heat{}, the {highest} being {rate}{}.",
+            "{indicative}{} {}{}, the {highest} being {rate}{}.",
             some(&names),
+            in_a_dead_heat(analysis),
             if leaders.len() < comparable.len() {
                 " for the first place"
             } else {
@@ -266,8 +267,17 @@ fn throughput(cell: &CellAnalysis) -> String {
     )
 }
 
+/// What is said of stacks of which no two differ: only with enough blocks for evidence it is a dead heat, because a few
+/// blocks find nothing where there is much.
+fn in_a_dead_heat(analysis: &Analysis) -> &'static str {
+    match analysis.blocks.indicative {
+        true => "could not be told apart",
+        false => "are in a dead heat",
+    }
+}
+
 /// Every dead heat but the one for the first place, which the summary names.
-pub fn dead_heats(group: &Group) -> Vec<String> {
+pub fn dead_heats(analysis: &Analysis, group: &Group) -> Vec<String> {
     let others = group
         .dead_heats
         .iter()
@@ -279,8 +289,9 @@ pub fn dead_heats(group: &Group) -> Vec<String> {
             .map(|target| clean(&target.to_string()))
             .collect();
         format!(
-            "{} are in a dead heat (rank {}{}).",
+            "{} {} (rank {}{}).",
             list(&names),
+            in_a_dead_heat(analysis),
             heat.rank,
             open(heat)
         )
