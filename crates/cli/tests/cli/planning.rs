@@ -81,7 +81,7 @@ fn what_is_offered_is_what_the_budget_buys() {
             "7 blocks → 91 trials",
             "7 blocks of 3 s: the longest measurement with which seven blocks fit 8m",
             "latency open loops at 50, 70, 90 % of each stack's own capacity, and all at 70 % of the slowest one's",
-            "more --budget 12m: 7 blocks of 5 s",
+            "more --budget 11m: 7 blocks of 5 s",
         ],
     );
     plan(
