@@ -353,8 +353,15 @@ fn notes(cells: &[Compared]) -> Vec<String> {
                 words::percent(floor)
             ))
         });
+        let drifts = cell.ratios.iter().filter_map(|ratio| {
+            let drift = ratio.drift.filter(|drift| *drift >= ratio.threshold)?;
+            Some(format!(
+                "{load}: the null server, the same program in both sessions, differed by {}: B differs only by more",
+                words::percent(drift)
+            ))
+        });
         let own = cell.notes.iter().map(|note| format!("{load}: {note}"));
-        for note in floors.chain(own).map(|note| clean(&note)) {
+        for note in floors.chain(drifts).chain(own).map(|note| clean(&note)) {
             if !notes.contains(&note) {
                 notes.push(note);
             }
