@@ -49,8 +49,15 @@ pub(super) fn measure(
         [] => vec![WORKLOAD.to_owned()],
         named => named.to_vec(),
     };
+    // Before there is anything that a signal could leave behind.
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     // Until the end: with them go the folders of the revisions.
     let sides = Sides::find(&catalogue, [a, b], &run::supervision()?)?;
+    if interrupted.load(Ordering::SeqCst) {
+        return Err(Failure::nothing(
+            "interrupted before anything was measured; there are no records",
+        ));
+    }
     let selection = select::select(&catalogue, &[], &workloads, false)?;
     let measure = &args.measure;
     let mut options = SessionOptions {
@@ -93,7 +100,6 @@ pub(super) fn measure(
     if measure.dry_run {
         return Ok(None);
     }
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     options.findings = doctor::before_a_run(&options);
     let mut watch = Watch {
         a: sides.a.target(),
@@ -246,7 +252,11 @@ fn versus(record: &SessionRecord, sides: &Sides, watch: &Watch<'_>, folder: &Pat
         not_compared: judged.not_compared,
         conditions: conditions(header, &run::shown(folder)),
         differences: differences(sides, a, b),
-        warnings: sides.alike().into_iter().collect(),
+        warnings: sides
+            .alike()
+            .into_iter()
+            .chain(stacks::biased(record))
+            .collect(),
     }
 }
 
