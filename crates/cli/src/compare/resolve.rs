@@ -170,10 +170,7 @@ fn operand(text: &str) -> Result<Operand, String> {
             .iter()
             .any(|known| one.eq_ignore_ascii_case(known))
     }) {
-        let url = Url::parse(text);
-        return url.map(Operand::Url).map_err(|error| {
-            format!("{text} is no URL: {error}; write it like http://127.0.0.1:8080/")
-        });
+        return url(text).map(Operand::Url);
     }
     if let Some(command) = text.strip_prefix("cmd:") {
         return match command.trim() {
@@ -201,6 +198,24 @@ fn operand(text: &str) -> Result<Operand, String> {
         target: name.parse().unwrap_or_else(|never| match never {}),
         revision,
     }))
+}
+
+fn url(text: &str) -> Result<Url, String> {
+    // What is no URL may hold a password all the same.
+    let shown = if text.contains('@') {
+        &without_password(text)
+    } else {
+        text
+    };
+    let url = Url::parse(text).map_err(|error| {
+        format!("{shown} is no URL: {error}; write it like http://127.0.0.1:8080/")
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(format!(
+            "{shown} has a user in it, and compare sends none; compare servers that ask for none"
+        ));
+    }
+    Ok(url)
 }
 
 /// Nothing behind the @ is what git means by a lone @.
@@ -299,6 +314,16 @@ mod tests {
             Ok(Operand::Url(_))
         ));
         assert!(matches!(operand("HTTP://localhost/x"), Ok(Operand::Url(_))));
+        for (wrong, said) in [
+            ("http://me:s3cret@h/", "a user"),
+            ("http://me:s3cret@h:x/", "no URL"),
+        ] {
+            let error = operand(wrong).unwrap_err();
+            assert!(
+                error.contains(said) && !error.contains("s3cret") && !error.contains("--user"),
+                "{error}"
+            );
+        }
         let command = Operand::Command("./a --port $PORT".to_owned());
         assert_eq!(operand("cmd:./a --port $PORT"), Ok(command));
         for wrong in [

@@ -433,6 +433,24 @@ fn stacks_are_the_contenders_of_a_session() {
 }
 
 #[test]
+fn a_plan_is_as_asked_for_where_somebody_asked() {
+    let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
+    let told = |options: &str| {
+        let ended = root
+            .deadheat(&format!("compare fake-one fake-two --dry-run {options}"))
+            .exits(0);
+        flat(&ended.stderr)
+    };
+    let usual = told("");
+    assert!(
+        usual.contains("Plan") && !usual.contains("as asked for"),
+        "{usual}"
+    );
+    let asked = told("--blocks 7 --measure 1s");
+    assert!(asked.contains("as asked for"), "{asked}");
+}
+
+#[test]
 fn one_stack_twice_has_two_names() {
     let root = Root::with(&[Fake::good("fake-one")]);
     root.deadheat(&format!("compare fake-one fake-one --blocks 2 {OF_STACKS}"))

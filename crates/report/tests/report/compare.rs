@@ -94,7 +94,7 @@ fn text_keeps_its_width_and_its_words() {
         "looked at after 5, 7, 10 and 14 blocks, as declared beforehand",
         "The figures are of the look after 10 blocks, which spends",
         "split over 2 cells",
-        "It ended because every cell had its verdict.",
+        "It ended because every cell had its verdict, or could not get one.",
         "the A/A floor of throughput is 1.2 %",
         "(seed 7)",
     ];
