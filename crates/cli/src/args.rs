@@ -116,7 +116,8 @@ pub(crate) struct RunArgs {
     /// trial's requests may take [default there: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) measure: Option<Duration>,
-    /// So long a warm-up per trial [default: 1s; 2s for runtimes that compile while they run]
+    /// So long a warm-up per trial [default: 1s; for runtimes that compile while they run 2s, with --publish
+    /// 10s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) warm_up: Option<Duration>,
     /// Response times at rates below capacity: open loops at shares of each stack's own, and at a rate common to all

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{
     ReportError, View,
-    view::{Loss, PublishedView},
+    view::{Fact, Loss, PublishedView},
 };
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
@@ -23,8 +23,10 @@ struct Report<'a> {
     ended: Option<EndReason>,
     #[serde(skip_serializing_if = "<[Resumption]>::is_empty")]
     resumed: &'a [Resumption],
+    headline: &'a str,
     alerts: &'a [String],
     does_not_show: &'a [String],
+    provenance: &'a [Fact],
     outcomes: Vec<Outcome<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<&'a PublishedView>,
@@ -35,30 +37,38 @@ struct Report<'a> {
 struct Outcome<'a> {
     workload: &'a str,
     point: &'a str,
+    title: &'a str,
     summary: &'a str,
     dead_heats: &'a [String],
     losses: &'a [Loss],
+    ceiling: Option<&'a str>,
+    noise: Option<&'a str>,
 }
 
 /// The session's header and its analysis with every trial, as JSON over several lines that end with a newline.
 pub fn json(record: &SessionRecord, analysis: &Analysis) -> Result<String, ReportError> {
     let view = View::new(record, analysis);
-    let groups = analysis.groups.iter().zip(&view.groups);
+    let groups = analysis.groups.iter().zip(view.groups());
     let report = Report {
         schema: SCHEMA,
         format: "deadheat-report",
         header: &record.header,
         ended: record.end,
         resumed: &record.resumed,
+        headline: &view.headline,
         alerts: &view.alerts,
         does_not_show: &view.caveats,
+        provenance: &view.provenance,
         outcomes: groups
             .map(|(group, view)| Outcome {
                 workload: &group.workload,
                 point: &group.point.id,
+                title: &view.title,
                 summary: &view.summary,
                 dead_heats: &view.dead_heats,
                 losses: &view.losses,
+                ceiling: view.ceiling.as_deref(),
+                noise: view.noise.as_deref(),
             })
             .collect(),
         published: view.published.as_ref(),

@@ -1,9 +1,11 @@
 //! The report as Markdown, in the manner of the published comparisons: a summary, resource use, then everything raw.
 
 use crate::view::{
-    CellDetail, GroupView, Loss, PublishedTableView, PublishedView, Row, RowState, TrialDetail,
-    View,
+    CellDetail, GroupView, Loss, PublishedTableView, PublishedView, Row, RowState, Section,
+    TrialDetail, View,
 };
+
+mod latency;
 
 /// The whole report as Markdown.
 pub fn markdown(view: &View) -> String {
@@ -15,16 +17,19 @@ pub fn markdown(view: &View) -> String {
     if let Some(published) = &view.published {
         page.published(published);
     }
-    for group in &view.groups {
-        page.summary(group);
+    for section in &view.sections {
+        match section {
+            Section::Capacity(group) => page.summary(group),
+            Section::Latency(latency) => page.latency(latency),
+        }
     }
     page.heading(2, "What this session does not show");
     page.bullets(&view.caveats, "", "");
     page.provenance(view);
-    if !view.groups.is_empty() {
+    if !view.sections.is_empty() {
         page.heading(2, "Raw results");
     }
-    for group in &view.groups {
+    for group in view.groups() {
         page.raw(group);
     }
     page.0
@@ -119,6 +124,9 @@ impl Page {
         let lines: Vec<String> = group.rows.iter().map(performance).collect();
         self.paragraph(&lines.join("\n"));
         self.bullets(&group.dead_heats, "", "");
+        for sentence in group.ceiling.iter().chain(&group.noise) {
+            self.paragraph(&escape(sentence));
+        }
         self.paragraph(&escape(&format!(
             "{} The percentiles are of the {}.",
             group.intervals, group.latency_name
@@ -209,13 +217,8 @@ impl Page {
             return;
         }
         self.heading(3, &format!("Differences ({})", group.title));
-        let head = [
-            "throughput of",
-            "ratio",
-            "95 % interval",
-            "p (Holm)",
-            "verdict",
-        ];
+        let metric = format!("{} of", group.metric);
+        let head = [&metric, "ratio", "95 % interval", "p (Holm)", "verdict"];
         self.table(&head, &rows);
         if group.pairs.len() > rows.len() {
             self.paragraph(&format!(
@@ -281,7 +284,7 @@ impl Page {
     fn cell(&mut self, group: &GroupView, cell: &CellDetail) {
         self.heading(4, &format!("{} ({})", cell.target, group.title));
         if cell.trials.is_empty() {
-            self.paragraph("No trial that counts.");
+            self.paragraph("No trial.");
         }
         for trial in &cell.trials {
             self.paragraph(&format!(

@@ -5,9 +5,15 @@ use std::borrow::Cow;
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 
-use crate::view::{GroupView, Loss, Row, RowState, View};
+use crate::view::{GroupView, Loss, Row, Section, View};
 
+mod latency;
 mod published;
+mod table;
+
+use table::Line;
+
+const HEAD: [&str; 6] = ["requests/s", "± %", "CPU/req", "peak PSS", "p50", "p99"];
 
 /// A narrower terminal gets this: the table's figures need 52 columns beside the names.
 const LEAST_WIDTH: usize = 72;
@@ -41,8 +47,11 @@ pub fn text(view: &View, width: usize, colour: bool) -> String {
         page.section("Not measured");
         view.losses.iter().for_each(|loss| page.loss(loss));
     }
-    for group in &view.groups {
-        page.group(group);
+    for section in &view.sections {
+        match section {
+            Section::Capacity(group) => page.group(group),
+            Section::Latency(latency) => latency::section(&mut page, latency),
+        }
     }
     if let Some(published) = &view.published {
         published::section(&mut page, published);
@@ -79,7 +88,9 @@ impl Page {
     fn wrapped_at(&mut self, style: Style, mark: &str, text: &str, depth: usize) {
         let first = format!("{}{mark}", " ".repeat(depth));
         let rest = " ".repeat(depth + display_width(mark));
+        // The other algorithm lets a line pass the width by a little rather than leave one short.
         let options = textwrap::Options::new(self.width)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
             .word_splitter(textwrap::WordSplitter::NoHyphenation)
             .initial_indent(&first)
             .subsequent_indent(&rest);
@@ -135,7 +146,8 @@ impl Page {
         self.section(&group.title);
         self.wrapped(Style::new(), "", &group.summary);
         if !group.rows.is_empty() {
-            self.table(&group.rows);
+            let lines: Vec<Line<6>> = group.rows.iter().map(line).collect();
+            self.table("", "#", &HEAD, &lines);
         }
         for sentence in &group.dead_heats {
             self.wrapped(Style::new(), "= ", sentence);
@@ -143,6 +155,9 @@ impl Page {
         for row in group.rows.iter().filter(|row| !row.notes.is_empty()) {
             let sentence = format!("{}: {}", row.target, row.notes.join("; "));
             self.wrapped(WARN, "! ", &sentence);
+        }
+        for sentence in group.ceiling.iter().chain(&group.noise) {
+            self.wrapped(Style::new(), "", sentence);
         }
         group.losses.iter().for_each(|loss| self.loss(loss));
         if let Some(sentence) = &group.not_measured {
@@ -168,68 +183,10 @@ impl Page {
             }
         }
     }
-
-    fn table(&mut self, rows: &[Row]) {
-        const HEAD: [&str; 6] = ["requests/s", "± %", "CPU/req", "peak PSS", "p50", "p99"];
-        let figures: Vec<[String; 6]> = rows.iter().map(figures).collect();
-        let widths: [usize; 6] = std::array::from_fn(|column| {
-            let cells = figures.iter().map(|row| display_width(&row[column]));
-            cells
-                .chain([display_width(HEAD[column])])
-                .max()
-                .unwrap_or(0)
-        });
-        let rank_width = rows
-            .iter()
-            .map(|row| display_width(&row.rank))
-            .max()
-            .unwrap_or(0)
-            .max(1);
-        let right = widths.iter().map(|width| width + 2).sum::<usize>();
-        let longest = rows
-            .iter()
-            .map(|row| display_width(&row.target))
-            .max()
-            .unwrap_or(0);
-        let room = self.width.saturating_sub(right + rank_width + 2);
-        let name_width = longest.min(room).max("stack".len());
-        let line = |rank: &str, name: &str, cells: &[String; 6]| {
-            let mut line = format!("{}  {}", left(rank, rank_width), left(name, name_width));
-            for (cell, width) in cells.iter().zip(widths) {
-                line += &format!("  {}{cell}", " ".repeat(width - display_width(cell)));
-            }
-            line
-        };
-        self.text.push('\n');
-        self.line(DIM, &line("#", "stack", &HEAD.map(str::to_owned)));
-        for (row, cells) in rows.iter().zip(&figures) {
-            let style = match row.state {
-                RowState::Ranked if row.rank.trim_end_matches('=') == "1" => BOLD,
-                RowState::Ranked | RowState::Unranked => Style::new(),
-                RowState::LowerBound => WARN,
-            };
-            if display_width(&row.target) <= name_width {
-                self.line(style, &line(&row.rank, &row.target, cells));
-            } else {
-                // A name is never cut: two variants may differ in their last letters only.
-                let mark = format!("{}  ", left(&row.rank, rank_width));
-                self.wrapped(style, &mark, &row.target);
-                self.line(style, &line("", "", cells));
-            }
-        }
-        self.text.push('\n');
-    }
 }
 
-fn left(text: &str, width: usize) -> String {
-    format!(
-        "{text}{}",
-        " ".repeat(width.saturating_sub(display_width(text)))
-    )
-}
-
-fn figures(row: &Row) -> [String; 6] {
-    [
+fn line(row: &Row) -> Line<'_, 6> {
+    let cells = [
         row.throughput.clone(),
         row.spread.as_ref().map_or(String::new(), |spread| {
             spread.trim_matches(['±', '%', ' ']).to_owned()
@@ -238,5 +195,11 @@ fn figures(row: &Row) -> [String; 6] {
         row.pss_peak.clone(),
         row.p50.value.clone(),
         row.p99.value.clone(),
-    ]
+    ];
+    Line {
+        lead: &row.rank,
+        name: &row.target,
+        style: table::style(row.state, &row.rank),
+        cells,
+    }
 }

@@ -60,7 +60,7 @@ fn the_plan_says_what_it_chose_why_and_what_longer_budgets_buy() {
             "blocks 3 blocks of 1 s: the most blocks that fit 40s. Indicative",
             "latency not measured: no room for it in 40s with seven blocks",
             "--budget 1m20s: 7 blocks of 1 s: evidence rather than indication",
-            "--budget 4m20s: 7 blocks of 1 s, with latency at 50, 70, 90 % of capacity and at a common rate",
+            "--budget 8m: 7 blocks of 3 s, with latency at 50, 70, 90 % of capacity and at a common rate",
         ],
     );
 }
@@ -76,12 +76,12 @@ fn what_is_offered_is_what_the_budget_buys() {
     assert!(!evidence.stderr.contains("ndicati"), "{evidence}");
     plan(
         &root,
-        "--budget 4m20s",
+        "--budget 8m",
         &[
             "7 blocks → 91 trials",
-            "7 blocks of 1 s: the longest measurement with which seven blocks fit 4m20s",
+            "7 blocks of 3 s: the longest measurement with which seven blocks fit 8m",
             "latency open loops at 50, 70, 90 % of each stack's own capacity, and all at 70 % of the slowest one's",
-            "more --budget 6m: 7 blocks of 2 s",
+            "more --budget 11m: 7 blocks of 5 s",
         ],
     );
     plan(

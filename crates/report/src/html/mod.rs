@@ -1,5 +1,6 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+mod latency_plots;
 mod plots;
 pub(crate) mod plotting;
 
@@ -19,9 +20,9 @@ pub fn html(view: &View) -> Result<String, ReportError> {
 /// The page with another script in the place of plotly's (tests leave its megabytes out).
 pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
     let plots = view
-        .groups
+        .sections
         .iter()
-        .map(plots::of_group)
+        .map(plots::of_section)
         .collect::<Result<Vec<_>, _>>()?;
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()

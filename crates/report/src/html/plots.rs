@@ -1,8 +1,10 @@
 //! The plots of a load point: dots with intervals, never bare bars. Each plot's figures stand in a table, too.
 
+use std::borrow::Cow;
+
 use plotly::{
     Layout, Plot, Scatter,
-    common::{Anchor, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
+    common::{Anchor, DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
     layout::{Annotation, Axis, AxisRange, HoverMode, Margin, RangeMode},
 };
 use serde::Serialize;
@@ -13,7 +15,7 @@ use super::plotting::{
 use crate::{
     ReportError,
     figure::{bytes, figure, seconds},
-    view::{Dot, GroupView, PlotCell},
+    view::{Dot, GroupView, PlotCell, Section},
 };
 
 /// The height of one stack's row: its name stands above its dots, so that a long name takes no width.
@@ -26,7 +28,7 @@ const MOST_TICKS: usize = 7;
 /// A plot for the template.
 #[derive(Serialize)]
 pub struct PlotView {
-    title: &'static str,
+    title: String,
     label: String,
     height: usize,
     legend: Vec<Series>,
@@ -35,9 +37,9 @@ pub struct PlotView {
 }
 
 /// One series of a plot. The page writes the legend, because plotly's takes its height from the rows.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Serialize)]
 struct Series {
-    name: &'static str,
+    name: Cow<'static, str>,
     glyph: char,
     colour: &'static str,
     #[serde(skip)]
@@ -53,6 +55,7 @@ enum Symbol {
     Up,
     Right,
     Tick,
+    Line,
 }
 
 impl Symbol {
@@ -65,6 +68,7 @@ impl Symbol {
             Symbol::Up => '▲',
             Symbol::Right => '▶',
             Symbol::Tick => '|',
+            Symbol::Line => '┆',
         }
     }
 
@@ -76,14 +80,14 @@ impl Symbol {
             Symbol::Square => MarkerSymbol::Square,
             Symbol::Up => MarkerSymbol::TriangleUp,
             Symbol::Right => MarkerSymbol::TriangleRight,
-            Symbol::Tick => MarkerSymbol::LineNSOpen,
+            Symbol::Tick | Symbol::Line => MarkerSymbol::LineNSOpen,
         }
     }
 }
 
 const fn series(name: &'static str, symbol: Symbol, colour: &'static str) -> Series {
     Series {
-        name,
+        name: Cow::Borrowed(name),
         glyph: symbol.glyph(),
         colour,
         symbol,
@@ -93,6 +97,9 @@ const fn series(name: &'static str, symbol: Symbol, colour: &'static str) -> Ser
 const TRIAL: Series = series("each trial", Symbol::Tick, GREY);
 const MEDIAN: Series = series("median with its interval", Symbol::Circle, BLUE);
 const LOWER_BOUND: Series = series("lower bound (generator-limited)", Symbol::Right, ORANGE);
+const CEILING: Series = series("ceiling (null server)", Symbol::Line, PURPLE);
+/// The ceiling stands in the plot if it is no more than so many times the highest throughput.
+const CEILING_SHOWN: f64 = 3.0;
 const PERCENTILES: [(f64, Series); 4] = [
     (50.0, series("p50", Symbol::Circle, BLUE)),
     (90.0, series("p90", Symbol::Diamond, GREY)),
@@ -105,42 +112,51 @@ const MEMORY: [Series; 3] = [
     series("peak", Symbol::Square, ORANGE),
 ];
 
-/// A plot under construction with its legend.
-struct Drawing {
+/// A plot under construction with its title, its rows and its legend.
+pub(super) struct Drawing {
+    title: String,
+    names: Vec<String>,
     plot: Plot,
     legend: Vec<Series>,
 }
 
-/// The plots of a load point; none when there is nothing to show.
-pub fn of_group(group: &GroupView) -> Result<Vec<PlotView>, ReportError> {
-    let cells = &group.plot[..];
-    if cells.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut plots = vec![("Throughput, requests per second", throughput(cells))];
-    if cells.iter().any(|cell| !cell.service_time.is_empty()) {
-        plots.push((
-            "Service time, closed loop (logarithmic scale)",
-            service_time(cells),
-        ));
-    }
-    if cells.iter().any(|cell| cell.cpu.is_some()) {
-        plots.push(("CPU time per request", cpu(cells)));
-    }
-    plots.push(("Memory (PSS), MiB", memory(cells)));
-    let view = |(title, drawing): (&'static str, Drawing)| {
+/// The plots of a section; none when there is nothing to show.
+pub fn of_section(section: &Section) -> Result<Vec<PlotView>, ReportError> {
+    let drawings = match section {
+        Section::Capacity(group) => of_group(group),
+        Section::Latency(latency) => super::latency_plots::of_latency(latency),
+    };
+    let view = |drawing: Drawing| {
         Ok(PlotView {
-            title,
             label: format!(
-                "{title}, {}: a dot plot. Its figures are in the tables.",
-                group.title
+                "{}, {}: a dot plot. Its figures are in the tables.",
+                drawing.title,
+                section.title()
             ),
-            height: height(cells.len()),
+            title: drawing.title,
+            height: height(drawing.names.len()),
             legend: drawing.legend,
             json: in_script(&serde_json::to_string(&drawing.plot)?),
         })
     };
-    plots.into_iter().map(view).collect()
+    drawings.into_iter().map(view).collect()
+}
+
+fn of_group(group: &GroupView) -> Vec<Drawing> {
+    let cells = &group.plot[..];
+    if cells.is_empty() {
+        return Vec::new();
+    }
+    let mut plots = vec![throughput(cells, group.ceiling_dot)];
+    if cells.iter().any(|cell| !cell.times.is_empty()) {
+        let title = "Service time, closed loop (logarithmic scale)";
+        plots.push(percentiles(title.to_owned(), cells));
+    }
+    if cells.iter().any(|cell| cell.cpu.is_some()) {
+        plots.push(cpu(cells));
+    }
+    plots.push(memory(cells));
+    plots
 }
 
 const fn height(rows: usize) -> usize {
@@ -154,9 +170,22 @@ fn label(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-fn throughput(cells: &[PlotCell]) -> Drawing {
+fn names(cells: &[PlotCell]) -> Vec<String> {
+    cells.iter().map(|cell| cell.target.clone()).collect()
+}
+
+fn throughput(cells: &[PlotCell], ceiling: Option<Dot>) -> Drawing {
+    let most = cells.iter().map(|cell| cell.throughput.value);
+    let most = most.fold(0.0, f64::max);
+    let ceiling = ceiling.map(|dot| (dot, dot.value <= CEILING_SHOWN * most));
     let axis = Axis::new().range_mode(RangeMode::ToZero).tick_format("~s");
-    let mut drawing = Drawing::new(cells, axis);
+    let axis = match ceiling {
+        // plotly leaves no room beside a line, and all else is to the left of it, or nearly.
+        Some((dot, true)) => axis.range(AxisRange::new(0.0, 1.06 * dot.value.max(most))),
+        _ => axis,
+    };
+    let title = "Throughput, requests per second";
+    let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
     let trials = cells.iter().enumerate();
     let trials =
         trials.flat_map(|(row, cell)| cell.trials.iter().map(move |rate| (*rate, place(row))));
@@ -174,25 +203,50 @@ fn throughput(cells: &[PlotCell]) -> Drawing {
             .iter()
             .map(|cell| Some(cell.throughput).filter(|_| cell.lower_bound == lower_bound));
         let text = |value: f64| format!("{more}{} requests/s", figure(value));
-        drawing.add(series, cells, dots, text);
+        drawing.add(&series, dots, text);
     }
     drawing.legend.push(TRIAL);
+    if let Some((ceiling, is_shown)) = ceiling {
+        drawing.ceiling(ceiling, is_shown);
+    }
     drawing
 }
 
-fn service_time(cells: &[PlotCell]) -> Drawing {
-    let dots = cells.iter().flat_map(|cell| &cell.service_time);
+/// Percentiles of a time.
+pub(super) fn percentiles(title: String, cells: &[PlotCell]) -> Drawing {
+    let dots = cells.iter().flat_map(|cell| &cell.times);
     let values: Vec<f64> = dots.map(|(_, dot)| dot.value).collect();
     let axis = latency_axis(values.iter().copied(), MOST_TICKS);
-    let mut drawing = Drawing::new(cells, axis);
+    let mut drawing = Drawing::new(title, names(cells), axis);
     for (percent, series) in PERCENTILES {
         let dots = cells.iter().map(|cell| {
-            let mut all = cell.service_time.iter();
+            let mut all = cell.times.iter();
             all.find(|(other, _)| *other == percent)
                 .map(|(_, dot)| *dot)
         });
         let text = |value: f64| format!("{} {}", series.name, seconds(value));
-        drawing.add(series, cells, dots, text);
+        drawing.add(&series, dots, text);
+    }
+    drawing
+}
+
+/// One time of each stack at several rates.
+pub(super) fn at_rates(
+    title: String,
+    names: Vec<String>,
+    rates: &[(String, Vec<Option<Dot>>)],
+) -> Drawing {
+    let dots = rates.iter().flat_map(|(_, dots)| dots.iter().flatten());
+    let values: Vec<f64> = dots.map(|dot| dot.value).collect();
+    let axis = latency_axis(values.iter().copied(), MOST_TICKS);
+    let mut drawing = Drawing::new(title, names, axis);
+    for ((rate, dots), (_, look)) in rates.iter().zip(PERCENTILES.iter().cycle()) {
+        let series = Series {
+            name: rate.clone().into(),
+            ..look.clone()
+        };
+        let text = |value: f64| format!("{rate}: {}", seconds(value));
+        drawing.add(&series, dots.iter().copied(), text);
     }
     drawing
 }
@@ -202,18 +256,21 @@ fn cpu(cells: &[PlotCell]) -> Drawing {
         .range_mode(RangeMode::ToZero)
         .tick_format("~s")
         .tick_suffix("s");
-    let mut drawing = Drawing::new(cells, axis);
+    let title = "CPU time per request";
+    let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
     let dots = cells
         .iter()
         .map(|cell| cell.cpu.map(|cpu| cpu.scaled(1e-6)));
     let text = |value: f64| format!("{} of CPU per request", seconds(value));
-    drawing.add(MEDIAN, cells, dots, text);
+    drawing.add(&MEDIAN, dots, text);
     drawing
 }
 
 fn memory(cells: &[PlotCell]) -> Drawing {
     const MIB: f64 = 1_048_576.0;
-    let mut drawing = Drawing::new(cells, Axis::new().range_mode(RangeMode::ToZero));
+    let title = "Memory (PSS), MiB";
+    let axis = Axis::new().range_mode(RangeMode::ToZero);
+    let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
     for (row, cell) in cells.iter().enumerate() {
         let least = cell.pss.iter().copied().fold(f64::MAX, f64::min);
         let most = cell.pss.iter().copied().fold(0.0, f64::max);
@@ -230,30 +287,55 @@ fn memory(cells: &[PlotCell]) -> Drawing {
             Some(Dot { value, ends: None })
         });
         let text = |mib: f64| format!("{} {}", series.name, bytes(mib * MIB));
-        drawing.add(series, cells, dots, text);
+        drawing.add(&series, dots, text);
     }
     drawing
 }
 
 impl Drawing {
-    fn new(cells: &[PlotCell], x_axis: Axis) -> Self {
+    fn new(title: String, names: Vec<String>, x_axis: Axis) -> Self {
         Self {
-            plot: frame(cells, x_axis),
+            plot: frame(&names, x_axis),
+            title,
+            names,
             legend: Vec::new(),
         }
+    }
+
+    /// A line at what the null server reached, and its figure in the legend; the figure alone where the line would press
+    /// the stacks together.
+    fn ceiling(&mut self, ceiling: Dot, is_shown: bool) {
+        let beyond = if is_shown { "" } else { ", beyond the axis" };
+        let name = format!(
+            "ceiling (null server), {} requests/s{beyond}",
+            figure(ceiling.value)
+        );
+        if is_shown {
+            let ends = [0.8, place(self.names.len()) + 0.5];
+            let line = Line::new().color(CEILING.colour).width(1.5);
+            self.plot.add_trace(
+                Scatter::new(vec![ceiling.value; 2], ends.to_vec())
+                    .mode(Mode::Lines)
+                    .hover_info(HoverInfo::Skip)
+                    .line(line.dash(DashType::Dash)),
+            );
+        }
+        self.legend.push(Series {
+            name: name.into(),
+            ..CEILING
+        });
     }
 
     /// Adds one series: for each stack a dot with its interval, or nothing.
     fn add(
         &mut self,
-        series: Series,
-        cells: &[PlotCell],
+        series: &Series,
         dots: impl Iterator<Item = Option<Dot>>,
         text: impl Fn(f64) -> String,
     ) {
         let (mut x, mut y, mut hover, mut above, mut below) =
             (vec![], vec![], vec![], vec![], vec![]);
-        for (row, (cell, dot)) in cells.iter().zip(dots).enumerate() {
+        for (row, (name, dot)) in self.names.iter().zip(dots).enumerate() {
             let Some(dot) = dot else { continue };
             let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
             let interval = dot
@@ -264,8 +346,7 @@ impl Drawing {
             above.push(high - dot.value);
             below.push(dot.value - low);
             let line = format!(
-                "{}: {}{}",
-                cell.target,
+                "{name}: {}{}",
                 text(dot.value),
                 interval.unwrap_or_default()
             );
@@ -287,7 +368,7 @@ impl Drawing {
             .size(9)
             .color(series.colour);
         let trace = Scatter::new(x, y)
-            .name(series.name)
+            .name(&*series.name)
             .mode(Mode::Markers)
             .hover_info(HoverInfo::Text)
             .hover_text_array(hover)
@@ -297,7 +378,7 @@ impl Drawing {
         } else {
             trace
         });
-        self.legend.push(series);
+        self.legend.push(series.clone());
     }
 }
 
@@ -307,11 +388,11 @@ fn place(row: usize) -> f64 {
 }
 
 /// An empty plot with a row for each stack. Text and grid take their colours from the page's style.
-fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
-    let rows: Vec<f64> = (0..cells.len()).map(place).collect();
-    let names = cells.iter().enumerate().map(|(row, cell)| {
+fn frame(names: &[String], x_axis: Axis) -> Plot {
+    let rows: Vec<f64> = (0..names.len()).map(place).collect();
+    let annotations = names.iter().enumerate().map(|(row, name)| {
         Annotation::new()
-            .text(label(&cell.target))
+            .text(label(name))
             .x_ref("paper")
             .x(0.0)
             .x_anchor(Anchor::Left)
@@ -320,7 +401,7 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
             .show_arrow(false)
     });
     let y_axis = Axis::new()
-        .range(AxisRange::new(place(cells.len()) + 0.5, 0.8))
+        .range(AxisRange::new(place(names.len()) + 0.5, 0.8))
         .tick_values(rows)
         .show_tick_labels(false)
         .show_grid(true)
@@ -328,7 +409,7 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
         .fixed_range(true);
     let layout = Layout::new()
         .auto_size(true)
-        .height(height(cells.len()))
+        .height(height(names.len()))
         .margin(
             Margin::new()
                 .left(8)
@@ -341,7 +422,7 @@ fn frame(cells: &[PlotCell], x_axis: Axis) -> Plot {
         .font(font())
         .hover_mode(HoverMode::Closest)
         .show_legend(false)
-        .annotations(names.collect())
+        .annotations(annotations.collect())
         .x_axis(
             x_axis
                 .fixed_range(true)

@@ -16,9 +16,10 @@ pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
             .to_owned(),
         match groups().any(|group| group.point.open.is_some()) {
             false => "The load is a closed loop: a connection sends its next request when its answer has come. The \
-                      latencies are service times at capacity, not what a user waits at a given rate.",
-            true => "Where the load is a closed loop (a connection sends its next request when its answer has come), the \
-                     latencies are service times at capacity, not what a user waits at a given rate.",
+                      times are service times at capacity, not what a user waits at a given rate.",
+            true => "Response times are those of independent arrivals at a steady rate; users also come in bursts. Where the \
+                     load is a closed loop (a connection sends its next request when its answer has come), times are \
+                     service times at capacity, not what a user waits at a given rate.",
         }
         .to_owned(),
     ];
@@ -41,30 +42,44 @@ pub fn caveats(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
             settings.blocks_for_evidence
         ));
     }
-    let floor_known = |group: &Group| {
-        group
-            .twin
-            .as_ref()
-            .is_some_and(|twin| twin.floor().is_some())
+    caveats.extend(controls(analysis));
+    caveats.push(
+        "One machine, one kernel, one set of versions and settings: another may order the stacks differently."
+            .to_owned(),
+    );
+    caveats
+}
+
+/// What the session did not measure to judge itself.
+fn controls(analysis: &Analysis) -> Vec<String> {
+    let groups = || analysis.groups.iter();
+    if !analysis.groups.is_empty() && groups().all(|group| group.point.counted.is_some()) {
+        return vec![
+            "Repetitions of published loads have neither a null server nor a stack that is measured twice (A/A): what the \
+             generator could do at most, and the session's own noise, are not known."
+                .to_owned(),
+        ];
+    }
+    let floor = |group: &Group| group.twin.as_ref().and_then(|twin| twin.floor());
+    let ceiling = |group: &Group| {
+        let ceiling = group.ceiling.as_ref()?;
+        Some(ceiling.throughput_per_second()?.median)
     };
-    if !groups().any(floor_known) {
+    let mut caveats = Vec::new();
+    if !groups().any(|group| floor(group).is_some()) {
         caveats.push(format!(
-            "No stack was measured twice under two names (A/A), so the session's own noise floor is not known; \
+            "No stack was compared with itself under two names (A/A), so the session's own noise floor is not known; \
              differences below {} never count.",
-            percent(settings.practical_difference)
+            percent(analysis.settings.practical_difference)
         ));
     }
-    if !groups().any(|group| group.ceiling.is_some()) {
+    if !groups().any(|group| ceiling(group).is_some()) {
         caveats.push(
             "The generator's ceiling was not measured with a null server. That the generator was not the limit is judged \
              from its workers' CPU time, from how busy its CPUs were beside the server's, and from Little's law."
                 .to_owned(),
         );
     }
-    caveats.push(
-        "One machine, one kernel, one set of versions and settings: another may order the stacks differently."
-            .to_owned(),
-    );
     caveats
 }
 

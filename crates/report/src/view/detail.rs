@@ -21,7 +21,7 @@ const SHOWN: [f64; 9] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
 pub struct CellDetail {
     /// The stack, under its variant.
     pub target: String,
-    /// Its trials that count, in the order of their blocks.
+    /// Its trials that count and those that are void, in the order of their blocks.
     pub trials: Vec<TrialDetail>,
     /// Trials that were left out, in a sentence.
     pub left_out: Option<String>,
@@ -30,7 +30,7 @@ pub struct CellDetail {
 /// One trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrialDetail {
-    /// The block, from 1.
+    /// The block, from 1, and which time it was in that block, if not the first.
     pub block: String,
     /// What it is worth.
     pub verdict: String,
@@ -38,9 +38,9 @@ pub struct TrialDetail {
     pub flags: Vec<String>,
     /// Verified answers per second.
     pub throughput: String,
-    /// Service time.
+    /// Service time, of an open loop response time.
     pub p50: String,
-    /// Service time.
+    /// The same.
     pub p99: String,
     /// CPU time per request.
     pub cpu: String,
@@ -50,7 +50,7 @@ pub struct TrialDetail {
     pub failed: String,
     /// Named figures, in the manner of ab.
     pub lines: Vec<Fact>,
-    /// Percentiles of the service time: the percent and the time.
+    /// Percentiles of the service time, of an open loop of the response time: the percent and the time.
     pub percentiles: Vec<(String, String)>,
     /// What the process tree used, in the manner of GNU time: the figure and its name.
     pub used: Vec<(String, String)>,
@@ -60,14 +60,32 @@ pub struct TrialDetail {
     pub log: Vec<String>,
 }
 
-/// A cell's trials.
-pub fn cell(record: &SessionRecord, group: &Group, cell: &CellAnalysis) -> CellDetail {
-    let trials = cell.trials.iter().filter_map(|analysis| {
+/// The cells of a load point, the null server's and the twin's last.
+pub fn of_group(record: &SessionRecord, group: &Group) -> Vec<CellDetail> {
+    let contenders = group.cells.iter();
+    let mut cells: Vec<CellDetail> = contenders
+        .map(|one| cell(record, group, one, clean(&one.target.to_string())))
+        .collect();
+    if let Some(twin) = &group.twin {
+        let name = clean(&format!("{} (A/A)", twin.of));
+        cells.push(cell(record, group, &twin.cell, name));
+    }
+    if let Some(ceiling) = &group.ceiling {
+        cells.push(cell(record, group, &ceiling.cell, "null server".to_owned()));
+    }
+    cells
+}
+
+fn cell(record: &SessionRecord, group: &Group, cell: &CellAnalysis, target: String) -> CellDetail {
+    let mut trials: Vec<&TrialAnalysis> = cell.trials.iter().chain(&cell.void).collect();
+    // Records stand in the order in which they ended.
+    trials.sort_by_key(|trial| (trial.block, trial.record));
+    let trials = trials.into_iter().filter_map(|analysis| {
         let trial = record.trials.get(analysis.record)?;
         Some(detail(trial, analysis, &group.point))
     });
     CellDetail {
-        target: clean(&cell.target.to_string()),
+        target,
         trials: trials.collect(),
         left_out: match cell.trials_left_out {
             0 => None,
@@ -97,7 +115,10 @@ fn detail(trial: &TrialRecord, analysis: &TrialAnalysis, point: &LoadPoint) -> T
     };
     let cpu = figures.and_then(|figures| figures.cpu_us_per_request);
     TrialDetail {
-        block: count(u64::from(trial.block) + 1),
+        block: match trial.attempt {
+            0 => count(u64::from(trial.block) + 1),
+            again => format!("{}, repetition {again}", trial.block + 1),
+        },
         verdict: doubts::verdict(&analysis.verdict),
         flags: analysis.flags.iter().map(doubts::flag).collect(),
         throughput: figures.map_or(NONE.to_owned(), |figures| {
@@ -205,6 +226,26 @@ fn lines(
         if let Some(time) = &figures.service_time {
             line("Mean service time", seconds(time.mean_seconds));
         }
+        if let Some(open) = &figures.open {
+            line(
+                "Requests offered",
+                format!(
+                    "{}, of which {} were not sent by the end",
+                    count(open.offered),
+                    count(open.unsent)
+                ),
+            );
+            let times = [
+                ("Mean response time", &open.response_time),
+                ("Mean send lag", &open.send_lag),
+                ("Mean connection wait", &open.connection_wait),
+            ];
+            for (name, time) in times {
+                if let Some(time) = time {
+                    line(name, seconds(time.mean_seconds));
+                }
+            }
+        }
         line(
             "Generator",
             format!(
@@ -224,6 +265,20 @@ fn lines(
                 seconds(noise.other_cpu_seconds)
             ),
         );
+        if let Some(pressure) = noise.pressure {
+            line(
+                "Pressure",
+                format!(
+                    "something waited for a CPU {} of the time, for memory {}, for input or output {}",
+                    percent(pressure.cpu),
+                    percent(pressure.memory),
+                    percent(pressure.io)
+                ),
+            );
+        }
+        if let Some(used) = noise.sampler_cpu_seconds {
+            line("Sampling", format!("{} of CPU time", seconds(used)));
+        }
     }
     lines
 }

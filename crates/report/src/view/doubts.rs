@@ -1,14 +1,14 @@
 //! What is doubted about trials and cells, in words.
 
 use deadheat_stats::{
-    CellAnalysis,
+    CellAnalysis, TrialAnalysis,
     limit::Limit,
     little::LittleCause,
     trial::Flag,
     verdict::{CellVerdict, TrialVerdict},
 };
 
-use super::losses;
+use super::{losses, words};
 use crate::figure::{count, counted, figure, percent, seconds};
 
 /// Doubts and limits of a cell, for its row.
@@ -20,25 +20,14 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
         limits,
     } = &cell.verdict
     {
-        let limits: Vec<&str> = limits.iter().map(kind).collect();
         notes.push(format!(
-            "the generator's side (generator, database, upstream) was the limit in {limited} of {} ({}); its latency \
-             contains theirs",
+            "the generator's side (generator, database, upstream) was the limit in {limited} of {} ({}); its times contain \
+             theirs",
             counted(*of, "trial"),
-            limits.join("; ")
+            words::limits(limits)
         ));
     }
-    match cell.void.len() {
-        0 => {}
-        n => notes.push(format!(
-            "{} void for noise from outside",
-            if n == 1 {
-                "1 trial was".to_owned()
-            } else {
-                format!("{n} trials were")
-            }
-        )),
-    }
+    notes.extend(void(cell));
     let flagged = |wanted: fn(&Flag) -> bool| {
         cell.trials
             .iter()
@@ -103,6 +92,47 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
     notes
 }
 
+/// "2 of 9 trials were void and repeated".
+fn void(cell: &CellAnalysis) -> Option<String> {
+    let (void, all) = (cell.void.len(), cell.void.len() + cell.trials.len());
+    let counts = |block: u32| cell.trials.iter().any(|trial| trial.block == block);
+    let repeated = cell.void.iter().filter(|trial| counts(trial.block)).count();
+    let (were, repeats) = match (void, repeated) {
+        (0, _) => return None,
+        (1, 1) => ("was", " and repeated".to_owned()),
+        (_, all) if all == void => ("were", " and repeated".to_owned()),
+        (1, _) => ("was", ", and its block has none that counts".to_owned()),
+        (_, some) => (
+            "were",
+            format!(", {some} of them repeated until one was not"),
+        ),
+    };
+    let noise = most_noise(&cell.void).map(|noise| format!(" ({noise})"));
+    Some(format!(
+        "{void} of {} {were} void{repeats}{}",
+        counted(all, "trial"),
+        noise.unwrap_or_default()
+    ))
+}
+
+/// The most that void trials were disturbed by.
+pub fn most_noise(void: &[TrialAnalysis]) -> Option<String> {
+    let noise = |trial: &TrialAnalysis| match trial.verdict {
+        TrialVerdict::Void { other_cpu, steal } => Some((other_cpu, steal)),
+        _ => None,
+    };
+    let all: Vec<(f64, f64)> = void.iter().filter_map(noise).collect();
+    let most = |of: fn(&(f64, f64)) -> f64| all.iter().map(of).fold(0.0, f64::max);
+    (!all.is_empty()).then(|| {
+        let up_to = if all.len() == 1 { "" } else { "up to " };
+        format!(
+            "other programs used {up_to}{} of the machine's CPU time, and {up_to}{} was stolen",
+            percent(most(|(other, _)| *other)),
+            percent(most(|(_, steal)| *steal))
+        )
+    })
+}
+
 /// A trial's verdict, in words.
 pub fn verdict(verdict: &TrialVerdict) -> String {
     match verdict {
@@ -116,18 +146,6 @@ pub fn verdict(verdict: &TrialVerdict) -> String {
             said if said.starts_with("failed ") => said,
             why => format!("failed: {why}"),
         },
-    }
-}
-
-/// What shows that the generator was the limit, in a few words.
-fn kind(limit: &Limit) -> &'static str {
-    match limit {
-        Limit::Worker { .. } => "a busy worker",
-        Limit::Cpus { .. } => "busy CPUs beside a server with time left",
-        Limit::Ceiling { .. } => "as fast as the null server",
-        Limit::Little { .. } => "connections that waited for the generator",
-        Limit::Late { .. } => "requests not sent in time",
-        Limit::SendLag { .. } => "late requests",
     }
 }
 

@@ -9,7 +9,7 @@ use deadheat_model::{
 use deadheat_stats::Analysis;
 use serde::Serialize;
 
-use super::clean;
+use super::{chosen, clean, controls, guard};
 use crate::figure::{self, bytes, count, counted, seconds};
 
 /// A named fact.
@@ -123,6 +123,9 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
             );
         }
     }
+    facts.extend(chosen::facts(plan));
+    facts.extend(controls::facts(analysis));
+    facts.extend(guard::facts(record, analysis));
     facts
 }
 
@@ -133,6 +136,20 @@ fn trials(analysis: &Analysis, planned: usize) -> String {
         count(blocks.trials_counted as u64),
         count(planned as u64)
     );
+    let controls = analysis.groups.iter().flat_map(|group| {
+        let ceiling = group.ceiling.iter().map(|ceiling| &ceiling.cell);
+        ceiling.chain(group.twin.iter().map(|twin| &twin.cell))
+    });
+    match controls.map(|cell| cell.trials.len()).sum::<usize>() {
+        0 => {}
+        controls => {
+            text +=
+                &format!(", {controls} of them of the null server and of the stack measured twice");
+        }
+    }
+    if blocks.trials_void > 0 {
+        text += &format!("; {} void", count(blocks.trials_void as u64));
+    }
     if blocks.trials_left_out > 0 {
         let left_out = counted(blocks.trials_left_out, "trial");
         text += &format!(

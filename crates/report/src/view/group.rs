@@ -15,17 +15,20 @@ use deadheat_stats::{
 use serde::Serialize;
 
 use super::{
-    CONNECTING_APART, RESPONSE_TIME, SERVICE_TIME, clean,
+    CONNECTING_APART, RESPONSE_TIME, SERVICE_TIME, clean, controls,
     detail::{self, CellDetail},
     doubts,
     losses::{self, Loss},
-    sentences,
+    sentences, words,
 };
 use crate::figure::{self, NONE, bytes, count, counted, ends, figure, percent, seconds};
 
 /// One workload at one load point.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupView {
+    /// Its place among the groups of the analysis.
+    #[serde(skip)]
+    pub index: usize,
     /// A name for links, unique in the report.
     pub anchor: String,
     /// The workload and its load, for a heading ("json, 50 connections").
@@ -36,6 +39,10 @@ pub struct GroupView {
     pub summary: String,
     /// Every dead heat, named in a sentence.
     pub dead_heats: Vec<String>,
+    /// What the null server reached here, in a sentence.
+    pub ceiling: Option<String>,
+    /// What a stack and its twin differ by here, in a sentence.
+    pub noise: Option<String>,
     /// Stacks that failed here.
     pub losses: Vec<Loss>,
     /// Other stacks without a figure, in a sentence.
@@ -44,14 +51,23 @@ pub struct GroupView {
     pub rows: Vec<Row>,
     /// What the intervals are.
     pub intervals: String,
-    /// What the latencies are called.
+    /// What the times are called.
     pub latency_name: &'static str,
+    /// What the stacks are compared by.
+    pub metric: String,
+    /// The offered rate of an open loop, short ("70 %" of the stack's own capacity).
+    pub rate: String,
+    /// Whether that is one rate for all stacks.
+    pub is_common_rate: bool,
     /// Percentiles that are not given for some stack, with the reason.
     pub missing: Vec<Missing>,
     /// Every pair that was compared.
     pub pairs: Vec<PairRow>,
-    /// Each stack's trials.
+    /// Each stack's trials, and those of the controls.
     pub cells: Vec<CellDetail>,
+    /// The null server's throughput, for a plot.
+    #[serde(skip)]
+    pub ceiling_dot: Option<Dot>,
     /// The figures behind the plots, in the order of the rows.
     #[serde(skip)]
     pub plot: Vec<PlotCell>,
@@ -161,6 +177,24 @@ pub struct Dot {
 }
 
 impl Dot {
+    /// A median with its interval.
+    pub fn of_median(estimate: &MedianInterval) -> Self {
+        Self {
+            value: estimate.median,
+            ends: estimate
+                .interval
+                .map(|interval| (interval.low, interval.high)),
+        }
+    }
+
+    /// A mean with its interval.
+    pub fn of_mean(mean: &LogMean) -> Self {
+        Self {
+            value: mean.mean,
+            ends: mean.interval.map(|interval| (interval.low, interval.high)),
+        }
+    }
+
     /// The same in another unit.
     pub fn scaled(self, factor: f64) -> Self {
         Self {
@@ -186,15 +220,7 @@ pub struct PlotCell {
     /// PSS in bytes: idle, mean and peak.
     pub pss: [f64; 3],
     /// Service times (of an open loop: response times) in seconds: the percent and the figure.
-    pub service_time: Vec<(f64, Dot)>,
-}
-
-/// Every workload at every load point.
-pub fn groups(record: &SessionRecord, analysis: &Analysis) -> Vec<GroupView> {
-    let groups = analysis.groups.iter().enumerate();
-    groups
-        .map(|(index, group)| view(record, analysis, index, group))
-        .collect()
+    pub times: Vec<(f64, Dot)>,
 }
 
 /// The workload and its load, for a heading.
@@ -236,17 +262,21 @@ pub fn load(point: &LoadPoint) -> String {
     )
 }
 
-fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group) -> GroupView {
+/// One of the analysis's groups, by its place there.
+pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group) -> GroupView {
     let mut workloads = record.header.plan.workloads.iter();
     let workload = workloads.find(|workload| workload.id == group.workload);
     let losses = losses::of_group(record, group);
     let shown = |cell: &&CellAnalysis| cell.estimates.is_some();
     GroupView {
+        index,
         anchor: format!("group-{}", index + 1),
         title: title(&group.workload, &group.point),
         description: clean(workload.map_or("", |workload| &workload.description)),
         summary: sentences::summary(analysis, group),
-        dead_heats: sentences::dead_heats(group),
+        dead_heats: sentences::dead_heats(analysis, group),
+        ceiling: controls::ceiling(group),
+        noise: controls::noise(group),
         not_measured: sentences::not_measured(record, group),
         rows: group
             .cells
@@ -255,13 +285,13 @@ fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &Group
             .collect(),
         intervals: intervals(group),
         latency_name: latency_name(&group.point),
+        metric: words::metric(group.metric),
+        rate: words::rate(&group.point),
+        is_common_rate: words::is_common(&group.point),
+        ceiling_dot: controls::ceiling_dot(group),
         missing: sentences::missing(group),
         pairs: pairs(group),
-        cells: group
-            .cells
-            .iter()
-            .map(|cell| detail::cell(record, group, cell))
-            .collect(),
+        cells: detail::of_group(record, group),
         plot: group
             .cells
             .iter()
@@ -344,11 +374,18 @@ pub fn percentiles(estimates: &Estimates) -> &[PercentileEstimate] {
     open.map_or(&estimates.service_time, |open| &open.response_time)
 }
 
+/// The CPU time per request.
+pub fn cpu(estimates: &Estimates) -> String {
+    let cpu = estimates.cpu_us_per_request.as_ref();
+    cpu.map_or(NONE.to_owned(), |cpu| cpu_time(cpu.median))
+}
+
 fn cpu_time(microseconds: f64) -> String {
     seconds(microseconds / 1e6)
 }
 
-fn rank(group: &Group, cell: &CellAnalysis) -> String {
+/// A cell's rank, with "=" when it is shared; a dash without one.
+pub fn rank(group: &Group, cell: &CellAnalysis) -> String {
     let Some(rank) = cell.rank else {
         return NONE.to_owned();
     };
@@ -361,7 +398,8 @@ fn rank(group: &Group, cell: &CellAnalysis) -> String {
     format!("{rank}{}", if shared { "=" } else { "" })
 }
 
-fn latency(estimate: &PercentileEstimate) -> Latency {
+/// A percentile with its interval, or a dash.
+pub fn latency(estimate: &PercentileEstimate) -> Latency {
     match estimate.value {
         PercentileValue::Seconds(mean) => Latency {
             value: seconds(mean.mean),
@@ -438,10 +476,10 @@ fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
         .iter()
         .filter_map(|trial| trial.figures.as_ref());
     let times = percentiles(estimates).iter().filter_map(|p| match p.value {
-        PercentileValue::Seconds(mean) => Some((p.percent, dot_of_mean(&mean))),
+        PercentileValue::Seconds(mean) => Some((p.percent, Dot::of_mean(&mean))),
         PercentileValue::TooFewRequests { .. } => None,
     });
-    let mut throughput = dot(&estimates.throughput_per_second);
+    let mut throughput = Dot::of_median(&estimates.throughput_per_second);
     if lower_bound {
         throughput.ends = None;
     }
@@ -452,28 +490,12 @@ fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
         trials: figures
             .map(|figures| figures.throughput_per_second)
             .collect(),
-        cpu: estimates.cpu_us_per_request.as_ref().map(dot),
+        cpu: estimates.cpu_us_per_request.as_ref().map(Dot::of_median),
         pss: [
             estimates.pss_idle_bytes.median,
             estimates.pss_mean_bytes.median,
             estimates.pss_peak_bytes.median,
         ],
-        service_time: times.collect(),
+        times: times.collect(),
     })
-}
-
-fn dot(estimate: &MedianInterval) -> Dot {
-    Dot {
-        value: estimate.median,
-        ends: estimate
-            .interval
-            .map(|interval| (interval.low, interval.high)),
-    }
-}
-
-fn dot_of_mean(mean: &LogMean) -> Dot {
-    Dot {
-        value: mean.mean,
-        ends: mean.interval.map(|interval| (interval.low, interval.high)),
-    }
 }

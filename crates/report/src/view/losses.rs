@@ -11,7 +11,7 @@ use deadheat_stats::{
 };
 use serde::Serialize;
 
-use super::{clean, clean::clean_log};
+use super::{clean, clean::clean_log, doubts};
 use crate::figure::{count, counted};
 
 /// Reasons that are spelled out; the trials' details have them all.
@@ -99,13 +99,14 @@ fn was_asked(record: &SessionRecord, group: &Group, target: &TargetRecord) -> bo
 }
 
 fn of_cell(record: &SessionRecord, cell: &CellAnalysis) -> Option<Loss> {
-    let CellVerdict::Failed {
-        failed,
-        of,
-        reasons,
-    } = &cell.verdict
-    else {
-        return None;
+    let (failed, of, reasons) = match &cell.verdict {
+        CellVerdict::Void { void } => return Some(void_loss(cell, *void)),
+        CellVerdict::Failed {
+            failed,
+            of,
+            reasons,
+        } => (failed, of, reasons),
+        _ => return None,
     };
     let what = format!("failed in {} of {}", failed, counted(*of, "trial"));
     let mut loss = Loss::new(&cell.target, what);
@@ -176,6 +177,19 @@ pub fn reason(reason: &FailReason) -> String {
             count(*lost),
             count(*ended)
         ),
+    }
+}
+
+/// A cell without a trial that was not void.
+fn void_loss(cell: &CellAnalysis, void: usize) -> Loss {
+    let what = match void {
+        1 => "has no result: its only trial was void".to_owned(),
+        many => format!("has no result: all of its {many} trials were void"),
+    };
+    Loss {
+        reasons: doubts::most_noise(&cell.void).into_iter().collect(),
+        remedy: Some("deadheat doctor  # names what disturbs, and what to do about it".to_owned()),
+        ..Loss::new(&cell.target, what)
     }
 }
 

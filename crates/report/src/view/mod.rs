@@ -1,15 +1,21 @@
 //! The view model: what every format shows, as strings that are rounded and have their units.
 
+mod alerts;
 mod caveats;
+mod chosen;
 mod clean;
+mod controls;
 mod detail;
 mod doubts;
 mod facts;
 mod group;
+mod guard;
+mod latency;
 mod losses;
 mod published;
 mod resumed;
 mod sentences;
+mod words;
 
 use deadheat_model::SessionRecord;
 use deadheat_stats::Analysis;
@@ -19,6 +25,7 @@ pub use clean::clean;
 pub use detail::{CellDetail, TrialDetail};
 pub use facts::{Fact, StackFacts};
 pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowState, load};
+pub use latency::{LatencyRow, LatencyTable, LatencyView};
 pub use losses::Loss;
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 
@@ -46,14 +53,63 @@ pub struct View {
     pub losses: Vec<Loss>,
     /// Published tables beside what was measured; `None` when the session repeats none.
     pub published: Option<PublishedView>,
-    /// Each workload at each load point.
-    pub groups: Vec<GroupView>,
+    /// Each workload at each load point, in the order of the plan.
+    pub sections: Vec<Section>,
     /// What the session does not show.
     pub caveats: Vec<String>,
     /// Where the figures come from.
     pub provenance: Vec<Fact>,
     /// What is known of each stack.
     pub stacks: Vec<StackFacts>,
+}
+
+/// What has a section of its own.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "there are few of them")]
+pub enum Section {
+    /// A workload at one load point, in a closed loop.
+    Capacity(GroupView),
+    /// A workload's open loops.
+    Latency(LatencyView),
+}
+
+impl Section {
+    /// Its heading.
+    pub fn title(&self) -> &str {
+        match self {
+            Section::Capacity(group) => &group.title,
+            Section::Latency(latency) => &latency.title,
+        }
+    }
+
+    /// Its load points.
+    pub fn groups(&self) -> &[GroupView] {
+        match self {
+            Section::Capacity(group) => std::slice::from_ref(group),
+            Section::Latency(latency) => &latency.points,
+        }
+    }
+}
+
+fn sections(record: &SessionRecord, analysis: &Analysis) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let mut latencies = 0;
+    for (index, group) in analysis.groups.iter().enumerate() {
+        if group.point.open.is_none() {
+            let view = group::view(record, analysis, index, group);
+            sections.push(Section::Capacity(view));
+            continue;
+        }
+        let family = latency::family(analysis, group);
+        // The first of them stands for all.
+        if family.first().is_some_and(|(first, _)| *first == index) {
+            latencies += 1;
+            let view = latency::view(record, analysis, &family, latencies);
+            sections.push(Section::Latency(view));
+        }
+    }
+    sections
 }
 
 impl View {
@@ -64,13 +120,20 @@ impl View {
             id: clean(&header.id),
             started: clean(&header.started),
             headline: sentences::headline(record, analysis),
-            alerts: sentences::alerts(record, analysis),
+            alerts: alerts::alerts(record, analysis),
             losses: losses::of_session(record),
             published: published::of_session(record, analysis),
-            groups: group::groups(record, analysis),
+            sections: sections(record, analysis),
             caveats: caveats::caveats(record, analysis),
             provenance: facts::provenance(record, analysis),
             stacks: facts::stacks(record),
         }
+    }
+
+    /// Every load point, in the order of the analysis's groups.
+    pub fn groups(&self) -> Vec<&GroupView> {
+        let mut groups: Vec<&GroupView> = self.sections.iter().flat_map(Section::groups).collect();
+        groups.sort_by_key(|group| group.index);
+        groups
     }
 }

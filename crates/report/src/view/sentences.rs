@@ -1,40 +1,41 @@
 //! The outcome in words.
 
-use deadheat_model::{
-    SessionRecord, TargetId,
-    session::{EndReason, TargetState},
-};
+use deadheat_model::{SessionRecord, TargetId, session::TargetState};
 use deadheat_stats::{
     Analysis, CellAnalysis, Group, Metric,
     analysis::{GroupComparison, NotRanked},
     cell::{PERCENTILES, PercentileValue},
     rank::DeadHeat,
-    trial::{Flag, requests_for},
+    trial::requests_for,
     verdict::CellVerdict,
 };
 
 use super::{
     clean,
-    group::{Missing, percentiles, title},
-    resumed,
+    group::{Missing, percentiles},
+    words::{name, some},
 };
 use crate::figure::{count, counted, ends, figure, list, percent, seconds};
 
 /// A rate of at least this share of the most that is possible has reached it.
 const AT_CEILING: f64 = 0.97;
-/// Names that an alert spells out.
-const MOST_NAMES: usize = 8;
 
 /// What was measured, in a sentence.
 pub fn headline(record: &SessionRecord, analysis: &Analysis) -> String {
     let plan = &record.header.plan;
     let blocks = &analysis.blocks;
+    let is_open = |group: &&Group| group.point.open.is_some();
+    let open = analysis.groups.iter().filter(is_open).count();
     format!(
-        "{} of {} asked for, {} at {}, {} of {} blocks complete{}.",
+        "{} of {} asked for, {} at {}{}, {} of {} blocks complete{}.",
         counted(plan.targets.len(), "stack"),
         record.header.targets.len(),
         counted(plan.workloads.len(), "workload"),
-        counted(analysis.groups.len(), "load point"),
+        counted(analysis.groups.len() - open, "load point"),
+        match open {
+            0 => String::new(),
+            open => format!(" and {}", counted(open, "offered rate")),
+        },
         blocks.complete.len(),
         blocks.planned,
         if blocks.indicative {
@@ -43,210 +44,6 @@ pub fn headline(record: &SessionRecord, analysis: &Analysis) -> String {
             ""
         },
     )
-}
-
-/// What a reader must know before any figure.
-pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
-    let blocks = &analysis.blocks;
-    let mut alerts = Vec::new();
-    match record.end {
-        Some(EndReason::Finished | EndReason::Enough) => {}
-        Some(EndReason::Budget) => {
-            alerts.push("The session ended because its budget was used up.".to_owned())
-        }
-        Some(EndReason::Interrupted) => alerts.push("The session was interrupted.".to_owned()),
-        None => alerts.push("The session was killed: its end is not recorded.".to_owned()),
-    }
-    alerts.extend(resumed::sentence(record));
-    if blocks.trials_counted == 0 {
-        alerts.push("Nothing was measured.".to_owned());
-    } else if blocks.incomplete {
-        alerts.push(
-            "No block is complete: what there is is shown, and nothing is compared.".to_owned(),
-        );
-    } else if blocks.indicative {
-        alerts.push(format!(
-            "Indicative: {} of the {} needed for evidence.",
-            counted(blocks.complete.len(), "complete block"),
-            analysis.settings.blocks_for_evidence
-        ));
-    }
-    if blocks.trials_left_out > 0 {
-        alerts.push(format!(
-            "Left out, because the block is not complete or the trial was repeated: {}.",
-            counted(blocks.trials_left_out, "trial")
-        ));
-    }
-    if blocks.trials_void > 0 {
-        alerts.push(format!(
-            "Void for noise from outside, whatever they found: {}.",
-            counted(blocks.trials_void, "trial")
-        ));
-    }
-    alerts.extend(biased(analysis));
-    alerts.extend(targets_lost(record));
-    alerts.extend(cells_lost(record, analysis));
-    alerts.extend(trials_doubted(analysis));
-    alerts
-}
-
-/// That two names of one program differ, where they do.
-fn biased(analysis: &Analysis) -> Option<String> {
-    let at = |group: &Group| {
-        let twin = group.twin.as_ref()?;
-        let found = twin.found?;
-        Some(clean(&format!(
-            "{} at {} ({} apart)",
-            twin.of,
-            title(&group.workload, &group.point),
-            percent(found.floor)
-        )))
-    };
-    let places: Vec<String> = analysis.biased().filter_map(at).collect();
-    (!places.is_empty()).then(|| {
-        format!(
-            "One stack, measured twice under two names, differs from itself: {}. The session's order or its machine favours \
-             one of two equals, so that other differences there are in doubt.",
-            some(&places)
-        )
-    })
-}
-
-fn targets_lost(record: &SessionRecord) -> Vec<String> {
-    let names = |wanted: fn(&TargetState) -> bool| {
-        let lost = record
-            .header
-            .targets
-            .iter()
-            .filter(|target| wanted(&target.state));
-        lost.map(|target| clean(&target.target.to_string()))
-            .collect::<Vec<_>>()
-    };
-    let unavailable = names(|state| matches!(state, TargetState::Unavailable { .. }));
-    let failed = names(|state| matches!(state, TargetState::Failed(_)));
-    let mut alerts = Vec::new();
-    if !unavailable.is_empty() {
-        alerts.push(format!(
-            "Unavailable here, and so not measured: {}.",
-            some(&unavailable)
-        ));
-    }
-    if !failed.is_empty() {
-        alerts.push(format!("Failed before any trial: {}.", some(&failed)));
-    }
-    alerts
-}
-
-fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
-    let (mut failed, mut limited, mut void) = (Vec::new(), Vec::new(), Vec::new());
-    for group in &analysis.groups {
-        for cell in &group.cells {
-            let name = format!(
-                "{} at {}",
-                cell.target,
-                title(&group.workload, &group.point)
-            );
-            match &cell.verdict {
-                CellVerdict::Failed { failed: n, of, .. } => {
-                    failed.push(clean(&format!("{name} ({n} of {})", counted(*of, "trial"))));
-                }
-                CellVerdict::LowerBound { limited: n, of, .. } => {
-                    limited.push(clean(&format!("{name} ({n} of {})", counted(*of, "trial"))));
-                }
-                CellVerdict::Void { void: n } => {
-                    void.push(clean(&format!("{name} ({})", counted(*n, "trial"))));
-                }
-                CellVerdict::Counts | CellVerdict::NotMeasured => {}
-            }
-        }
-    }
-    for target in &record.header.targets {
-        for workload in &target.failed_workloads {
-            failed.push(clean(&format!(
-                "{} at {} (before any trial)",
-                target.target, workload.workload
-            )));
-        }
-    }
-    let mut alerts = Vec::new();
-    if !failed.is_empty() {
-        alerts.push(format!("Failed, and not ranked: {}.", some(&failed)));
-    }
-    if !void.is_empty() {
-        alerts.push(format!(
-            "Disturbed each time, and without a result: {}.",
-            some(&void)
-        ));
-    }
-    if !limited.is_empty() {
-        alerts.push(format!(
-            "Limited by the generator's side, so that the throughput is a lower bound and not ranked: {}.",
-            some(&limited)
-        ));
-    }
-    alerts
-}
-
-fn trials_doubted(analysis: &Analysis) -> Vec<String> {
-    let cells = analysis.groups.iter().flat_map(|group| &group.cells);
-    let flags: Vec<Flag> = cells
-        .flat_map(|cell| &cell.trials)
-        .flat_map(|trial| trial.flags.clone())
-        .collect();
-    let count = |wanted: fn(&Flag) -> bool| flags.iter().filter(|flag| wanted(flag)).count();
-    let unsteady = count(|flag| matches!(flag, Flag::Unsteady { .. }));
-    let unknown = count(|flag| matches!(flag, Flag::SteadinessUnknown { .. }));
-    let overloaded = count(|flag| matches!(flag, Flag::Overloaded { .. }));
-    let little = count(|flag| matches!(flag, Flag::Little { .. }));
-    let disturbed = count(|flag| matches!(flag, Flag::Disturbed { .. }));
-    let mut alerts = Vec::new();
-    if disturbed > 0 {
-        alerts.push(format!(
-            "{} disturbed: other programs used more than {} of the machine, or the hypervisor gave it to others. Wide \
-             intervals and dead heats may come from that; measure on a quiet machine.",
-            match disturbed {
-                1 => "1 trial was".to_owned(),
-                many => format!("{many} trials were"),
-            },
-            percent(analysis.settings.other_cpu)
-        ));
-    }
-    if unsteady > 0 {
-        alerts.push(format!(
-            "{} changed in throughput by more than {} while measured.",
-            counted(unsteady, "trial"),
-            percent(analysis.settings.steady_change)
-        ));
-    }
-    if unknown > 0 {
-        alerts.push(format!(
-            "Too short to tell whether the throughput stayed the same: {}.",
-            counted(unknown, "trial")
-        ));
-    }
-    if overloaded > 0 {
-        alerts.push(format!(
-            "In {} the server did not keep up with the offered rate: its response times grow with the measurement.",
-            counted(overloaded, "trial")
-        ));
-    }
-    if little > 0 {
-        alerts.push(format!(
-            "In {} the connections were not throughput × mean service time (Little's law) within {}, for reasons of the \
-             server.",
-            counted(little, "trial"),
-            percent(analysis.settings.little_deviation)
-        ));
-    }
-    alerts
-}
-
-fn some(names: &[String]) -> String {
-    if names.len() <= MOST_NAMES {
-        return list(names);
-    }
-    let more = names.len() - MOST_NAMES + 1;
-    format!("{} and {more} more", names[..MOST_NAMES - 1].join(", "))
 }
 
 /// The outcome at a load point, in a sentence or two.
@@ -313,7 +110,7 @@ fn outcome(analysis: &Analysis, group: &Group) -> String {
         (1, Metric::ResponseTime { .. }) => format!("{} had {rate}", name(first)),
         (_, Metric::Throughput) => format!("{} had the highest throughput, {rate}", name(first)),
         (_, Metric::ResponseTime { .. }) => {
-            format!("{} had the shortest response time, {rate}", name(first))
+            format!("{} answered soonest, with {rate}", name(first))
         }
     };
     match &group.comparison {
@@ -380,15 +177,24 @@ fn leaders(analysis: &Analysis, group: &Group, comparable: &[&CellAnalysis]) -> 
             let lead = comparable
                 .get(1)
                 .and_then(|second| lead(group, winner, second));
+            let is_best = match group.metric {
+                Metric::Throughput => "is the fastest",
+                Metric::ResponseTime { .. } => "answers soonest",
+            };
+            let with = match group.metric {
+                Metric::Throughput => "",
+                Metric::ResponseTime { .. } => "with ",
+            };
             format!(
-                "{indicative}{} is the fastest{of_whom}, {rate}{}.",
+                "{indicative}{} {is_best}{of_whom}, {with}{rate}{}.",
                 names[0],
                 lead.unwrap_or_default()
             )
         }
         (_, Some(heat)) => format!(
-            "{indicative}{} are in a dead heat{}, the {highest} being {rate}{}.",
+            "{indicative}{} {}{}, the {highest} being {rate}{}.",
             some(&names),
+            in_a_dead_heat(analysis),
             if leaders.len() < comparable.len() {
                 " for the first place"
             } else {
@@ -414,11 +220,17 @@ fn lead(group: &Group, winner: &CellAnalysis, second: &CellAnalysis) -> Option<S
     let pair = pairs.find(|pair| pair.faster == winner.target && pair.slower == second.target)?;
     pair.different.then(|| {
         let (low, high) = (pair.interval.low, pair.interval.high);
-        format!(
-            ", {:.2} times {} (95 % interval {low:.2}–{high:.2})",
-            pair.ratio,
-            name(second)
-        )
+        let ratio = format!("{:.2} times", pair.ratio);
+        let interval = format!("(95 % interval {low:.2}–{high:.2})");
+        match group.metric {
+            Metric::Throughput => format!(", {ratio} {} {interval}", name(second)),
+            Metric::ResponseTime { .. } => {
+                format!(
+                    ", that of {} being {ratio} as long {interval}",
+                    name(second)
+                )
+            }
+        }
     })
 }
 
@@ -434,7 +246,7 @@ fn best(group: &Group, cell: &CellAnalysis) -> String {
         .interval
         .map(|interval| format!(" ({})", ends(&interval, seconds)));
     format!(
-        "p{percent} of the response time {}{}",
+        "a response time of {}{} at p{percent}",
         seconds(mean.mean),
         interval.unwrap_or_default()
     )
@@ -455,12 +267,17 @@ fn throughput(cell: &CellAnalysis) -> String {
     )
 }
 
-fn name(cell: &CellAnalysis) -> String {
-    clean(&cell.target.to_string())
+/// What is said of stacks of which no two differ: only with enough blocks for evidence it is a dead heat, because a few
+/// blocks find nothing where there is much.
+fn in_a_dead_heat(analysis: &Analysis) -> &'static str {
+    match analysis.blocks.indicative {
+        true => "could not be told apart",
+        false => "are in a dead heat",
+    }
 }
 
 /// Every dead heat but the one for the first place, which the summary names.
-pub fn dead_heats(group: &Group) -> Vec<String> {
+pub fn dead_heats(analysis: &Analysis, group: &Group) -> Vec<String> {
     let others = group
         .dead_heats
         .iter()
@@ -472,8 +289,9 @@ pub fn dead_heats(group: &Group) -> Vec<String> {
             .map(|target| clean(&target.to_string()))
             .collect();
         format!(
-            "{} are in a dead heat (rank {}{}).",
+            "{} {} (rank {}{}).",
             list(&names),
+            in_a_dead_heat(analysis),
             heat.rank,
             open(heat)
         )

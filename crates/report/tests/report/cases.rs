@@ -1,5 +1,7 @@
 //! Sessions as they come: good ones, and the ugly ones.
 
+use std::sync::OnceLock;
+
 use deadheat_model::{
     Cell, Failure, SessionRecord,
     session::{EndReason, TargetState, WorkloadFailure},
@@ -7,7 +9,7 @@ use deadheat_model::{
 };
 
 use crate::fixture::{Found, Session, failed, failure, good, scatter, with_failures};
-use crate::published_fixture;
+use crate::{method_cases, published_fixture};
 
 /// Text that wants to break out of every format.
 pub const HOSTILE: [&str; 5] = [
@@ -221,8 +223,13 @@ pub fn nothing() -> SessionRecord {
         .build()
 }
 
-/// Every case by its name.
+/// Every case by its name. They are made once: histograms take their time.
 pub fn all() -> Vec<(&'static str, SessionRecord)> {
+    static ALL: OnceLock<Vec<(&'static str, SessionRecord)>> = OnceLock::new();
+    ALL.get_or_init(make_all).clone()
+}
+
+fn make_all() -> Vec<(&'static str, SessionRecord)> {
     vec![
         ("plausible", plausible()),
         ("one-trial", one_trial()),
@@ -232,5 +239,9 @@ pub fn all() -> Vec<(&'static str, SessionRecord)> {
         ("lost-block", lost_block()),
         ("nothing", nothing()),
         ("published", published_fixture::session()),
+        ("latency", method_cases::latency()),
+        ("noisy", method_cases::noisy()),
+        ("thirty-latency", method_cases::thirty_latency()),
+        ("lost-ceiling", method_cases::lost_ceiling()),
     ]
 }

@@ -10,6 +10,8 @@ mod load;
 #[path = "../../../stats/tests/stats/load_fixture.rs"]
 mod load_fixture;
 mod look;
+mod method;
+mod method_cases;
 mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;

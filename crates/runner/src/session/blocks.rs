@@ -189,11 +189,10 @@ impl Measuring<'_> {
                 timeout: self.options.start_timeout,
             },
             pinning: &plan.pinning,
-            warm_up: point.warm_up(
-                self.options
-                    .warm_up
-                    .unwrap_or_else(|| warm_up(target.stack.manifest.runtime(&target.target))),
-            ),
+            warm_up: point.warm_up(self.options.warm_up.unwrap_or_else(|| {
+                let runtime = target.stack.manifest.runtime(&target.target);
+                warm_up(runtime, self.options.purpose)
+            })),
             measure,
             offered_per_second,
             seed: plan.seed ^ u64::from(block),

@@ -21,6 +21,10 @@ const MEASUREMENTS: [Duration; 4] = [
     LEAST_PHASE,
 ];
 
+/// The least measurement with which latency comes unasked: the percentiles that it is about need thousands of answers
+/// (p99: 10,000), and open loops have fewer than the closed one.
+const LATENCY_MEASURE: Duration = Duration::from_secs(3);
+
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rung {
@@ -84,9 +88,11 @@ fn rungs(options: &SessionOptions, can_be_open: bool) -> Vec<Rung> {
             latency: *latency,
         })
     });
-    // Latency is the second question: unless it is asked for, it waits until there are enough blocks for the first one.
+    // Latency is the second question: unless it is asked for, it waits until there are enough blocks for the first one,
+    // and measurements long enough for its own figure.
     let insists = options.latency == LatencyMode::On;
-    all.filter(|rung| !rung.latency || insists || rung.blocks >= EVIDENCE_BLOCKS)
+    let has_room = |rung: &Rung| rung.blocks >= EVIDENCE_BLOCKS && rung.measure >= LATENCY_MEASURE;
+    all.filter(|rung| !rung.latency || insists || has_room(rung))
         .collect()
 }
 

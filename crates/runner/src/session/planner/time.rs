@@ -34,7 +34,9 @@ fn trial(options: &SessionOptions, planned: &Planned<'_>, measure: Duration) -> 
         Oracle::Relayed if planned.cell.target != Controls::null_server_id() => 2 * upstream::DELAY,
         _ => Duration::ZERO,
     };
-    let usual = options.warm_up.unwrap_or_else(|| warm_up(planned.runtime));
+    let usual = options
+        .warm_up
+        .unwrap_or_else(|| warm_up(planned.runtime, options.purpose));
     let load = match &planned.point.counted {
         None => measurement(planned.workload, measure, options.measure),
         Some(by_count) => counted(options, &planned.cell, by_count),
