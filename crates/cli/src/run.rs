@@ -6,6 +6,7 @@ use deadheat_model::{SessionRecord, session::TargetState};
 use deadheat_runner::{
     manifest::Catalogue,
     process::Supervision,
+    secret::without_password,
     session::{self, SessionOptions, SessionOutcome},
 };
 
@@ -148,15 +149,6 @@ pub(crate) fn arguments() -> Vec<String> {
         .collect()
 }
 
-/// An argument as it may be recorded and shown: of a URL only the scheme, because a password can stand in several places
-/// of it. Which server it was stands in the record beside its version.
-fn without_password(argument: &str) -> String {
-    match argument.split_once("://") {
-        Some((scheme, _)) => format!("{scheme}://…"),
-        None => argument.to_owned(),
-    }
-}
-
 /// How children are supervised: by this very binary.
 pub(crate) fn supervision() -> Result<Supervision, Failure> {
     let program = env::current_exe().map_err(|error| {
@@ -179,25 +171,4 @@ pub(crate) fn shown(path: &Path) -> String {
         .unwrap_or(path)
         .display()
         .to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_is_not_recorded() {
-        let cases = [
-            ("postgres://me:secret@host:1/db", "postgres://…"),
-            (
-                "--postgres=postgresql://host/db?password=s@cret",
-                "--postgres=postgresql://…",
-            ),
-            ("--stack", "--stack"),
-            ("hash:*", "hash:*"),
-        ];
-        for (typed, recorded) in cases {
-            assert_eq!(without_password(typed), recorded);
-        }
-    }
 }

@@ -232,7 +232,8 @@ pub struct ComparisonRecord {
 }
 
 impl ComparisonRecord {
-    /// Whether a trial was disturbed by more than the plan allows. Such a trial counts for nothing.
+    /// Whether a trial was disturbed by more than the plan allows. The figures of such a trial count for nothing; a
+    /// failure in it counts all the same, so that it is void only if nothing failed.
     pub fn is_void(&self, trial: &ComparisonTrial) -> bool {
         let bound = self.header.plan.noise_bound;
         let disturbance = trial.disturbance(self.header.machine.cpus.len());

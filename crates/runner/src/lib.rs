@@ -7,6 +7,7 @@ pub mod prepare;
 pub mod process;
 pub mod revision;
 pub mod sampling;
+pub mod secret;
 pub mod services;
 pub mod session;
 pub mod verify;

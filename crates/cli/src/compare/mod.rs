@@ -61,7 +61,7 @@ fn rendered(
 fn exit(versus: &Versus, gate: Option<&Gate>) -> Exit {
     if versus.b_failed() || gate.is_some_and(|gate| gate.failed) {
         Exit::Failed
-    } else if versus.compared.is_empty() {
+    } else if !versus.has_ratio() {
         Exit::Nothing
     } else {
         Exit::Fine

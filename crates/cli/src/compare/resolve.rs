@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_model::TargetId;
-use deadheat_runner::session::HEADER_FILE;
+use deadheat_runner::{secret::without_password, session::HEADER_FILE};
 use url::Url;
 
 use super::args::CompareArgs;
@@ -151,6 +151,7 @@ fn mixed(a: &str, one: &Operand, b: &str, other: &Operand) -> String {
         }
         _ => "compare two stacks (STACK STACK), or two commands (cmd:COMMAND cmd:COMMAND)",
     };
+    let [a, b] = [a, b].map(without_password);
     format!(
         "{a} is {}, {b} is {}: both sides must be of one kind, so that they can be measured alike; {remedy}",
         one.kind(),
@@ -163,11 +164,13 @@ fn operand(text: &str) -> Result<Operand, String> {
     if folder.join(HEADER_FILE).is_file() {
         return Ok(Operand::Session(folder.to_owned()));
     }
-    if text.starts_with("http://") || text.starts_with("https://") {
-        let url = Url::parse(text);
-        return url.map(Operand::Url).map_err(|error| {
-            format!("{text} is no URL: {error}; write it like http://127.0.0.1:8080/")
-        });
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    if scheme.is_some_and(|one| {
+        ["http", "https"]
+            .iter()
+            .any(|known| one.eq_ignore_ascii_case(known))
+    }) {
+        return url(text).map(Operand::Url);
     }
     if let Some(command) = text.strip_prefix("cmd:") {
         return match command.trim() {
@@ -195,6 +198,24 @@ fn operand(text: &str) -> Result<Operand, String> {
         target: name.parse().unwrap_or_else(|never| match never {}),
         revision,
     }))
+}
+
+fn url(text: &str) -> Result<Url, String> {
+    // What is no URL may hold a password all the same.
+    let shown = if text.contains('@') {
+        &without_password(text)
+    } else {
+        text
+    };
+    let url = Url::parse(text).map_err(|error| {
+        format!("{shown} is no URL: {error}; write it like http://127.0.0.1:8080/")
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(format!(
+            "{shown} has a user in it, and compare sends none; compare servers that ask for none"
+        ));
+    }
+    Ok(url)
 }
 
 /// Nothing behind the @ is what git means by a lone @.
@@ -292,6 +313,17 @@ mod tests {
             operand("https://localhost/x"),
             Ok(Operand::Url(_))
         ));
+        assert!(matches!(operand("HTTP://localhost/x"), Ok(Operand::Url(_))));
+        for (wrong, said) in [
+            ("http://me:s3cret@h/", "a user"),
+            ("http://me:s3cret@h:x/", "no URL"),
+        ] {
+            let error = operand(wrong).unwrap_err();
+            assert!(
+                error.contains(said) && !error.contains("s3cret") && !error.contains("--user"),
+                "{error}"
+            );
+        }
         let command = Operand::Command("./a --port $PORT".to_owned());
         assert_eq!(operand("cmd:./a --port $PORT"), Ok(command));
         for wrong in [

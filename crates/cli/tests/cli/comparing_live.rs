@@ -17,7 +17,7 @@ use deadheat_testkit::{OracleServer, Script, Step, Turn};
 use rustix::process::Signal;
 
 use crate::support::{
-    Ended, Fake, PATIENCE, Root, Running, eventually,
+    Ended, Fake, PATIENCE, Root, Running, eventually, flat,
     recorded::{Recorded, journal_lines},
     running,
 };
@@ -222,13 +222,62 @@ fn an_interrupt_leaves_the_records_and_no_look() {
     ));
     wait_for_trials(&root, 3);
     running.signal(Signal::INT);
-    running
-        .wait()
-        .compares_if_it_can()
-        .says(&["Not enough data"]);
+    running.wait().exits(3).says(&["Nothing could be compared"]);
     let record = comparison(&root);
     assert_eq!(record.end, Some(ComparisonEnd::Interrupted));
     assert!(record.trials.len() >= 3);
+}
+
+#[test]
+fn without_a_look_the_gate_does_not_pass() {
+    let root = Root::with(&[]);
+    let one = server(milliseconds(1), Duration::ZERO);
+    let running = root.start(&format!(
+        "compare {0} {0} --blocks 500 --fail-if-slower 3% {SHORT}",
+        url(&one)
+    ));
+    wait_for_trials(&root, 1);
+    running.signal(Signal::INT);
+    let ended = running.wait().exits(3);
+    let told = flat(&ended.stdout);
+    assert!(
+        told.contains("not judged") && !told.contains("passed"),
+        "{ended}"
+    );
+}
+
+#[test]
+fn a_failure_in_a_disturbed_trial_is_a_failure() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    // Whatever else runs here is more than that, so that trials are void.
+    let options = OF_COMMANDS.replace("--noise-bound off", "--noise-bound 0.001%");
+    let bad = "cmd:env FAULT=dies-under-load python3 -I -S stacks/fake-one/server.py";
+    start_commands(&root, GOOD, bad, &format!("{options} --blocks 2"))
+        .wait()
+        .exits(1)
+        .says(&["B failed"]);
+}
+
+#[test]
+fn no_password_of_a_command_is_shown_or_recorded() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let with = |secret: &str| {
+        format!("cmd:env DB=postgres://me:{secret}@h/d python3 -I -S stacks/fake-one/server.py")
+    };
+    let (a, b) = (with("s3cret-a"), with("s3cret-b"));
+    let options = format!("{OF_COMMANDS} --blocks 2 --format json");
+    let ended = start_commands(&root, &a, &b, &options)
+        .wait()
+        .compares_if_it_can();
+    // Two passwords are two commands, whatever is shown of them.
+    assert!(!ended.stdout.contains("(A/A)"), "{ended}");
+    let folder = root.session_folder();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("reading the records");
+    let (header, trials) = (read("comparison.json"), read("trials.jsonl"));
+    for text in [&ended.stdout, &ended.stderr, &header, &trials] {
+        assert!(!text.contains("s3cret"), "{text}");
+    }
+    assert!(header.contains("DB=postgres://…") && trials.contains("DB=postgres://…"));
 }
 
 #[track_caller]
@@ -384,6 +433,24 @@ fn stacks_are_the_contenders_of_a_session() {
 }
 
 #[test]
+fn a_plan_is_as_asked_for_where_somebody_asked() {
+    let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
+    let told = |options: &str| {
+        let ended = root
+            .deadheat(&format!("compare fake-one fake-two --dry-run {options}"))
+            .exits(0);
+        flat(&ended.stderr)
+    };
+    let usual = told("");
+    assert!(
+        usual.contains("Plan") && !usual.contains("as asked for"),
+        "{usual}"
+    );
+    let asked = told("--blocks 7 --measure 1s");
+    assert!(asked.contains("as asked for"), "{asked}");
+}
+
+#[test]
 fn one_stack_twice_has_two_names() {
     let root = Root::with(&[Fake::good("fake-one")]);
     root.deadheat(&format!("compare fake-one fake-one --blocks 2 {OF_STACKS}"))
@@ -452,8 +519,9 @@ fn a_revision_is_compared_with_the_work_tree_and_leaves_no_folder() {
             "compare fake-one@HEAD fake-one --blocks 2 {OF_STACKS}"
         ))
         .compares_if_it_can();
+    let told = flat(&ended.stdout);
     assert!(
-        !ended.stdout.contains("A/A run"),
+        !told.contains("A and B have the same sources"),
         "their sources differ: {ended}"
     );
     let name = revision_in(&root.session_folder());
@@ -482,9 +550,74 @@ fn equal_sources_are_told_and_an_interrupt_leaves_no_folder_of_a_revision() {
         "the revision's folder is there meanwhile"
     );
     running.signal(Signal::INT);
-    running.wait().compares_if_it_can().says(&["same sources"]);
+    running.wait().exits(3).says(&["same sources"]);
     assert_eq!(root.temporary(), Vec::<std::path::PathBuf>::new());
     assert_eq!(root.session().record.end, Some(EndReason::Interrupted));
+}
+
+#[test]
+fn two_variants_at_one_revision_are_built_both() {
+    let variants = "[build]\nsteps = [[\"sh\", \"-c\", \"mkdir -p out && cp server.py out/server.py\"]]\n\
+        artefacts = [\"out/server.py\"]\n\n\
+        [[variant]]\nid = \"one\"\ndescription = \"One.\"\n\n\
+        [[variant]]\nid = \"two\"\ndescription = \"Two.\"\n";
+    let root = Root::with(&[Fake::good("fake-one").with(variants)]);
+    let manifest = root.path().join("stacks/fake-one/stack.toml");
+    let text = fs::read_to_string(&manifest).expect("reading the manifest");
+    // It is what was built that runs.
+    let built = text.replace("\"server.py\"]\nenv", "\"out/server.py\"]\nenv");
+    assert_ne!(text, built);
+    fs::write(&manifest, built).expect("writing the manifest");
+    git(&root, "init -q -b main");
+    git(&root, "add stacks workloads");
+    git(&root, "commit -q -m first");
+    root.deadheat(&format!(
+        "compare fake-one:one@HEAD fake-one:two@HEAD --blocks 2 {OF_STACKS}"
+    ))
+    .compares_if_it_can();
+    assert!(!root.session().record.trials.is_empty());
+}
+
+/// A `git` that tells when it unpacks a revision, and waits for leave.
+const SLOW_GIT: &str = r#"#!/bin/sh
+case "$*" in *read-tree*)
+    touch "$WAITING"
+    tries=0
+    while [ ! -e "$LEAVE" ] && [ $tries -lt 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+esac
+exec "$GIT" "$@"
+"#;
+
+#[test]
+fn a_signal_while_a_revision_is_fetched_ends_it_in_order() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = checkout();
+    root.write("bin/git", SLOW_GIT);
+    let script = root.path().join("bin/git");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("making it a program");
+    let search = std::env::var("PATH").expect("there is a PATH");
+    let mut folders = std::env::split_paths(&search).map(|folder| folder.join("git"));
+    let real = folders
+        .find(|file| file.exists())
+        .expect("git is installed");
+    let [waiting, leave] = ["waiting", "leave"].map(|name| root.path().join(name));
+    let args = format!("compare fake-one@HEAD fake-one --blocks 500 {OF_STACKS}");
+    let mut command = running::command(root.path(), &args);
+    command
+        .env(
+            "PATH",
+            format!("{}:{search}", root.path().join("bin").display()),
+        )
+        .env("GIT", real)
+        .env("WAITING", &waiting)
+        .env("LEAVE", &leave);
+    let running = Running::start_command(root.path(), command, &args);
+    eventually("git is asked", PATIENCE, || waiting.exists().then_some(()));
+    running.signal(Signal::INT);
+    fs::write(&leave, "").expect("giving leave");
+    running.wait().exits(3).tells(&["interrupted before"]);
+    assert_eq!(root.temporary(), Vec::<std::path::PathBuf>::new());
+    assert!(root.sessions().is_empty());
 }
 
 #[test]

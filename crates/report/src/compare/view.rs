@@ -154,8 +154,20 @@ fn headline(versus: &Versus) -> String {
     match versus.compared.as_slice() {
         [] if failed > 0 => format!("Nothing could be compared.{also}"),
         [] => "Nothing could be compared.".to_owned(),
+        _ if !versus.has_ratio() => {
+            format!("Nothing could be compared: {}.{also}", no_ratio(versus))
+        }
         [cell] => format!("{}{also}", of_one(cell)),
         cells => format!("{}{also}", of_many(cells)),
+    }
+}
+
+/// Why there is no figure of anything that was to be compared.
+fn no_ratio(versus: &Versus) -> &'static str {
+    match versus.how {
+        How::Alternating { look: None, .. } => "no look was reached",
+        How::Alternating { .. } => "no block has a trial of each side that counts",
+        How::Sessions => "both sides have no figure in common",
     }
 }
 
@@ -327,7 +339,8 @@ fn row(subject: &Subject, ratio: &Ratio) -> RatioRow {
     }
 }
 
-/// What was said of the cells, and where the A/A floor is more than the practical difference, each once.
+/// What was said of the cells, and where the A/A floor or the null server's drift is more than the practical
+/// difference, each once.
 fn notes(cells: &[Compared]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for cell in cells {
@@ -340,8 +353,15 @@ fn notes(cells: &[Compared]) -> Vec<String> {
                 words::percent(floor)
             ))
         });
+        let drifts = cell.ratios.iter().filter_map(|ratio| {
+            let drift = ratio.drift.filter(|drift| *drift >= ratio.threshold)?;
+            Some(format!(
+                "{load}: the null server, the same program in both sessions, differed by {}: B differs only by more",
+                words::percent(drift)
+            ))
+        });
         let own = cell.notes.iter().map(|note| format!("{load}: {note}"));
-        for note in floors.chain(own).map(|note| clean(&note)) {
+        for note in floors.chain(drifts).chain(own).map(|note| clean(&note)) {
             if !notes.contains(&note) {
                 notes.push(note);
             }

@@ -129,7 +129,8 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
     match &versus.how {
         How::Sessions => vec![
             "The two sessions were measured at two times and share no blocks, so that whatever the machine did \
-             differently then is in every ratio. `deadheat compare STACK STACK@REVISION` measures both in alternation."
+             differently then is in every ratio. `deadheat compare STACK STACK@REVISION` measures both in alternation. \
+             Where both measured the null server, B differs only by more than that did between them."
                 .to_owned(),
             format!(
                 "Unpaired: Welch's t on the logarithms of the trials. Over all cells of a metric the error stays at \

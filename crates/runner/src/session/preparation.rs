@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -93,8 +94,9 @@ fn answered<'a>(
     workloads.filter(|workload| options.asks(target, workload))
 }
 
-/// What is done once for all variants of a stack, by its id.
-type Stacks = BTreeMap<String, StackState>;
+/// What is done once for all variants of a stack, by its id and its folder: a comparison of revisions has one stack in
+/// two of them.
+type Stacks = BTreeMap<(String, PathBuf), StackState>;
 
 struct StackState {
     inspection: Inspection,
@@ -128,7 +130,7 @@ impl Preparing<'_> {
     fn one(&mut self, target: &SelectedTarget, stacks: &mut Stacks) -> Prepared {
         let host = Host::here(self.options.supervision.clone(), self.interrupt);
         let stack = stacks
-            .entry(target.stack.manifest.id.clone())
+            .entry((target.stack.manifest.id.clone(), target.stack.dir.clone()))
             .or_insert_with(|| StackState {
                 inspection: inspect(&host, &target.stack),
                 sources: sources_of(&target.stack),

@@ -15,7 +15,8 @@ pub struct Gate {
     pub failed: bool,
     /// Every cell that has a throughput on both sides, in the order of the comparison.
     pub cells: Vec<GateCell>,
-    /// Cells that were not compared, and so were not judged. (Open loops have no throughput; they are not among them.)
+    /// Cells of closed loops that were not judged: not compared, or without a throughput to compare, as when no look was
+    /// reached. (Open loops that were compared have no throughput; they are not among them.)
     pub not_judged: usize,
 }
 
@@ -49,19 +50,33 @@ impl Versus {
         let least_ratio = 1.0 - bound;
         let cells = self.compared.iter();
         let cells: Vec<GateCell> = cells.filter_map(|cell| gated(cell, least_ratio)).collect();
+        let unjudged = self.compared.iter().filter(|cell| lacks_throughput(cell));
         Gate {
             fail_if_slower: bound,
             least_ratio,
             failed: cells.iter().any(|cell| cell.is == Gated::Slower),
             cells,
-            not_judged: self.not_compared.len(),
+            not_judged: self.not_compared.len() + unjudged.count(),
         }
+    }
+
+    /// Whether there is any figure of B over A. Without one nothing was compared.
+    pub fn has_ratio(&self) -> bool {
+        self.compared.iter().any(|cell| !cell.ratios.is_empty())
     }
 
     /// Whether B failed: as a whole, or in a cell.
     pub fn b_failed(&self) -> bool {
         self.b.failed.is_some() || self.not_compared.iter().any(|cell| cell.b_failed)
     }
+}
+
+/// Whether a closed loop, or what has no figure at all, has no throughput. CPU time and memory alone are left of an open
+/// loop that had too few requests for its times.
+fn lacks_throughput(cell: &Compared) -> bool {
+    let has = |metric| cell.ratios.iter().any(|ratio| ratio.metric == metric);
+    let closed = has(Metric::ServiceTimeP50) || has(Metric::ServiceTimeP99);
+    !has(Metric::Throughput) && (closed || cell.ratios.is_empty())
 }
 
 fn gated(cell: &Compared, least_ratio: f64) -> Option<GateCell> {

@@ -48,7 +48,7 @@ pub(crate) struct Thresholds {
 }
 
 impl Bounds {
-    /// What decides on `metric`, where the A/A floor is `floor`.
+    /// What decides on `metric`, where a difference of less than `floor` is known to come from elsewhere.
     pub(crate) fn of(&self, metric: Metric, floor: Option<f64>) -> Thresholds {
         let (practical, margin) = match metric.is_time() {
             true => (
@@ -249,7 +249,11 @@ pub struct Ratio {
     pub p_adjusted: Option<f64>,
     /// How far the ratio of one thing to itself was from 1 here (A/A), where that was measured: 0.012 is 1.2 %.
     pub floor: Option<f64>,
-    /// What the ratio must be farther from 1 than, to count: the practical difference, or the A/A floor if that is more.
+    /// How far the null server's throughput in B was from that in A, of sessions that both measured it: 0.02 is 2 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
+    /// What the ratio must be farther from 1 than, to count: the largest of the practical difference, the A/A floor and
+    /// the drift of the null server.
     pub threshold: f64,
     /// What the whole interval must be within, for a dead heat.
     pub margin: f64,

@@ -94,6 +94,7 @@ fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
         p: moments.map(|moments| moments.p_of_zero()),
         p_adjusted: None,
         floor: series.floor,
+        drift: None,
         threshold,
         margin,
         verdict: verdict(

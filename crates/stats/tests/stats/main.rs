@@ -1,5 +1,6 @@
 //! The statistics against SciPy's figures, against their own laws, and on sessions built by hand.
 
+mod alternating;
 mod controls;
 mod fixture;
 mod history;

@@ -485,6 +485,51 @@ fn a_null_server_that_moved_is_a_warning() {
     );
 }
 
+/// `share` of the rate of the usual null server, whose trials the generator limits.
+fn limited_null(record: SessionRecord, share: f64) -> SessionRecord {
+    let name = Controls::null_server_id();
+    let mut record = with_control(record, name.clone(), "go-nethttp", share);
+    for trial in &mut record.trials {
+        if trial.cell.target == name
+            && let TrialOutcome::Measured(found) = &trial.outcome
+        {
+            trial.outcome = good(Found {
+                busy: 0.95,
+                ..Found::at(found.load.throughput())
+            });
+        }
+    }
+    record.header.plan.controls.null_server = Some(name);
+    record
+}
+
+#[test]
+fn a_null_server_that_the_generator_limited_shows_drift_and_keeps_less_from_counting() {
+    let slower = || session("b", |_, _| 0.96);
+    let moved = versus(
+        &limited_null(same("a"), 4.0),
+        &limited_null(slower(), 4.0 * 0.99),
+    );
+    assert_eq!(moved.warnings.len(), 2, "{:?}", moved.warnings);
+    for one in &moved.compared {
+        let ratio = ratio(one, Metric::Throughput);
+        let drift = ratio.drift.unwrap();
+        assert!(
+            (drift - (1.0 / (0.96 * 0.99) - 1.0)).abs() < 0.005,
+            "{drift}"
+        );
+        assert_eq!(ratio.threshold, drift);
+        assert_eq!(ratio.verdict, Verdict::NotEnoughData, "{ratio:?}");
+    }
+    // As fast in both, it keeps nothing from counting.
+    let still = versus(
+        &limited_null(same("a"), 4.0),
+        &limited_null(slower(), 4.0 / 0.96),
+    );
+    assert_eq!(still.warnings, [] as [&str; 0]);
+    assert_eq!(still.compared[0].verdict(), Verdict::Worse);
+}
+
 /// An open loop at `rate`, its response times `times` those of the service times.
 fn open(id: &str, rate: OfferedRate, offered: f64, times: f64) -> SessionRecord {
     let session = Session::new(7).workload("json", &[50]).with(|record| {

@@ -17,6 +17,8 @@ pub(super) struct Looks {
     pub(super) design: Design,
     /// The time that measuring may take; `None`: what the last look takes.
     pub(super) budget: Option<Duration>,
+    /// Looks that were asked for and that the budget has no room for, as numbers of blocks.
+    left_out: Vec<u32>,
 }
 
 impl Looks {
@@ -25,7 +27,11 @@ impl Looks {
         let declared = |blocks: &[u32], budget| {
             let design = Design::declare(blocks, alpha)
                 .map_err(|error| Failure::usage(format!("--looks: {error}")))?;
-            Ok(Self { design, budget })
+            Ok(Self {
+                design,
+                budget,
+                left_out: Vec::new(),
+            })
         };
         if let Some(blocks) = args.blocks {
             return declared(&[blocks], None);
@@ -55,33 +61,49 @@ impl Looks {
             return Ok(Self {
                 design,
                 budget: Some(budget),
+                left_out: Vec::new(),
             });
         }
+        // All of them, also those that do not fit: a list in disorder is wrong whatever the budget is.
+        let all = declared(&args.looks, None)?;
         let Some(budget) = args.budget else {
-            return declared(&args.looks, None);
+            return Ok(all);
         };
         let blocks = bought(budget);
         let fit = args.looks.partition_point(|look| *look <= blocks);
         match fit {
             0 => Err(short(budget, args.looks[0], "the first look is after")),
-            fit => declared(&args.looks[..fit], Some(budget)),
+            fit => Ok(Self {
+                left_out: args.looks[fit..].to_vec(),
+                ..declared(&args.looks[..fit], Some(budget))?
+            }),
         }
     }
 
     /// "after 5, 7 and 10 blocks; 5 % of error spent over them".
     pub(super) fn describe(&self) -> String {
-        let looks = &self.design.looks;
-        let mut numbers: Vec<String> = looks.iter().map(|look| look.blocks.to_string()).collect();
-        let last = numbers.pop().unwrap_or_default();
-        let numbers = match numbers.is_empty() {
-            true => last,
-            false => format!("{} and {last}", numbers.join(", ")),
-        };
+        let looks = self.design.looks.iter().map(|look| look.blocks);
         let spread = if looks.len() > 1 { " over them" } else { "" };
+        let left_out = match self.left_out.as_slice() {
+            [] => String::new(),
+            [one] => format!("; that after {one} does not fit the budget"),
+            more => format!("; those after {} do not fit the budget", listed(more)),
+        };
         format!(
-            "after {numbers} blocks; {:.0} % of error spent{spread}",
+            "after {} blocks; {:.0} % of error spent{spread}{left_out}",
+            listed(&looks.collect::<Vec<_>>()),
             100.0 * self.design.alpha
         )
+    }
+}
+
+/// "5, 7 and 10".
+fn listed(numbers: &[u32]) -> String {
+    let mut numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    let last = numbers.pop().unwrap_or_default();
+    match numbers.is_empty() {
+        true => last,
+        false => format!("{} and {last}", numbers.join(", ")),
     }
 }
 
@@ -130,7 +152,7 @@ mod tests {
                 Some(300),
             ),
             (args(None, &[], Some(12)), vec![12], None),
-            (args(None, &[6, 60], None), vec![6, 60], None),
+            (args(None, &[6, 20], None), vec![6, 20], None),
             (args(Some(80), &[6, 9, 60], None), vec![6, 9], Some(80)),
         ];
         for (args, looks, budget) in cases {
@@ -152,6 +174,25 @@ mod tests {
         );
         let error = chosen(&args(None, &[10, 5], None)).unwrap_err();
         assert!(error.starts_with("--looks"), "{error}");
+    }
+
+    #[test]
+    fn the_whole_list_is_checked_and_what_does_not_fit_is_told() {
+        // Ten blocks fit; the disorder is in what does not.
+        for looks in [[5, 60, 10], [5, 60, 60]] {
+            let error = chosen(&args(Some(80), &looks, None)).unwrap_err();
+            assert!(error.starts_with("--looks"), "{error}");
+        }
+        let told = |looks: &[u32]| {
+            let args = args(Some(80), looks, None);
+            let looks = Looks::choose(&args, Duration::from_secs(8), 0.05).unwrap();
+            looks.describe()
+        };
+        assert_eq!(
+            told(&[5, 10, 60]),
+            "after 5 and 10 blocks; 5 % of error spent over them; that after 60 does not fit the budget"
+        );
+        assert!(told(&[5, 20, 60]).ends_with("; those after 20 and 60 do not fit the budget"));
     }
 
     #[test]

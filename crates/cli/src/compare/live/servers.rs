@@ -20,7 +20,12 @@ use deadheat_stats::versus::{
     alternating::{final_look, servers},
 };
 
-use super::{loads, looks::Looks, progress::Progress, words::words};
+use super::{
+    loads,
+    looks::Looks,
+    progress::Progress,
+    words::{shown, words},
+};
 use crate::{
     compare::{args::CompareArgs, bounds},
     exit::Failure,
@@ -56,7 +61,7 @@ pub(super) fn commands(
     let server = |command: &String| {
         let words = words(command).map_err(Failure::usage)?;
         Ok(ComparedServer {
-            name: command.clone(),
+            name: shown(command),
             command: Some(ComparedCommand {
                 words,
                 folder: folder.clone(),
@@ -114,7 +119,10 @@ fn compare(
     progress.finish();
     let folder = outcome.map_err(Failure::nothing)?.folder;
     let record = comparison::read_comparison(&folder).map_err(Failure::nothing)?;
-    Ok(Some(versus(&record, &looks, bounds, folder)))
+    let mut versus = versus(&record, &looks, bounds, folder);
+    // By the words as they were typed: the record has them without passwords.
+    versus.warnings.extend(alike(&options.a, &options.b));
+    Ok(Some(versus))
 }
 
 /// Judges at the declared looks, and whether a trial failed.
@@ -159,7 +167,7 @@ fn versus(record: &ComparisonRecord, looks: &Looks, bounds: Bounds, folder: Path
     let judged = servers::judge(record, look, &bounds);
     let side = |which: Which| {
         let own = record.trials.iter();
-        let mut own = own.filter(|trial| trial.side == which && !record.is_void(trial));
+        let mut own = own.filter(|trial| trial.side == which);
         Side {
             name: record.header.server(which).name.clone(),
             facts: facts(record.header.server(which)),
@@ -181,7 +189,7 @@ fn versus(record: &ComparisonRecord, looks: &Looks, bounds: Bounds, folder: Path
         not_compared: judged.not_compared,
         conditions: conditions(record, &run::shown(&folder)),
         differences: Vec::new(),
-        warnings: warnings(record),
+        warnings: Vec::new(),
     }
 }
 
@@ -226,19 +234,17 @@ fn conditions(record: &ComparisonRecord, folder: &str) -> Vec<Fact> {
     facts
 }
 
-fn warnings(record: &ComparisonRecord) -> Vec<String> {
-    let header = &record.header;
-    let (a, b) = (&header.a, &header.b);
+/// That both sides are the same, if so.
+fn alike(a: &ComparedServer, b: &ComparedServer) -> Option<String> {
     // Also one server under two names.
     let same_server = a.command.is_none()
         && (&a.load.target, &a.load.exchanges) == (&b.load.target, &b.load.exchanges);
     let same_command = a.command.is_some() && a.command == b.command;
     let same = same_server || same_command;
-    let alike = same.then(|| {
+    same.then(|| {
         "A and B are the same: what differs between them is the noise of this machine (A/A)"
             .to_owned()
-    });
-    alike.into_iter().collect()
+    })
 }
 
 /// The plan, some lines of at most 80 columns where names allow.

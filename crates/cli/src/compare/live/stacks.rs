@@ -12,7 +12,7 @@ use std::{
 use deadheat_model::{
     Event, Plan, SessionHeader, SessionRecord, TargetId,
     change::{Aspect, Change},
-    choice::Purpose,
+    choice::{Origin, Purpose},
     session::{EndReason, TargetRecord, TargetState},
 };
 use deadheat_runner::session::{
@@ -49,8 +49,15 @@ pub(super) fn measure(
         [] => vec![WORKLOAD.to_owned()],
         named => named.to_vec(),
     };
+    // Before there is anything that a signal could leave behind.
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     // Until the end: with them go the folders of the revisions.
     let sides = Sides::find(&catalogue, [a, b], &run::supervision()?)?;
+    if interrupted.load(Ordering::SeqCst) {
+        return Err(Failure::nothing(
+            "interrupted before anything was measured; there are no records",
+        ));
+    }
     let selection = select::select(&catalogue, &[], &workloads, false)?;
     let measure = &args.measure;
     let mut options = SessionOptions {
@@ -84,7 +91,8 @@ pub(super) fn measure(
     let looks = Looks::choose(measure, block.estimate, bounds.alpha)?;
     options.blocks = Some(looks.design.most_blocks());
     options.budget = looks.budget;
-    let draft = session::draft(&options);
+    let mut draft = session::draft(&options);
+    not_asked(&mut draft, args);
     output::note(&plan_text::describe(&draft));
     output::note(&format!("  looks     {}", looks.describe()));
     if let Some(alike) = sides.alike() {
@@ -93,7 +101,6 @@ pub(super) fn measure(
     if measure.dry_run {
         return Ok(None);
     }
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     options.findings = doctor::before_a_run(&options);
     let mut watch = Watch {
         a: sides.a.target(),
@@ -107,6 +114,20 @@ pub(super) fn measure(
     let record = session::read_session(&folder).map_err(Failure::nothing)?;
     report::Rendered::of(&record)?.write_beside(&folder)?;
     Ok(Some(versus(&record, &sides, &watch, &folder)))
+}
+
+/// The plan says that it is as asked for only where somebody asked: looks and measurement have usual lengths.
+fn not_asked(draft: &mut Plan, args: &CompareArgs) {
+    let measure = &args.measure;
+    let asked = measure.blocks.is_some() || !measure.looks.is_empty();
+    if let Some(choice) = &mut draft.choice {
+        if !asked {
+            choice.blocks_from = Origin::Budget;
+        }
+        if measure.measure.is_none() {
+            choice.measure_from = Origin::Budget;
+        }
+    }
 }
 
 /// That both answer at least one of the workloads, as far as their manifests say.
@@ -246,7 +267,11 @@ fn versus(record: &SessionRecord, sides: &Sides, watch: &Watch<'_>, folder: &Pat
         not_compared: judged.not_compared,
         conditions: conditions(header, &run::shown(folder)),
         differences: differences(sides, a, b),
-        warnings: sides.alike().into_iter().collect(),
+        warnings: sides
+            .alike()
+            .into_iter()
+            .chain(stacks::biased(record))
+            .collect(),
     }
 }
 

@@ -1,13 +1,17 @@
 //! The words of a command.
 
+use deadheat_runner::secret::without_password;
+
 /// What only a shell understands, as a word of its own.
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", ">>"];
 
 /// The words of `command`, quoted as for a shell. There is no shell behind it: one would be a process more in every
 /// figure.
 pub(super) fn words(command: &str) -> Result<Vec<String>, String> {
+    let typed = command;
+    let command = &shown(command);
     let shown = format!("cmd:{command}");
-    let Some(words) = shlex::split(command) else {
+    let Some(words) = shlex::split(typed) else {
         return Err(format!(
             "{shown}: a quotation mark is not closed, or a backslash is the last"
         ));
@@ -37,6 +41,25 @@ pub(super) fn words(command: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// A command as it may be shown and recorded: each word without what may be a password.
+pub(super) fn shown(command: &str) -> String {
+    if !command.contains("://") {
+        return command.to_owned();
+    }
+    let Some(words) = shlex::split(command) else {
+        return without_password(command);
+    };
+    let quoted = |word: &String| {
+        let word = without_password(word);
+        match word.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c)) {
+            true => shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into),
+            false => word,
+        }
+    };
+    let words: Vec<String> = words.iter().map(quoted).collect();
+    words.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +74,30 @@ mod tests {
         ];
         for (command, expected) in cases {
             assert_eq!(words(command).unwrap(), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn no_password_is_shown() {
+        let cases = [
+            ("./a --port $PORT", "./a --port $PORT"),
+            (
+                "./a  --db=postgres://u:s3cret@h/d --port $PORT",
+                "./a --db=postgres://… --port $PORT",
+            ),
+            ("sh -c './a http://u:s3 cret@h; b'", "sh -c './a http://…'"),
+            ("./a 'postgres://u:s3 cret@h", "./a 'postgres://…"),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(shown(command), expected, "{command}");
+        }
+        for command in [
+            "./a x://s3cret && b",
+            "A=1 ./a x://s3cret",
+            "./a 'x://s3cret",
+        ] {
+            let error = words(command).unwrap_err();
+            assert!(!error.contains("s3cret"), "{error}");
         }
     }
 

@@ -109,8 +109,7 @@ impl Measuring<'_> {
             ComparisonOutcome::Failed(failure) => {
                 Some(format!("{}: {}", failure.phase.describe(), failure.reason))
             }
-            // What is void counts for nothing, its failures neither.
-            ComparisonOutcome::Measured(_) if self.record.is_void(trial) => None,
+            // Also of a trial that was disturbed: that is no excuse for a wrong answer.
             ComparisonOutcome::Measured(_) => self.referee.failure(trial),
         }
     }
@@ -152,13 +151,14 @@ impl Measuring<'_> {
             attempt,
             side,
             started,
-            command: run.command,
+            command: super::words_as_recorded(&run.command),
             outcome: run.outcome,
         };
         self.journal
             .append(&ComparisonEntry::Trial(Box::new(trial.clone())))?;
+        let void = self.record.is_void(&trial) && self.failure_of(&trial).is_none();
         (self.on_event)(&ComparisonEvent::TrialEnded {
-            void: self.record.is_void(&trial),
+            void,
             trial: Box::new(trial.clone()),
         });
         self.record.trials.push(trial.clone());

@@ -25,7 +25,10 @@ use super::{
     PinningMode, SessionError, cpus::generator_cpus, describe_machine, folder,
     folder::SessionFolder,
 };
-use crate::process::{Supervision, pin_current_thread};
+use crate::{
+    process::{Supervision, pin_current_thread},
+    secret::without_password,
+};
 
 /// What is to be compared, and how.
 #[derive(Clone, Debug)]
@@ -124,8 +127,8 @@ pub fn run(
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),
-        a: options.a.clone(),
-        b: options.b.clone(),
+        a: as_recorded(&options.a),
+        b: as_recorded(&options.b),
         plan: plan(options),
     };
     let journal = Journal::begin(folder.path(), &header)?;
@@ -165,4 +168,19 @@ pub fn run(
         reason,
         failed,
     })
+}
+
+/// A server as its record has it: the words of its command without what may be a password, which are whole in memory
+/// alone.
+fn as_recorded(server: &ComparedServer) -> ComparedServer {
+    let mut server = server.clone();
+    if let Some(command) = &mut server.command {
+        command.words = words_as_recorded(&command.words);
+    }
+    server
+}
+
+/// The words of a command without what may be a password.
+fn words_as_recorded(words: &[String]) -> Vec<String> {
+    words.iter().map(|word| without_password(word)).collect()
 }

@@ -54,7 +54,7 @@ pub fn judge(record: &ComparisonRecord, look: Option<Look>, bounds: &Bounds) -> 
     }
 }
 
-/// The trials of a side that count: of each block the last one, unless it is void.
+/// The trials of a side that count: of each block the last one, unless it is void. What failed is never void.
 struct Counted<'a> {
     side: Side,
     /// The block, the trial, and the generator's verdict on itself.
@@ -66,8 +66,9 @@ struct Counted<'a> {
 impl<'a> Counted<'a> {
     fn of(record: &'a ComparisonRecord, side: Side, blocks: u32) -> Self {
         let own = record.trials.iter().filter(|trial| trial.side == side);
-        let counted = own.clone().filter(|trial| !record.is_void(trial));
-        let failed = counted.clone().find_map(failure_of);
+        // A disturbed machine is no excuse for a wrong answer.
+        let failed = own.clone().find_map(failure_of);
+        let counted = own.filter(|trial| !record.is_void(trial));
         let mut trials: Vec<(u32, &MeasuredServer, load::LoadVerdict)> = Vec::new();
         for trial in counted.filter(|trial| trial.block < blocks) {
             if let ComparisonOutcome::Measured(measured) = &trial.outcome {

@@ -2,23 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{SessionRecord, TargetId};
+use deadheat_model::{SessionRecord, TargetId, TrialRecord};
 
 use super::Judged;
 use crate::{
-    CellAnalysis,
+    CellAnalysis, Settings,
     sequential::Look,
-    verdict::CellVerdict,
+    verdict::{CellVerdict, failure},
     versus::{
         Bounds, Compared, Found, NotCompared, Subject,
         found::series,
         paired::{self, PairedCell},
-        sessions::{Session, State, floor, state},
+        sessions::{Session, State, because, biased_in, floor, state},
     },
 };
 
 /// What the complete blocks up to `look` say of `b` against `a`, at each load point of the session; without a look
-/// nothing is compared yet.
+/// nothing is compared yet. Figures are of these blocks alone; what fails or hinders counts whenever it was, also after
+/// the look.
 pub fn judge(
     record: &SessionRecord,
     a: &TargetId,
@@ -26,15 +27,18 @@ pub fn judge(
     look: Option<Look>,
     bounds: &Bounds,
 ) -> Judged {
-    // Without a look no ratio is made, so that all that has failed so far may be seen.
-    let blocks = look.map_or(u32::MAX, |look| look.blocks);
-    let record = first_blocks(record, blocks);
+    let first = first_blocks(record, look.map_or(u32::MAX, |look| look.blocks));
     // The same session twice: in it the sides are two stacks.
-    let sides = [Session::new(&record), Session::new(&record)];
+    let figures = [Session::new(&first), Session::new(&first)];
+    let whole = Session::new(record);
     let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
     let mut failed = false;
-    for subject in subjects(&record) {
-        match paired(&sides, a, b, &subject) {
+    for subject in subjects(record) {
+        let cell = match hindrance(&whole, [a, b], &subject) {
+            Some(hindrance) => Err(hindrance),
+            None => Ok(paired(&figures, [a, b], &subject)),
+        };
+        match cell {
             Ok(cell) => cells.push(cell),
             Err(hindrance) => {
                 let [a_failed, b_failed] = hindrance.failed;
@@ -63,6 +67,11 @@ pub fn judge(
         not_compared,
         failed,
     }
+}
+
+/// That the A/A pair of the session, one stack under two names, differed, if so.
+pub fn biased(record: &SessionRecord) -> Option<String> {
+    biased_in(&Session::new(record), "this comparison")
 }
 
 /// How many blocks are complete.
@@ -102,46 +111,64 @@ struct Hindrance {
     failed: [bool; 2],
 }
 
-/// The blocks in which both stacks have a trial that counts, or why they cannot be compared.
-fn paired(
-    sides: &[Session<'_>; 2],
-    a: &TargetId,
-    b: &TargetId,
-    subject: &Subject,
-) -> Result<PairedCell, Hindrance> {
-    let under = |target: &TargetId| Subject {
-        target: Some(target.clone()),
-        ..subject.clone()
-    };
-    let subjects = [under(a), under(b)];
-    let [of_a, of_b] = &subjects;
-    let cell = |side: usize, target| sides[side].cell(target, &subject.workload, &subject.point);
-    let cells = [cell(0, a), cell(1, b)];
-    // A cell that has no trial yet, or whose trials were void, may get one in the blocks to come.
-    let hopeful = |cell: &Option<&CellAnalysis>| {
-        let verdict = cell.map(|cell| &cell.verdict);
-        matches!(
+/// Why the two stacks cannot be compared at a load point, if so.
+fn hindrance(whole: &Session<'_>, targets: [&TargetId; 2], subject: &Subject) -> Option<Hindrance> {
+    let mut failed = [false; 2];
+    let mut reasons = Vec::new();
+    for ((target, name), failed) in targets.into_iter().zip(["A", "B"]).zip(&mut failed) {
+        let own = under(subject, target);
+        let mut state = state(whole, &own);
+        if !matches!(state, State::Failed(_))
+            && let Some(reason) = failed_trial(whole.record, &own)
+        {
+            state = State::Failed(reason);
+        }
+        *failed = matches!(state, State::Failed(_));
+        // A cell that has no trial yet, or whose trials were void, may get one in the blocks to come.
+        let verdict = whole
+            .cell(target, &subject.workload, &subject.point)
+            .map(|cell| &cell.verdict);
+        let hopeful = matches!(
             verdict,
             Some(CellVerdict::NotMeasured | CellVerdict::Void { .. })
-        )
-    };
-    let states = [state(&sides[0], of_a), state(&sides[1], of_b)];
-    let failed = states
-        .each_ref()
-        .map(|state| matches!(state, State::Failed(_)));
-    let reasons: Vec<String> = states
-        .iter()
-        .zip(&cells)
-        .zip(["A", "B"])
-        .filter(|((_, cell), _)| !hopeful(cell))
-        .filter_map(|((state, _), name)| Some(format!("{name} {}", state.reason()?)))
-        .collect();
-    if !reasons.is_empty() {
-        return Err(Hindrance {
-            reason: reasons.join("; "),
-            failed,
-        });
+        );
+        if let Some(reason) = state.reason().filter(|_| *failed || !hopeful) {
+            reasons.push(format!("{name} {reason}"));
+        }
     }
+    (!reasons.is_empty()).then(|| Hindrance {
+        reason: reasons.join("; "),
+        failed,
+    })
+}
+
+fn under(subject: &Subject, target: &TargetId) -> Subject {
+    Subject {
+        target: Some(target.clone()),
+        ..subject.clone()
+    }
+}
+
+/// Why a trial of a cell failed, if one did, also in a block that was never completed.
+fn failed_trial(record: &SessionRecord, subject: &Subject) -> Option<String> {
+    let of_cell = |trial: &&TrialRecord| {
+        let cell = &trial.cell;
+        subject.target.as_ref() == Some(&cell.target)
+            && (&cell.workload, &cell.point) == (&subject.workload, &subject.point)
+    };
+    let mut trials = record.trials.iter().filter(of_cell);
+    trials.find_map(|trial| {
+        let reason = failure(trial, &Settings::default())?;
+        let because = because(&reason);
+        Some(format!("failed in block {}{because}", trial.block + 1))
+    })
+}
+
+/// The blocks in which both stacks have a trial that counts.
+fn paired(sides: &[Session<'_>; 2], targets: [&TargetId; 2], subject: &Subject) -> PairedCell {
+    let [a, b] = targets;
+    let cell = |side: usize, target| sides[side].cell(target, &subject.workload, &subject.point);
+    let cells = [cell(0, a), cell(1, b)];
     let found = |side: usize| -> Vec<(u32, Found)> {
         let cell = cells[side];
         cell.map(|cell| sides[side].found(cell)).unwrap_or_default()
@@ -154,11 +181,11 @@ fn paired(
             Some((one, other.clone()))
         })
         .collect();
-    Ok(PairedCell {
+    PairedCell {
         series: series(&pairs, |metric| floor(sides, subject, metric)),
         notes: notes(&cells),
         subject: subject.clone(),
-    })
+    }
 }
 
 /// What to know of a cell although it counts.

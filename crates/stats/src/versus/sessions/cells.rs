@@ -5,7 +5,7 @@ use deadheat_model::{
     session::{TargetRecord, TargetState},
 };
 
-use super::{Bounds, Found, Metric, Subject, Trials, unpaired::Sample};
+use super::{Bounds, Found, Metric, Ratio, Subject, Trials, unpaired::Sample};
 use crate::{
     Analysis, CellAnalysis, TrialAnalysis, analyse,
     verdict::{CellVerdict, FailReason, TrialVerdict},
@@ -14,7 +14,7 @@ use crate::{
 
 /// A session and what it says.
 pub(in crate::versus) struct Session<'a> {
-    pub(super) record: &'a SessionRecord,
+    pub(in crate::versus) record: &'a SessionRecord,
     pub(super) analysis: Analysis,
 }
 
@@ -71,6 +71,28 @@ impl<'a> Session<'a> {
 
     /// The trials of a cell that count, with their blocks.
     pub(in crate::versus) fn found(&self, cell: &CellAnalysis) -> Vec<(u32, Found)> {
+        self.found_where(cell, |verdict| *verdict == TrialVerdict::Counts)
+    }
+
+    /// The null server's trials at a load point that neither failed nor were void. That the generator was the limit in
+    /// them, as it usually is, takes nothing from them: a machine that is slower slows the generator, too.
+    fn null(&self, workload: &str, point: &str) -> Option<Vec<Found>> {
+        let null = self.record.header.plan.controls.null_server.as_ref()?;
+        let cell = self.cell(null, workload, point)?;
+        let found = self.found_where(cell, |verdict| {
+            matches!(
+                verdict,
+                TrialVerdict::Counts | TrialVerdict::GeneratorLimited { .. }
+            )
+        });
+        Some(found.into_iter().map(|(_, found)| found).collect())
+    }
+
+    fn found_where(
+        &self,
+        cell: &CellAnalysis,
+        wanted: impl Fn(&TrialVerdict) -> bool,
+    ) -> Vec<(u32, Found)> {
         let of = |trial: &TrialAnalysis| {
             let (figures, record) = (
                 trial.figures.as_ref()?,
@@ -81,8 +103,8 @@ impl<'a> Session<'a> {
             };
             Some((trial.block, Found::of_trial(&measured.load, figures)))
         };
-        let counts = |trial: &&TrialAnalysis| trial.verdict == TrialVerdict::Counts;
-        cell.trials.iter().filter(counts).filter_map(of).collect()
+        let trials = cell.trials.iter().filter(|trial| wanted(&trial.verdict));
+        trials.filter_map(of).collect()
     }
 
     /// The rates that an open loop was given in a cell, each once.
@@ -304,24 +326,37 @@ pub(in crate::versus) fn floor(
     sides.iter().filter_map(of).max_by(f64::total_cmp)
 }
 
-/// What the null server, the same program in both sessions, says of the machine at the two times: a sentence for each
-/// load point at which it differed.
+/// How far the null server, the same program in both sessions, was from itself: the distance from 1 of the ratio of its
+/// throughputs in B and A at this load point, of an open one at the closed one whose capacity it takes a share of. A
+/// stack that differs by less may differ because the machine did. `None` where a session has no such trial.
+pub(super) fn moved(sides: &[Session<'_>; 2], subject: &Subject, bounds: &Bounds) -> Option<f64> {
+    let point = sides[0].point(&subject.workload, &subject.point)?;
+    let closed = point.open.as_ref().map(|open| open.capacity_of.as_str());
+    let closed = closed.unwrap_or(&subject.point);
+    let ratio = null_ratio(sides, &subject.workload, closed, bounds)?;
+    Some(distance(ratio.ratio))
+}
+
+/// The null server's throughput in B over that in A.
+fn null_ratio(
+    sides: &[Session<'_>; 2],
+    workload: &str,
+    point: &str,
+    bounds: &Bounds,
+) -> Option<Ratio> {
+    let [a, b] = sides.each_ref().map(|side| side.null(workload, point));
+    Some(Sample::of(Metric::Throughput, &[a?, b?])?.ratio(None, None, bounds))
+}
+
+fn distance(ratio: f64) -> f64 {
+    ratio.ln().abs().exp() - 1.0
+}
+
+/// What the null server says of the machine at the two times: a sentence for each load point at which it differed.
 pub(super) fn drift(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<String> {
-    let [a, b] = sides;
     let of = |(workload, point): (&str, &str)| {
-        let [a, b] = [a, b].map(|side| {
-            let null = side.record.header.plan.controls.null_server.as_ref()?;
-            let found = side.found(side.cell(null, workload, point)?);
-            Some(
-                found
-                    .into_iter()
-                    .map(|(_, found)| found)
-                    .collect::<Vec<_>>(),
-            )
-        });
-        let trials = [a?, b?];
-        let ratio = Sample::of(Metric::Throughput, &trials)?.ratio(None, bounds);
-        let moved = (ratio.ratio.ln().abs().exp() - 1.0) > bounds.practical_difference;
+        let ratio = null_ratio(sides, workload, point, bounds)?;
+        let moved = distance(ratio.ratio) > bounds.practical_difference;
         (ratio.p? < bounds.alpha && moved).then(|| {
             format!(
                 "the null server, the same program in both sessions, answered {:.3} times as much in B as in A at \
@@ -330,7 +365,7 @@ pub(super) fn drift(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<String> {
             )
         })
     };
-    a.points().filter_map(of).collect()
+    sides[0].points().filter_map(of).collect()
 }
 
 /// Stacks that failed before their first trial in both sessions.

@@ -125,21 +125,24 @@ pub(super) fn few_blocks(sides: &[Session<'_>; 2]) -> Vec<String> {
 
 /// A warning for each session whose A/A pair, one stack under two names, differed by the rule for stacks.
 pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<String> {
-    let of = |(side, name): (&Session<'_>, &str)| {
-        let points: Vec<String> = side
-            .analysis
-            .biased()
-            .map(|group| format!("{} {}", group.workload, group.point.id))
-            .collect();
-        (!points.is_empty()).then(|| {
-            format!(
-                "in {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and \
-                 every difference there is in doubt",
-                points.join(", ")
-            )
-        })
-    };
+    let of = |(side, name): (&Session<'_>, &str)| biased_in(side, name);
     sides.iter().zip(["A", "B"]).filter_map(of).collect()
+}
+
+/// The same of one session, which is called `name`.
+pub(in crate::versus) fn biased_in(session: &Session<'_>, name: &str) -> Option<String> {
+    let points: Vec<String> = session
+        .analysis
+        .biased()
+        .map(|group| format!("{} {}", group.workload, group.point.id))
+        .collect();
+    (!points.is_empty()).then(|| {
+        format!(
+            "in {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and every \
+             difference there is in doubt",
+            points.join(", ")
+        )
+    })
 }
 
 /// What is known of one side.

@@ -7,6 +7,7 @@ mod unpaired;
 use deadheat_model::SessionRecord;
 
 pub(super) use self::cells::{Session, State, because, floor, state};
+pub(super) use self::conditions::biased_in;
 pub use self::conditions::refusals;
 use self::unpaired::Sample;
 use super::{Bounds, Compared, Found, How, Metric, NotCompared, Ratio, Side, Subject, Versus};
@@ -58,10 +59,11 @@ type Trials = [Vec<Found>; 2];
 
 fn cell(sides: &[Session<'_>; 2], subject: Subject, trials: &Trials, bounds: &Bounds) -> Compared {
     let [a, b] = trials;
+    let drift = cells::moved(sides, &subject, bounds);
     let ratios = super::found::metrics(a.iter().chain(b)).into_iter();
     let ratios = ratios.filter_map(|metric| {
         let floor = cells::floor(sides, &subject, metric);
-        Sample::of(metric, trials).map(|sample| sample.ratio(floor, bounds))
+        Sample::of(metric, trials).map(|sample| sample.ratio(floor, drift, bounds))
     });
     Compared {
         ratios: ratios.collect(),

@@ -26,9 +26,11 @@ impl Sample {
         there.then_some(Self { metric, a, b })
     }
 
-    /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α.
-    pub(super) fn ratio(&self, floor: Option<f64>, bounds: &Bounds) -> Ratio {
-        let Thresholds { threshold, margin } = bounds.of(self.metric, floor);
+    /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α. `drift` is how far the null
+    /// server was from itself.
+    pub(super) fn ratio(&self, floor: Option<f64>, drift: Option<f64>, bounds: &Bounds) -> Ratio {
+        let least = floor.into_iter().chain(drift).max_by(f64::total_cmp);
+        let Thresholds { threshold, margin } = bounds.of(self.metric, least);
         let (a, b) = (mean(&self.a), mean(&self.b));
         let difference = welch::difference(&self.a, &self.b);
         Ratio {
@@ -44,6 +46,7 @@ impl Sample {
             p: difference.map(|difference| difference.p_of_zero()),
             p_adjusted: None,
             floor,
+            drift,
             threshold,
             margin,
             verdict: Verdict::NotEnoughData,

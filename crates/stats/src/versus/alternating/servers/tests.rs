@@ -161,6 +161,28 @@ fn what_comes_after_the_look_or_is_void_counts_for_nothing() {
 }
 
 #[test]
+fn a_disturbed_machine_is_no_excuse_for_a_failure() {
+    let mut record = record(&SLOWER);
+    let mut wrong = trial(1, Side::B, 9_000);
+    let found = measured(&mut wrong);
+    found.noise.steal_share = 0.5;
+    for tally in [&mut found.load.measured, &mut found.load.total] {
+        tally.issued += 3;
+        tally.failed[deadheat_model::Failure::WrongContent] = 3;
+    }
+    assert!(record.is_void(&wrong));
+    // Before the trial that was measured in its place.
+    record.trials.insert(3, wrong);
+    let judged = look(&record, 5);
+    assert!(judged.failed && judged.compared.is_empty(), "{judged:?}");
+    let told = &judged.not_compared[0];
+    assert!(
+        told.b_failed && told.reason.contains("wrong answers: 3"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn without_a_look_nothing_is_compared_yet() {
     let judged = judge(&record(&SLOWER), None, &Bounds::default());
     assert!(judged.compared[0].ratios.is_empty() && !judged.is_final());
