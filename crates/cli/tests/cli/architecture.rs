@@ -47,7 +47,7 @@ const WRITES: [&str; 7] = [
 ];
 
 /// Files outside the one that writes for deadheat which write all the same, and why they may.
-const WRITERS: [(&str, &str); 3] = [
+const WRITERS: [(&str, &str); 4] = [
     (
         "crates/runner/src/process/supervisor.rs",
         "the supervisor's standard output is a pipe to Deadheat",
@@ -58,6 +58,10 @@ const WRITERS: [(&str, &str); 3] = [
     ),
     (
         "crates/cli/src/progress.rs",
+        "indicatif draws the bar on standard error",
+    ),
+    (
+        "crates/cli/src/compare/live/progress.rs",
         "indicatif draws the bar on standard error",
     ),
 ];

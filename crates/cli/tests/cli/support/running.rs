@@ -36,7 +36,18 @@ pub struct Running {
 
 /// The command, in `root` and marked as its test's.
 pub fn command(root: &Path, args: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
+    prepared(Command::new(env!("CARGO_BIN_EXE_deadheat")), root, args)
+}
+
+/// The same, where no file may become longer than so many blocks of 512 bytes: writing on fails as on a full disk.
+pub fn short_of_space(root: &Path, blocks: u32, args: &str) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_deadheat")]);
+    prepared(command, root, args)
+}
+
+fn prepared(mut command: Command, root: &Path, args: &str) -> Command {
     command
         .args(args.split_whitespace())
         .current_dir(root)
