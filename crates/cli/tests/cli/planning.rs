@@ -14,14 +14,8 @@ fn plan(root: &Root, options: &str, expected: &[&str]) -> Ended {
     let ended = root
         .deadheat(&format!("run --dry-run --seed 1 {options}"))
         .exits(0)
-        .has_no_data();
-    let told = flat(&ended.stderr);
-    for fragment in expected {
-        assert!(
-            told.contains(fragment),
-            "{options}: no {fragment:?} in\n{ended}"
-        );
-    }
+        .has_no_data()
+        .tells(expected);
     let wide = ended.stderr.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None, "{ended}");
     assert!(root.sessions().is_empty(), "a session was made");
@@ -32,17 +26,10 @@ fn plan(root: &Root, options: &str, expected: &[&str]) -> Ended {
 #[track_caller]
 fn refused(root: &Root, options: &str, expected: &[&str]) {
     // Without --dry-run: if it were not refused, it would begin.
-    let ended = root
-        .deadheat(&format!("run {options}"))
+    root.deadheat(&format!("run {options}"))
         .exits(2)
-        .has_no_data();
-    let told = flat(&ended.stderr);
-    for fragment in expected {
-        assert!(
-            told.contains(fragment),
-            "{options}: no {fragment:?} in\n{ended}"
-        );
-    }
+        .has_no_data()
+        .tells(expected);
     assert!(root.sessions().is_empty(), "a session was made");
     assert!(root.told("started").is_empty(), "a stack was started");
 }

@@ -10,6 +10,7 @@ use deadheat_model::{
     JournalEntry, SessionHeader, SessionRecord,
     session::{Resumption, SCHEMA},
 };
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::lock;
 
@@ -122,7 +123,12 @@ impl Journal {
     /// # Errors
     /// When it cannot be written.
     pub fn begin(&self, header: &SessionHeader) -> Result<(), JournalError> {
-        let path = self.folder.join(HEADER_FILE);
+        self.begin_as(HEADER_FILE, header)
+    }
+
+    /// The same, of any header, in a file of this name.
+    pub(super) fn begin_as(&self, name: &str, header: &impl Serialize) -> Result<(), JournalError> {
+        let path = self.folder.join(name);
         let failed = |path: &Path, source| JournalError::Write {
             path: path.to_owned(),
             source,
@@ -158,7 +164,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn append(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
+    pub fn append(&mut self, entry: &impl Serialize) -> Result<(), JournalError> {
         self.try_append(entry)
             .map_err(|source| JournalError::Write {
                 path: self.path.clone(),
@@ -166,7 +172,7 @@ impl Journal {
             })
     }
 
-    fn try_append(&mut self, entry: &JournalEntry) -> io::Result<()> {
+    fn try_append(&mut self, entry: &impl Serialize) -> io::Result<()> {
         // One write for the whole line: a kill leaves all of it or a beginning without its end of line.
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
@@ -204,11 +210,8 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
         end: None,
         resumed: Vec::new(),
     };
-    let path = folder.join(TRIALS_FILE);
-    let text = read_text(folder, &path)?;
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    for (index, line) in whole.lines().enumerate() {
-        match serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))? {
+    for entry in read_entries(folder)? {
+        match entry {
             JournalEntry::Trial(trial) => record.trials.push(*trial),
             JournalEntry::Resumed { at, boot: now } => {
                 record.end = None;
@@ -230,15 +233,35 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
 /// # Errors
 /// When the file is missing, is not what [`Journal`] writes, or is of another version.
 pub fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
-    let path = folder.join(HEADER_FILE);
+    read_header_as(folder, HEADER_FILE, SCHEMA)
+}
+
+/// The same, of any header, in a file of this name and in this version of its format.
+pub(super) fn read_header_as<H: DeserializeOwned>(
+    folder: &Path,
+    name: &str,
+    schema: u32,
+) -> Result<H, JournalError> {
+    let path = folder.join(name);
     let text = read_text(folder, &path)?;
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| malformed(&path, error.line(), &error))?;
     let found = value["schema"].as_u64().unwrap_or(0);
-    if found != u64::from(SCHEMA) {
+    if found != u64::from(schema) {
         return Err(JournalError::Schema { path, found });
     }
     serde_json::from_value(value).map_err(|error| malformed(&path, 1, &error))
+}
+
+/// Reads a journal's entries. A last line without its end, left by a kill, is none.
+pub(super) fn read_entries<E: DeserializeOwned>(folder: &Path) -> Result<Vec<E>, JournalError> {
+    let path = folder.join(TRIALS_FILE);
+    let text = read_text(folder, &path)?;
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let entry = |(index, line)| {
+        serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))
+    };
+    whole.lines().enumerate().map(entry).collect()
 }
 
 fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> JournalError {

@@ -15,10 +15,11 @@ use deadheat_model::{
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::{ComparisonEvent, ComparisonOptions, Referee, journal::Journal, trial};
+use super::{ComparisonEvent, ComparisonOptions, Referee, trial};
 use crate::session::{
     SessionError,
     folder::{SessionFolder, now},
+    journal::Journal,
 };
 
 /// Measures all blocks of a plan.

@@ -16,14 +16,14 @@ use deadheat_model::{
     plan::NoiseBound,
 };
 
-use self::{blocks::Measuring, journal::Journal};
+use self::blocks::Measuring;
 pub use self::{
     journal::{HEADER_FILE, read_comparison},
     plan::{block_time, plan},
 };
 use super::{
     PinningMode, SessionError, cpus::generator_cpus, describe_machine, folder,
-    folder::SessionFolder,
+    folder::SessionFolder, journal::Journal,
 };
 use crate::{
     process::{Supervision, pin_current_thread},
@@ -131,7 +131,8 @@ pub fn run(
         b: as_recorded(&options.b),
         plan: plan(options),
     };
-    let journal = Journal::begin(folder.path(), &header)?;
+    let journal = Journal::claim(folder.path())?;
+    journal.begin_as(HEADER_FILE, &header)?;
     on_event(&ComparisonEvent::Started {
         folder: folder.path().to_owned(),
         header: Box::new(header.clone()),
