@@ -94,6 +94,15 @@ fn succeeds(loaded: Loaded, server: &Seen) {
     assert!(own.full + own.resumed > 0, "{loaded}");
 }
 
+/// Checks the name in every handshake. Not every connection has one: requests are dealt out to those that are ready, so
+/// the load may be over before the last is.
+#[track_caller]
+fn asked_for(server: &Seen, name: &str) {
+    let handshakes = server.each.iter().filter_map(|each| each.tls.as_ref());
+    let names: BTreeSet<_> = handshakes.map(|tls| tls.name.as_deref()).collect();
+    assert_eq!(names, BTreeSet::from([Some(name)]));
+}
+
 #[test]
 fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
     let files = Files::new();
@@ -105,10 +114,7 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
         &believing,
         |loaded, server| {
             succeeds(loaded, &server);
-            assert_eq!(
-                server.each[0].tls.as_ref().unwrap().name.as_deref(),
-                Some("localhost")
-            );
+            asked_for(&server, "localhost");
         },
     );
     let wrong = [
@@ -134,10 +140,7 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
         &named,
         |loaded, server| {
             succeeds(loaded, &server);
-            assert_eq!(
-                server.each[0].tls.as_ref().unwrap().name.as_deref(),
-                Some("elsewhere.test")
-            );
+            asked_for(&server, "elsewhere.test");
         },
     );
     each_loop(
