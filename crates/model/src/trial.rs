@@ -198,10 +198,10 @@ pub struct Resources {
     pub processes: u32,
     /// Most threads seen at once.
     pub threads: u32,
-    /// Voluntary context switches of all threads seen.
-    pub voluntary_switches: u64,
-    /// Involuntary context switches of all threads seen.
-    pub involuntary_switches: u64,
+    /// Voluntary context switches of all threads seen; `None` where they are so many that counting would disturb.
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches of all threads seen; `None` as well.
+    pub involuntary_switches: Option<u64>,
     /// Page faults that needed no input or output.
     pub minor_faults: u64,
     /// Page faults that did.
@@ -230,7 +230,8 @@ pub struct Noise {
     /// How long work waited (pressure stall information); `None` where the kernel does not tell.
     #[serde(default)]
     pub pressure: Option<Pressure>,
-    /// CPU time that Deadheat's own sampling of the server used; `None` in older records.
+    /// CPU time that Deadheat's own sampling of the server used while it was measured: what it reads once the
+    /// measurement is over is not in it. `None` in older records.
     #[serde(default)]
     pub sampler_cpu_seconds: Option<f64>,
 }

@@ -138,8 +138,8 @@ fn trial(block: u32, cell: Cell) -> TrialRecord {
         samples: 1,
         processes: 1,
         threads: 1,
-        voluntary_switches: 0,
-        involuntary_switches: 0,
+        voluntary_switches: Some(0),
+        involuntary_switches: Some(0),
         minor_faults: 0,
         major_faults: 0,
     };

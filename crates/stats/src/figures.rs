@@ -123,6 +123,7 @@ impl Figures {
             let rate = per_second(amount)?;
             (throughput > 0.0).then(|| rate / throughput)
         };
+        let switches = |counted: Option<u64>| counted.and_then(|count| per_request(count as f64));
         Self {
             throughput_per_second: throughput,
             service_time: Times::of(&load.service_time),
@@ -132,8 +133,8 @@ impl Figures {
                 .map(|open| OpenFigures::new(open, load, offered_per_second)),
             cpu_us_per_request: per_request(used.cpu_seconds * 1e6),
             cores_used: per_second(used.cpu_seconds),
-            voluntary_switches_per_request: per_request(used.voluntary_switches as f64),
-            involuntary_switches_per_request: per_request(used.involuntary_switches as f64),
+            voluntary_switches_per_request: switches(used.voluntary_switches),
+            involuntary_switches_per_request: switches(used.involuntary_switches),
             minor_faults_per_request: per_request(used.minor_faults as f64),
             major_faults_per_request: per_request(used.major_faults as f64),
             pss_idle_bytes: used.pss_idle_bytes as f64,

@@ -299,6 +299,7 @@ fn used(measured: &Measured) -> Vec<(String, String)> {
         CpuSource::Proc => "/proc, in steps of 10 ms",
     };
     let line = |value: String, name: &str| (value, name.to_owned());
+    let counted = |switches: Option<u64>| switches.map_or_else(|| NONE.to_owned(), count);
     vec![
         line(
             figure(used.span_seconds),
@@ -321,9 +322,12 @@ fn used(measured: &Measured) -> Vec<(String, String)> {
         line(count(used.threads.into()), "threads at most"),
         line(count(used.minor_faults), "page reclaims"),
         line(count(used.major_faults), "page faults"),
-        line(count(used.voluntary_switches), "voluntary context switches"),
         line(
-            count(used.involuntary_switches),
+            counted(used.voluntary_switches),
+            "voluntary context switches",
+        ),
+        line(
+            counted(used.involuntary_switches),
             "involuntary context switches",
         ),
     ]

@@ -8,6 +8,7 @@
 
 mod cgroup;
 mod log;
+pub(crate) mod procfs;
 mod spawn;
 mod supervisor;
 mod sys;

@@ -1,6 +1,8 @@
 //! Process trees as `/proc` shows them.
 
-use std::{collections::HashMap, fs, io::Read};
+use std::{collections::HashMap, fs};
+
+use super::procfs;
 
 /// The parent of all threads of the kernel.
 const KTHREADD: u32 = 2;
@@ -41,12 +43,7 @@ pub struct Reaped {
 
 /// Reads a process's state; `None` when it is gone.
 pub fn read_stat(pid: u32) -> Option<ProcessStat> {
-    // In one call, because there are many processes: the file is shorter than this, and has no size of its own.
-    let mut bytes = [0; 2048];
-    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
-    let length = file.read(&mut bytes).ok()?;
-    // A name may be cut within a character.
-    parse_stat(pid, &String::from_utf8_lossy(&bytes[..length]))
+    parse_stat(pid, &procfs::read(&format!("/proc/{pid}/stat"))?)
 }
 
 fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {

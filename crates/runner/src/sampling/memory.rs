@@ -1,7 +1,7 @@
 //! Memory of a process tree as PSS: each page shared by n processes counts 1/n in each of them, so that the sum over
 //! the tree counts it once (RSS would count it once per worker).
 
-use std::fs;
+use crate::process::procfs;
 
 /// The proportional set size of all `processes`, in bytes; `None` when none of them is there (any more).
 pub(super) fn pss_bytes(processes: &[u32]) -> Option<u64> {
@@ -10,7 +10,7 @@ pub(super) fn pss_bytes(processes: &[u32]) -> Option<u64> {
 }
 
 fn read_pss(pid: u32) -> Option<u64> {
-    parse_pss(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?)
+    parse_pss(&procfs::read(&format!("/proc/{pid}/smaps_rollup"))?)
 }
 
 /// The `Pss:` line of `smaps_rollup`, in bytes (proc_pid_smaps(5)).

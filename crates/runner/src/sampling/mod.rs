@@ -26,7 +26,7 @@ pub use self::pace::INTERVAL;
 use self::{
     counters::Counters,
     memory::pss_bytes,
-    pace::{Stopwatch, pause, thread_cpu},
+    pace::{Spent, Stopwatch, is_affordable},
     pressure::PressureClock,
     switches::Switches,
 };
@@ -38,6 +38,10 @@ pub struct Sampler {
     pss_idle: u64,
     /// CPU time that the sample of the idle server took.
     cost: Duration,
+    /// CPU time that it takes to look at one thread.
+    look: Duration,
+    /// How long the measurement is to be.
+    measure: Duration,
     pinning: Pinning,
     /// The CPUs that this server is pinned to, if not to all of its side.
     serving: Option<Vec<usize>>,
@@ -71,8 +75,8 @@ struct Begun {
     series: Arc<Mutex<Series>>,
     stop: Sender<()>,
     /// `None`: the system had no thread to give; there is one sample then, at the end.
-    thread: Option<JoinHandle<Duration>>,
-    /// CPU time that beginning took.
+    thread: Option<JoinHandle<()>>,
+    /// CPU time that beginning took on the thread that began.
     cost: Duration,
 }
 
@@ -86,12 +90,16 @@ struct Series {
     threads: u32,
     switches: Switches,
     generator: Switches,
-    /// When the last sample ended, and how long a pause it needs.
-    rests: Option<(Instant, Duration)>,
+    /// Whether context switches are counted: looking at every thread is dear where there are hundreds.
+    counts_switches: bool,
+    /// When the last sample ended.
+    last: Option<Instant>,
+    /// CPU time that the samples took, without that of the beginning.
+    cost: Duration,
 }
 
 impl Series {
-    /// Looks at memory and threads; how long a pause that needs.
+    /// Looks at memory and threads; what that took.
     fn sample(&mut self, tree: &Tree) -> Duration {
         let watch = Stopwatch::start();
         let processes = tree.processes();
@@ -100,39 +108,48 @@ impl Series {
             self.pss_peak = self.pss_peak.max(pss);
             self.samples += 1;
         }
-        self.look_at_threads(&processes);
-        let rest = pause(watch.cpu());
-        self.rests = Some((Instant::now(), rest));
-        rest
+        self.look_at(&processes);
+        self.last = Some(Instant::now());
+        let cost = watch.cpu();
+        self.cost += cost;
+        cost
     }
 
-    fn look_at_threads(&mut self, processes: &[u32]) {
+    fn look_at(&mut self, processes: &[u32]) {
         self.processes = self.processes.max(processes.len() as u32);
-        self.threads = self.threads.max(self.switches.update(processes));
+        if self.counts_switches {
+            self.threads = self.threads.max(self.switches.update(processes));
+        }
         let own = [std::process::id()];
         let is_worker: fn(&str) -> bool = |name| name.starts_with("load-");
         self.generator.update_named(&own, is_worker);
     }
 
-    /// Whether the pause after the last sample is over.
-    fn is_rested(&self) -> bool {
-        self.rests
-            .is_none_or(|(since, rest)| since.elapsed() >= rest)
+    /// Whether the last sample is so recent that another would say the same.
+    fn is_fresh(&self) -> bool {
+        self.last.is_some_and(|last| last.elapsed() < INTERVAL)
     }
 }
 
 impl Sampler {
-    /// Prepares to sample `server`, which has just become ready, and takes its idle memory.
-    pub fn new(server: &Supervised, pinning: &Pinning) -> Self {
+    /// Prepares to sample `server`, which has just become ready, over a measurement of such a length, and takes its idle
+    /// memory.
+    pub fn new(server: &Supervised, pinning: &Pinning, measure: Duration) -> Self {
         let tree = Tree {
             supervisor: server.supervisor_pid(),
             group: server.group().cloned(),
         };
         let watch = Stopwatch::start();
-        let pss_idle = pss_bytes(&tree.processes()).unwrap_or(0);
+        let processes = tree.processes();
+        let pss_idle = pss_bytes(&processes).unwrap_or(0);
+        let memory = watch.cpu();
+        let threads = Switches::default().update(&processes);
+        let cost = watch.cpu();
         Self {
             pss_idle,
-            cost: watch.cpu(),
+            cost,
+            look: cost.saturating_sub(memory) / threads.max(1),
+            measure,
             tree,
             pinning: pinning.clone(),
             serving: None,
@@ -148,21 +165,45 @@ impl Sampler {
 
     /// The measurement begins.
     pub fn begin(&mut self) {
-        let watch = Stopwatch::start();
-        let mut series = Series::default();
-        series.look_at_threads(&self.tree.processes());
+        let (at, watch) = (Instant::now(), Stopwatch::start());
+        let processes = Snapshot::take();
+        let counters = Counters::read(&self.tree, &processes);
+        let (counted_from, clock) = (Instant::now(), CpuClock::read(&processes));
+        let pressure = PressureClock::read();
+        let tree = processes.descendants(self.tree.supervisor);
+        let threads = tree.iter().map(|stat| stat.threads).sum();
+        let mut series = Series {
+            threads,
+            counts_switches: is_affordable(self.look.saturating_mul(threads), self.measure),
+            ..Series::default()
+        };
+        let tree: Vec<u32> = tree.iter().map(|stat| stat.pid).collect();
+        series.look_at(&tree);
         series.switches.forget_the_past();
         series.generator.forget_the_past();
         let series = Arc::new(Mutex::new(series));
         let (stop, stopped) = channel();
-        let (shared, tree) = (Arc::clone(&series), self.tree.clone());
-        // The first sample will be no cheaper than that of the idle server.
-        let mut rest = pause(self.cost);
+        let begun = Begun {
+            at: counted_from,
+            counters,
+            clock,
+            pressure,
+            series: Arc::clone(&series),
+            stop,
+            thread: None,
+            cost: watch.cpu(),
+        };
+        let tree = self.tree.clone();
+        let mut spent = Spent {
+            total: begun.cost,
+            // The first sample will be no cheaper than that of the idle server.
+            last: self.cost,
+        };
         let sample = move || {
-            while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
-                rest = lock(&shared).sample(&tree);
+            while stopped.recv_timeout(spent.pause(at.elapsed())) == Err(RecvTimeoutError::Timeout)
+            {
+                spent.add(lock(&series).sample(&tree));
             }
-            thread_cpu()
         };
         let thread = Builder::new().name("sampler".to_owned()).spawn(sample);
         if let Err(error) = &thread {
@@ -170,23 +211,15 @@ impl Sampler {
                 "starting a thread to sample the server's memory: {error}; it is sampled once"
             );
         }
-        let processes = Snapshot::take();
         self.begun = Some(Begun {
-            at: Instant::now(),
-            counters: Counters::read(&self.tree, &processes),
-            clock: CpuClock::read(&processes),
-            pressure: PressureClock::read(),
-            series,
-            stop,
             thread: thread.ok(),
-            cost: watch.cpu(),
+            ..begun
         });
     }
 
     /// The measurement has ended: what was used since [`Sampler::begin`]; `None` if that was never called.
     pub fn end(&mut self) -> Option<(Resources, Noise)> {
         let begun = self.begun.take()?;
-        let watch = Stopwatch::start();
         let processes = Snapshot::take();
         let used = Counters::read(&self.tree, &processes).since(&begun.counters);
         let span = begun.at.elapsed();
@@ -201,21 +234,21 @@ impl Sampler {
             .map(|(now, then)| now.since(&then));
         // The thread may have ended by a panic only, and then its samples so far still count.
         let _ = begun.stop.send(());
-        let sampling = begun.thread.and_then(|thread| thread.join().ok());
+        let _ = begun.thread.map(JoinHandle::join);
         let mut series = lock(&begun.series);
-        if series.is_rested() {
-            series.sample(&self.tree);
+        // What follows costs the measurement nothing more: its time is over, and what it counts is read.
+        let cost = begun.cost + series.cost;
+        if series.is_fresh() {
+            series.look_at(&self.tree.processes());
         } else {
-            series.look_at_threads(&self.tree.processes());
+            series.sample(&self.tree);
         }
-        let (voluntary_switches, involuntary_switches) = series.switches.totals();
+        let switches = series.counts_switches.then(|| series.switches.totals());
         let generator = &series.generator;
         let noise = Noise {
             pressure,
             generator_involuntary_switches: (!generator.is_empty()).then(|| generator.totals().1),
-            sampler_cpu_seconds: Some(
-                (begun.cost + sampling.unwrap_or_default() + watch.cpu()).as_secs_f64(),
-            ),
+            sampler_cpu_seconds: Some(cost.as_secs_f64()),
             ..noise
         };
         let resources = Resources {
@@ -232,8 +265,8 @@ impl Sampler {
             samples: series.samples,
             processes: series.processes,
             threads: series.threads,
-            voluntary_switches,
-            involuntary_switches,
+            voluntary_switches: switches.map(|(voluntary, _)| voluntary),
+            involuntary_switches: switches.map(|(_, involuntary)| involuntary),
             minor_faults: used.minor_faults,
             major_faults: used.major_faults,
         };

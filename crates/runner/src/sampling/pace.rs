@@ -1,4 +1,4 @@
-//! How dear sampling is, and how often it may be done for that.
+//! What sampling costs, and how often it may be done for that.
 
 use std::time::Duration;
 
@@ -6,14 +6,41 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// How often memory, threads and context switches are looked at, at most.
 pub const INTERVAL: Duration = Duration::from_millis(250);
-/// A sample is followed by a pause so many times as long as its CPU time: it may take half a percent of a CPU at most.
+/// How long a measurement has to be for each unit of CPU time spent on sampling it: three quarters of a per cent of a CPU
+/// at most, so that with what nobody foresees it stays below one.
 /// Reading PSS walks the page tables of every process of the tree, which takes long where there are many pages. (It holds
 /// a lock meanwhile, but gives way to a server that waits for it: Linux, fs/proc/task_mmu.c, `show_smaps_rollup`.)
-const PAUSE_PER_COST: u32 = 200;
+const LENGTH_PER_COST: u32 = 133;
+/// The same for a single thing among them.
+const LENGTH_PER_ONCE: u32 = 200;
 
-/// The pause after a sample that took so much CPU time.
-pub(super) fn pause(cpu: Duration) -> Duration {
-    INTERVAL.max(cpu.saturating_mul(PAUSE_PER_COST))
+/// What sampling one measurement has cost so far, in CPU time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spent {
+    /// All of it.
+    pub(super) total: Duration,
+    /// The last sample, which the next is expected to cost as well.
+    pub(super) last: Duration,
+}
+
+impl Spent {
+    /// Adds a sample.
+    pub(super) fn add(&mut self, sample: Duration) {
+        self.total += sample;
+        self.last = sample;
+    }
+
+    /// How long to wait for the next sample when the measurement has lasted for `elapsed`.
+    pub(super) fn pause(&self, elapsed: Duration) -> Duration {
+        let affordable = (self.total.saturating_add(self.last)).saturating_mul(LENGTH_PER_COST);
+        INTERVAL.max(affordable.saturating_sub(elapsed))
+    }
+}
+
+/// Whether something that is done once, while the load goes on, and takes so much CPU time may be done in a measurement
+/// of such a length: in at most half a per cent of it, because other things are done as well.
+pub(super) fn is_affordable(once: Duration, measure: Duration) -> bool {
+    once.saturating_mul(LENGTH_PER_ONCE) <= measure
 }
 
 /// CPU time that the calling thread has used.
@@ -40,22 +67,49 @@ impl Stopwatch {
 mod tests {
     use super::*;
 
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
     #[test]
-    fn a_dear_sample_is_followed_by_a_long_pause_and_a_cheap_one_by_the_usual() {
-        let ms = Duration::from_millis;
-        assert_eq!(pause(Duration::ZERO), ms(250));
-        assert_eq!(pause(Duration::from_micros(1250)), ms(250));
+    fn cheap_samples_come_at_the_usual_interval_and_dear_ones_when_they_can_be_afforded() {
+        let spent = |total, last| Spent { total, last };
+        let none = Duration::ZERO;
+        assert_eq!(spent(none, none).pause(none), ms(250));
+        assert_eq!(spent(ms(1), ms(1)).pause(none), ms(266));
+        assert_eq!(spent(ms(1), ms(1)).pause(ms(100)), ms(250));
+        assert_eq!(spent(ms(6), ms(26)).pause(ms(6)), ms(4250));
         assert_eq!(
-            pause(Duration::from_micros(1251)),
-            Duration::from_micros(250_200)
+            spent(none, Duration::MAX).pause(ms(5)),
+            Duration::MAX - ms(5)
         );
-        assert_eq!(pause(ms(30)), Duration::from_secs(6));
-        for micros in [1, 100, 1_250, 5_000, 80_000, 3_000_000] {
-            let took = Duration::from_micros(micros);
-            let share = took.as_secs_f64() / (took + pause(took)).as_secs_f64();
-            assert!(share < 0.005, "{took:?}: {share}");
+    }
+
+    #[test]
+    fn what_is_done_once_takes_half_a_per_cent_at_most() {
+        assert!(is_affordable(ms(5), ms(1000)));
+        assert!(!is_affordable(ms(5), ms(999)));
+        assert!(!is_affordable(Duration::MAX, ms(1000)));
+    }
+
+    #[test]
+    fn a_measurement_of_any_length_spends_less_than_one_per_cent_on_samples_that_cost_the_same() {
+        for begin in [100, 1_200, 7_000].map(Duration::from_micros) {
+            for sample in [300, 1_000, 5_000, 30_000, 400_000].map(Duration::from_micros) {
+                let mut elapsed = begin;
+                let mut spent = Spent {
+                    total: begin,
+                    last: sample,
+                };
+                for _ in 0..100 {
+                    elapsed += spent.pause(elapsed);
+                    spent.add(sample);
+                    let share = spent.total.as_secs_f64() / elapsed.as_secs_f64();
+                    assert!(share < 0.0076, "{begin:?} {sample:?} {elapsed:?}: {share}");
+                    elapsed += sample;
+                }
+            }
         }
-        assert_eq!(pause(Duration::MAX), Duration::MAX);
     }
 
     #[test]

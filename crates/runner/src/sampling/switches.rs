@@ -3,6 +3,8 @@
 
 use std::{collections::HashMap, fs};
 
+use crate::process::procfs;
+
 /// The last figures seen, by thread.
 #[derive(Debug, Default)]
 pub(super) struct Switches {
@@ -27,10 +29,12 @@ impl Switches {
         for process in processes {
             let tasks = fs::read_dir(format!("/proc/{process}/task"));
             for task in tasks.into_iter().flatten().flatten() {
-                let thread = task.file_name().to_str().and_then(|name| name.parse().ok());
-                let text = fs::read_to_string(task.path().join("status")).ok();
+                let thread: Option<u32> =
+                    task.file_name().to_str().and_then(|name| name.parse().ok());
+                let Some(thread) = thread else { continue };
+                let text = procfs::read(&format!("/proc/{process}/task/{thread}/status"));
                 let found = text.and_then(|text| wanted(name(&text)?).then(|| parse(&text))?);
-                if let (Some(thread), Some(last)) = (thread, found) {
+                if let Some(last) = found {
                     self.threads.entry(thread).or_default().last = last;
                     seen += 1;
                 }

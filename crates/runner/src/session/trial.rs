@@ -144,8 +144,8 @@ fn measure(
     interrupt: &AtomicBool,
 ) -> Result<Measured, TrialFailure> {
     // Now, before anything but readiness was asked: this is its idle memory.
-    let sampler =
-        Sampler::new(server.child(), request.pinning).serving_on(request.launch.pinned.clone());
+    let sampler = Sampler::new(server.child(), request.pinning, request.measure)
+        .serving_on(request.launch.pinned.clone());
     match &request.checks {
         Checks::Oracle(_) => verified(request, server, sampler, fixtures, interrupt),
         Checks::Canned(canned) => answered(request, canned, server, sampler, interrupt),

@@ -162,9 +162,14 @@ fn measure(
     server: &mut Server,
     interrupt: &AtomicBool,
 ) -> Result<MeasuredServer, TrialFailure> {
-    // Now, before anything but readiness was asked: this is its idle memory.
-    let mut sampler = Sampler::new(server.child(), request.pinning);
     let spec = spec(request, Some(server.address));
+    let measure = match spec.stop {
+        StopRule::Duration { length } => length,
+        // May be short.
+        _ => Duration::ZERO,
+    };
+    // Now, before anything but readiness was asked: this is its idle memory.
+    let mut sampler = Sampler::new(server.child(), request.pinning, measure);
     let mut sampled = None;
     let mut on_event = |event| match event {
         LoadEvent::Phase(LoadPhase::MeasurementStarted) => sampler.begin(),
