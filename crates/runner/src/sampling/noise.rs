@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fs, time::Duration};
 
 use deadheat_model::{plan::Pinning, trial::Noise};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::process::{Snapshot, ticks};
 
@@ -10,6 +11,9 @@ use crate::process::{Snapshot, ticks};
 /// that can be seen, since their start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CpuClock {
+    /// The monotonic clock. The kernel's ticks are no clock: where a CPU sleeps and wakes ten thousand times a second,
+    /// as in an open loop, a tenth of its idle time and more is counted nowhere.
+    at: Duration,
     all: Ticks,
     each: BTreeMap<usize, Ticks>,
     ours: u64,
@@ -54,7 +58,9 @@ impl CpuClock {
         let threads = processes.all().filter(|stat| stat.serves_interrupts);
         let interrupt_threads: u64 = threads.map(|stat| stat.cpu_ticks).sum();
         let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let at = clock_gettime(ClockId::Monotonic);
         Self {
+            at: Duration::try_from(at).unwrap_or_default(),
             ours,
             others: all.saturating_sub(ours + interrupt_threads),
             interrupt_threads,
@@ -85,7 +91,8 @@ impl CpuClock {
             server_cpus_busy: server.map(|cpus| self.busy_since(earlier, serving.unwrap_or(cpus))),
             // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
             generator_cpus_busy: generator.map(|cpus| {
-                let time = self.time_since(earlier, cpus).as_secs_f64();
+                let elapsed = self.at.saturating_sub(earlier.at).as_secs_f64();
+                let time = elapsed * cpus.len() as f64;
                 let own = (ours - server_cpu.as_secs_f64()).max(0.0);
                 if time > 0.0 {
                     (own / time).min(1.0)
@@ -130,13 +137,6 @@ impl CpuClock {
         let least = sure.saturating_sub(ours);
         let seen = self.others.saturating_sub(earlier.others);
         ticks(seen.max(least).min(most)).as_secs_f64()
-    }
-
-    /// The time that went by on all of `cpus` together.
-    fn time_since(&self, earlier: &Self, cpus: &[usize]) -> Duration {
-        let of = |clock: &Self, cpu| clock.each.get(cpu).copied().unwrap_or_default();
-        let spans = cpus.iter().map(|cpu| of(self, cpu).since(of(earlier, cpu)));
-        ticks(spans.map(|span| span.busy + span.idle + span.steal).sum())
     }
 
     /// The share of their time in which `cpus` worked.
@@ -330,10 +330,15 @@ mod tests {
             server: vec![0],
             generator: vec![1, 2],
         };
-        let after = CpuClock { ours: 105, ..after };
+        // Of the time that went by, whatever became of it among the ticks.
+        let after = CpuClock {
+            ours: 105,
+            at: ticks(125),
+            ..after
+        };
         let noise = after.noise_since(&before, &pinning, None, ticks(10));
         assert!((noise.server_cpus_busy.unwrap() - 0.1).abs() < 1e-9);
-        assert!((noise.generator_cpus_busy.unwrap() - 0.475).abs() < 1e-9);
+        assert!((noise.generator_cpus_busy.unwrap() - 0.38).abs() < 1e-9);
     }
 
     #[test]
