@@ -3,6 +3,7 @@
 mod latency_plots;
 mod plots;
 pub(crate) mod plotting;
+mod scatter;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 

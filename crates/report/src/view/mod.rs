@@ -12,6 +12,7 @@ mod group;
 mod guard;
 mod latency;
 mod losses;
+mod pareto;
 mod published;
 mod resumed;
 mod sentences;
@@ -27,6 +28,7 @@ pub use facts::{Fact, StackFacts};
 pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowState, load};
 pub use latency::{LatencyRow, LatencyTable, LatencyView};
 pub use losses::Loss;
+pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 
 /// What a latency of a closed loop is called, wherever it stands.
