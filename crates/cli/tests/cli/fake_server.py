@@ -51,6 +51,7 @@ class Server:
         poll = select.epoll()
         poll.register(self.listener, select.EPOLLIN)
         connections = {}
+        turned_away = []
         while True:
             # Not for ever: a signal between Python's own check and the wait would not be handled before the next event.
             for number, _ in poll.poll(0.2):
@@ -58,7 +59,9 @@ class Server:
                     connection, _ = self.listener.accept()
                     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     if fault == "turns-away" and len(connections) > CROWD:
-                        connection.close()
+                        # Kept, because closing it with a request unread would reset it at times.
+                        connection.shutdown(socket.SHUT_WR)
+                        turned_away.append(connection)
                         continue
                     poll.register(connection, select.EPOLLIN)
                     connections[connection.fileno()] = Connection(connection)
