@@ -15,4 +15,5 @@ mod method_cases;
 mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;
+mod schema;
 mod snapshots;
