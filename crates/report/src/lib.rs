@@ -12,6 +12,7 @@ pub mod json;
 pub mod load;
 pub mod markdown;
 mod page;
+pub mod schema;
 pub mod text;
 pub mod view;
 
@@ -19,5 +20,6 @@ pub use error::ReportError;
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
+pub use schema::report_schema;
 pub use text::text;
 pub use view::View;

@@ -1,6 +1,7 @@
 //! A cell: one stack at one load point, over its counted trials.
 
 use deadheat_model::{FailureCounts, TargetId, TrialRecord, trial::TrialOutcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
 pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
 /// One stack at one load point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellAnalysis {
     /// The stack, under its variant.
     pub target: TargetId,
@@ -75,7 +76,7 @@ impl CellAnalysis {
 }
 
 /// A cell's estimates over its counted trials. Medians come with the order-statistic interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimates {
     /// Verified answers per second of the measurement. For a lower bound: the true value is this or more.
     pub throughput_per_second: MedianInterval,
@@ -106,7 +107,7 @@ pub struct Estimates {
 }
 
 /// What only an open loop has. What it achieved of the offered rate is the throughput.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OpenEstimates {
     /// The offered rate in requests per second; `None` when the trials' differ, which no session does.
     pub offered_per_second: Option<f64>,
@@ -117,7 +118,7 @@ pub struct OpenEstimates {
 }
 
 /// A percentile of a time over trials.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PercentileEstimate {
     /// Which (99: 99 % of the answers took no longer).
     pub percent: f64,
@@ -127,7 +128,7 @@ pub struct PercentileEstimate {
 }
 
 /// A percentile, or why it is not given.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PercentileValue {
     /// The geometric mean over trials, in seconds, with a t interval on the logarithm.

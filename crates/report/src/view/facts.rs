@@ -7,13 +7,14 @@ use deadheat_model::{
     stack::{Database, Pool},
 };
 use deadheat_stats::Analysis;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{chosen, clean, controls, guard, words};
 use crate::figure::{self, bytes, count, counted, seconds};
 
 /// A named fact.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fact {
     /// What it is.
     pub name: String,

@@ -16,4 +16,5 @@ mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;
 mod ratios;
+mod schema;
 mod snapshots;
