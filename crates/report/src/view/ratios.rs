@@ -127,8 +127,8 @@ pub(super) fn ratios(record: &SessionRecord, analysis: &Analysis) -> Option<Rati
 }
 
 fn is_measured(analysis: &Analysis, target: &TargetId) -> bool {
-    let cells = analysis.groups.iter().flat_map(|group| &group.cells);
-    cells.into_iter().any(|cell| cell.target == *target)
+    let mut cells = analysis.groups.iter().flat_map(|group| &group.cells);
+    cells.any(|cell| cell.target == *target)
 }
 
 fn stack(record: &TargetRecord) -> RatioStack {

@@ -183,26 +183,17 @@ impl Sampler {
         series.generator.forget_the_past();
         let series = Arc::new(Mutex::new(series));
         let (stop, stopped) = channel();
-        let begun = Begun {
-            at: counted_from,
-            counters,
-            clock,
-            pressure,
-            series: Arc::clone(&series),
-            stop,
-            thread: None,
-            cost: watch.cpu(),
-        };
-        let tree = self.tree.clone();
+        let (shared, tree) = (Arc::clone(&series), self.tree.clone());
+        let cost = watch.cpu();
         let mut spent = Spent {
-            total: begun.cost,
+            total: cost,
             // The first sample will be no cheaper than that of the idle server.
             last: self.cost,
         };
         let sample = move || {
             while stopped.recv_timeout(spent.pause(at.elapsed())) == Err(RecvTimeoutError::Timeout)
             {
-                spent.add(lock(&series).sample(&tree));
+                spent.add(lock(&shared).sample(&tree));
             }
         };
         let thread = Builder::new().name("sampler".to_owned()).spawn(sample);
@@ -212,8 +203,14 @@ impl Sampler {
             );
         }
         self.begun = Some(Begun {
+            at: counted_from,
+            counters,
+            clock,
+            pressure,
+            series,
+            stop,
             thread: thread.ok(),
-            ..begun
+            cost,
         });
     }
 
