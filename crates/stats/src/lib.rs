@@ -21,6 +21,7 @@ pub mod published;
 pub mod rank;
 pub mod sequential;
 pub mod settings;
+pub mod spectrum;
 pub mod steadiness;
 pub mod trial;
 pub mod twin;

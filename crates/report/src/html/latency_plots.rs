@@ -13,6 +13,7 @@ pub(super) fn of_latency(view: &LatencyView) -> Vec<Drawing> {
             let title = "Response time at the common rate (logarithmic scale)";
             plots.push(percentiles(title.to_owned(), &point.plot));
         }
+        plots.extend(super::nines::of_group(point));
     }
     plots.extend(shares(view, &own));
     plots

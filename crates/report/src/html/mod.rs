@@ -1,6 +1,7 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
 mod latency_plots;
+mod nines;
 mod plots;
 pub(crate) mod plotting;
 mod scatter;

@@ -40,7 +40,7 @@ pub struct PlotView {
 #[derive(Clone, Serialize)]
 pub(super) struct Series {
     pub(super) name: Cow<'static, str>,
-    glyph: char,
+    pub(super) glyph: char,
     pub(super) colour: &'static str,
     #[serde(skip)]
     pub(super) symbol: Symbol,
@@ -160,6 +160,7 @@ fn of_group(group: &GroupView) -> Vec<Drawing> {
     }
     plots.push(memory(cells));
     plots.extend(super::scatter::of_group(group));
+    plots.extend(super::nines::of_group(group));
     plots
 }
 

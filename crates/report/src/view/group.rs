@@ -3,6 +3,7 @@
 use deadheat_model::{
     LoadPoint, SessionRecord, TargetId,
     load::Reuse,
+    trial::TrialOutcome,
     workload::{Framing, OfferedRate},
 };
 use deadheat_stats::{
@@ -10,6 +11,7 @@ use deadheat_stats::{
     cell::{Estimates, PercentileEstimate, PercentileValue},
     interval::LogMean,
     order_statistic::MedianInterval,
+    spectrum::SpectrumPoint,
     verdict::CellVerdict,
 };
 use serde::Serialize;
@@ -224,6 +226,9 @@ pub struct PlotCell {
     pub pss: [Dot; 3],
     /// Service times (of an open loop: response times) in seconds: the percent and the figure.
     pub times: Vec<(f64, Dot)>,
+    /// The same times over the trials, at all percentiles that each trial can tell: the percent, and the geometric mean
+    /// with the least and the most of a trial.
+    pub spectrum: Vec<(f64, Dot)>,
 }
 
 /// The workload and its load, for a heading.
@@ -270,7 +275,9 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
     let mut workloads = record.header.plan.workloads.iter();
     let workload = workloads.find(|workload| workload.id == group.workload);
     let losses = losses::of_group(record, group);
-    let plot: Vec<PlotCell> = group.cells.iter().filter_map(plot_cell).collect();
+    let plot_cells = group.cells.iter();
+    let plot_cells = plot_cells.filter_map(|cell| plot_cell(record, &group.point, cell));
+    let plot: Vec<PlotCell> = plot_cells.collect();
     GroupView {
         index,
         anchor: format!("group-{}", index + 1),
@@ -467,7 +474,7 @@ fn p_value(p: f64) -> String {
     }
 }
 
-fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
+fn plot_cell(record: &SessionRecord, point: &LoadPoint, cell: &CellAnalysis) -> Option<PlotCell> {
     let estimates = cell.estimates.as_ref()?;
     let lower_bound = matches!(cell.verdict, CellVerdict::LowerBound { .. });
     let figures = cell
@@ -496,5 +503,31 @@ fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
             Dot::of_median(&estimates.pss_peak_bytes),
         ],
         times: times.collect(),
+        spectrum: spectrum(record, point, cell),
     })
+}
+
+fn spectrum(record: &SessionRecord, point: &LoadPoint, cell: &CellAnalysis) -> Vec<(f64, Dot)> {
+    let histograms = cell.trials.iter().filter_map(|trial| {
+        let TrialOutcome::Measured(measured) = &record.trials.get(trial.record)?.outcome else {
+            return None;
+        };
+        let load = &measured.load;
+        match point.open {
+            Some(_) => load.open.as_ref().map(|open| &open.response_time),
+            None => Some(&load.service_time),
+        }
+    });
+    let points = deadheat_stats::spectrum::spectrum(&histograms.collect::<Vec<_>>());
+    let dot = |point: SpectrumPoint| {
+        let ends = Some((point.least, point.most));
+        (
+            point.percent,
+            Dot {
+                value: point.mean,
+                ends,
+            },
+        )
+    };
+    points.into_iter().map(dot).collect()
 }

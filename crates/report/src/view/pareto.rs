@@ -119,6 +119,7 @@ mod tests {
             cpu: cpu.map(dot),
             pss: [dot(1.0), dot(2.0), dot(*memory)],
             times: Vec::new(),
+            spectrum: Vec::new(),
         };
         of.iter().map(cell).collect()
     }

@@ -1,0 +1,167 @@
+//! Times by percentile on an axis of nines: each next nine takes as much room as the one before, so that the tail is
+//! seen. The band is that of the trials.
+
+use plotly::{
+    Plot, Scatter,
+    common::{DashType, Fill, HoverInfo, Line, Mode},
+    layout::{Axis, AxisRange, Margin},
+};
+
+use super::{
+    plots::{Drawing, Series, Symbol, label, series},
+    plotting::{BLUE, GREY, GRID, ORANGE, PURPLE, RED, configuration, latency_axis, layout},
+};
+use crate::{
+    figure::seconds,
+    view::{Dot, GroupView, PlotCell},
+};
+
+const HEIGHT_PX: usize = 360;
+const MOST_TICKS: usize = 7;
+/// Stacks that have a colour, a band and a place in the legend. More cannot be told apart; theirs are thin lines with
+/// their names at the pointer, and their figures are in the tables.
+const LOOKS: [(&str, DashType); 8] = [
+    (BLUE, DashType::Solid),
+    (ORANGE, DashType::Solid),
+    (PURPLE, DashType::Solid),
+    (RED, DashType::Solid),
+    (BLUE, DashType::Dash),
+    (ORANGE, DashType::Dash),
+    (PURPLE, DashType::Dash),
+    (RED, DashType::Dash),
+];
+const OTHERS: Series = series("others", Symbol::Line, GREY);
+const TICKS: [(f64, &str); 6] = [
+    (50.0, "p50"),
+    (90.0, "p90"),
+    (99.0, "p99"),
+    (99.9, "p99.9"),
+    (99.99, "p99.99"),
+    (99.999, "p99.999"),
+];
+
+/// The plot of a load point's times; `None` where no trial has enough requests for a curve.
+pub(super) fn of_group(group: &GroupView) -> Option<Drawing> {
+    let cells = group.plot.iter().filter(|cell| cell.spectrum.len() > 1);
+    let cells: Vec<&PlotCell> = cells.collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let mut drawing = Drawing {
+        title: format!(
+            "Percentiles with the band of the trials: {}",
+            group.latency_name
+        ),
+        kind: "plot of curves",
+        height: HEIGHT_PX,
+        names: Vec::new(),
+        plot: frame(&cells),
+        legend: Vec::new(),
+    };
+    // The named ones last, so that they lie on top.
+    for cell in cells.iter().skip(LOOKS.len()) {
+        let line = Line::new().color(GREY).width(0.7);
+        drawing.plot.add_trace(curve(cell, line));
+    }
+    for (cell, (colour, dash)) in cells.iter().zip(LOOKS) {
+        drawing.plot.add_trace(band(cell, colour));
+        let line = Line::new().color(colour).width(2.0).dash(dash.clone());
+        drawing.plot.add_trace(curve(cell, line));
+        drawing.legend.push(Series {
+            name: cell.target.clone().into(),
+            glyph: match dash {
+                DashType::Solid => '━',
+                _ => '┅',
+            },
+            colour,
+            symbol: Symbol::Line,
+        });
+    }
+    if cells.len() > LOOKS.len() {
+        drawing.legend.push(OTHERS);
+    }
+    Some(drawing)
+}
+
+/// Where a percentile stands: the nines that it has (1 for p90, 2 for p99).
+fn nines(percent: f64) -> f64 {
+    -(1.0 - percent / 100.0).log10()
+}
+
+fn frame(cells: &[&PlotCell]) -> Plot {
+    let points = || cells.iter().flat_map(|cell| &cell.spectrum);
+    let most = points().map(|(percent, _)| *percent).fold(0.0, f64::max);
+    let ticks = TICKS.iter().filter(|(percent, _)| *percent <= most);
+    let (values, names) = ticks
+        .map(|(percent, name)| (nines(*percent), (*name).to_owned()))
+        .unzip();
+    let percents = Axis::new()
+        .tick_values(values)
+        .tick_text(names)
+        .range(AxisRange::new(0.0, 1.02 * nines(most)));
+    let times = points().flat_map(|(_, dot)| {
+        let (least, most) = dot.ends.unwrap_or((dot.value, dot.value));
+        [least, most]
+    });
+    let times: Vec<f64> = times.collect();
+    let framed = |axis: Axis| {
+        axis.fixed_range(true)
+            .zero_line(false)
+            .show_grid(true)
+            .grid_color(GRID)
+    };
+    let layout = layout()
+        .height(HEIGHT_PX)
+        .margin(Margin::new().left(64).right(16).top(8).bottom(34))
+        .x_axis(framed(percents))
+        .y_axis(framed(latency_axis(times.iter().copied(), MOST_TICKS)));
+    let mut plot = Plot::new();
+    plot.set_layout(layout);
+    plot.set_configuration(configuration());
+    plot
+}
+
+fn curve(cell: &PlotCell, line: Line) -> Box<Scatter<f64, f64>> {
+    let points = cell.spectrum.iter();
+    let (x, y) = points
+        .clone()
+        .map(|(percent, dot)| (nines(*percent), dot.value))
+        .unzip();
+    let hover = points.map(|(percent, dot)| hover(cell, *percent, dot));
+    Scatter::new(x, y)
+        .name(label(&cell.target))
+        .mode(Mode::Lines)
+        .line(line)
+        .hover_info(HoverInfo::Text)
+        .hover_text_array(hover.collect::<Vec<_>>())
+}
+
+fn hover(cell: &PlotCell, percent: f64, dot: &Dot) -> String {
+    let band = dot
+        .ends
+        .map(|(least, most)| format!(" (trials: {} to {})", seconds(least), seconds(most)));
+    label(&format!(
+        "{}: p{percent} {}{}",
+        cell.target,
+        seconds(dot.value),
+        band.unwrap_or_default()
+    ))
+}
+
+/// From the least to the most of the trials, all the way round.
+fn band(cell: &PlotCell, colour: &'static str) -> Box<Scatter<f64, f64>> {
+    let ends = cell
+        .spectrum
+        .iter()
+        .filter_map(|(percent, dot)| Some((nines(*percent), dot.ends?)));
+    let there = ends.clone().map(|(at, (_, most))| (at, most));
+    let back = ends.rev().map(|(at, (least, _))| (at, least));
+    let (x, y) = there.chain(back).unzip();
+    Scatter::new(x, y)
+        .mode(Mode::Lines)
+        .line(Line::new().width(0.0))
+        .fill(Fill::ToSelf)
+        .fill_color(colour)
+        .opacity(0.18)
+        .hover_info(HoverInfo::Skip)
+}
