@@ -79,7 +79,10 @@ fn main() -> ExitCode {
         lint::lint(&mut steps);
     }
     if every {
-        steps.run("tests", cargo(&["test", "--workspace", "--quiet"]));
+        steps.run(
+            "tests",
+            cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]),
+        );
     }
     if every || matches!(command, Command::Conformance(_) | Command::Session) {
         steps.run(

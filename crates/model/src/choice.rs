@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::LoadPhase;
@@ -26,7 +27,7 @@ pub const OWN_SHARES: [u32; 3] = [50, 70, 90];
 pub const COMMON_SHARE: u32 = 70;
 
 /// What a session is for. It decides what nobody said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// Seven blocks if they fit the budget.
@@ -51,7 +52,7 @@ impl Purpose {
 }
 
 /// Where a value of the plan comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The user gave it.
@@ -65,7 +66,7 @@ pub enum Origin {
 }
 
 /// Whether open loops are in the plan, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LatencyChoice {
     /// They are, because they were asked for.
@@ -90,32 +91,35 @@ impl LatencyChoice {
 }
 
 /// A part of a trial that the user wanted shorter than [`LEAST_PHASE`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShortPhase {
     /// Warm-up or measurement.
     pub phase: LoadPhase,
     /// Its length.
     #[serde(rename = "seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub length: Duration,
 }
 
 /// What a longer budget would buy: the plan that `--budget` with it makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Offer {
     /// The budget.
     #[serde(rename = "budget_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub budget: Duration,
     /// Blocks.
     pub blocks: u32,
     /// The measurement of a trial whose workload needs no longer one.
     #[serde(rename = "measure_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub measure: Duration,
     /// Whether there are open loops.
     pub latency: bool,
 }
 
 /// Why a plan is as it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
     /// What the session is for.
     pub purpose: Purpose,
@@ -123,6 +127,7 @@ pub struct Choice {
     pub blocks_from: Origin,
     /// The measurement of a trial whose workload needs no longer one.
     #[serde(rename = "measure_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub measure: Duration,
     /// Where it comes from.
     pub measure_from: Origin,

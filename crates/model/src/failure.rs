@@ -1,17 +1,19 @@
 //! Why a request failed: a small `Copy` value that indexes a counter, never a string.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     fmt,
     ops::{Index, IndexMut},
 };
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 macro_rules! failures {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $says:literal;)*) => {
         /// The kinds of failure of one request.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Failure { $($(#[$doc])* $name,)* }
 
@@ -85,7 +87,9 @@ impl Failure {
 }
 
 /// What was going on when a request failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailurePhase {
     /// It waited for a connection (open loop).
@@ -200,6 +204,28 @@ impl From<BTreeMap<Failure, u64>> for FailureCounts {
             counts[kind] = count;
         }
         counts
+    }
+}
+
+impl JsonSchema for FailureCounts {
+    fn schema_name() -> Cow<'static, str> {
+        "FailureCounts".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let kinds = Failure::ALL.iter().map(|kind| {
+            let count = serde_json::json!({
+                "description": kind.describe(),
+                "type": "integer",
+                "minimum": 1,
+            });
+            (kind.name().to_owned(), count)
+        });
+        json_schema!({
+            "description": "Failed requests by kind: the kinds that occurred.",
+            "type": "object",
+            "properties": kinds.collect::<serde_json::Map<_, _>>(),
+        })
     }
 }
 

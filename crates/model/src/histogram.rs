@@ -1,12 +1,13 @@
 //! Distributions at three significant digits (HdrHistogram): latencies in nanoseconds from 1 µs to 1 h, and counts.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::{
     Histogram,
     serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer},
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 
 /// The smallest latency told apart, 1 µs in nanoseconds.
@@ -222,6 +223,36 @@ fn decode(text: &str, lowest: u64) -> Result<Histogram<u64>, String> {
     own.auto(true);
     own.add(&read).map_err(|error| error.to_string())?;
     Ok(own)
+}
+
+/// What [`encode`] writes, as JSON Schema.
+fn encoded_schema(what: &str) -> Schema {
+    json_schema!({
+        "description": format!("{what}: a histogram in HdrHistogram's V2 encoding, deflated, as base64."),
+        "type": "string",
+        "contentEncoding": "base64",
+        "pattern": "^[A-Za-z0-9+/]+={0,2}$",
+    })
+}
+
+impl JsonSchema for LatencyHistogram {
+    fn schema_name() -> Cow<'static, str> {
+        "LatencyHistogram".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        encoded_schema("Latencies in nanoseconds")
+    }
+}
+
+impl JsonSchema for CountHistogram {
+    fn schema_name() -> Cow<'static, str> {
+        "CountHistogram".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        encoded_schema("How many of something each of many things had")
+    }
 }
 
 #[cfg(test)]

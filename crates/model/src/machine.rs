@@ -1,9 +1,10 @@
 //! The machine a session ran on.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a reader must know of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// The processor's model name.
     pub cpu_model: String,
@@ -25,7 +26,7 @@ pub struct Machine {
 }
 
 /// What `deadheat doctor` says of one thing about the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// What was looked at, as an id ("congestion-control").
     pub check: String,
@@ -42,7 +43,9 @@ pub struct Finding {
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Nothing to do.

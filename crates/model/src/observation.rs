@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
 
 /// Requests by their fate over a span of time. Always:
 /// `carried_in + issued = succeeded + failed + in_flight`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
     /// Requests in flight when the span began.
     pub carried_in: u64,
@@ -44,7 +45,7 @@ impl Tally {
 }
 
 /// One bin of the time series of the measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {
     /// Verified answers.
     pub succeeded: u64,
@@ -53,22 +54,26 @@ pub struct Bin {
 }
 
 /// What one worker thread used; for judging whether the generator was the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerHealth {
     /// The CPU it was pinned to.
     pub cpu: Option<usize>,
     /// CPU time that the thread used during the measurement.
     #[serde(rename = "cpu_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub cpu_time: Duration,
     /// The part of it in which an open loop's worker had nothing to do and waited awake for a request to be due.
     #[serde(rename = "polled_seconds", default, with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub polled: Duration,
     /// How long in the measurement the thread could have run and had no CPU, because something else ran there; `None`
     /// where the kernel does not tell (proc(5), `schedstat`). What a hypervisor takes is not in it.
     #[serde(rename = "run_delay_seconds", default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
     pub run_delay: Option<Duration>,
     /// The measurement's length as this thread saw it.
     #[serde(rename = "wall_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub wall: Duration,
 }
 
@@ -89,7 +94,7 @@ impl WorkerHealth {
 }
 
 /// An example of a failure, kept verbatim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureExample {
     /// The kind.
     pub kind: Failure,
@@ -98,7 +103,7 @@ pub struct FailureExample {
 }
 
 /// Failures that are alike.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureGroup {
     /// The kind.
     pub kind: Failure,
@@ -113,7 +118,7 @@ pub struct FailureGroup {
 }
 
 /// What only an open loop has.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenLoop {
     /// Requests whose intended start lay in the measurement.
     pub offered: u64,
@@ -122,9 +127,11 @@ pub struct OpenLoop {
     pub unsent: u64,
     /// How long the oldest of them had waited.
     #[serde(rename = "oldest_unsent_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub oldest_unsent: Duration,
     /// How late the oldest request in flight was at the measurement's end, counted from its intended start.
     #[serde(rename = "oldest_in_flight_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub oldest_in_flight: Duration,
     /// Response time (end − intended start) of the verified answers that ended in the measurement.
     pub response_time: LatencyHistogram,
@@ -149,7 +156,7 @@ impl OpenLoop {
 
 /// Looks at the receive queues of connections with a request under way, taken now and then in the measurement:
 /// answers that wait there wait for the generator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiveQueues {
     /// Looks taken.
     pub looks: u64,
@@ -182,7 +189,7 @@ impl ReceiveQueues {
 }
 
 /// What was agreed on with TLS.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TlsSeen {
     /// Version and cipher suite of the first handshake: "TLSv1.3 TLS13_AES_256_GCM_SHA384".
     pub agreed: String,
@@ -193,7 +200,7 @@ pub struct TlsSeen {
 }
 
 /// What a load found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
     /// The whole load: warm-up, measurement and the end.
     pub total: Tally,
@@ -201,11 +208,13 @@ pub struct Observation {
     pub measured: Tally,
     /// The measurement's length.
     #[serde(rename = "window_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub window: Duration,
     /// Service time (end − actual start) of the verified answers that ended in the measurement.
     pub service_time: LatencyHistogram,
     /// The width of a bin.
     #[serde(rename = "bin_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub bin: Duration,
     /// The measurement in bins, from its start; the last one may be shorter than the others.
     pub bins: Vec<Bin>,

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{LoadPoint, TargetId, choice::Choice, trial::Disturbance};
 
 /// Stack × workload × load point: what one trial measures.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Cell {
     /// The stack, under its variant.
     pub target: TargetId,
@@ -24,7 +27,7 @@ impl std::fmt::Display for Cell {
 }
 
 /// How CPUs are shared out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "mode")]
 pub enum Pinning {
     /// Server on one set of CPUs; generator, database, upstream and sampling on the other.
@@ -60,7 +63,7 @@ impl Pinning {
 }
 
 /// A workload with the load points that the session measures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedWorkload {
     /// The workload's id.
     pub id: String,
@@ -73,6 +76,7 @@ pub struct PlannedWorkload {
     pub delay_seconds: Option<f64>,
     /// The measurement of each trial.
     #[serde(rename = "measure_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub measure: Duration,
 }
 
@@ -80,7 +84,7 @@ pub struct PlannedWorkload {
 pub const MOST_ATTEMPTS: u32 = 3;
 
 /// What a session measures to judge itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Controls {
     /// The null server, which only answers: its throughput is the ceiling of the machine with this generator.
     #[serde(default)]
@@ -119,7 +123,7 @@ impl Controls {
 }
 
 /// A stack under another name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Twin {
     /// The name.
     pub name: TargetId,
@@ -128,7 +132,7 @@ pub struct Twin {
 }
 
 /// How much a trial may be disturbed; fixed before the session, and it looks at no result.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoiseBound {
     /// What other programs may use of the machine's CPU time (0 to 1).
     pub other_cpu: f64,
@@ -153,7 +157,7 @@ impl NoiseBound {
 }
 
 /// What a session will do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// The seed of the random order and of random requests.
     pub seed: u64,
@@ -177,6 +181,7 @@ pub struct Plan {
     pub budget_seconds: Option<f64>,
     /// The time that measuring is expected to take.
     #[serde(rename = "estimate_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub estimate: Duration,
     /// Why it is so, and what a longer budget would buy. `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]

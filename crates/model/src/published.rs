@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -33,7 +34,7 @@ pub struct PublishedDocument {
 }
 
 /// One comparison: servers under one load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PublishedTable {
     /// The id, unique in the document.
@@ -57,7 +58,7 @@ pub struct PublishedTable {
 }
 
 /// How the servers of a table were loaded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PublishedLoad {
     /// The command, as it is printed.
@@ -79,7 +80,7 @@ pub struct PublishedLoad {
 }
 
 /// A server of a table, and what was printed for it. Everything but the name may be missing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PublishedRow {
     /// Its name in the document.
@@ -206,7 +207,7 @@ impl PublishedRow {
 }
 
 /// A published table that a session repeats.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepeatedTable {
     /// The document's id.
     pub document: String,
@@ -227,7 +228,7 @@ pub struct RepeatedTable {
 }
 
 /// What a session measures for a published row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum RepeatedRow {
     /// This cell, if its stack turns out to be ready.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
 /// Writes seconds as a number.
@@ -14,10 +15,16 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duratio
     Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
+/// The JSON Schema of what is written.
+pub fn schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "number", "minimum": 0 })
+}
+
 /// The same, of a duration that may be missing.
 pub mod option {
     use std::time::Duration;
 
+    use schemars::{Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serialize as _, Serializer, de::Error as _};
 
     /// Writes seconds as a number, or null.
@@ -37,5 +44,10 @@ pub mod option {
         let seconds = Option::<f64>::deserialize(deserializer)?;
         let duration = seconds.map(Duration::try_from_secs_f64).transpose();
         duration.map_err(D::Error::custom)
+    }
+
+    /// The JSON Schema of what is written.
+    pub fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["number", "null"], "minimum": 0 })
     }
 }

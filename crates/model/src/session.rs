@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
 pub const SCHEMA: u32 = 1;
 
 /// What is known before the first trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionHeader {
     /// The version of the format, [`SCHEMA`].
     pub schema: u32,
@@ -53,7 +54,7 @@ pub struct SessionHeader {
 }
 
 /// A stack that was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
     /// The stack, under its variant.
     pub target: TargetId,
@@ -85,7 +86,7 @@ pub struct TargetRecord {
 }
 
 /// A workload that a stack does not answer rightly.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadFailure {
     /// The workload's id.
     pub workload: String,
@@ -94,7 +95,7 @@ pub struct WorkloadFailure {
 }
 
 /// A version that was asked for and found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundVersion {
     /// The program or package.
     pub name: String,
@@ -103,7 +104,7 @@ pub struct FoundVersion {
 }
 
 /// Whether a stack can be measured here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum TargetState {
     /// Built and started; verified for every workload of the plan but `failed_workloads`.
@@ -123,7 +124,7 @@ pub enum TargetState {
 }
 
 /// What a build took and made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BuildRecord {
     /// The time that the build steps took, 0 when there are none. An incremental build is shorter than a first one.
     pub seconds: f64,
@@ -157,7 +158,7 @@ pub enum JournalEntry {
 }
 
 /// Why a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
     /// All blocks were measured.
@@ -184,7 +185,7 @@ pub struct SessionRecord {
 }
 
 /// A session went on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumption {
     /// When (RFC 3339, UTC).
     pub at: String,

@@ -1,7 +1,8 @@
 //! What a stack is: the contents of `stacks/<id>/stack.toml`, and how one of its variants is named.
 
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::{borrow::Cow, collections::BTreeMap, fmt, str::FromStr};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A stack under one of its settings, written `stack` or `stack:variant`.
@@ -61,6 +62,19 @@ impl<'de> Deserialize<'de> for TargetId {
     }
 }
 
+impl JsonSchema for TargetId {
+    fn schema_name() -> Cow<'static, str> {
+        "TargetId".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A stack under one of its settings, written `stack` or `stack:variant`.",
+            "type": "string",
+        })
+    }
+}
+
 /// A stack's manifest, `stack.toml`. Commands are argument vectors (no shell) and run in the stack's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -102,7 +116,7 @@ pub struct StackManifest {
 }
 
 /// How code is executed; decides the default warm-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Runtime {
     /// Compiled ahead of time: Go, Rust, Nim.
@@ -146,7 +160,7 @@ impl Http {
 }
 
 /// How a stack reaches PostgreSQL.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Database {
     /// The kind of access.
@@ -158,7 +172,7 @@ pub struct Database {
 }
 
 /// The kind of database access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatabaseAccess {
     /// A request that waits for the database holds no thread of the operating system.
@@ -193,6 +207,19 @@ impl Serialize for Pool {
             Pool::Size(size) => serializer.serialize_u32(*size),
             Pool::None => serializer.serialize_str("none"),
         }
+    }
+}
+
+impl JsonSchema for Pool {
+    fn schema_name() -> Cow<'static, str> {
+        "Pool".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A pool's size: connections kept over all processes, or `\"none\"`, a connection per request.",
+            "oneOf": [{ "type": "integer", "minimum": 1 }, { "const": "none" }],
+        })
     }
 }
 

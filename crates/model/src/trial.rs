@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Cell, Observation, plan::NoiseBound};
@@ -113,7 +114,7 @@ pub struct Disturbance {
 }
 
 /// Where a trial or a stack failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Fetching dependencies.
@@ -151,7 +152,7 @@ impl Phase {
 }
 
 /// Why a trial, or a stack before its trials, failed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialFailure {
     /// Where.
     pub phase: Phase,

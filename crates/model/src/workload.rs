@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -66,7 +67,7 @@ pub enum Oracle {
 }
 
 /// A workload at one load.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoadPoint {
     /// The id, unique in the workload ("c100").
@@ -86,7 +87,7 @@ pub struct LoadPoint {
 }
 
 /// An open loop at a rate that follows from what closed loops found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OpenLoad {
     /// The load point, of the same workload, whose throughput in the first block is the capacity.
@@ -98,7 +99,7 @@ pub struct OpenLoad {
 }
 
 /// The rate of an open loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OfferedRate {
     /// So many percent of the stack's own capacity.
@@ -109,13 +110,14 @@ pub enum OfferedRate {
 
 /// A load of so many requests, as `ab -n` and `hey -n` make them. It has no warm-up: what a server does cold
 /// is in its figures, and so are its last requests, when fewer and fewer connections have one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CountedLoad {
     /// Requests in all.
     pub requests: u64,
     /// The longest that they may take; what has not been sent by then is not sent.
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub limit: Duration,
     /// The version of HTTP in the request line.
     pub http: HttpVersion,
@@ -127,7 +129,7 @@ pub struct CountedLoad {
 }
 
 /// How request bodies are framed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
     /// With a content-length.

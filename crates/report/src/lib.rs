@@ -13,6 +13,7 @@ pub mod json;
 pub mod load;
 pub mod markdown;
 mod page;
+pub mod schema;
 pub mod text;
 pub mod view;
 
@@ -21,5 +22,6 @@ pub use error::ReportError;
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
+pub use schema::report_schema;
 pub use text::text;
 pub use view::View;

@@ -3,6 +3,7 @@
 use deadheat_model::{
     Cell, LoadPoint, SessionRecord, TargetId, plan::PlannedWorkload, workload::OfferedRate,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// What a session's records say.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Analysis {
     /// The thresholds used.
     pub settings: Settings,
@@ -35,7 +36,7 @@ pub struct Analysis {
 }
 
 /// Blocks and trials that count, and those that do not.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Blocks {
     /// Blocks that were planned.
     pub planned: u32,
@@ -54,7 +55,7 @@ pub struct Blocks {
 }
 
 /// One workload at one load point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Group {
     /// The workload's id.
     pub workload: String,
@@ -72,8 +73,8 @@ pub struct Group {
     /// The share that a ratio must be farther from 1 than for a difference: the practical difference, or the noise floor
     /// of the twin, if that is more.
     pub least_difference: f64,
-    /// One cell per planned stack, sorted for reading (see [`rank::sort`]). The null server and the twin are not among
-    /// them.
+    /// One cell per planned stack, sorted for reading: by rank, then by the metric; then lower bounds, failed ones,
+    /// void ones, those not measured. The null server and the twin are not among them.
     pub cells: Vec<CellAnalysis>,
     /// All pairs of comparable cells, or why there are none.
     pub comparison: GroupComparison,
@@ -82,7 +83,7 @@ pub struct Group {
 }
 
 /// The comparisons of a load point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupComparison {
     /// Every pair of comparable cells.
@@ -109,7 +110,7 @@ pub enum GroupComparison {
 }
 
 /// Why a load ranks no stacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotRanked {
     /// It is so many requests, cold, as somebody else's tool made them: it repeats a published figure.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// What the null server reached at a load point: no stack can pass it by much, whatever it does.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ceiling {
     /// Whether the generator, and not the null server, was the limit in at least one of its trials. That is usual: the
     /// null server does almost nothing. Then the ceiling is the generator's.

@@ -1,6 +1,7 @@
 //! A cell: one stack at one load point, over its counted trials.
 
 use deadheat_model::{FailureCounts, TargetId, TrialRecord, trial::TrialOutcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
 pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
 /// One stack at one load point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellAnalysis {
     /// The stack, under its variant.
     pub target: TargetId,
@@ -31,7 +32,7 @@ pub struct CellAnalysis {
     pub void: Vec<TrialAnalysis>,
     /// Other trials that were left out: their block is not complete, or they were repeated.
     pub trials_left_out: usize,
-    /// Those trials, in the order of the session. They count for nothing.
+    /// The trials that were left out, in the order of the session. They count for nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<TrialAnalysis>,
     /// What was found; `None` when the cell failed or was not measured.
@@ -78,7 +79,7 @@ impl CellAnalysis {
 }
 
 /// A cell's estimates over its counted trials. Medians come with the order-statistic interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimates {
     /// Verified answers per second of the measurement. For a lower bound: the true value is this or more.
     pub throughput_per_second: MedianInterval,
@@ -109,7 +110,7 @@ pub struct Estimates {
 }
 
 /// What only an open loop has. What it achieved of the offered rate is the throughput.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OpenEstimates {
     /// The offered rate in requests per second; `None` when the trials' differ, which no session does.
     pub offered_per_second: Option<f64>,
@@ -120,7 +121,7 @@ pub struct OpenEstimates {
 }
 
 /// A percentile of a time over trials.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PercentileEstimate {
     /// Which (99: 99 % of the answers took no longer).
     pub percent: f64,
@@ -130,7 +131,7 @@ pub struct PercentileEstimate {
 }
 
 /// A percentile, or why it is not given.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PercentileValue {
     /// The geometric mean over trials, in seconds, with a t interval on the logarithm.

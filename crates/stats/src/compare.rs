@@ -2,12 +2,13 @@
 //! pairs were looked at (Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Stat. 6, 1979).
 
 use deadheat_model::TargetId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{CellAnalysis, Settings, interval::moments, metric::Metric, order_statistic::Interval};
 
 /// Two stacks at one load point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// The better (or equal) one by the geometric mean of the block-wise ratios: with the higher throughput, or with
     /// the shorter response time.

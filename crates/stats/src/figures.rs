@@ -5,6 +5,7 @@ use deadheat_model::{
     observation::OpenLoop,
     trial::{Measured, Resources},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::steadiness::{self, Trend};
@@ -25,7 +26,7 @@ pub fn requests_for(percent: f64) -> u64 {
 }
 
 /// What a measured trial found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Figures {
     /// Verified answers per second of the measurement.
     pub throughput_per_second: f64,
@@ -60,7 +61,7 @@ pub struct Figures {
 }
 
 /// What only a trial in an open loop has.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct OpenFigures {
     /// The rate that was asked for, in requests per second; what was achieved of it is the throughput.
     pub offered_per_second: f64,
@@ -77,7 +78,7 @@ pub struct OpenFigures {
 }
 
 /// The percentiles of one kind of time in a trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Times {
     /// Requests in the histogram: verified answers, of service and response time.
     pub requests: u64,
@@ -102,7 +103,7 @@ impl Times {
 }
 
 /// One percentile of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Percentile {
     /// Which (99: 99 % of the answers took no longer).
     pub percent: f64,

@@ -3,13 +3,14 @@
 //! Student, "The probable error of a mean", Biometrika 6 (1908); on the logarithm because latencies and ratios
 //! scatter by factors, not by differences (Kalibera & Jones, ISMM 2013, § 6).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::order_statistic::Interval;
 
 /// A geometric mean over trials, in the unit of its values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LogMean {
     /// The geometric mean.
     pub mean: f64,

@@ -1,12 +1,13 @@
 //! What shows that the generator, and not the server, set the pace of a trial.
 
 use deadheat_model::trial::Measured;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ceiling::CeilingRates, trial::Judge};
 
 /// A reason to call a trial generator-limited.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "limit", rename_all = "kebab-case")]
 pub enum Limit {
     /// A worker was (almost) always busy.

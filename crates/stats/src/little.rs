@@ -2,6 +2,7 @@
 //! they spend time on something that no service time contains.
 
 use deadheat_model::{Observation, trial::Measured};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// What explains that fewer requests were in flight than there are connections.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "cause", rename_all = "kebab-case")]
 pub enum LittleCause {
     /// The server closed connections, and waiting for that and making new ones took the time.

@@ -1,12 +1,13 @@
 //! What the stacks of a load point are compared by.
 
 use deadheat_model::LoadPoint;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{CellAnalysis, Settings, figures::Figures};
 
 /// What the stacks of a load point are compared, ranked and sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Metric {
     /// Verified answers per second; more is better. Of closed loops.

@@ -3,11 +3,12 @@
 //! David & Nagaraja, *Order Statistics*, 3rd ed. (2003), § 7.1: the interval from the r-th smallest to the r-th
 //! largest of n independent values holds the median with probability `1 − 2·P(Bin(n, ½) ≤ r − 1)`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// A median over trials, in the unit of its values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MedianInterval {
     /// The median: the middle value, or the mean of the two middle ones.
     pub median: f64,
@@ -18,7 +19,7 @@ pub struct MedianInterval {
 }
 
 /// An interval with the level that it achieves.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     /// The lower end.
     pub low: f64,

@@ -6,6 +6,7 @@ use deadheat_model::{
     session::{TargetRecord, TargetState},
     trial::TrialFailure,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// A published table beside what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TableAnalysis {
     /// The document's id.
     pub document: String,
@@ -33,7 +34,7 @@ pub struct TableAnalysis {
 }
 
 /// A row on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RowAnalysis {
     /// Its name in the document.
     pub name: String,
@@ -54,7 +55,7 @@ pub struct RowAnalysis {
 }
 
 /// What was measured for a published row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum MeasuredRow {
     /// Nothing was planned.
@@ -94,7 +95,7 @@ pub enum MeasuredRow {
 }
 
 /// A measured ratio: the geometric mean of the ratios within a block.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredRatio {
     /// The ratio.
     pub ratio: f64,
@@ -107,7 +108,7 @@ pub struct MeasuredRatio {
 }
 
 /// What a ratio with a lower bound in it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// Neither side is a lower bound.
@@ -119,7 +120,7 @@ pub enum Bound {
 }
 
 /// How a published ratio stands to the interval of the measured one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// It lies inside.

@@ -1,6 +1,7 @@
 //! Ranks with ties, and which stacks are in a dead heat.
 
 use deadheat_model::TargetId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{CellAnalysis, compare::Comparison, metric::Metric, verdict::CellVerdict};
@@ -46,7 +47,7 @@ fn class(verdict: &CellVerdict) -> u8 {
 }
 
 /// Stacks of equal rank of which none differs from another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DeadHeat {
     /// Their rank.
     pub rank: u32,

@@ -4,13 +4,14 @@
 //! ([`LoadSettings`](crate::load::LoadSettings)); they stand beside these in the result.
 
 use deadheat_model::fault::TRANSPORT_FAILURES;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::steadiness::LEAST_BINS;
 
 /// The thresholds. All are fixed before the session; none looks at a result. The bound for noise is not among them: it
 /// stands in the session's plan, because trials are repeated by it while the session runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Settings {
     /// The level that intervals aim at (0 to 1).
     pub level: f64,

@@ -3,6 +3,7 @@
 //! Steadiness is checked, not adapted to (Barrett et al., OOPSLA 2017: many programs never reach a steady state).
 
 use deadheat_model::Observation;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Settings;
@@ -11,7 +12,7 @@ use crate::Settings;
 pub const LEAST_BINS: usize = 4;
 
 /// How throughput changed over a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Trend {
     /// The change from start to end along the fitted line, as a share of the mean throughput (−0.1: 10 % less).
     pub change: f64,

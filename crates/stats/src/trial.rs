@@ -4,6 +4,7 @@ use deadheat_model::{
     LoadPoint, TrialRecord, machine::Machine, plan::NoiseBound, trial::Measured,
     trial::TrialOutcome, workload::CountedLoad,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::figures::{Figures, OpenFigures, PERCENTS, Percentile, Times, requests_for};
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// One trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrialAnalysis {
     /// Its place in the session's trials, from 0.
     pub record: usize,
@@ -35,7 +36,7 @@ pub struct TrialAnalysis {
 }
 
 /// A doubt about a trial that does not void it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "flag", rename_all = "kebab-case")]
 pub enum Flag {
     /// Little's law does not hold, and something else than the generator explains it: in a closed loop the connections

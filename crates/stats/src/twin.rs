@@ -1,6 +1,7 @@
 //! One stack measured twice under two names (A/A): what differs between the two is noise.
 
 use deadheat_model::TargetId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// A stack and its twin at a load point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AaPair {
     /// The stack that was measured twice.
     pub of: TargetId,
@@ -22,7 +23,7 @@ pub struct AaPair {
 }
 
 /// How a stack and its twin differ, by the metric of the load point.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AaFound {
     /// Blocks in which both were measured.
     pub blocks: usize,

@@ -4,6 +4,7 @@ use deadheat_model::{
     LoadFault, Observation, TrialRecord,
     trial::{Measured, Phase, TrialOutcome},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// The verdict on a trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum TrialVerdict {
     /// It counts.
@@ -51,7 +52,7 @@ impl TrialVerdict {
 }
 
 /// Why a trial failed. The first that holds, in this order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum FailReason {
     /// It did not run to its end.
@@ -80,7 +81,7 @@ pub enum FailReason {
 }
 
 /// The verdict on a cell, from its counted trials.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum CellVerdict {
     /// Every trial counts; the cell can be compared.

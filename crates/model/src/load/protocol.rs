@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How requests travel.
@@ -29,7 +30,7 @@ impl Protocol {
 }
 
 /// A version of HTTP/1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum HttpVersion {
     /// HTTP/1.0: connections end after an answer, unless both sides say keep-alive.
     #[serde(rename = "1.0")]
@@ -50,7 +51,7 @@ impl fmt::Display for HttpVersion {
 }
 
 /// Whether connections carry more than one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reuse {
     /// As many as the server allows; HTTP/1.0 asks for it with `Connection: keep-alive`.

@@ -9,6 +9,7 @@ use deadheat_stats::{
     CellAnalysis, Group,
     verdict::{CellVerdict, FailReason},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{clean, clean::clean_log, doubts};
@@ -18,7 +19,7 @@ use crate::figure::{count, counted};
 const MOST_REASONS: usize = 3;
 
 /// A stack that failed or is unavailable.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Loss {
     /// The stack, under its variant.
     pub target: String,

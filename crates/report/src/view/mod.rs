@@ -12,7 +12,9 @@ mod group;
 mod guard;
 mod latency;
 mod losses;
+mod pareto;
 mod published;
+mod ratios;
 mod resumed;
 mod sentences;
 mod words;
@@ -29,7 +31,9 @@ pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowSta
 pub use latency::{LatencyRow, LatencyTable, LatencyView};
 pub use losses::Loss;
 pub(crate) use losses::failed;
+pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
+pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
 
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";
@@ -57,6 +61,8 @@ pub struct View {
     pub published: Option<PublishedView>,
     /// Each workload at each load point, in the order of the plan.
     pub sections: Vec<Section>,
+    /// Every stack beside one of them; `None` when nothing was compared.
+    pub ratios: Option<RatiosView>,
     /// What the session does not show.
     pub caveats: Vec<String>,
     /// Where the figures come from.
@@ -126,6 +132,7 @@ impl View {
             losses: losses::of_session(record),
             published: published::of_session(record, analysis),
             sections: sections(record, analysis),
+            ratios: ratios::ratios(record, analysis),
             caveats: caveats::caveats(record, analysis),
             provenance: facts::provenance(record, analysis),
             stacks: facts::stacks(record),

@@ -8,13 +8,14 @@ use deadheat_stats::{
     Analysis,
     published::{Agreement, Bound, MeasuredRatio, MeasuredRow, RowAnalysis, TableAnalysis},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Fact, clean, load, losses};
 use crate::figure::{self, NONE, count, counted, ends, figure, percent};
 
 /// All published tables of a session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PublishedView {
     /// What stands on both sides, and what does not.
     pub introduction: Vec<String>,
@@ -23,7 +24,7 @@ pub struct PublishedView {
 }
 
 /// A published table beside what was measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PublishedTableView {
     /// A name for links, unique in the report.
     pub anchor: String,
@@ -44,7 +45,7 @@ pub struct PublishedTableView {
 }
 
 /// What a reader must know of some rows on one side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PublishedNote {
     /// The rows' names.
     pub names: Vec<String>,
@@ -62,7 +63,7 @@ impl PublishedNote {
 }
 
 /// A row on both sides, as strings.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PublishedRowView {
     /// Its name in the document.
     pub name: String,

@@ -16,4 +16,6 @@ mod method_cases;
 mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;
+mod ratios;
+mod schema;
 mod snapshots;

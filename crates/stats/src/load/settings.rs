@@ -1,11 +1,12 @@
 //! The thresholds by which a load judges itself, as values that stand in its result.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Settings;
 
 /// The thresholds. Shares are 0 to 1. None looks at a result.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadSettings {
     /// A worker that is busy for this share of its time makes the generator the limit.
     pub generator_busy: f64,

@@ -7,6 +7,7 @@ pub mod processes;
 pub mod recorded;
 pub mod root;
 pub mod running;
+pub mod schema;
 
 use std::{
     thread,

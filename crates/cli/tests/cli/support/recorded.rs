@@ -13,7 +13,7 @@ use deadheat_model::{
 use deadheat_runner::session::{TRIALS_FILE, read_session};
 use serde_json::Value;
 
-use super::{Root, flat};
+use super::{Root, flat, schema};
 
 /// A session as its files have it.
 pub struct Recorded {
@@ -137,6 +137,7 @@ impl Recorded {
         match format {
             "json" => {
                 let value: Value = serde_json::from_str(&text).expect("the report is JSON");
+                schema::assert_satisfied(&value);
                 let mut strings = Vec::new();
                 collect_strings(&value, &mut strings);
                 flat(&strings.join("\n"))

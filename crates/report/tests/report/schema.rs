@@ -1,0 +1,262 @@
+//! The published JSON Schema: it is that of the code, every report satisfies it, and a report that was changed does not.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::Path,
+    sync::OnceLock,
+};
+
+use deadheat_model::{
+    Failure, SessionRecord,
+    failure::FailurePhase,
+    observation::{FailureExample, FailureGroup, TlsSeen},
+    session::{TargetState, WorkloadFailure},
+    trial::{Phase, TrialFailure, TrialOutcome},
+};
+use deadheat_report::{json, report_schema};
+use deadheat_stats::analyse;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::{cases, method_cases};
+
+/// The published schema. As insta does with its snapshots, it is written anew first where that was asked for: one command
+/// accepts all that a change of a format changes.
+fn published() -> Value {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/report.schema.json");
+    let text = TEXT.get_or_init(|| {
+        if env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+            fs::write(&file, format!("{:#}\n", report_schema())).expect("writing the schema");
+        }
+        fs::read_to_string(&file).expect("reading the schema")
+    });
+    serde_json::from_str(text).expect("the schema is JSON")
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_code() {
+    let (published, generated) = (published(), report_schema());
+    let shown = [&published, &generated].map(|schema| format!("{schema:#}"));
+    let mut lines = shown[0].lines().zip(shown[1].lines());
+    let first = lines.find(|(published, generated)| published != generated);
+    assert!(
+        published == generated,
+        "docs/schemas/report.schema.json is not the schema of what is written; the first line that differs, published \
+         and written: {first:?}. Write it with `INSTA_UPDATE=always cargo test -p deadheat-report schema`, and read the \
+         diff: a field that goes or changes its meaning raises SCHEMA in crates/report/src/json.rs"
+    );
+}
+
+/// A failed check of a stack under load, with all that a load can tell: the only place where a report holds what a load
+/// found as it was recorded.
+fn failed_check() -> SessionRecord {
+    let mut record = method_cases::latency();
+    let mut loads = record
+        .trials
+        .iter()
+        .filter_map(|trial| match &trial.outcome {
+            TrialOutcome::Measured(measured) if measured.load.open.is_some() => {
+                Some(&measured.load)
+            }
+            _ => None,
+        });
+    let mut load = loads.next().expect("a trial of an open loop").clone();
+    load.measured.failed[Failure::WrongStatus] = 3;
+    load.statuses = [(200, 1_000), (500, 3)].into();
+    load.failures = vec![FailureGroup {
+        kind: Failure::WrongStatus,
+        phase: FailurePhase::Body,
+        cause: "500".to_owned(),
+        measured: 3,
+        total: 3,
+    }];
+    load.examples = vec![FailureExample {
+        kind: Failure::WrongStatus,
+        detail: "HTTP/1.1 500".to_owned(),
+    }];
+    load.tls = Some(TlsSeen::default());
+    let failure = TrialFailure {
+        phase: Phase::Load,
+        reason: "500 instead of 200".to_owned(),
+        log_tail: vec!["panic".to_owned()],
+        load: Some(Box::new(load)),
+    };
+    let targets = &mut record.header.targets;
+    targets[0].failed_workloads = vec![WorkloadFailure {
+        workload: "json".to_owned(),
+        failure: failure.clone(),
+    }];
+    targets[1].state = TargetState::Failed(failure);
+    record
+}
+
+/// All fixtures' reports as they are written, the small ones first. They are made once: it takes its time.
+fn reports() -> Vec<(&'static str, Value)> {
+    static ALL: OnceLock<Vec<(&'static str, Value)>> = OnceLock::new();
+    let make = || {
+        let mut records = cases::all();
+        records.push(("failed-check", failed_check()));
+        let texts = records.iter().map(|(name, record)| {
+            let text = json(record, &analyse(record)).expect("a report");
+            (*name, text)
+        });
+        let mut texts: Vec<_> = texts.collect();
+        texts.sort_by_key(|(_, text)| text.len());
+        let parse = |text: String| serde_json::from_str(&text).expect("a report is JSON");
+        let reports = texts.into_iter().map(|(name, text)| (name, parse(text)));
+        reports.collect()
+    };
+    ALL.get_or_init(make).clone()
+}
+
+/// A schema that allows no fields but those that it names. The published one allows others, for readers of what a later
+/// Deadheat writes; what this one writes has none.
+fn closed(mut schema: Value) -> Validator {
+    close(&mut schema, true);
+    jsonschema::validator_for(&schema).expect("a JSON Schema")
+}
+
+/// Closes a schema and all below it. `whole`: it describes a value alone, not a part of one that others describe too.
+fn close(schema: &mut Value, whole: bool) {
+    let Some(keywords) = schema.as_object_mut() else {
+        return;
+    };
+    for (keyword, value) in &mut *keywords {
+        let below: Vec<&mut Value> = match value {
+            Value::Object(map) => map.values_mut().collect(),
+            Value::Array(list) => list.iter_mut().collect(),
+            _ => continue,
+        };
+        match keyword.as_str() {
+            "properties" | "patternProperties" | "prefixItems" => {
+                below.into_iter().for_each(|schema| close(schema, true));
+            }
+            "$defs" | "anyOf" | "oneOf" | "allOf" => {
+                below.into_iter().for_each(|schema| close(schema, false));
+            }
+            "items" | "additionalProperties" => close(value, true),
+            _ => {}
+        }
+    }
+    if whole {
+        keywords.insert("unevaluatedProperties".to_owned(), false.into());
+    }
+}
+
+#[track_caller]
+fn satisfies(validator: &Validator, name: &str, report: &Value) {
+    let errors: Vec<String> = validator
+        .iter_errors(report)
+        .map(|error| format!("{}: {error:.200}", error.instance_path()))
+        .take(10)
+        .collect();
+    assert!(errors.is_empty(), "{name}: {}", errors.join("\n"));
+}
+
+#[test]
+fn every_report_satisfies_the_published_schema() {
+    let open = jsonschema::validator_for(&published()).expect("a JSON Schema");
+    let closed = closed(published());
+    for (name, report) in reports() {
+        satisfies(&open, name, &report);
+        satisfies(&closed, name, &report);
+    }
+}
+
+#[test]
+fn a_later_field_is_allowed_to_readers_and_not_in_ci() {
+    let (_, mut report) = reports().swap_remove(0);
+    report["header"]["machine"]["colour"] = "green".into();
+    let open = jsonschema::validator_for(&published()).expect("a JSON Schema");
+    satisfies(&open, "with a later field", &report);
+    assert!(!closed(published()).is_valid(&report));
+}
+
+/// Where a field stands: the pointer to its object, and its name.
+type Place = (String, String);
+
+/// The first field of each shape. Fields at the same path are of one shape, wherever they stand in lists.
+fn fields(value: &Value, pointer: &str, shape: &str, found: &mut BTreeMap<String, Place>) {
+    match value {
+        Value::Object(map) => {
+            for (name, below) in map {
+                let shape = format!("{shape}.{name}");
+                fields(below, &format!("{pointer}/{name}"), &shape, found);
+                let place = || (pointer.to_owned(), name.clone());
+                found.entry(shape).or_insert_with(place);
+            }
+        }
+        Value::Array(list) => {
+            for (index, below) in list.iter().enumerate() {
+                fields(below, &format!("{pointer}/{index}"), shape, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A value of another type, which is never right where this one is.
+fn of_another_type(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => number.to_string().into(),
+        Value::String(_) => 7.into(),
+        _ => json!([[false]]),
+    }
+}
+
+#[test]
+fn a_report_that_was_changed_does_not_satisfy_the_schema() {
+    let open = jsonschema::validator_for(&published()).expect("a JSON Schema");
+    let closed = closed(published());
+    let mut reports = reports();
+    reports.retain(|(name, _)| !name.starts_with("thirty"));
+    let mut seen = BTreeSet::new();
+    // Shapes of fields that can be missing, renamed, of another type.
+    let (mut missing, mut renamed, mut retyped) = (Vec::new(), Vec::new(), Vec::new());
+    for (_, report) in &mut reports {
+        let mut found = BTreeMap::new();
+        fields(report, "", "", &mut found);
+        for (shape, (pointer, name)) in found {
+            if !seen.insert(shape.clone()) {
+                continue;
+            }
+            let object = report.pointer(&pointer).expect("where it was found");
+            let value = object[&name].clone();
+            let other = (name.clone(), of_another_type(&value));
+            let changes = [
+                (None, &open, &mut missing),
+                (Some((format!("{name}-"), value)), &closed, &mut renamed),
+                (Some(other), &open, &mut retyped),
+            ];
+            let whole = object.clone();
+            for (field, validator, accepted) in changes {
+                let object = report.pointer_mut(&pointer).and_then(Value::as_object_mut);
+                let object = object.expect("fields are of objects");
+                object.remove(&name);
+                object.extend(field);
+                if validator.is_valid(report) {
+                    accepted.push(shape.clone());
+                }
+                *report.pointer_mut(&pointer).expect("it") = whole.clone();
+            }
+        }
+    }
+    let none: [&str; 0] = [];
+    assert_eq!(retyped, none, "may be of another type");
+    // Its keys are the workloads' ids.
+    let free = |shape: &&String| !shape.starts_with(".header.definitions.");
+    assert_eq!(
+        renamed.iter().filter(free).collect::<Vec<_>>(),
+        none,
+        "may be renamed"
+    );
+    missing.sort();
+    insta::assert_snapshot!("schema-may-be-missing", missing.join("\n"));
+    assert!(
+        seen.len() > 400,
+        "{} shapes are not all of a report's",
+        seen.len()
+    );
+}
