@@ -52,7 +52,7 @@ fn records(results: &Path) -> Result<(), String> {
     let mut sessions = fs::read_dir(results).map_err(|error| failed(results, &error))?;
     let session = sessions.next().ok_or("no session was recorded")?;
     let session = session.map_err(|error| failed(results, &error))?.path();
-    for name in ["report.html", "report.md", "report.json"] {
+    for name in ["report.html", "report.md", "report.json", "report.csv"] {
         let path = session.join(name);
         let length = fs::metadata(&path)
             .map_err(|error| failed(&path, &error))?

@@ -218,6 +218,8 @@ pub(crate) enum Format {
     Html,
     /// For programs (docs/report-json.md)
     Json,
+    /// For tables: a row per trial and metric (docs/report-csv.md)
+    Csv,
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         Format::Markdown => &rendered.markdown,
         Format::Html => &rendered.html,
         Format::Json => &rendered.json,
+        Format::Csv => &rendered.csv,
     });
     Ok(Exit::Fine)
 }
@@ -38,6 +39,7 @@ pub(crate) struct Rendered {
     pub(crate) analysis: Analysis,
     markdown: String,
     html: String,
+    csv: String,
 }
 
 impl Rendered {
@@ -56,16 +58,18 @@ impl Rendered {
             json: deadheat_report::json(record, &analysis).map_err(failed)?,
             markdown: deadheat_report::markdown(&view),
             html: deadheat_report::html(&view).map_err(failed)?,
+            csv: deadheat_report::csv(record, &analysis),
             analysis,
         })
     }
 
-    /// Writes `report.html`, `report.md` and `report.json` into the session's folder.
+    /// Writes `report.html`, `report.md`, `report.json` and `report.csv` into the session's folder.
     pub(crate) fn write_beside(&self, folder: &Path) -> Result<(), Failure> {
         let files = [
             (HTML_FILE, &self.html),
             ("report.md", &self.markdown),
             ("report.json", &self.json),
+            ("report.csv", &self.csv),
         ];
         for (name, text) in files {
             let path = folder.join(name);

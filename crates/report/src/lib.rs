@@ -4,6 +4,7 @@
 //! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`.
 
 pub mod compare;
+pub mod csv;
 pub mod error;
 pub mod figure;
 pub mod history;
@@ -16,6 +17,7 @@ pub mod schema;
 pub mod text;
 pub mod view;
 
+pub use self::csv::csv;
 pub use error::ReportError;
 pub use html::html;
 pub use json::json;

@@ -145,7 +145,7 @@ impl Group {
     }
 
     /// The cells of contenders and controls.
-    fn all_cells(&self) -> impl Iterator<Item = &CellAnalysis> {
+    pub fn all_cells(&self) -> impl Iterator<Item = &CellAnalysis> {
         let ceiling = self.ceiling.iter().map(|ceiling| &ceiling.cell);
         let twin = self.twin.iter().map(|twin| &twin.cell);
         self.cells.iter().chain(ceiling).chain(twin)

@@ -17,8 +17,8 @@ pub struct CellTrials<'a> {
     pub counted: Vec<Placed<'a>>,
     /// Void ones of any block, in the order of the session.
     pub void: Vec<Placed<'a>>,
-    /// How many others there are.
-    pub left_out: usize,
+    /// All others, in the order of the session: their block does not count, or another trial of the block does.
+    pub left_out: Vec<Placed<'a>>,
 }
 
 /// The trials of `cell`. Those of blocks that do not count are left out.
@@ -42,8 +42,10 @@ pub fn of_cell<'a>(
         }
     }
     let counted: Vec<Placed<'a>> = last.into_values().collect();
+    let is_counted = |index: usize| counted.iter().any(|(other, _)| *other == index);
+    let left_out = others.iter().filter(|(index, _)| !is_counted(*index));
     CellTrials {
-        left_out: others.len() - counted.len(),
+        left_out: left_out.copied().collect(),
         counted,
         void,
     }

@@ -32,6 +32,9 @@ pub struct CellAnalysis {
     pub void: Vec<TrialAnalysis>,
     /// Other trials that were left out: their block is not complete, or they were repeated.
     pub trials_left_out: usize,
+    /// The trials that were left out, in the order of the session. They count for nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<TrialAnalysis>,
     /// What was found; `None` when the cell failed or was not measured.
     pub estimates: Option<Estimates>,
     /// Failed requests by kind over the counted trials, each with its warm-up and end.
@@ -164,7 +167,8 @@ pub fn analyse(target: TargetId, of: &CellTrials<'_>, judge: &Judge<'_>) -> Cell
         rank: None,
         trials,
         void,
-        trials_left_out: of.left_out,
+        trials_left_out: of.left_out.len(),
+        left_out: analysed(&of.left_out),
         estimates,
         failures,
         requests_ended,

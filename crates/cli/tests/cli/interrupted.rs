@@ -62,7 +62,7 @@ fn once_after_a_trial_ends_in_a_valid_report() {
             "the first block is complete"
         );
         session.assert_reported(&root, &["fake-one", "fake-two"]);
-        for file in ["report.html", "report.md", "report.json"] {
+        for file in ["report.html", "report.md", "report.json", "report.csv"] {
             assert!(session.folder.join(file).exists(), "{file} is missing");
         }
     }

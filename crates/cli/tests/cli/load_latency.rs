@@ -262,6 +262,7 @@ fn cell(stack: &str, throughputs: &[f64]) -> CellAnalysis {
         trials: (0..).zip(throughputs).map(trial).collect(),
         void: Vec::new(),
         trials_left_out: 0,
+        left_out: Vec::new(),
         estimates: None,
         failures: FailureCounts::default(),
         requests_ended: 0,

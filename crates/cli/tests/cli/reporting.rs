@@ -25,6 +25,7 @@ fn every_format_comes_from_the_records_alone() {
         ("html", "report.html"),
         ("markdown", "report.md"),
         ("json", "report.json"),
+        ("csv", "report.csv"),
     ];
     let kept = files
         .map(|(_, file)| fs::read_to_string(format!("{folder}/{file}")).expect("reading a report"));
@@ -55,6 +56,12 @@ fn every_format_comes_from_the_records_alone() {
     let json: Value = serde_json::from_str(&kept[2]).expect("JSON");
     assert_eq!(json["format"], "deadheat-report", "{json}");
     assert!(kept[0].starts_with("<!"), "a page");
+    let mut rows = kept[3].split("\r\n");
+    assert!(rows.next().is_some_and(|head| head.starts_with("session,")));
+    assert!(
+        rows.any(|row| row.contains(",fake-one,") && row.contains(",throughput,requests/s,")),
+        "a row per metric"
+    );
     // In what the scripts say about themselves there are addresses; tags that load something have none.
     for tag in kept[0]
         .split('<')
@@ -179,7 +186,7 @@ fn into_a_closed_pipe(root: &Root, args: &str, lines: usize) {
 fn a_reader_that_goes_away_is_no_error() {
     let (root, folder) = measured();
     for lines in [0, 1] {
-        for format in ["text", "markdown", "html", "json"] {
+        for format in ["text", "markdown", "html", "json", "csv"] {
             into_a_closed_pipe(&root, &format!("report {folder} --format {format}"), lines);
         }
         into_a_closed_pipe(&root, "stacks list", lines);

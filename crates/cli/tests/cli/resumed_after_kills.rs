@@ -416,6 +416,7 @@ fn assert_no_remains(folder: &Path) {
         .collect();
     let known = [
         "logs",
+        "report.csv",
         "report.html",
         "report.json",
         "report.md",

@@ -33,7 +33,7 @@ fn two_stacks_are_measured_and_reported_in_every_format() {
     assert_eq!(session.record.complete_blocks(), [0, 1]);
     assert_eq!(session.record.header.plan.seed, 1);
     assert_eq!(session.record.header.postgres, None, "no workload needs it");
-    for file in ["report.html", "report.md", "report.json"] {
+    for file in ["report.html", "report.md", "report.json", "report.csv"] {
         let length = fs::metadata(session.folder.join(file)).map_or(0, |metadata| metadata.len());
         assert!(length > 0, "{file} is missing or empty");
     }

@@ -135,17 +135,26 @@ pub fn most_noise(void: &[TrialAnalysis]) -> Option<String> {
 
 /// A trial's verdict, in words.
 pub fn verdict(verdict: &TrialVerdict) -> String {
+    let why = why(verdict).unwrap_or_default();
     match verdict {
         TrialVerdict::Counts => "counts".to_owned(),
+        TrialVerdict::GeneratorLimited { .. } => format!("generator-limited: {why}"),
+        TrialVerdict::Void { .. } => format!("void: {why}"),
+        TrialVerdict::Failed { .. } if why.starts_with("failed ") => why,
+        TrialVerdict::Failed { .. } => format!("failed: {why}"),
+    }
+}
+
+/// Why a trial's verdict is so, in words; `None` when it counts.
+pub fn why(verdict: &TrialVerdict) -> Option<String> {
+    match verdict {
+        TrialVerdict::Counts => None,
         TrialVerdict::GeneratorLimited { limits } => {
             let limits: Vec<String> = limits.iter().map(limit).collect();
-            format!("generator-limited: {}", limits.join("; "))
+            Some(limits.join("; "))
         }
-        TrialVerdict::Void { other_cpu, steal } => format!("void: {}", noise(*other_cpu, *steal)),
-        TrialVerdict::Failed { reason } => match losses::reason(reason) {
-            said if said.starts_with("failed ") => said,
-            why => format!("failed: {why}"),
-        },
+        TrialVerdict::Void { other_cpu, steal } => Some(noise(*other_cpu, *steal)),
+        TrialVerdict::Failed { reason } => Some(losses::reason(reason)),
     }
 }
 

@@ -25,10 +25,12 @@ use serde::Serialize;
 
 pub use clean::clean;
 pub use detail::{CellDetail, TrialDetail};
+pub(crate) use doubts::why;
 pub use facts::{Fact, StackFacts};
 pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowState, load};
 pub use latency::{LatencyRow, LatencyTable, LatencyView};
 pub use losses::Loss;
+pub(crate) use losses::failed;
 pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};

@@ -2,6 +2,7 @@
 
 mod cases;
 mod compare;
+mod csv_table;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
 mod history;
