@@ -6,6 +6,7 @@ mod compare;
 mod fixture;
 mod history;
 mod hostile;
+mod large;
 mod load;
 #[path = "../../../stats/tests/stats/load_fixture.rs"]
 mod load_fixture;
