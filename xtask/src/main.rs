@@ -85,7 +85,10 @@ fn main() -> ExitCode {
         lint::lint(&mut steps);
     }
     if every {
-        steps.run("tests", cargo(&["test", "--workspace", "--quiet"]));
+        steps.run(
+            "tests",
+            cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]),
+        );
     }
     match &command {
         Command::Test {

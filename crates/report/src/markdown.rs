@@ -142,6 +142,9 @@ impl Page {
         self.heading(3, &format!("Resource utilization ({})", group.title));
         let lines: Vec<String> = group.rows.iter().map(resources).collect();
         self.paragraph(&lines.join("\n"));
+        for frontier in &group.frontiers {
+            self.paragraph(&escape(&frontier.sentence));
+        }
         self.comparison(group);
     }
 

@@ -48,20 +48,23 @@ class Server:
 
     def run(self):
         """One thread and no queue: all connections are served alike."""
+        self.listener.setblocking(False)
         poll = select.epoll()
         poll.register(self.listener, select.EPOLLIN)
         connections = {}
+        turned_away = []
         while True:
             # Not for ever: a signal between Python's own check and the wait would not be handled before the next event.
             for number, _ in poll.poll(0.2):
                 if number == self.listener.fileno():
-                    connection, _ = self.listener.accept()
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    if fault == "turns-away" and len(connections) > CROWD:
-                        connection.close()
-                        continue
-                    poll.register(connection, select.EPOLLIN)
-                    connections[connection.fileno()] = Connection(connection)
+                    for connection in self.waiting():
+                        if fault == "turns-away" and len(connections) > CROWD:
+                            # Kept, because closing it with a request unread would reset it at times.
+                            connection.shutdown(socket.SHUT_WR)
+                            turned_away.append(connection)
+                            continue
+                        poll.register(connection, select.EPOLLIN)
+                        connections[connection.fileno()] = Connection(connection)
                 elif not connections[number].converse(self):
                     poll.unregister(number)
                     connections.pop(number).socket.close()
@@ -69,6 +72,16 @@ class Server:
                         say("cannot stomach that")
                         os._exit(9)
                 self.open = len(connections)
+
+    def waiting(self):
+        """Takes in all connections that wait: one at a time, a crowd might have left before it is one."""
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except BlockingIOError:
+                return
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            yield connection
 
     def answer(self, request, own):
         """The answer to a connection's request number `own`; `None`: there is none."""

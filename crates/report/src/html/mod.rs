@@ -3,6 +3,7 @@
 mod latency_plots;
 mod plots;
 pub(crate) mod plotting;
+mod scatter;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
@@ -10,7 +11,7 @@ use crate::{ReportError, View};
 
 const TEMPLATE: &str = include_str!("report.html.j2");
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));
 
 /// The whole report as a page.
 pub fn html(view: &View) -> Result<String, ReportError> {
@@ -24,6 +25,12 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         .iter()
         .map(plots::of_section)
         .collect::<Result<Vec<_>, _>>()?;
+    let ratios = view
+        .ratios
+        .as_ref()
+        .map(serde_json::to_string)
+        .transpose()?;
+    let ratios = ratios.map(|json| plotting::in_script(&json));
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
@@ -34,6 +41,7 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
     environment.add_template("report.html", TEMPLATE)?;
     let page = environment.get_template("report.html")?.render(context! {
         view => Value::from(Serde(view)),
+        ratios => ratios,
         plots => Value::from(Serde(plots)),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use plotly::{
-    Layout, Plot, Scatter,
+    Plot, Scatter,
     common::{Anchor, DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
-    layout::{Annotation, Axis, AxisRange, HoverMode, Margin, RangeMode},
+    layout::{Annotation, Axis, AxisRange, Margin, RangeMode},
 };
 use serde::Serialize;
 
 use super::plotting::{
-    BLUE, CLEAR, GREY, GRID, ORANGE, PURPLE, configuration, font, in_script, latency_axis,
+    BLUE, GREY, GRID, ORANGE, PURPLE, configuration, in_script, latency_axis, layout,
 };
 use crate::{
     ReportError,
@@ -38,16 +38,16 @@ pub struct PlotView {
 
 /// One series of a plot. The page writes the legend, because plotly's takes its height from the rows.
 #[derive(Clone, Serialize)]
-struct Series {
-    name: Cow<'static, str>,
+pub(super) struct Series {
+    pub(super) name: Cow<'static, str>,
     glyph: char,
-    colour: &'static str,
+    pub(super) colour: &'static str,
     #[serde(skip)]
-    symbol: Symbol,
+    pub(super) symbol: Symbol,
 }
 
 #[derive(Clone, Copy)]
-enum Symbol {
+pub(super) enum Symbol {
     Circle,
     OpenCircle,
     Diamond,
@@ -72,7 +72,7 @@ impl Symbol {
         }
     }
 
-    const fn marker(self) -> MarkerSymbol {
+    pub(super) const fn marker(self) -> MarkerSymbol {
         match self {
             Symbol::Circle => MarkerSymbol::Circle,
             Symbol::OpenCircle => MarkerSymbol::CircleOpen,
@@ -85,7 +85,7 @@ impl Symbol {
     }
 }
 
-const fn series(name: &'static str, symbol: Symbol, colour: &'static str) -> Series {
+pub(super) const fn series(name: &'static str, symbol: Symbol, colour: &'static str) -> Series {
     Series {
         name: Cow::Borrowed(name),
         glyph: symbol.glyph(),
@@ -112,12 +112,14 @@ const MEMORY: [Series; 3] = [
     series("peak", Symbol::Square, ORANGE),
 ];
 
-/// A plot under construction with its title, its rows and its legend.
+/// A plot under construction with its title, its legend and the stacks that have a row in it, if it has rows.
 pub(super) struct Drawing {
-    title: String,
-    names: Vec<String>,
-    plot: Plot,
-    legend: Vec<Series>,
+    pub(super) title: String,
+    pub(super) kind: &'static str,
+    pub(super) height: usize,
+    pub(super) names: Vec<String>,
+    pub(super) plot: Plot,
+    pub(super) legend: Vec<Series>,
 }
 
 /// The plots of a section; none when there is nothing to show.
@@ -129,12 +131,13 @@ pub fn of_section(section: &Section) -> Result<Vec<PlotView>, ReportError> {
     let view = |drawing: Drawing| {
         Ok(PlotView {
             label: format!(
-                "{}, {}: a dot plot. Its figures are in the tables.",
+                "{}, {}: a {}. Its figures are in the tables.",
                 drawing.title,
-                section.title()
+                section.title(),
+                drawing.kind
             ),
             title: drawing.title,
-            height: height(drawing.names.len()),
+            height: drawing.height,
             legend: drawing.legend,
             json: in_script(&serde_json::to_string(&drawing.plot)?),
         })
@@ -156,6 +159,7 @@ fn of_group(group: &GroupView) -> Vec<Drawing> {
         plots.push(cpu(cells));
     }
     plots.push(memory(cells));
+    plots.extend(super::scatter::of_group(group));
     plots
 }
 
@@ -164,7 +168,7 @@ const fn height(rows: usize) -> usize {
 }
 
 /// Text for plotly, which reads some HTML in labels.
-fn label(text: &str) -> String {
+pub(super) fn label(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -272,8 +276,9 @@ fn memory(cells: &[PlotCell]) -> Drawing {
     let axis = Axis::new().range_mode(RangeMode::ToZero);
     let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
     for (row, cell) in cells.iter().enumerate() {
-        let least = cell.pss.iter().copied().fold(f64::MAX, f64::min);
-        let most = cell.pss.iter().copied().fold(0.0, f64::max);
+        let sizes = cell.pss.iter().map(|dot| dot.value);
+        let least = sizes.clone().fold(f64::MAX, f64::min);
+        let most = sizes.fold(0.0, f64::max);
         drawing.plot.add_trace(
             Scatter::new(vec![least / MIB, most / MIB], vec![place(row); 2])
                 .mode(Mode::Lines)
@@ -283,7 +288,7 @@ fn memory(cells: &[PlotCell]) -> Drawing {
     }
     for (index, series) in MEMORY.into_iter().enumerate() {
         let dots = cells.iter().map(|cell| {
-            let value = cell.pss[index] / MIB;
+            let value = cell.pss[index].value / MIB;
             Some(Dot { value, ends: None })
         });
         let text = |mib: f64| format!("{} {}", series.name, bytes(mib * MIB));
@@ -297,6 +302,8 @@ impl Drawing {
         Self {
             plot: frame(&names, x_axis),
             title,
+            kind: "dot plot",
+            height: height(names.len()),
             names,
             legend: Vec::new(),
         }
@@ -407,21 +414,14 @@ fn frame(names: &[String], x_axis: Axis) -> Plot {
         .show_grid(true)
         .zero_line(false)
         .fixed_range(true);
-    let layout = Layout::new()
-        .auto_size(true)
+    let margin = Margin::new()
+        .left(8)
+        .right(16)
+        .top(TOP_PX)
+        .bottom(BOTTOM_PX);
+    let layout = layout()
         .height(height(names.len()))
-        .margin(
-            Margin::new()
-                .left(8)
-                .right(16)
-                .top(TOP_PX)
-                .bottom(BOTTOM_PX),
-        )
-        .paper_background_color(CLEAR)
-        .plot_background_color(CLEAR)
-        .font(font())
-        .hover_mode(HoverMode::Closest)
-        .show_legend(false)
+        .margin(margin)
         .annotations(annotations.collect())
         .x_axis(
             x_axis

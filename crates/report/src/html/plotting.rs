@@ -1,11 +1,15 @@
 //! What all plots have in common: colours, the axis of latencies, how a plot stands in its page.
 
+use std::ops::Range;
+
 use plotly::{
-    Configuration,
+    Configuration, Layout,
     common::Font,
     configuration::DisplayModeBar,
-    layout::{Axis, AxisType},
+    layout::{Axis, AxisType, HoverMode},
 };
+
+use crate::figure::count;
 
 // Told apart by shape or dash and by lightness, and with 3:1 contrast on the page's light and dark ground. Hues after
 // Okabe & Ito, "Color universal design" (2008).
@@ -33,6 +37,17 @@ pub(crate) fn font() -> Font {
         .family("ui-sans-serif, system-ui, sans-serif")
 }
 
+/// What all layouts have: the page's ground and font, no legend, and the figure at the pointer.
+pub(crate) fn layout() -> Layout {
+    Layout::new()
+        .auto_size(true)
+        .paper_background_color(CLEAR)
+        .plot_background_color(CLEAR)
+        .font(font())
+        .hover_mode(HoverMode::Closest)
+        .show_legend(false)
+}
+
 /// As wide as the page, and without buttons.
 pub(crate) fn configuration() -> Configuration {
     Configuration::new()
@@ -45,25 +60,38 @@ pub(crate) fn configuration() -> Configuration {
 /// A logarithmic axis for times in seconds, with 1, 2 and 5 of each decade, or 1 alone where those are more than
 /// `most`. (plotly's own ticks leave the unit out between the decades.)
 pub(crate) fn latency_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
-    let (ticks, names) = latency_ticks(values, most).into_iter().unzip();
+    // From 1 µs to 5,000 s.
+    logarithmic(ticks(values, most, 3..13, 1e9, whole_time))
+}
+
+/// The same for sizes in MiB.
+pub(crate) fn memory_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
+    logarithmic(ticks(values, most, 0..7, 1.0, count))
+}
+
+fn logarithmic(ticks: Vec<(f64, String)>) -> Axis {
+    let (ticks, names) = ticks.into_iter().unzip();
     Axis::new()
         .type_(AxisType::Log)
         .tick_values(ticks)
         .tick_text(names)
 }
 
-fn latency_ticks(
+/// Round values around all `values`, with their names, which are made from whole numbers of 1/`per_unit`.
+fn ticks(
     values: impl Iterator<Item = f64> + Clone,
     most_ticks: usize,
+    decades: Range<u32>,
+    per_unit: f64,
+    name: fn(u64) -> String,
 ) -> Vec<(f64, String)> {
     let least = values.clone().fold(f64::MAX, f64::min);
     let most = values.fold(0.0, f64::max);
     let near = 0.5 * least..=2.0 * most;
     let of = |steps: &[u64]| -> Vec<(f64, String)> {
-        // Nanoseconds in whole numbers, from 1 µs to 5,000 s.
-        let decades = (3..13).map(|decade| 10_u64.pow(decade));
+        let decades = decades.clone().map(|decade| 10_u64.pow(decade));
         let ticks = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
-        let ticks = ticks.map(|ns| (ns as f64 / 1e9, whole_time(ns)));
+        let ticks = ticks.map(|whole| (whole as f64 / per_unit, name(whole)));
         ticks.filter(|(tick, _)| near.contains(tick)).collect()
     };
     let fine = of(&[1, 2, 5]);
@@ -87,7 +115,7 @@ mod tests {
     use super::*;
 
     fn names(values: &[f64]) -> Vec<String> {
-        let ticks = latency_ticks(values.iter().copied(), 7);
+        let ticks = ticks(values.iter().copied(), 7, 3..13, 1e9, whole_time);
         ticks.into_iter().map(|(_, name)| name).collect()
     }
 

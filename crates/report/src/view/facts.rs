@@ -4,12 +4,12 @@ use deadheat_model::{
     LoadPoint, SessionRecord,
     plan::Pinning,
     session::{EndReason, TargetRecord, TargetState},
-    stack::{Database, DatabaseAccess, Pool, Runtime},
+    stack::{Database, Pool},
 };
 use deadheat_stats::Analysis;
 use serde::Serialize;
 
-use super::{chosen, clean, controls, guard};
+use super::{chosen, clean, controls, guard, words};
 use crate::figure::{self, bytes, count, counted, seconds};
 
 /// A named fact.
@@ -211,11 +211,7 @@ fn or_none(text: String) -> String {
 }
 
 fn database(database: &Database) -> String {
-    let access = match database.access {
-        DatabaseAccess::Async => "asynchronous",
-        DatabaseAccess::Blocking => "blocking",
-        DatabaseAccess::Orm => "object-relational mapper",
-    };
+    let access = words::access(database.access);
     let connections = match database.pool {
         Pool::Size(size) => format!("{size} pooled connections"),
         Pool::None => "a connection per request".to_owned(),
@@ -258,11 +254,7 @@ fn stack(target: &TargetRecord) -> StackFacts {
         target: clean(&target.target.to_string()),
         what: clean(&format!("{}, {}", target.language, target.framework)),
         variant: target.variant_description.as_deref().map(clean),
-        runtime: match target.runtime {
-            Runtime::Native => "compiled ahead of time",
-            Runtime::Jit => "compiled while it runs",
-            Runtime::Interpreted => "interpreted",
-        },
+        runtime: words::runtime(target.runtime),
         database: target.database.as_ref().map_or("none".to_owned(), database),
         versions: or_none(versions.join(", ")),
         build,

@@ -19,6 +19,7 @@ use super::{
     detail::{self, CellDetail},
     doubts,
     losses::{self, Loss},
+    pareto::{self, Frontier},
     sentences, words,
 };
 use crate::figure::{self, NONE, bytes, count, counted, ends, figure, percent, seconds};
@@ -61,6 +62,8 @@ pub struct GroupView {
     pub is_common_rate: bool,
     /// Percentiles that are not given for some stack, with the reason.
     pub missing: Vec<Missing>,
+    /// Throughput against what it costs.
+    pub frontiers: Vec<Frontier>,
     /// Every pair that was compared.
     pub pairs: Vec<PairRow>,
     /// Each stack's trials, and those of the controls.
@@ -218,7 +221,7 @@ pub struct PlotCell {
     /// CPU µs per request.
     pub cpu: Option<Dot>,
     /// PSS in bytes: idle, mean and peak.
-    pub pss: [f64; 3],
+    pub pss: [Dot; 3],
     /// Service times (of an open loop: response times) in seconds: the percent and the figure.
     pub times: Vec<(f64, Dot)>,
 }
@@ -267,7 +270,7 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
     let mut workloads = record.header.plan.workloads.iter();
     let workload = workloads.find(|workload| workload.id == group.workload);
     let losses = losses::of_group(record, group);
-    let shown = |cell: &&CellAnalysis| cell.estimates.is_some();
+    let plot: Vec<PlotCell> = group.cells.iter().filter_map(plot_cell).collect();
     GroupView {
         index,
         anchor: format!("group-{}", index + 1),
@@ -292,12 +295,8 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
         missing: sentences::missing(group),
         pairs: pairs(group),
         cells: detail::of_group(record, group),
-        plot: group
-            .cells
-            .iter()
-            .filter(shown)
-            .filter_map(plot_cell)
-            .collect(),
+        frontiers: pareto::frontiers(group, &plot),
+        plot,
         losses,
     }
 }
@@ -492,9 +491,9 @@ fn plot_cell(cell: &CellAnalysis) -> Option<PlotCell> {
             .collect(),
         cpu: estimates.cpu_us_per_request.as_ref().map(Dot::of_median),
         pss: [
-            estimates.pss_idle_bytes.median,
-            estimates.pss_mean_bytes.median,
-            estimates.pss_peak_bytes.median,
+            Dot::of_median(&estimates.pss_idle_bytes),
+            Dot::of_median(&estimates.pss_mean_bytes),
+            Dot::of_median(&estimates.pss_peak_bytes),
         ],
         times: times.collect(),
     })

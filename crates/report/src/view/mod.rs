@@ -12,7 +12,9 @@ mod group;
 mod guard;
 mod latency;
 mod losses;
+mod pareto;
 mod published;
+mod ratios;
 mod resumed;
 mod sentences;
 mod words;
@@ -27,7 +29,9 @@ pub use facts::{Fact, StackFacts};
 pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowState, load};
 pub use latency::{LatencyRow, LatencyTable, LatencyView};
 pub use losses::Loss;
+pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
+pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
 
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";
@@ -55,6 +59,8 @@ pub struct View {
     pub published: Option<PublishedView>,
     /// Each workload at each load point, in the order of the plan.
     pub sections: Vec<Section>,
+    /// Every stack beside one of them; `None` when nothing was compared.
+    pub ratios: Option<RatiosView>,
     /// What the session does not show.
     pub caveats: Vec<String>,
     /// Where the figures come from.
@@ -124,6 +130,7 @@ impl View {
             losses: losses::of_session(record),
             published: published::of_session(record, analysis),
             sections: sections(record, analysis),
+            ratios: ratios::ratios(record, analysis),
             caveats: caveats::caveats(record, analysis),
             provenance: facts::provenance(record, analysis),
             stacks: facts::stacks(record),

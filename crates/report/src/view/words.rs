@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use deadheat_model::{LoadPoint, workload::OfferedRate};
+use deadheat_model::{
+    LoadPoint,
+    stack::{DatabaseAccess, Runtime},
+    workload::OfferedRate,
+};
 use deadheat_stats::{CellAnalysis, Group, Metric, limit::Limit};
 
 use super::{clean, group::title};
@@ -82,6 +86,24 @@ fn limit(limit: &Limit) -> &'static str {
         Limit::Little { .. } => "connections that waited for the generator",
         Limit::Late { .. } => "requests not sent in time",
         Limit::SendLag { .. } => "late requests",
+    }
+}
+
+/// How code is executed.
+pub const fn runtime(runtime: Runtime) -> &'static str {
+    match runtime {
+        Runtime::Native => "compiled ahead of time",
+        Runtime::Jit => "compiled while it runs",
+        Runtime::Interpreted => "interpreted",
+    }
+}
+
+/// How a stack asks the database.
+pub const fn access(access: DatabaseAccess) -> &'static str {
+    match access {
+        DatabaseAccess::Async => "asynchronous",
+        DatabaseAccess::Blocking => "blocking",
+        DatabaseAccess::Orm => "object-relational mapper",
     }
 }
 

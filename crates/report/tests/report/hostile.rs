@@ -37,8 +37,8 @@ fn a_stack_s_name_cannot_leave_its_plot() {
     let view = View::new(&record, &analyse(&record));
     let page = html::html_with(&view, "").unwrap();
     assert!(!page.contains("<img"));
-    // Four plots, plotly and the page's own script.
-    assert_eq!(page.matches("</script>").count(), 6);
+    // Six plots, the ratios, plotly and the page's own script.
+    assert_eq!(page.matches("</script>").count(), 9);
     assert!(
         page.contains("\\u0026lt;img"),
         "plotly reads HTML in labels, so it gets entities"

@@ -16,4 +16,5 @@ mod method_cases;
 mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;
+mod ratios;
 mod snapshots;

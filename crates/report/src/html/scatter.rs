@@ -1,0 +1,237 @@
+//! Throughput against what it costs: a point for each stack with both its intervals, and the Pareto frontier.
+
+use plotly::{
+    Plot, Scatter,
+    common::{
+        DashType, ErrorData, ErrorType, HoverInfo, Line, LineShape, Marker, Mode, Position, Title,
+    },
+    layout::{Axis, AxisRange, Margin},
+};
+
+use super::{
+    plots::{Drawing, Series, Symbol, label, series},
+    plotting::{BLUE, GREY, GRID, ORANGE, configuration, latency_axis, layout, memory_axis},
+};
+use crate::{
+    figure::{bytes, figure, seconds},
+    view::{Cost, Dot, Frontier, GroupView, PlotCell},
+};
+
+const HEIGHT_PX: usize = 340;
+const FRONTIER: Series = series("on the frontier", Symbol::Circle, BLUE);
+const OTHERS: Series = series("others", Symbol::OpenCircle, GREY);
+/// The true throughput is above.
+const AT_LEAST: Series = series("lower bound (generator-limited)", Symbol::Up, ORANGE);
+/// Room above the highest point, for its name.
+const ROOM: f64 = 1.12;
+/// The same beside the outermost points, as a factor on the logarithmic axis.
+const BESIDE: f64 = 1.5;
+const MOST_TICKS: usize = 6;
+const MIB: f64 = 1_048_576.0;
+
+/// The plots of a load point's frontiers.
+pub(super) fn of_group(group: &GroupView) -> Vec<Drawing> {
+    let frontiers = group.frontiers.iter();
+    let drawings = frontiers.map(|frontier| Scene::new(frontier, &group.plot).drawing());
+    drawings.collect()
+}
+
+/// A stack in the plot.
+struct Point<'a> {
+    cell: &'a PlotCell,
+    /// In the axis's unit.
+    cost: Dot,
+    is_on_frontier: bool,
+}
+
+impl Point<'_> {
+    fn series(&self) -> Series {
+        match (self.cell.lower_bound, self.is_on_frontier) {
+            (true, _) => AT_LEAST,
+            (false, true) => FRONTIER,
+            (false, false) => OTHERS,
+        }
+    }
+}
+
+/// What the plot shows.
+struct Scene<'a> {
+    frontier: &'a Frontier,
+    points: Vec<Point<'a>>,
+    /// The least and the most of the costs.
+    costs: (f64, f64),
+}
+
+impl<'a> Scene<'a> {
+    fn new(frontier: &'a Frontier, cells: &'a [PlotCell]) -> Self {
+        let unit = match frontier.cost {
+            Cost::PeakMemory => MIB,
+            Cost::CpuTime => 1.0,
+        };
+        let points = cells.iter().enumerate().filter_map(|(place, cell)| {
+            Some(Point {
+                cell,
+                cost: frontier.cost.of(cell)?.scaled(1.0 / unit),
+                is_on_frontier: frontier.places.contains(&place),
+            })
+        });
+        let points: Vec<Point<'_>> = points.collect();
+        let values = points.iter().map(|point| point.cost.value);
+        let least = values.clone().fold(f64::MAX, f64::min);
+        Self {
+            frontier,
+            costs: (least, values.fold(least, f64::max)),
+            points,
+        }
+    }
+
+    fn drawing(&self) -> Drawing {
+        let mut drawing = Drawing {
+            title: format!("Throughput against {}", self.frontier.cost.name()),
+            kind: "scatter plot",
+            height: HEIGHT_PX,
+            names: Vec::new(),
+            plot: self.frame(),
+            legend: Vec::new(),
+        };
+        drawing.plot.add_trace(self.stairs());
+        for series in [FRONTIER, AT_LEAST, OTHERS] {
+            let is_in = |point: &&Point<'_>| point.series().name == series.name;
+            let points: Vec<&Point<'_>> = self.points.iter().filter(is_in).collect();
+            if !points.is_empty() {
+                drawing.plot.add_trace(self.dots(&series, &points));
+                drawing.legend.push(series);
+            }
+        }
+        drawing
+    }
+
+    fn frame(&self) -> Plot {
+        let costs = self.points.iter().map(|point| point.cost.value);
+        let (axis, title) = match self.frontier.cost {
+            Cost::PeakMemory => (
+                memory_axis(costs, MOST_TICKS),
+                "peak memory (PSS), MiB, logarithmic",
+            ),
+            Cost::CpuTime => (
+                latency_axis(costs, MOST_TICKS),
+                "CPU time per request, logarithmic",
+            ),
+        };
+        let (least, most) = self.costs;
+        let range = AxisRange::new((least / BESIDE).log10(), (most * BESIDE).log10());
+        let rates = self.points.iter().map(|point| point.cell.throughput);
+        let highest = rates.map(|dot| dot.ends.map_or(dot.value, |(_, high)| high));
+        let rates = Axis::new()
+            .range(AxisRange::new(0.0, ROOM * highest.fold(0.0, f64::max)))
+            .tick_format("~s");
+        let framed = |axis: Axis, title: &str| {
+            axis.title(Title::with_text(title))
+                .fixed_range(true)
+                .zero_line(true)
+                .show_grid(true)
+                .grid_color(GRID)
+        };
+        let margin = Margin::new().left(64).right(16).top(8).bottom(48);
+        let layout = layout()
+            .height(HEIGHT_PX)
+            .margin(margin)
+            .x_axis(framed(axis.range(range), title))
+            .y_axis(framed(rates, "requests per second"));
+        let mut plot = Plot::new();
+        plot.set_layout(layout);
+        plot.set_configuration(configuration());
+        plot
+    }
+
+    /// The frontier as stairs: what can be had for each cost.
+    fn stairs(&self) -> Box<Scatter<f64, f64>> {
+        let corners = self.frontier.stacks.iter().filter_map(|stack| {
+            let mut points = self.points.iter();
+            let point = points.find(|point| point.cell.target == *stack)?;
+            Some((point.cost.value, point.cell.throughput.value))
+        });
+        let (mut x, mut y): (Vec<f64>, Vec<f64>) = corners.unzip();
+        if let (Some(first), Some(last)) = (x.first().copied(), y.last().copied()) {
+            x.insert(0, first);
+            y.insert(0, 0.0);
+            x.push(self.costs.1 * BESIDE);
+            y.push(last);
+        }
+        let line = Line::new().color(BLUE).width(1.0);
+        Scatter::new(x, y)
+            .mode(Mode::Lines)
+            .hover_info(HoverInfo::Skip)
+            .line(line.dash(DashType::Dot).shape(LineShape::Hv))
+    }
+
+    fn dots(&self, series: &Series, points: &[&Point<'_>]) -> Box<Scatter<f64, f64>> {
+        let costs = points.iter().map(|point| point.cost);
+        let rates = points.iter().map(|point| point.cell.throughput);
+        let hover = points.iter().map(|point| self.hover(point));
+        // The others have their names at the pointer and in the tables: thirty of them would cover each other.
+        let names = points.iter().map(|point| match point.is_on_frontier {
+            true => label(&point.cell.target),
+            false => String::new(),
+        });
+        // Towards the middle.
+        let middle = (self.costs.0 * self.costs.1).sqrt();
+        let sides = points.iter().map(|point| match point.cost.value > middle {
+            true => Position::TopLeft,
+            false => Position::TopRight,
+        });
+        let marker = Marker::new()
+            .symbol(series.symbol.marker())
+            .size(9)
+            .color(series.colour);
+        let values = |dots: &[Dot]| dots.iter().map(|dot| dot.value).collect::<Vec<f64>>();
+        let (costs, rates): (Vec<Dot>, Vec<Dot>) = (costs.collect(), rates.collect());
+        Scatter::new(values(&costs), values(&rates))
+            .name(&*series.name)
+            .mode(Mode::MarkersText)
+            .text_array(names.collect::<Vec<_>>())
+            .text_position_array(sides.collect())
+            .hover_info(HoverInfo::Text)
+            .hover_text_array(hover.collect::<Vec<_>>())
+            .marker(marker)
+            .error_x(arms(series, &costs))
+            .error_y(arms(series, &rates))
+    }
+
+    fn hover(&self, point: &Point<'_>) -> String {
+        let rate = point.cell.throughput;
+        let rate = between(rate, |value| format!("{} requests/s", figure(value)));
+        let cost = between(point.cost, |value| match self.frontier.cost {
+            Cost::PeakMemory => bytes(value * MIB),
+            Cost::CpuTime => format!("{} of CPU per request", seconds(value)),
+        });
+        let least = match point.cell.lower_bound {
+            true => "at least ",
+            false => "",
+        };
+        label(&format!("{}: {least}{rate}; {cost}", point.cell.target))
+    }
+}
+
+/// A figure with its interval, in words.
+fn between(dot: Dot, text: impl Fn(f64) -> String) -> String {
+    let ends = dot
+        .ends
+        .map(|(low, high)| format!(" ({} to {})", text(low), text(high)));
+    text(dot.value) + &ends.unwrap_or_default()
+}
+
+fn arms(series: &Series, dots: &[Dot]) -> ErrorData {
+    let arms = dots.iter().map(|dot| {
+        let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
+        (high - dot.value, dot.value - low)
+    });
+    let (above, below) = arms.unzip();
+    ErrorData::new(ErrorType::Data)
+        .array(above)
+        .array_minus(below)
+        .symmetric(false)
+        .color(series.colour)
+        .thickness(1.0)
+        .width(4)
+}

@@ -1,0 +1,114 @@
+//! The table of ratios.
+
+use deadheat_report::{
+    View,
+    view::{Ratio, RatiosView, Verdict},
+};
+use deadheat_stats::{Analysis, analyse};
+
+use crate::cases;
+
+fn ratios(case: &str) -> (Analysis, Option<RatiosView>) {
+    let mut all = cases::all().into_iter();
+    let (_, record) = all.find(|(name, _)| *name == case).unwrap();
+    let analysis = analyse(&record);
+    let view = View::new(&record, &analysis).ratios;
+    (analysis, view)
+}
+
+fn place(view: &RatiosView, target: &str) -> usize {
+    let mut stacks = view.stacks.iter();
+    stacks.position(|stack| stack.target == target).unwrap()
+}
+
+#[test]
+fn with_any_baseline_a_pair_says_what_was_compared() {
+    let (analysis, view) = ratios("plausible");
+    let view = view.unwrap();
+    let mut seen = 0;
+    let groups = analysis.groups.iter();
+    for (group, column) in groups.zip(&view.columns) {
+        for pair in group.comparison.pairs() {
+            let faster = place(&view, &pair.faster.to_string());
+            let slower = place(&view, &pair.slower.to_string());
+            let (better, worse) = (
+                &column.beside[slower][faster],
+                &column.beside[faster][slower],
+            );
+            let (
+                Ratio::Compared { value, verdict, .. },
+                Ratio::Compared {
+                    value: inverse,
+                    verdict: other,
+                    ..
+                },
+            ) = (better, worse)
+            else {
+                panic!("{better:?} {worse:?}");
+            };
+            assert_eq!(*value, pair.ratio);
+            assert!((value * inverse - 1.0).abs() < 1e-12);
+            let expected = match pair.different {
+                true => (Verdict::Faster, Verdict::Slower),
+                false => (Verdict::NoDifference, Verdict::NoDifference),
+            };
+            assert_eq!((*verdict, *other), expected);
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn each_stack_is_the_baseline_of_itself_and_who_has_no_figure_says_why() {
+    let (_, view) = ratios("plausible");
+    let view = view.unwrap();
+    let limited = place(&view, "nginx-static");
+    let ranked = place(&view, "rust-axum");
+    for column in &view.columns {
+        let ends = column.beside[ranked][limited].clone();
+        assert_eq!(
+            ends,
+            Ratio::NotCompared {
+                why: "generator-limited"
+            }
+        );
+        assert_eq!(
+            column.beside[limited][ranked], ends,
+            "the baseline is the one that has none"
+        );
+        assert_eq!(column.beside[ranked][ranked], Ratio::Baseline);
+    }
+    assert_ne!(view.baseline, limited, "it is compared with nobody");
+    // It failed at one of both.
+    let failing = place(&view, "nim-jester");
+    let why = |column: usize| view.columns[column].beside[ranked][failing].clone();
+    assert!(matches!(why(0), Ratio::Compared { .. }));
+    assert_eq!(why(1), Ratio::NotCompared { why: "failed" });
+}
+
+#[test]
+fn an_interval_is_turned_round_with_its_ratio() {
+    let (_, view) = ratios("ties");
+    let view = view.unwrap();
+    let ends = |baseline: usize, stack: usize| match &view.columns[0].beside[baseline][stack] {
+        Ratio::Compared {
+            value, interval, ..
+        } => {
+            let (low, high) = interval.split_once('–').unwrap();
+            let ends: (f64, f64) = (low.parse().unwrap(), high.parse().unwrap());
+            assert!(ends.0 <= *value && *value <= ends.1, "{value} {interval}");
+            ends
+        }
+        other => panic!("{other:?}"),
+    };
+    let (one, other) = (ends(0, 1), ends(1, 0));
+    assert!((one.0 * other.1 - 1.0).abs() < 2e-3 && (one.1 * other.0 - 1.0).abs() < 2e-3);
+}
+
+#[test]
+fn without_a_comparison_there_is_no_table() {
+    for case in ["one-trial", "failures-only", "nothing"] {
+        assert!(ratios(case).1.is_none(), "{case}");
+    }
+}
