@@ -1,5 +1,6 @@
 //! The one entry for development: `cargo xtask test | lint | …`.
 
+mod browser;
 mod conformance;
 mod fuzz;
 mod lint;
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use self::{
+    browser::MayLackBrowser,
     conformance::MayLack,
     steps::{Steps, cargo},
 };
@@ -29,16 +31,20 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything: format, lint, tests, conformance of every stack, one short real session
+    /// Everything: format, lint, tests, pages in a browser, conformance of every stack, one short real session
     Test {
         /// Also what takes minutes: fuzzing
         #[arg(long)]
         long: bool,
         #[command(flatten)]
         may_lack: MayLack,
+        #[command(flatten)]
+        may_lack_browser: MayLackBrowser,
     },
     /// Format and lint alone
     Lint,
+    /// The report's pages in a real browser alone
+    Browser(browser::Options),
     /// Conformance of every stack for every workload alone
     Conformance(MayLack),
     /// One short real session alone
@@ -83,6 +89,13 @@ fn main() -> ExitCode {
             "tests",
             cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]),
         );
+    }
+    match &command {
+        Command::Test {
+            may_lack_browser, ..
+        } => browser::test(&mut steps, may_lack_browser),
+        Command::Browser(options) => browser::browser(&mut steps, options),
+        _ => {}
     }
     if every || matches!(command, Command::Conformance(_) | Command::Session) {
         steps.run(

@@ -16,32 +16,47 @@ pub(crate) struct Steps {
 struct Step {
     name: String,
     problem: Option<String>,
+    is_left_out: bool,
     took: Duration,
 }
 
 impl Steps {
-    /// Runs a command in the project's folder; it fails when its exit status is not 0.
-    pub(crate) fn run(&mut self, name: &str, mut command: Command) {
+    /// Runs a command in the project's folder; it fails when its exit status is not 0. True when it passed.
+    pub(crate) fn run(&mut self, name: &str, mut command: Command) -> bool {
         let shown = format!("{command:?}");
         self.check(name, || match command.current_dir(root()).status() {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("{shown}: {status}")),
             Err(error) => Err(format!("{shown}: {error}")),
-        });
+        })
     }
 
-    /// Runs a check of this program's own.
-    pub(crate) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) {
+    /// Runs a check of this program's own. True when it passed.
+    pub(crate) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) -> bool {
         println!("\n==> {name}");
         let begun = Instant::now();
         let problem = check().err();
         if let Some(problem) = &problem {
             println!("FAILED {name}: {problem}");
         }
+        let is_passed = problem.is_none();
         self.done.push(Step {
             name: name.to_owned(),
             problem,
+            is_left_out: false,
             took: begun.elapsed(),
+        });
+        is_passed
+    }
+
+    /// Tells of a step that was allowed to be left out, and was.
+    pub(crate) fn leave_out(&mut self, name: &str, why: &str) {
+        println!("\n==> {name}\nleft out: {why}");
+        self.done.push(Step {
+            name: name.to_owned(),
+            problem: None,
+            is_left_out: true,
+            took: Duration::ZERO,
         });
     }
 
@@ -49,22 +64,31 @@ impl Steps {
     pub(crate) fn finish(self) -> ExitCode {
         println!();
         for step in &self.done {
-            let word = if step.problem.is_none() {
-                "passed"
-            } else {
-                "FAILED"
+            let word = match step {
+                Step {
+                    is_left_out: true, ..
+                } => "left out",
+                Step { problem: None, .. } => "passed",
+                Step { .. } => "FAILED",
             };
-            println!("{word}  {:>6.1} s  {}", step.took.as_secs_f64(), step.name);
+            println!(
+                "{word:<8}  {:>6.1} s  {}",
+                step.took.as_secs_f64(),
+                step.name
+            );
         }
         let failed = self
             .done
             .iter()
             .filter(|step| step.problem.is_some())
             .count();
-        println!(
-            "steps: {} passed, {failed} failed",
-            self.done.len() - failed
-        );
+        let left_out = self.done.iter().filter(|step| step.is_left_out).count();
+        let passed = self.done.len() - failed - left_out;
+        let and_left_out = match left_out {
+            0 => String::new(),
+            some => format!(", {some} left out"),
+        };
+        println!("steps: {passed} passed, {failed} failed{and_left_out}");
         if failed == 0 {
             ExitCode::SUCCESS
         } else {
@@ -86,11 +110,14 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// Where cargo puts what it makes.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
 /// The release binary's file.
 pub(crate) fn release_binary() -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    target.join("release/deadheat")
+    target().join("release/deadheat")
 }
 
 /// The release binary, with arguments.

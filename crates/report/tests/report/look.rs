@@ -1,32 +1,32 @@
-//! Pages to look at: `cargo test -p deadheat-report -- --ignored look`, then open the files it names.
+//! Pages with the real plotly, in `target/tmp/look`: for people (`cargo test -p deadheat-report -- --ignored look`, then
+//! open them), and for the tests in a browser (`crates/report/tests/browser`).
 
-use std::{fs, path::Path};
+use std::{fs, io::ErrorKind, path::Path};
 
 use deadheat_report::{View, html, load};
 use deadheat_stats::analyse;
 
-use crate::{cases, load_fixture};
+use crate::{cases, large, load_fixture};
 
 #[test]
 #[ignore = "writes pages of several megabytes"]
 fn look() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("look");
-    fs::create_dir_all(&folder).unwrap();
-    for (name, record) in cases::all() {
+    // The page of a case that is no more would be looked at for ever.
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => panic!("{folder:?}: {error}"),
+        _ => fs::create_dir_all(&folder).unwrap(),
+    }
+    let mut sessions = cases::all();
+    sessions.push(("odd-names", large::odd_names()));
+    sessions.push(("large", large::large()));
+    for (name, record) in sessions {
         let page = html(&View::new(&record, &analyse(&record))).unwrap();
         fs::write(folder.join(format!("{name}.html")), page).unwrap();
     }
-}
-
-#[test]
-#[ignore = "writes pages of several megabytes"]
-fn look_at_loads() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("look");
-    fs::create_dir_all(&folder).unwrap();
     for (name, record) in load_fixture::all() {
         let analysis = deadheat_stats::load::analyse(&record);
-        let view = load::LoadView::new(&record, &analysis);
-        let page = load::html(&view).unwrap();
+        let page = load::html(&load::LoadView::new(&record, &analysis)).unwrap();
         fs::write(folder.join(format!("load-{name}.html")), page).unwrap();
     }
 }

@@ -7,6 +7,7 @@ mod csv_table;
 mod fixture;
 mod history;
 mod hostile;
+mod large;
 mod load;
 #[path = "../../../stats/tests/stats/load_fixture.rs"]
 mod load_fixture;

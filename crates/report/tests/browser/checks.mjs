@@ -1,0 +1,137 @@
+// What holds for every page. Each check takes an open page and returns the faults that it finds, in words.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+// Shows what is folded away: it is part of the page.
+export const unfold = (page) =>
+  page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+
+// The document is no wider than the window: only regions within it scroll sideways.
+export const sideways = (page) =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.scrollingElement;
+    if (scrollWidth <= clientWidth) {
+      return [];
+    }
+    // The first element that sticks out of everything around it says where to look.
+    const wide = [...document.body.querySelectorAll("*")].find((element) => {
+      return element.getBoundingClientRect().right > clientWidth + 1 && !element.closest(".scroll, pre, svg");
+    });
+    const where = wide ? `, for example ${wide.outerHTML.slice(0, 120)}` : "";
+    return [`the document is ${scrollWidth} pixels wide in a window of ${clientWidth}${where}`];
+  });
+
+// Every plot shows every trace that its data holds, within its box.
+export const plots = (page) =>
+  page.evaluate(() => {
+    const faults = [];
+    for (const box of document.querySelectorAll(".plot")) {
+      const { data } = JSON.parse(document.getElementById(`${box.id}-data`).textContent);
+      const drawn = box.querySelectorAll("svg.main-svg .trace").length;
+      if (data.length === 0 || drawn !== data.length) {
+        faults.push(`#${box.id}: ${drawn} traces are drawn of ${data.length}`);
+        continue;
+      }
+      const { width, height } = box.querySelector("svg.main-svg").getBoundingClientRect();
+      if (width < 100 || height < 50 || width > box.clientWidth + 1) {
+        faults.push(`#${box.id}: the drawing is ${width} × ${height} in a box ${box.clientWidth} wide`);
+      }
+    }
+    return faults;
+  });
+
+// Takes rows out of long tables that differ from three others in nothing but text: axe asks each cell the same.
+export const thin = (page) =>
+  page.evaluate(() => {
+    const form = (row) => [row, ...row.querySelectorAll("*")].map((part) => `${part.localName}.${part.className}`).join();
+    for (const body of document.querySelectorAll("tbody")) {
+      const seen = new Map();
+      for (const row of [...body.rows]) {
+        const alike = (seen.get(form(row)) ?? 0) + 1;
+        seen.set(form(row), alike);
+        if (alike > 3) {
+          row.remove();
+        }
+      }
+    }
+  });
+
+// axe finds nothing that it calls serious or critical. `rules`: those alone.
+export const axe = async (page, rules) => {
+  if (!(await page.evaluate(() => "axe" in window))) {
+    await page.evaluate(AXE);
+  }
+  const violations = await page.evaluate(async (rules) => {
+    const options = { resultTypes: ["violations"], ...(rules && { runOnly: { type: "rule", values: rules } }) };
+    return (await window.axe.run(document, options)).violations;
+  }, rules);
+  const grave = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+  return grave.map(({ id, impact, nodes }) => {
+    const [first] = nodes;
+    const why = first.failureSummary.replace(/\s+/g, " ");
+    return `axe, ${impact}: ${id}, ${nodes.length} times, for example ${first.target.join(" ")}: ${why}`;
+  });
+};
+
+// Tab comes to every region that may scroll, shows where it is, and the arrow keys scroll there, within a bound.
+export const keyboard = async (page, timeout = 30_000) => {
+  const stops = await page.evaluate(() => {
+    window.scrollTo(0, 0);
+    document.querySelectorAll(".scroll, pre").forEach((region) => region.setAttribute("data-not-reached", ""));
+    return document.querySelectorAll("a, button, input, select, summary, [tabindex], .scroll, pre").length;
+  });
+  let scrolls = 0;
+  const faults = [];
+  for (let stop = 0; stop <= stops; stop += 1) {
+    await page.keyboard.press("Tab");
+    const { isRegion, isWide, isShown, name } = await page.evaluate(() => {
+      const element = document.activeElement;
+      const isRegion = element.hasAttribute("data-not-reached");
+      element.removeAttribute("data-not-reached");
+      return {
+        isRegion,
+        isWide: isRegion && element.scrollWidth > element.clientWidth + 1,
+        isShown: getComputedStyle(element).outlineStyle !== "none",
+        name: element.getAttribute("aria-label") ?? element.textContent.slice(0, 40),
+      };
+    });
+    if (isRegion && !isShown) {
+      faults.push(`nothing shows that "${name}" has the focus`);
+    }
+    // One of them shows that the keys work.
+    if (isWide && scrolls === 0) {
+      scrolls += 1;
+      await page.keyboard.press("ArrowRight");
+      const moved = page.waitForFunction(() => document.activeElement.scrollLeft > 0, null, { timeout });
+      await moved.catch(() => faults.push(`the arrow keys do not scroll "${name}"`));
+    }
+  }
+  const missed = await page.evaluate(() => {
+    const name = (region) => `"${region.getAttribute("aria-label") ?? region.textContent.slice(0, 40)}"`;
+    const all = (selector) => [...document.querySelectorAll(selector)].map(name);
+    return [
+      ...all("[data-not-reached]").map((name) => `Tab does not come to ${name}`),
+      // Chromium lets Tab stop at any region that scrolls, but not every browser does.
+      ...all(":is(.scroll, pre):not([tabindex])").map((name) => `${name} has no tabindex`),
+    ];
+  });
+  return faults.concat(missed);
+};
+
+// It can be printed, and no line is cut off at the edge of A4 paper (with margins of 1 cm, at 96 pixels to the inch).
+export const print = async (page) => {
+  const size = page.viewportSize();
+  await page.emulateMedia({ media: "print" });
+  await page.setViewportSize({ width: 718, height: 1047 });
+  const faults = await sideways(page);
+  const margin = { top: "1cm", right: "1cm", bottom: "1cm", left: "1cm" };
+  const pdf = await page.pdf({ format: "A4", margin });
+  if (pdf.subarray(0, 5).toString() !== "%PDF-" || pdf.length < 5_000) {
+    faults.push(`${pdf.length} bytes that are no document`);
+  }
+  await page.emulateMedia({ media: null });
+  await page.setViewportSize(size);
+  return faults;
+};

@@ -1,0 +1,107 @@
+// Each check finds the fault that it is there for, in a page that has nothing else.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { BOUND_MS, launch, open } from "./browser.mjs";
+import * as checks from "./checks.mjs";
+
+const complaints = async (page, complaints) => {
+  await page.waitForFunction(() => "isDone" in window);
+  return complaints;
+};
+const withAxe = (page) => checks.axe(page);
+const keyboard = (page) => checks.keyboard(page);
+const data = '<script type="application/json" id="p-data">{"data":[{}]}</script>';
+const plot = (style, trace) => `<div class="plot" id="p" style="width:300px"><svg class="main-svg" style="${style}">
+  <g class="${trace}"></g></svg></div>${data}`;
+const names = "<table><tr><td>a name that is much longer than the window</td></tr></table>";
+const region = (attributes, style) => `<div class="scroll" aria-label="names" ${attributes}
+  style="overflow-x:auto;width:100px;white-space:nowrap;${style}">${names}</div>`;
+
+// What is wrong, the page's body, the check, and what it says. Each check passes the page without the fault.
+const FAULTS = [
+  ["a warning", "<script>console.warn('no such column')</script>", complaints, /console warning: no such column/],
+  ["an error", "<script>console.error('no such row')</script>", complaints, /console error: no such row/],
+  ["an exception", "<script>throw new Error('no plot')</script>", complaints, /uncaught: no plot/],
+  ["a picture from elsewhere", '<img alt="" src="http://picture.invalid/">', complaints, /request: http:\/\/picture/],
+  ["a file beside it", '<script src="plotly.js"></script>', complaints, /request: file:.*plotly\.js/],
+  ["a request of a script", "<script>fetch('http://data.invalid').catch(() => {})</script>", complaints, /request: http/],
+  ["a broad table", '<div style="width:2000px">broad</div>', checks.sideways, /2008 pixels wide in a window of 360.*broad/],
+  ["a missing trace", plot("width:300px;height:200px", ""), checks.plots, /#p: 0 traces are drawn of 1/],
+  ["a drawing beyond its box", plot("width:400px;height:200px", "trace"), checks.plots, /400 × 200 in a box 300/],
+  ["a drawing of no height", plot("width:300px;height:0", "trace"), checks.plots, /300 × 0 in a box 300/],
+  ["a picture without words", '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', withAxe, /critical: image-alt/],
+  ["grey on white", '<p style="color:#aaa;background:#fff">soft</p>', withAxe, /serious: color-contrast/],
+  ["a region without focus", region("", ""), keyboard, /"names" has no tabindex/],
+  ["a region that Tab leaves out", region('tabindex="-1"', ""), keyboard, /Tab does not come to "names"/],
+  ["a focus that is not seen", region('tabindex="0"', "outline:none"), keyboard, /nothing shows that "names"/],
+  [
+    "a region that swallows keys",
+    region('tabindex="0" onkeydown="event.preventDefault()"', ""),
+    (page) => checks.keyboard(page, 1_000),
+    /the arrow keys do not scroll "names"/,
+  ],
+  [
+    "an exception when printed",
+    "<script>addEventListener('beforeprint', () => { throw new Error('no paper') })</script>",
+    async (page, complaints) => [...(await checks.print(page)), ...complaints],
+    /uncaught: no paper/,
+  ],
+  ["a table broader than paper", '<div style="width:720px">broad</div>', checks.print, /728 pixels wide in a window of 718/],
+];
+
+const SOUND = [
+  ["plots", plot("width:300px;height:200px", "trace"), checks.plots],
+  ["keyboard", region('tabindex="0"', ""), keyboard],
+  ["print", "<p>text</p>", checks.print],
+  ["axe", "<p>text</p>", withAxe],
+  ["sideways", '<div style="width:340px">as broad as there is room</div>', checks.sideways],
+  ["complaints", '<img alt="" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', complaints],
+];
+
+describe("a check", { concurrency: 2, timeout: BOUND_MS }, () => {
+  let browser;
+  let folder;
+  before(async () => {
+    browser = await launch();
+    folder = await mkdtemp(path.join(tmpdir(), "deadheat-browser-"));
+  });
+  after(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const found = async (name, body, check) => {
+    const file = path.join(folder, `${name}.html`);
+    await writeFile(
+      file,
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${name}</title><main><h1>${name}</h1>${body}</main>` +
+        "<script>window.isDone = true</script></html>",
+    );
+    const opened = await open(browser, file, 360, "light");
+    try {
+      return await check(opened.page, opened.complaints);
+    } finally {
+      await opened.close();
+    }
+  };
+
+  for (const [name, body, check, expected] of FAULTS) {
+    test(`finds ${name}`, async () => assert.match((await found(name, body, check)).join("\n"), expected));
+  }
+  for (const [name, body, check] of SOUND) {
+    test(`passes what is sound: ${name}`, async () => assert.deepEqual(await found(name, body, check), []));
+  }
+
+  test("keeps a row of each form, when it thins out a table", async () => {
+    const rows = ["a", "b", "c", "d"].map((name) => `<tr><td>${name}</td></tr>`).join("");
+    const body = `<table><tbody>${rows}<tr><td>e <span class="tag">limited</span></td></tr></tbody></table>`;
+    const left = await found("rows", body, async (page) => {
+      await checks.thin(page);
+      return page.evaluate(() => document.querySelector("tbody").innerText.split("\n"));
+    });
+    assert.deepEqual(left, ["a", "b", "c", "e limited"]);
+  });
+});
