@@ -10,7 +10,24 @@ use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde}
 
 use crate::{ReportError, View};
 
-const TEMPLATE: &str = include_str!("report.html.j2");
+/// The page's template, by the name that the others call it by. The names' ending switches escaping on.
+const PAGE: &str = "page.html";
+const TEMPLATES: [(&str, &str); 8] = [
+    (PAGE, include_str!("templates/page.html.j2")),
+    ("parts.html", include_str!("templates/parts.html.j2")),
+    ("header.html", include_str!("templates/header.html.j2")),
+    ("capacity.html", include_str!("templates/capacity.html.j2")),
+    ("latency.html", include_str!("templates/latency.html.j2")),
+    ("ratios.html", include_str!("templates/ratios.html.j2")),
+    (
+        "published.html",
+        include_str!("templates/published.html.j2"),
+    ),
+    (
+        "provenance.html",
+        include_str!("templates/provenance.html.j2"),
+    ),
+];
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));
 
@@ -36,11 +53,13 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
+        .keep_trailing_newline(true)
         .build()?;
     environment.set_syntax(syntax);
-    // The name's ending switches escaping on.
-    environment.add_template("report.html", TEMPLATE)?;
-    let page = environment.get_template("report.html")?.render(context! {
+    for (name, template) in TEMPLATES {
+        environment.add_template(name, template)?;
+    }
+    let page = environment.get_template(PAGE)?.render(context! {
         view => Value::from(Serde(view)),
         ratios => ratios,
         plots => Value::from(Serde(plots)),
