@@ -20,6 +20,7 @@ pub mod order_statistic;
 pub mod published;
 pub mod rank;
 pub mod sequential;
+pub mod series;
 pub mod settings;
 pub mod spectrum;
 pub mod steadiness;
