@@ -5,6 +5,7 @@ mod nines;
 mod plots;
 pub(crate) mod plotting;
 mod scatter;
+mod series;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
@@ -12,7 +13,7 @@ use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 10] = [
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -27,10 +28,16 @@ const TEMPLATES: [(&str, &str); 9] = [
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
+    ("series.html", include_str!("templates/series.html.j2")),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
 ];
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));
+/// That of the trials comes first: it makes the figure that `script.js` draws.
+const SCRIPT: &str = concat!(
+    include_str!("series.js"),
+    include_str!("script.js"),
+    include_str!("ratios.js")
+);
 
 /// The whole report as a page.
 pub fn html(view: &View) -> Result<String, ReportError> {
@@ -50,6 +57,7 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         .map(serde_json::to_string)
         .transpose()?;
     let ratios = ratios.map(|json| plotting::in_script(&json));
+    let series = view.series.as_ref().map(series::page).transpose()?;
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
@@ -63,6 +71,7 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
     let page = environment.get_template(PAGE)?.render(context! {
         view => Value::from(Serde(view)),
         ratios => ratios,
+        series => Value::from(Serde(series.flatten())),
         plots => Value::from(Serde(plots)),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),

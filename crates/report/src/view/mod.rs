@@ -18,6 +18,7 @@ mod published;
 mod ratios;
 mod resumed;
 mod sentences;
+mod series;
 mod words;
 
 use deadheat_model::SessionRecord;
@@ -35,6 +36,7 @@ pub(crate) use losses::failed;
 pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
+pub use series::{Lines, SeriesPoint, SeriesStack, SeriesTrial, SeriesView};
 
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";
@@ -64,6 +66,8 @@ pub struct View {
     pub sections: Vec<Section>,
     /// Every stack beside one of them; `None` when nothing was compared.
     pub ratios: Option<RatiosView>,
+    /// Every trial over its measurement; `None` without one.
+    pub series: Option<SeriesView>,
     /// What the session does not show.
     pub caveats: Vec<String>,
     /// Where the figures come from.
@@ -134,6 +138,7 @@ impl View {
             published: published::of_session(record, analysis),
             sections: sections(record, analysis),
             ratios: ratios::ratios(record, analysis),
+            series: series::series(record, analysis),
             caveats: caveats::caveats(record, analysis),
             provenance: facts::provenance(record, analysis),
             stacks: facts::stacks(record),

@@ -14,6 +14,7 @@ mod load_fixture;
 mod look;
 mod method;
 mod method_cases;
+mod over_time;
 mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;
