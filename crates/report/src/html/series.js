@@ -71,11 +71,8 @@ if (seriesFrame) {
     };
   };
 
-  // The words that stand beside a line.
-  const words = (trial) => {
-    const notes = [trial.unsteady && trial.steadiness, trial.aside].filter(Boolean);
-    return [named(trial), ...notes].join(", ");
-  };
+  // What there is to say of a trial beside its line.
+  const notes = (trial) => [trial.unsteady && trial.steadiness, trial.aside].filter(Boolean);
 
   const DASHES = { solid: "", dot: "2 3", dash: "6 4", longdash: "10 4", dashdot: "6 3 2 3", longdashdot: "10 3 2 3" };
   const drawn = (name, attributes) => {
@@ -91,17 +88,26 @@ if (seriesFrame) {
     if (symbol === "x") sample.append(drawn("path", { ...stroke, d: "M11.5 1l7 7m0-7l-7 7" }));
     if (symbol === "circle-open") sample.append(drawn("circle", { ...stroke, cx: 15, cy: 4.5, r: 2.5 }));
     const entry = document.createElement("span");
-    entry.append(sample, ` ${words(trial)}`);
+    entry.append(sample, ` ${[named(trial), ...notes(trial)].join(", ")}`);
     return entry;
   };
 
-  const row = (kind, ...texts) => {
+  // A cell is a text, or several of which the first is the figure.
+  const row = (scope, cells) => {
     const row = document.createElement("tr");
-    texts.forEach((text, index) => {
-      const isHeading = kind === "col" || index === 0;
+    cells.forEach((texts, index) => {
+      const isHeading = scope === "col" || index === 0;
       const cell = document.createElement(isHeading ? "th" : "td");
-      if (isHeading) cell.scope = kind === "col" ? "col" : "row";
-      cell.textContent = text;
+      if (isHeading) cell.scope = scope;
+      if (index === 0) cell.className = "text";
+      const [first, ...others] = [texts].flat();
+      cell.textContent = first;
+      for (const other of others) {
+        const small = document.createElement("span");
+        small.className = "interval";
+        small.textContent = other;
+        cell.append(small);
+      }
       row.append(cell);
     });
     return row;
@@ -109,8 +115,8 @@ if (seriesFrame) {
   const tabulate = (table, caption, heading, rows) => {
     table.replaceChildren();
     table.createCaption().textContent = caption;
-    table.createTHead().append(row("col", ...heading));
-    table.createTBody().append(...rows.map((texts) => row("row", ...texts)));
+    table.createTHead().append(row("col", heading));
+    table.createTBody().append(...rows.map((cells) => row("row", cells)));
   };
 
   const fill = () => {
@@ -126,10 +132,11 @@ if (seriesFrame) {
         spans.get(span).cells[trial] = figure(value);
       }));
     const inOrder = [...spans].sort(([, one], [, other]) => one.start - other.start);
-    tabulate(byId("rates"), `Requests per second of ${target}`, ["Seconds", ...trials.map(words)],
+    tabulate(byId("rates"), `Requests per second of ${target}`,
+      ["Seconds", ...trials.map((trial) => [named(trial), ...notes(trial)])],
       inOrder.map(([span, { cells }]) => [span, ...cells]));
     const samples = all.flatMap(({ usage }, trial) => usage.map(({ start, end, cores, size }) =>
-      [words(trials[trial]), `${seconds(start)}–${seconds(end)} s`, fixed(cores, 2), `${fixed(size, 1)} MiB`]));
+      [named(trials[trial]), `${seconds(start)}–${seconds(end)} s`, fixed(cores, 2), `${fixed(size, 1)} MiB`]));
     tabulate(byId("usage"), `CPU and memory of ${target}`, ["Trial", "Seconds", "CPU cores used", "Memory (PSS)"], samples);
   };
 
@@ -142,8 +149,8 @@ if (seriesFrame) {
     const found = trials.filter((trial) => trial.unsteady);
     const bare = trials.filter((trial) => trial.after.length === 0);
     const parts = [`${target}, ${atPoint.selectedOptions[0].textContent}: ${trials.length === 1 ? "1 trial" : `${trials.length} trials`}`];
-    if (found.length > 0) parts.push(`not steady: block ${blocks(found)}`);
-    if (bare.length > 0) parts.push(`without samples of CPU and memory, as in older records: block ${blocks(bare)}`);
+    if (found.length > 0) parts.push(`Not steady: block ${blocks(found)}`);
+    if (bare.length > 0) parts.push(`Without samples of CPU and memory, as in older records: block ${blocks(bare)}`);
     return `${parts.join(". ")}.`;
   };
 
@@ -163,10 +170,16 @@ if (seriesFrame) {
     fill();
   };
 
+  // Which stacks are worth a look.
+  const option = ({ target, trials }) => {
+    const found = trials.filter((trial) => trial.unsteady).length;
+    return new Option(found === 0 ? target : `${target} (${found} not steady)`, target);
+  };
+
   const goTo = () => {
     const before = ofStack.value;
     known = stacks();
-    ofStack.replaceChildren(...known.map(({ target }) => new Option(target)));
+    ofStack.replaceChildren(...known.map(option));
     ofStack.selectedIndex = Math.max(0, known.findIndex(({ target }) => target === before));
     show();
   };

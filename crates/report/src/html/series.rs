@@ -16,9 +16,10 @@ use crate::{
     view::{Lines, SeriesPoint, SeriesTrial, SeriesView},
 };
 
-const HEIGHT_PX: usize = 560;
-/// The parts of the plot from top to bottom, each a share of its height, with room between them.
-const PARTS: [[f64; 2]; 3] = [[0.70, 1.0], [0.35, 0.65], [0.0, 0.30]];
+const HEIGHT_PX: usize = 620;
+/// The parts of the plot from top to bottom, each a share of its height, with room between them. All begin at zero; the
+/// first has the most room, so that a change by the tenth that matters is seen.
+const PARTS: [[f64; 2]; 3] = [[0.54, 1.0], [0.27, 0.49], [0.0, 0.22]];
 /// The lines of the trials, by turns. Two hues of one lightness each, five dashes.
 const LOOKS: [(&str, DashType); 10] = [
     (BLUE, DashType::Solid),
@@ -40,8 +41,7 @@ pub struct SeriesPage {
     height: usize,
     /// The looks, as JSON.
     frame: String,
-    /// Each load point's data as JSON, in the order of those that have lines: its place among the view's points and
-    /// the stacks that have any.
+    /// The load points that have lines, in the order of the plan.
     points: Vec<PointPage>,
 }
 
@@ -49,7 +49,7 @@ pub struct SeriesPage {
 #[derive(Debug, Serialize)]
 struct PointPage {
     title: String,
-    stacks: Vec<String>,
+    /// Its stacks with the lines of their trials, as JSON.
     json: String,
 }
 
@@ -114,10 +114,8 @@ pub(super) fn page(view: &SeriesView) -> Result<Option<SeriesPage>, ReportError>
     let points = view.points.iter().filter_map(|point| {
         let data = data(point);
         (!data.stacks.is_empty()).then(|| {
-            let names = data.stacks.iter().map(|stack| stack.target.to_owned());
             Ok(PointPage {
                 title: point.title.clone(),
-                stacks: names.collect(),
                 json: in_script(&serde_json::to_string(&data)?),
             })
         })
@@ -217,8 +215,12 @@ fn three_parts() -> Layout {
     layout()
         .height(HEIGHT_PX)
         .margin(Margin::new().left(64).right(16).top(8).bottom(44))
-        .x_axis(axis("seconds of the measurement").anchor("y3"))
-        .y_axis(from_nothing(rate, "requests/s"))
+        .x_axis(
+            axis("seconds of the measurement")
+                .range_mode(RangeMode::ToZero)
+                .anchor("y3"),
+        )
+        .y_axis(from_nothing(rate, "requests/s").tick_format(","))
         .y_axis2(from_nothing(cores, "CPU cores used"))
         .y_axis3(from_nothing(memory, "memory (PSS), MiB"))
 }

@@ -122,11 +122,15 @@ fn outcome(analysis: &Analysis) -> String {
     if measured.is_empty() {
         return "No trial that counts is judged so.".to_owned();
     }
-    let mut text = format!(
-        "Of {} that count, {} steady",
-        counted(measured.len(), "measured trial"),
-        was(measured.len() - unsteady - unknown)
-    );
+    let all = counted(measured.len(), "measured trial");
+    let steady = measured.len() - unsteady - unknown;
+    if steady == measured.len() {
+        return match steady {
+            1 => "The one measured trial that counts was steady.".to_owned(),
+            _ => format!("All {all} that count were steady."),
+        };
+    }
+    let mut text = format!("Of {all} that count, {} steady", was(steady));
     if unsteady > 0 {
         text += &format!(", {} not", was(unsteady));
     }
