@@ -1,9 +1,11 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+mod dots;
 mod latency_plots;
 mod nines;
 mod plots;
 pub(crate) mod plotting;
+mod rates;
 mod scatter;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use plotly::{
     Plot, Scatter,
-    common::{Anchor, DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
+    common::{Anchor, DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
     layout::{Annotation, Axis, AxisRange, Margin, RangeMode},
 };
 use serde::Serialize;
 
+use super::dots::{arms, between};
 use super::plotting::{
     BLUE, GREY, GRID, ORANGE, PURPLE, configuration, in_script, latency_axis, layout,
 };
@@ -341,50 +342,30 @@ impl Drawing {
         dots: impl Iterator<Item = Option<Dot>>,
         text: impl Fn(f64) -> String,
     ) {
-        let (mut x, mut y, mut hover, mut above, mut below) =
-            (vec![], vec![], vec![], vec![], vec![]);
+        let (mut rows, mut found, mut hover) = (vec![], vec![], vec![]);
         for (row, (name, dot)) in self.names.iter().zip(dots).enumerate() {
             let Some(dot) = dot else { continue };
-            let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
-            let interval = dot
-                .ends
-                .map(|(low, high)| format!(" ({} to {})", text(low), text(high)));
-            x.push(dot.value);
-            y.push(place(row));
-            above.push(high - dot.value);
-            below.push(dot.value - low);
-            let line = format!(
-                "{name}: {}{}",
-                text(dot.value),
-                interval.unwrap_or_default()
-            );
-            hover.push(label(&line));
+            rows.push(place(row));
+            found.push(dot);
+            hover.push(label(&format!("{name}: {}", between(dot, &text))));
         }
-        if x.is_empty() {
+        if found.is_empty() {
             return;
         }
-        let has_intervals = above.iter().chain(&below).any(|arm| *arm > 0.0);
-        let error = ErrorData::new(ErrorType::Data)
-            .array(above)
-            .array_minus(below)
-            .symmetric(false)
-            .color(series.colour)
-            .thickness(1.5)
-            .width(6);
         let marker = Marker::new()
             .symbol(series.symbol.marker())
             .size(9)
             .color(series.colour);
-        let trace = Scatter::new(x, y)
+        let values: Vec<f64> = found.iter().map(|dot| dot.value).collect();
+        let trace = Scatter::new(values, rows)
             .name(&*series.name)
             .mode(Mode::Markers)
             .hover_info(HoverInfo::Text)
             .hover_text_array(hover)
             .marker(marker);
-        self.plot.add_trace(if has_intervals {
-            trace.error_x(error)
-        } else {
-            trace
+        self.plot.add_trace(match arms(series.colour, 1.5, &found) {
+            Some(arms) => trace.error_x(arms),
+            None => trace,
         });
         self.legend.push(series.clone());
     }

@@ -216,6 +216,10 @@ pub struct PlotCell {
     pub target: String,
     /// Whether its throughput is a lower bound.
     pub lower_bound: bool,
+    /// Whether it did not keep up with the offered rate in at least one trial.
+    pub overloaded: bool,
+    /// Requests per second that an open loop offered.
+    pub offered: Option<f64>,
     /// Verified answers per second.
     pub throughput: Dot,
     /// The same, of each trial.
@@ -492,6 +496,11 @@ fn plot_cell(record: &SessionRecord, point: &LoadPoint, cell: &CellAnalysis) -> 
     Some(PlotCell {
         target: clean(&cell.target.to_string()),
         lower_bound,
+        overloaded: cell.is_overloaded(),
+        offered: estimates
+            .open
+            .as_ref()
+            .and_then(|open| open.offered_per_second),
         throughput,
         trials: figures
             .map(|figures| figures.throughput_per_second)
