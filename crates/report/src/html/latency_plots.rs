@@ -12,7 +12,9 @@ pub(super) fn of_latency(view: &LatencyView) -> Vec<Drawing> {
     for point in common {
         if point.plot.iter().any(|cell| !cell.times.is_empty()) {
             let title = "Response time at the common rate (logarithmic scale)";
-            plots.push(percentiles(title.to_owned(), &point.plot));
+            let mut drawing = percentiles(title.to_owned(), &point.plot);
+            drawing.heats(point);
+            plots.push(drawing);
         }
         plots.extend(super::nines::of_group(point));
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use plotly::{
     Plot, Scatter,
     common::{Anchor, DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
-    layout::{Annotation, Axis, AxisRange, Margin, RangeMode},
+    layout::{Annotation, Axis, AxisRange, Margin, RangeMode, Shape, ShapeLine, ShapeType},
 };
 use serde::Serialize;
 
@@ -57,6 +57,7 @@ pub(super) enum Symbol {
     Right,
     Tick,
     Line,
+    Bracket,
 }
 
 impl Symbol {
@@ -70,6 +71,7 @@ impl Symbol {
             Symbol::Right => '▶',
             Symbol::Tick => '|',
             Symbol::Line => '┆',
+            Symbol::Bracket => ']',
         }
     }
 
@@ -81,7 +83,7 @@ impl Symbol {
             Symbol::Square => MarkerSymbol::Square,
             Symbol::Up => MarkerSymbol::TriangleUp,
             Symbol::Right => MarkerSymbol::TriangleRight,
-            Symbol::Tick | Symbol::Line => MarkerSymbol::LineNSOpen,
+            Symbol::Tick | Symbol::Line | Symbol::Bracket => MarkerSymbol::LineNSOpen,
         }
     }
 }
@@ -99,6 +101,10 @@ const TRIAL: Series = series("each trial", Symbol::Tick, GREY);
 const MEDIAN: Series = series("median with its interval", Symbol::Circle, BLUE);
 const LOWER_BOUND: Series = series("lower bound (generator-limited)", Symbol::Right, ORANGE);
 const CEILING: Series = series("ceiling (null server)", Symbol::Line, PURPLE);
+/// Its name is that of the group.
+const DEAD_HEAT: Series = series("", Symbol::Bracket, PURPLE);
+/// How far the arms of a dead heat's bracket reach, as a share of the plot's width.
+const BRACKET: f64 = 0.02;
 /// The ceiling stands in the plot if it is no more than so many times the highest throughput.
 const CEILING_SHOWN: f64 = 3.0;
 const PERCENTILES: [(f64, Series); 4] = [
@@ -151,7 +157,7 @@ fn of_group(group: &GroupView) -> Vec<Drawing> {
     if cells.is_empty() {
         return Vec::new();
     }
-    let mut plots = vec![throughput(cells, group.ceiling_dot)];
+    let mut plots = vec![throughput(group)];
     if cells.iter().any(|cell| !cell.times.is_empty()) {
         let title = "Service time, closed loop (logarithmic scale)";
         plots.push(percentiles(title.to_owned(), cells));
@@ -180,7 +186,8 @@ fn names(cells: &[PlotCell]) -> Vec<String> {
     cells.iter().map(|cell| cell.target.clone()).collect()
 }
 
-fn throughput(cells: &[PlotCell], ceiling: Option<Dot>) -> Drawing {
+fn throughput(group: &GroupView) -> Drawing {
+    let (cells, ceiling) = (&group.plot, group.ceiling_dot);
     let most = cells.iter().map(|cell| cell.throughput.value);
     let most = most.fold(0.0, f64::max);
     let ceiling = ceiling.map(|dot| (dot, dot.value <= CEILING_SHOWN * most));
@@ -212,6 +219,7 @@ fn throughput(cells: &[PlotCell], ceiling: Option<Dot>) -> Drawing {
         drawing.add(&series, dots, text);
     }
     drawing.legend.push(TRIAL);
+    drawing.heats(group);
     if let Some((ceiling, is_shown)) = ceiling {
         drawing.ceiling(ceiling, is_shown);
     }
@@ -290,8 +298,8 @@ fn memory(cells: &[PlotCell]) -> Drawing {
     }
     for (index, series) in MEMORY.into_iter().enumerate() {
         let dots = cells.iter().map(|cell| {
-            let value = cell.pss[index].value / MIB;
-            Some(Dot { value, ends: None })
+            // Its interval, too: a size without one says nothing of another run.
+            Some(cell.pss[index].scaled(1.0 / MIB))
         });
         let text = |mib: f64| format!("{} {}", series.name, bytes(mib * MIB));
         drawing.add(&series, dots, text);
@@ -335,6 +343,34 @@ impl Drawing {
         });
     }
 
+    /// A bracket at the right edge for each dead heat, with an arm for each of its stacks. Brackets that would overlap stand
+    /// side by side.
+    pub(super) fn heats(&mut self, group: &GroupView) {
+        let mut edges: Vec<usize> = Vec::new();
+        let mut shapes = Vec::new();
+        for heat in &group.heats {
+            let (Some(first), Some(last)) = (heat.iter().min(), heat.iter().max()) else {
+                continue;
+            };
+            let free = edges.iter().position(|edge| edge < first);
+            let column = free.unwrap_or(edges.len());
+            edges.resize(edges.len().max(column + 1), 0);
+            edges[column] = *last;
+            let edge = 1.0 - 1.5 * BRACKET * column as f64;
+            shapes.push(bracket([edge, edge], [place(*first), place(*last)]));
+            let arms = heat.iter().map(|row| place(*row));
+            shapes.extend(arms.map(|row| bracket([edge - BRACKET, edge], [row, row])));
+        }
+        if !shapes.is_empty() {
+            let layout = self.plot.layout().clone();
+            self.plot.set_layout(layout.shapes(shapes));
+            self.legend.push(Series {
+                name: group.heat_name.into(),
+                ..DEAD_HEAT
+            });
+        }
+    }
+
     /// Adds one series: for each stack a dot with its interval, or nothing.
     fn add(
         &mut self,
@@ -369,6 +405,20 @@ impl Drawing {
         });
         self.legend.push(series.clone());
     }
+}
+
+/// A line of a bracket: `x` as shares of the plot's width, `y` as places of rows.
+fn bracket(x: [f64; 2], y: [f64; 2]) -> Shape {
+    let [(x0, x1), (y0, y1)] = [x, y].map(|[from, to]| (from, to));
+    Shape::new()
+        .shape_type(ShapeType::Line)
+        .x_ref("paper")
+        .y_ref("y")
+        .x0(x0)
+        .x1(x1)
+        .y0(y0)
+        .y1(y1)
+        .line(ShapeLine::new().color(DEAD_HEAT.colour).width(2.0))
 }
 
 /// Where a row stands on the vertical axis: the first one on top.

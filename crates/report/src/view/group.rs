@@ -73,6 +73,12 @@ pub struct GroupView {
     /// The null server's throughput, for a plot.
     #[serde(skip)]
     pub ceiling_dot: Option<Dot>,
+    /// The stacks of each dead heat, as places among the figures behind the plots.
+    #[serde(skip)]
+    pub heats: Vec<Vec<usize>>,
+    /// What a dead heat is called: with few blocks it is none.
+    #[serde(skip)]
+    pub heat_name: &'static str,
     /// The figures behind the plots, in the order of the rows.
     #[serde(skip)]
     pub plot: Vec<PlotCell>,
@@ -307,9 +313,25 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
         pairs: pairs(group),
         cells: detail::of_group(record, group),
         frontiers: pareto::frontiers(group, &plot),
+        heats: heats(group, &plot),
+        heat_name: match analysis.blocks.indicative {
+            true => "could not be told apart",
+            false => "dead heat",
+        },
         plot,
         losses,
     }
+}
+
+fn heats(group: &Group, cells: &[PlotCell]) -> Vec<Vec<usize>> {
+    let place = |target: &TargetId| {
+        let name = clean(&target.to_string());
+        cells.iter().position(|cell| cell.target == name)
+    };
+    let heats = group.dead_heats.iter();
+    heats
+        .map(|heat| heat.targets.iter().filter_map(place).collect())
+        .collect()
 }
 
 /// What the latencies at a load point are called.
