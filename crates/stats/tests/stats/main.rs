@@ -2,6 +2,7 @@
 
 mod alternating;
 mod controls;
+mod course;
 mod fixture;
 mod history;
 mod latency;
