@@ -23,6 +23,7 @@ pub mod rank;
 pub mod sequential;
 pub mod settings;
 pub mod spectrum;
+pub mod startup;
 pub mod steadiness;
 pub mod trial;
 pub mod twin;
