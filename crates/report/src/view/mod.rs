@@ -5,6 +5,7 @@ mod caveats;
 mod chosen;
 mod clean;
 mod controls;
+mod cost;
 mod course;
 mod detail;
 mod doubts;

@@ -2,6 +2,7 @@
 
 mod alternating;
 mod controls;
+mod cost;
 mod course;
 mod fixture;
 mod history;
