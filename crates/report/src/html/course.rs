@@ -69,7 +69,10 @@ pub(super) fn of_point(point: &CoursePoint) -> Drawing {
     let plot = &point.plot;
     let range = range(&plot.marks);
     let mut drawing = Drawing {
-        title: format!("Trials in their order: {}, % of the stack's own median", point.metric),
+        title: format!(
+            "Trials in their order: {}, % of the stack's own median",
+            point.metric
+        ),
         kind: "plot of points over the blocks",
         height: HEIGHT_PX,
         names: Vec::new(),
@@ -146,7 +149,12 @@ fn trials(
         .name(&*look.name)
         .mode(mode)
         .marker(marker)
-        .line(Line::new().color(look.colour).width(1.5).dash(DashType::Dash))
+        .line(
+            Line::new()
+                .color(look.colour)
+                .width(1.5)
+                .dash(DashType::Dash),
+        )
         .custom_data(stacks)
         .clip_on_axis(false)
         .hover_info(HoverInfo::Text)

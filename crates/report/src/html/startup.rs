@@ -66,7 +66,11 @@ fn build(stacks: &[StartupPlot]) -> Drawing {
 
 fn size(stacks: &[StartupPlot]) -> Drawing {
     let axis = Axis::new().range_mode(RangeMode::ToZero);
-    let mut drawing = drawing("Size of what is deployed, MiB, a single figure each", stacks, axis);
+    let mut drawing = drawing(
+        "Size of what is deployed, MiB, a single figure each",
+        stacks,
+        axis,
+    );
     let text = |mib: f64| format!("{} to deploy", bytes(mib * MIB));
     let dots = stacks.iter().map(|stack| Some(single(stack.size / MIB)));
     drawing.add(&SIZE, dots, text);
