@@ -181,6 +181,7 @@ fn medians(plot: &CoursePlot) -> Box<Scatter<Option<f64>, Option<f64>>> {
 
 fn frame(plot: &CoursePlot, (low, high): (f64, f64)) -> Plot {
     let last = plot.blocks.last().map_or(0, |span| span.last);
+    let room = 0.5 + 0.015 * last as f64;
     let step = [1, 2, 5, 10, 20, 50, 100]
         .into_iter()
         .find(|step| plot.blocks.len() <= step * MOST_NAMES)
@@ -197,7 +198,8 @@ fn frame(plot: &CoursePlot, (low, high): (f64, f64)) -> Plot {
         .tick_values(middles)
         .tick_text(names)
         .show_grid(false)
-        .range(AxisRange::new(0.0, last as f64 + 1.0));
+        // Not so near to the names of the other axis that the first trial covers one.
+        .range(AxisRange::new(0.5 - room, last as f64 + 0.5 + room));
     let shares = Axis::new()
         .tick_suffix(" %")
         .n_ticks(7)

@@ -4,7 +4,7 @@ use plotly::layout::{Axis, RangeMode};
 
 use super::{
     plots::{Drawing, MEDIAN, MOST_TICKS, Series, Symbol, series},
-    plotting::{BLUE, ORANGE, latency_axis},
+    plotting::{BLUE, GREY, ORANGE, latency_axis},
 };
 use crate::{
     figure::{bytes, seconds},
@@ -12,6 +12,7 @@ use crate::{
 };
 
 const MIB: f64 = 1_048_576.0;
+const REACH: Series = series("shortest to longest", Symbol::Bar, GREY);
 const BUILD: Series = series("one build", Symbol::Diamond, BLUE);
 const INCREMENTAL: Series = series("incremental build", Symbol::OpenDiamond, ORANGE);
 const SIZE: Series = series("size of what is deployed", Symbol::Square, BLUE);
@@ -40,11 +41,12 @@ fn ready(stacks: &[StartupPlot]) -> Drawing {
     let ends = stacks.iter().filter_map(|stack| stack.range);
     let times: Vec<f64> = ends.flat_map(|(least, most)| [least, most]).collect();
     let axis = latency_axis(times.iter().copied(), MOST_TICKS);
-    let title = "Start-up: median, its interval, and all starts (logarithmic scale)";
+    let title = "Start-up, over all trials that count (logarithmic scale)";
     let mut drawing = drawing(title, stacks, axis);
     drawing.reach(stacks.iter().map(|stack| stack.range));
     let text = |value: f64| format!("first answer after {}", seconds(value));
     drawing.add(&MEDIAN, stacks.iter().map(|stack| stack.ready), text);
+    drawing.legend.push(REACH);
     drawing
 }
 

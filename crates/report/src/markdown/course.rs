@@ -22,7 +22,7 @@ impl Page {
         let null = if point.is_open { &[][..] } else { &null[..] };
         let before = ["block", "began"];
         let after = [
-            "stacks, middle one of its median",
+            "stacks' median, of their own",
             "count",
             "void",
             "repetitions",

@@ -41,13 +41,18 @@ impl Page {
             self.paragraph("What would change that:");
             self.verbatim([remedy.as_str()]);
         }
-        let of = cause.of.as_deref().map(escape).unwrap_or_default();
+        let of = cause.of.as_deref().map(escape);
         if !cause.examples.is_empty() {
-            self.paragraph(&format!("Failed requests, for example of {of}:"));
+            let of = of.as_ref().map(|of| format!(" of {of}"));
+            let of = of.unwrap_or_default();
+            self.paragraph(&format!("Failed requests, for example{of}:"));
             self.verbatim(cause.examples.iter().map(String::as_str));
         }
         if !cause.log.is_empty() {
-            self.paragraph(&format!("The end of the output of {of}:"));
+            self.paragraph(&match &of {
+                Some(of) => format!("The end of the output of {of}:"),
+                None => "The end of its output:".to_owned(),
+            });
             self.verbatim(cause.log.iter().map(String::as_str));
         }
     }

@@ -322,8 +322,7 @@ fn summary(blocks: &[BlockCourse]) -> Option<String> {
     let null = range(|block| block.null_server.map(|(_, ratio)| ratio));
     let stacks = range(|block| block.stacks);
     let null = null.map(|range| format!("the null server was at {range} of its median"));
-    let stacks =
-        stacks.map(|range| format!("the middle one of the stacks was at {range} of its own"));
+    let stacks = stacks.map(|range| format!("the stacks' median was at {range} of their own"));
     let parts: Vec<String> = null.into_iter().chain(stacks).collect();
     (!parts.is_empty()).then(|| format!("From block to block {}.", parts.join("; ")))
 }

@@ -79,6 +79,7 @@ pub fn lost(record: &SessionRecord, analysis: &Analysis) -> LostView {
     let summary = match (parts.is_empty(), left_out.is_some()) {
         (true, false) => "Nothing: no stack is missing, and every trial counts.".to_owned(),
         (true, true) => "Nothing failed, and no trial is void.".to_owned(),
+        (false, _) if causes.is_empty() => format!("Nothing failed; {}.", parts.join(" and ")),
         (false, _) => format!(
             "{}. Each cause stands here once, with the stacks and load points that met it.",
             parts.join(" and ")

@@ -113,7 +113,7 @@ fn introduction(level: Option<f64>) -> Vec<String> {
         "Build: one build of the stack, which all of its variants share, so that there is no interval. What it depends on \
          had been fetched. A build that went on from an earlier one says nothing of a whole one."
             .to_owned(),
-        "Size: one figure as well, of the files that the server runs from (`artefacts` in its stack.toml): a compiled \
+        "Size: one figure as well, of the files that the server runs from (artefacts, in its stack.toml): a compiled \
          program, or sources with the packages that they load. What the machine brings is not in it: an interpreter or \
          virtual machine, shared libraries, a web server from Debian's packages."
             .to_owned(),

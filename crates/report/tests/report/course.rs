@@ -96,8 +96,8 @@ fn a_drift_of_the_machine_is_in_the_blocks_table_and_in_a_sentence() {
     assert_eq!(
         points[0].summary.as_deref(),
         Some(
-            "From block to block the null server was at 80.0 % to 110.0 % of its median; the middle one of the stacks \
-             was at 80.0 % to 110.0 % of its own."
+            "From block to block the null server was at 80.0 % to 110.0 % of its median; the stacks' median was \
+             at 80.0 % to 110.0 % of their own."
         )
     );
 }

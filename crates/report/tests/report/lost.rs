@@ -42,6 +42,11 @@ fn one_cause_of_thirty_stacks_at_eight_workloads_is_one_entry() {
         );
     }
     assert_eq!(cause.log, ["out of memory"]);
+    let of = cause.of.as_deref().unwrap_or_default();
+    assert!(
+        of.starts_with("language-stack0, w0, 50 connections"),
+        "{of}"
+    );
     let view = View::new(&record, &analyse(&record));
     let page = html::html_with(&view, "").unwrap();
     assert_eq!(page.matches("class=\"loss\"").count(), 1);
@@ -77,6 +82,14 @@ fn every_failure_and_every_loss_is_named_with_its_cause() {
             }
         }
     }
+}
+
+#[test]
+fn a_cause_that_met_one_stack_alone_does_not_say_whose_log_it_is() {
+    let lost = lost(&cases::failures_only());
+    let with_log = lost.causes.iter().filter(|cause| !cause.log.is_empty());
+    assert_eq!(with_log.count(), 2);
+    assert!(lost.causes.iter().all(|cause| cause.of.is_none()));
 }
 
 #[test]

@@ -54,7 +54,8 @@ pub fn causes(record: &SessionRecord, analysis: &Analysis) -> Vec<Cause> {
             }
         }
     }
-    all.0.into_iter().map(|(_, cause)| cause).collect()
+    let causes = all.0.into_iter();
+    causes.map(|(_, cause)| cause.alone()).collect()
 }
 
 fn is_missing(cell: &CellAnalysis) -> bool {
@@ -70,7 +71,12 @@ impl Causes {
         let key = (alike(&cause.title), cause.remedy.clone());
         let known = self.0.iter_mut().position(|(other, _)| *other == key);
         let index = known.unwrap_or_else(|| {
-            self.0.push((key, cause.clone()));
+            let bare = Cause {
+                examples: Vec::new(),
+                log: Vec::new(),
+                ..cause.clone()
+            };
+            self.0.push((key, bare));
             self.0.len() - 1
         });
         let here = &mut self.0[index].1;
@@ -89,6 +95,18 @@ impl Causes {
                 target: target.to_owned(),
                 places: place.into_iter().collect(),
             }),
+        }
+    }
+}
+
+impl Cause {
+    /// Of one that met nobody else it need not be said whose the log is.
+    fn alone(self) -> Self {
+        let places = self.stacks.iter().map(|met| met.places.len().max(1));
+        let is_alone = places.sum::<usize>() == 1;
+        Self {
+            of: self.of.filter(|_| !is_alone),
+            ..self
         }
     }
 }
