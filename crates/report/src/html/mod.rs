@@ -1,11 +1,15 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+mod course;
+mod dots;
 mod latency_plots;
 mod nines;
 mod plots;
 pub(crate) mod plotting;
+mod rates;
 mod scatter;
 mod series;
+mod startup;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
@@ -13,7 +17,7 @@ use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: &[(&str, &str)] = &[
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -28,12 +32,16 @@ const TEMPLATES: [(&str, &str); 10] = [
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
+    ("course.html", include_str!("templates/course.html.j2")),
+    ("startup.html", include_str!("templates/startup.html.j2")),
     ("series.html", include_str!("templates/series.html.j2")),
+    ("lost.html", include_str!("templates/lost.html.j2")),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
 ];
 const STYLE: &str = include_str!("style.css");
-/// That of the trials comes first: it makes the figure that `script.js` draws.
+/// What makes the figures comes before what draws them.
 const SCRIPT: &str = concat!(
+    include_str!("course.js"),
     include_str!("series.js"),
     include_str!("script.js"),
     include_str!("ratios.js")
@@ -50,6 +58,14 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         .sections
         .iter()
         .map(plots::of_section)
+        .collect::<Result<Vec<_>, _>>()?;
+    let course = view.course.iter().flat_map(|course| &course.points);
+    let course = course
+        .map(|point| course::of_point(point).finished(&point.title))
+        .collect::<Result<Vec<_>, _>>()?;
+    let startup = view.startup.iter().flat_map(startup::of_view);
+    let startup = startup
+        .map(|drawing| drawing.finished("all stacks"))
         .collect::<Result<Vec<_>, _>>()?;
     let ratios = view
         .ratios
@@ -73,6 +89,8 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         ratios => ratios,
         series => Value::from(Serde(series.flatten())),
         plots => Value::from(Serde(plots)),
+        course_plots => Value::from(Serde(course)),
+        startup_plots => Value::from(Serde(startup)),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
         plotly => Value::from_safe_string(plotly_js.to_owned()),
