@@ -20,6 +20,7 @@ fn look() {
     let mut sessions = cases::all();
     sessions.push(("odd-names", large::odd_names()));
     sessions.push(("over-time", over_time::session()));
+    sessions.push(("to-choose-from", large::to_choose_from()));
     sessions.push(("large", large::large()));
     for (name, record) in sessions {
         let page = html(&View::new(&record, &analyse(&record))).unwrap();
