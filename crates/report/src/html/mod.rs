@@ -1,10 +1,12 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
 mod course;
+mod dots;
 mod latency_plots;
 mod nines;
 mod plots;
 pub(crate) mod plotting;
+mod rates;
 mod scatter;
 mod startup;
 
