@@ -57,11 +57,11 @@ pub(super) enum Symbol {
     Right,
     Tick,
     Line,
+    Bracket,
     OpenDiamond,
     Down,
     Cross,
     Bar,
-    Bracket,
 }
 
 impl Symbol {
@@ -75,11 +75,11 @@ impl Symbol {
             Symbol::Right => '▶',
             Symbol::Tick => '|',
             Symbol::Line => '┆',
+            Symbol::Bracket => ']',
             Symbol::OpenDiamond => '◇',
             Symbol::Down => '▼',
             Symbol::Cross => '✕',
             Symbol::Bar => '━',
-            Symbol::Bracket => ']',
         }
     }
 
@@ -353,19 +353,6 @@ impl Drawing {
         });
     }
 
-    /// A thin line in each row that has ends.
-    pub(super) fn reach(&mut self, ends: impl Iterator<Item = Option<(f64, f64)>>) {
-        for (row, ends) in ends.enumerate() {
-            let Some((least, most)) = ends else { continue };
-            self.plot.add_trace(
-                Scatter::new(vec![least, most], vec![place(row); 2])
-                    .mode(Mode::Lines)
-                    .hover_info(HoverInfo::Skip)
-                    .line(Line::new().color(GREY).width(1.0)),
-            );
-        }
-    }
-
     /// A bracket at the right edge for each dead heat, with an arm for each of its stacks. Brackets that would overlap stand
     /// side by side.
     pub(super) fn heats(&mut self, group: &GroupView) {
@@ -391,6 +378,19 @@ impl Drawing {
                 name: group.heat_name.into(),
                 ..DEAD_HEAT
             });
+        }
+    }
+
+    /// A thin line in each row that has ends.
+    pub(super) fn reach(&mut self, ends: impl Iterator<Item = Option<(f64, f64)>>) {
+        for (row, ends) in ends.enumerate() {
+            let Some((least, most)) = ends else { continue };
+            self.plot.add_trace(
+                Scatter::new(vec![least, most], vec![place(row); 2])
+                    .mode(Mode::Lines)
+                    .hover_info(HoverInfo::Skip)
+                    .line(Line::new().color(GREY).width(1.0)),
+            );
         }
     }
 

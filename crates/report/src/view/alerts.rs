@@ -187,6 +187,8 @@ struct Lost {
     void: ByPoint,
     limited: ByPoint,
     limited_open: ByPoint,
+    /// What limited the generator, each once.
+    limits: Vec<&'static str>,
 }
 
 fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
@@ -216,9 +218,11 @@ fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     let sentences = sentences
         .into_iter()
         .filter(|(_, points)| !points.is_empty());
-    sentences
-        .map(|(what, points)| format!("{what}: {}.", by_point(&points)))
-        .collect()
+    let sentences = sentences.map(|(what, points)| format!("{what}: {}.", by_point(&points)));
+    let limits: Vec<String> = lost.limits.iter().map(|one| (*one).to_owned()).collect();
+    let limits =
+        (!limits.is_empty()).then(|| format!("What limited the generator: {}.", list(&limits)));
+    sentences.chain(limits).collect()
 }
 
 impl Lost {
@@ -228,8 +232,17 @@ impl Lost {
             let lost = match (&cell.verdict, &group.point.open) {
                 (CellVerdict::Failed { .. }, _) => &mut self.failed,
                 (CellVerdict::Void { .. }, _) => &mut self.void,
-                (CellVerdict::LowerBound { .. }, None) => &mut self.limited,
-                (CellVerdict::LowerBound { .. }, Some(_)) => &mut self.limited_open,
+                (CellVerdict::LowerBound { limits, .. }, open) => {
+                    for limit in limits.iter().map(words::limit) {
+                        if !self.limits.contains(&limit) {
+                            self.limits.push(limit);
+                        }
+                    }
+                    match open {
+                        None => &mut self.limited,
+                        Some(_) => &mut self.limited_open,
+                    }
+                }
                 (CellVerdict::Counts | CellVerdict::NotMeasured, _) => continue,
             };
             put(lost, &at, &cell.target.to_string());
