@@ -4,7 +4,10 @@ use std::{cell::RefCell, collections::HashMap};
 
 use deadheat_model::{Cell, SessionRecord, trial::Measured, trial::TrialOutcome};
 
-use crate::fixture::{Found, Session, good, measured, scatter};
+use crate::{
+    fixture::{Found, Session, good, measured, scatter},
+    over_time::sampled,
+};
 
 const WORKLOADS: [&str; 8] = [
     "plaintext",
@@ -62,7 +65,7 @@ fn typical(cell: &Cell) -> Measured {
         memory_mib: 40.0 * 3.0_f64.powf(scatter(&name, 2)),
         ..Found::at(rate)
     };
-    let mut trial = measured(found);
+    let mut trial = sampled(&cell.to_string(), measured(found), 4.0);
     trial.load.service_time = trial.load.service_time.compact();
     trial
 }
