@@ -20,3 +20,4 @@ mod published_fixture;
 mod ratios;
 mod schema;
 mod snapshots;
+mod terminal;
