@@ -15,6 +15,7 @@ mod losses;
 mod pareto;
 mod published;
 mod ratios;
+mod raw;
 mod resumed;
 mod sentences;
 mod words;
@@ -34,6 +35,7 @@ pub(crate) use losses::failed;
 pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
+pub use raw::Raw;
 
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";
