@@ -32,6 +32,15 @@ pub struct GroupView {
     /// Its place among the groups of the analysis.
     #[serde(skip)]
     pub index: usize,
+    /// The workload's id.
+    #[serde(skip)]
+    pub workload: String,
+    /// The load point's id, unique in its workload.
+    #[serde(skip)]
+    pub point: String,
+    /// The stacks of each dead heat, the first place's too.
+    #[serde(skip)]
+    pub heats: Vec<Vec<String>>,
     /// A name for links, unique in the report.
     pub anchor: String,
     /// The workload and its load, for a heading ("json, 50 connections").
@@ -280,6 +289,14 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
     let plot: Vec<PlotCell> = plot_cells.collect();
     GroupView {
         index,
+        workload: clean(&group.workload),
+        point: clean(&group.point.id),
+        heats: group
+            .dead_heats
+            .iter()
+            .map(|heat| heat.targets.iter().map(|one| clean(&one.to_string())))
+            .map(Iterator::collect)
+            .collect(),
         anchor: format!("group-{}", index + 1),
         title: title(&group.workload, &group.point),
         description: clean(workload.map_or("", |workload| &workload.description)),

@@ -1,6 +1,7 @@
 //! The view model: what every format shows, as strings that are rounded and have their units.
 
 mod alerts;
+mod brief;
 mod caveats;
 mod chosen;
 mod clean;
@@ -24,6 +25,7 @@ use deadheat_model::SessionRecord;
 use deadheat_stats::Analysis;
 use serde::Serialize;
 
+pub use brief::Brief;
 pub use clean::clean;
 pub use detail::{CellDetail, TrialDetail};
 pub(crate) use doubts::why;
@@ -53,6 +55,9 @@ pub struct View {
     pub id: String,
     /// When it started (RFC 3339, UTC).
     pub started: String,
+    /// The session in a few words.
+    #[serde(skip)]
+    pub brief: Brief,
     /// What was measured, in a sentence.
     pub headline: String,
     /// What a reader must know before any figure: failures, limits of the generator, an early end.
@@ -129,6 +134,7 @@ impl View {
         Self {
             id: clean(&header.id),
             started: clean(&header.started),
+            brief: brief::brief(record, analysis),
             headline: sentences::headline(record, analysis),
             alerts: alerts::alerts(record, analysis),
             losses: losses::of_session(record),

@@ -1,5 +1,6 @@
 //! Every format from sessions built by hand, the ugly ones too.
 
+mod card;
 mod cases;
 mod compare;
 mod csv_table;
