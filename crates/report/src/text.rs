@@ -14,6 +14,7 @@ mod strip;
 mod table;
 
 pub use charset::Charset;
+use strip::Plotted;
 use table::Line;
 
 /// What is plotted, then what it costs and how long it takes.
@@ -199,7 +200,7 @@ impl Page {
                 "p50 and p99 are of the {}. {} {}",
                 group.latency_name,
                 group.intervals,
-                strip::legend(&group.plot, self.charset)
+                strip::legend(&Plotted::all(&group.plot), self.charset)
             );
             // It is the same for most load points.
             if note != self.note {
@@ -229,11 +230,11 @@ impl Page {
             })
             .collect();
         if self.has_room("#", &head, &whole) {
-            self.plotted("", "#", &head, &whole, &group.plot);
+            self.plotted("", "#", &head, &whole, &Plotted::all(&group.plot));
             return;
         }
         let rates: Vec<Line<2>> = group.rows.iter().map(|row| line(row, rate(row))).collect();
-        self.plotted("", "#", &RATE, &rates, &group.plot);
+        self.plotted("", "#", &RATE, &rates, &Plotted::all(&group.plot));
         // The next table begins with an empty line of its own.
         self.text.pop();
         let costs: Vec<Line<4>> = group.rows.iter().map(|row| line(row, cost(row))).collect();

@@ -8,6 +8,7 @@ pub mod attempts;
 pub mod ceiling;
 pub mod cell;
 pub mod compare;
+pub mod cost;
 pub mod figures;
 pub mod history;
 pub mod interval;

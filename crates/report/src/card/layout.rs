@@ -70,7 +70,7 @@ pub(super) fn svg(view: &View, group: Option<&GroupView>, faces: &Faces) -> Stri
     let area = (below + 16.0, FOOT_Y);
     match group {
         Some(group) if !group.rows.is_empty() => {
-            plot::draw(&mut canvas, view, group, area);
+            plot::draw(&mut canvas, group, area);
         }
         _ => failures::draw(&mut canvas, view, group, area),
     }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     figure::{count, figure},
-    view::{GroupView, PlotCell, Row, View},
+    view::{GroupView, PlotCell, Row},
 };
 
 /// More rows than this are too small in a preview.
@@ -56,7 +56,7 @@ impl Frame {
     }
 }
 
-pub(super) fn draw(canvas: &mut Canvas, view: &View, group: &GroupView, (top, bottom): (f32, f32)) {
+pub(super) fn draw(canvas: &mut Canvas, group: &GroupView, (top, bottom): (f32, f32)) {
     let shown = shown(group);
     let (size, names) = names(canvas, &shown);
     let widths = names
@@ -67,7 +67,7 @@ pub(super) fn draw(canvas: &mut Canvas, view: &View, group: &GroupView, (top, bo
     let beside = if heats.is_empty() {
         0.0
     } else {
-        canvas.face(HEAT).width(view.brief.heat, HEAT.size)
+        canvas.face(HEAT).width(group.heat_name, HEAT.size)
             + BRACKET_ROOM * heats.len().min(2) as f32
     };
     let ends = shown.iter().map(|(_, cell)| {
@@ -96,7 +96,7 @@ pub(super) fn draw(canvas: &mut Canvas, view: &View, group: &GroupView, (top, bo
         value(canvas, &frame, place, row);
     }
     let x = frame.right + 30.0 + VALUE_ROOM;
-    brackets(canvas, &frame, &heats, x, view.brief.heat);
+    brackets(canvas, &frame, &heats, x, group.heat_name);
     below(canvas, &frame, group, &shown);
 }
 
@@ -152,7 +152,10 @@ fn names(canvas: &mut Canvas, shown: &[(&Row, &PlotCell)]) -> (f32, Vec<String>)
 
 /// Each dead heat's rows, of those that are shown.
 fn heats(group: &GroupView, shown: &[(&Row, &PlotCell)]) -> Vec<Vec<usize>> {
-    let place = |name: &String| shown.iter().position(|(row, _)| row.target == *name);
+    let place = |row: &usize| {
+        let name = &group.plot.get(*row)?.target;
+        shown.iter().position(|(_, cell)| cell.target == *name)
+    };
     let heats = group.heats.iter();
     let heats = heats.map(|heat| heat.iter().filter_map(place).collect::<Vec<_>>());
     heats.filter(|rows| rows.len() > 1).collect()

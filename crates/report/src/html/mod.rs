@@ -1,9 +1,11 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+mod dots;
 mod latency_plots;
 mod nines;
 mod plots;
 pub(crate) mod plotting;
+mod rates;
 mod scatter;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
@@ -12,7 +14,7 @@ use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 9] = [
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -27,6 +29,7 @@ const TEMPLATES: [(&str, &str); 8] = [
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
+    ("stacks.html", include_str!("templates/stacks.html.j2")),
 ];
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));

@@ -3,7 +3,10 @@
 use textwrap::core::display_width;
 
 use super::Charset;
-use crate::{figure::figure, view::PlotCell};
+use crate::{
+    figure::figure,
+    view::{Dot, PlotCell},
+};
 
 /// Narrower than this an interval is hardly ever wider than a column.
 pub(super) const LEAST_WIDTH: usize = 24;
@@ -44,6 +47,24 @@ const ASCII: Marks = Marks {
     open_end: '>',
 };
 
+/// A figure that a strip shows.
+#[derive(Clone, Copy)]
+pub(super) struct Plotted {
+    dot: Dot,
+    lower_bound: bool,
+}
+
+impl Plotted {
+    /// Each stack's throughput.
+    pub(super) fn all(cells: &[PlotCell]) -> Vec<Self> {
+        let plotted = cells.iter().map(|cell| Self {
+            dot: cell.throughput,
+            lower_bound: cell.lower_bound,
+        });
+        plotted.collect()
+    }
+}
+
 /// The strips of a load point.
 pub(super) struct Strips {
     /// From 0 to the highest figure, over the strips.
@@ -54,10 +75,10 @@ pub(super) struct Strips {
 
 impl Strips {
     /// Strips of `width` columns at most.
-    pub(super) fn new(cells: &[PlotCell], width: usize, charset: Charset) -> Self {
+    pub(super) fn new(cells: &[Plotted], width: usize, charset: Charset) -> Self {
         let marks = marks(charset);
         let highest = cells.iter().map(|cell| {
-            let dot = cell.throughput;
+            let dot = cell.dot;
             dot.ends.map_or(dot.value, |(_, high)| high.max(dot.value))
         });
         let most = highest.fold(0.0, f64::max);
@@ -78,11 +99,11 @@ impl Strips {
 }
 
 /// What the marks that occur in the strips of `cells` mean, in a sentence.
-pub(super) fn legend(cells: &[PlotCell], charset: Charset) -> String {
+pub(super) fn legend(cells: &[Plotted], charset: Charset) -> String {
     let marks = marks(charset);
-    let is_single = |cell: &&PlotCell| !cell.lower_bound && cell.throughput.ends.is_none();
+    let is_single = |cell: &&Plotted| !cell.lower_bound && cell.dot.ends.is_none();
     let mut parts = Vec::new();
-    if cells.iter().any(|cell| cell.throughput.ends.is_some()) {
+    if cells.iter().any(|cell| cell.dot.ends.is_some()) {
         parts.push(format!(
             "{} is the median, {}{}{} its interval where that is wider than a column",
             marks.median, marks.low, marks.between, marks.high
@@ -107,15 +128,15 @@ const fn marks(charset: Charset) -> &'static Marks {
     }
 }
 
-fn strip(cell: &PlotCell, most: f64, width: usize, last: usize, marks: &Marks) -> String {
+fn strip(cell: &Plotted, most: f64, width: usize, last: usize, marks: &Marks) -> String {
     let column = |value: f64| match most > 0.0 {
         true => ((value / most).clamp(0.0, 1.0) * last as f64).round() as usize,
         false => 0,
     };
-    let dot = column(cell.throughput.value);
+    let dot = column(cell.dot.value);
     let mut strip = vec![' '; width];
     let mut first = dot;
-    if let Some((low, high)) = cell.throughput.ends {
+    if let Some((low, high)) = cell.dot.ends {
         let (low, high) = (column(low), column(high));
         strip[low..=high].fill(marks.between);
         if low < dot {
@@ -131,7 +152,7 @@ fn strip(cell: &PlotCell, most: f64, width: usize, last: usize, marks: &Marks) -
         strip[width - 1] = marks.open_end;
     }
     strip[..first].fill(marks.lead);
-    strip[dot] = match cell.lower_bound || cell.throughput.ends.is_some() {
+    strip[dot] = match cell.lower_bound || cell.dot.ends.is_some() {
         true => marks.median,
         false => marks.single,
     };
@@ -141,22 +162,11 @@ fn strip(cell: &PlotCell, most: f64, width: usize, last: usize, marks: &Marks) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Dot;
 
-    fn cell(value: f64, ends: Option<(f64, f64)>, lower_bound: bool) -> PlotCell {
-        let none = Dot {
-            value: 0.0,
-            ends: None,
-        };
-        PlotCell {
-            target: String::new(),
+    fn cell(value: f64, ends: Option<(f64, f64)>, lower_bound: bool) -> Plotted {
+        Plotted {
+            dot: Dot { value, ends },
             lower_bound,
-            throughput: Dot { value, ends },
-            trials: Vec::new(),
-            cpu: None,
-            pss: [none; 3],
-            times: Vec::new(),
-            spectrum: Vec::new(),
         }
     }
 

@@ -5,9 +5,9 @@ use textwrap::core::display_width;
 
 use super::{
     BOLD, DIM, Page, WARN,
-    strip::{self, Strips},
+    strip::{self, Plotted, Strips},
 };
-use crate::view::{PlotCell, RowState};
+use crate::view::RowState;
 
 /// One row.
 pub(super) struct Line<'a, const N: usize> {
@@ -52,27 +52,27 @@ impl Page {
         columns.besides() + columns.longest + GAP + strip::LEAST_WIDTH <= self.width
     }
 
-    /// A table with a plot of `cells` at the end of its rows; of no cells without.
+    /// A table with plots at the end of its rows; without if there are none.
     pub(super) fn plotted<const N: usize>(
         &mut self,
         caption: &str,
         lead: &str,
         head: &[&str; N],
         rows: &[Line<'_, N>],
-        cells: &[PlotCell],
+        plotted: &[Plotted],
     ) {
         let columns = Columns::of(self, lead, head, rows);
-        let reserved = match cells {
+        let reserved = match plotted {
             [] => 0,
             _ => GAP + strip::LEAST_WIDTH,
         };
         let room = self.width.saturating_sub(columns.besides() + reserved);
         let name_width = columns.longest.min(room).max("stack".len());
-        let strips = (!cells.is_empty()).then(|| {
+        let strips = (!plotted.is_empty()).then(|| {
             let left = self
                 .width
                 .saturating_sub(columns.besides() + name_width + GAP);
-            Strips::new(cells, left.max(strip::LEAST_WIDTH), self.charset)
+            Strips::new(plotted, left.max(strip::LEAST_WIDTH), self.charset)
         });
         let line = |lead: &str, name: &str, cells: &[String; N], strip: Option<&String>| {
             let mut line = format!("{}  {}", left(lead, columns.lead), left(name, name_width));

@@ -16,8 +16,6 @@ pub struct Brief {
     pub machine: String,
     /// What it cannot show, in one line.
     pub caveat: String,
-    /// What stacks are in of which none differs from another.
-    pub heat: &'static str,
 }
 
 /// The session's.
@@ -47,9 +45,5 @@ pub fn brief(record: &SessionRecord, analysis: &Analysis) -> Brief {
         caveat: format!(
             "One machine over loopback{pinning}{server}: the report says what this does not show."
         ),
-        heat: match analysis.blocks.indicative {
-            true => "not told apart",
-            false => "dead heat",
-        },
     }
 }

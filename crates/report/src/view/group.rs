@@ -38,9 +38,6 @@ pub struct GroupView {
     /// The load point's id, unique in its workload.
     #[serde(skip)]
     pub point: String,
-    /// The stacks of each dead heat, the first place's too.
-    #[serde(skip)]
-    pub heats: Vec<Vec<String>>,
     /// A name for links, unique in the report.
     pub anchor: String,
     /// The workload and its load, for a heading ("json, 50 connections").
@@ -82,6 +79,12 @@ pub struct GroupView {
     /// The null server's throughput, for a plot.
     #[serde(skip)]
     pub ceiling_dot: Option<Dot>,
+    /// The stacks of each dead heat, as places among the figures behind the plots.
+    #[serde(skip)]
+    pub heats: Vec<Vec<usize>>,
+    /// What a dead heat is called: with few blocks it is none.
+    #[serde(skip)]
+    pub heat_name: &'static str,
     /// The figures behind the plots, in the order of the rows.
     #[serde(skip)]
     pub plot: Vec<PlotCell>,
@@ -225,6 +228,10 @@ pub struct PlotCell {
     pub target: String,
     /// Whether its throughput is a lower bound.
     pub lower_bound: bool,
+    /// Whether it did not keep up with the offered rate in at least one trial.
+    pub overloaded: bool,
+    /// Requests per second that an open loop offered.
+    pub offered: Option<f64>,
     /// Verified answers per second.
     pub throughput: Dot,
     /// The same, of each trial.
@@ -291,12 +298,6 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
         index,
         workload: clean(&group.workload),
         point: clean(&group.point.id),
-        heats: group
-            .dead_heats
-            .iter()
-            .map(|heat| heat.targets.iter().map(|one| clean(&one.to_string())))
-            .map(Iterator::collect)
-            .collect(),
         anchor: format!("group-{}", index + 1),
         title: title(&group.workload, &group.point),
         description: clean(workload.map_or("", |workload| &workload.description)),
@@ -320,9 +321,25 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
         pairs: pairs(group),
         cells: detail::of_group(record, group),
         frontiers: pareto::frontiers(group, &plot),
+        heats: heats(group, &plot),
+        heat_name: match analysis.blocks.indicative {
+            true => "could not be told apart",
+            false => "dead heat",
+        },
         plot,
         losses,
     }
+}
+
+fn heats(group: &Group, cells: &[PlotCell]) -> Vec<Vec<usize>> {
+    let place = |target: &TargetId| {
+        let name = clean(&target.to_string());
+        cells.iter().position(|cell| cell.target == name)
+    };
+    let heats = group.dead_heats.iter();
+    heats
+        .map(|heat| heat.targets.iter().filter_map(place).collect())
+        .collect()
 }
 
 /// What the latencies at a load point are called.
@@ -509,6 +526,11 @@ fn plot_cell(record: &SessionRecord, point: &LoadPoint, cell: &CellAnalysis) -> 
     Some(PlotCell {
         target: clean(&cell.target.to_string()),
         lower_bound,
+        overloaded: cell.is_overloaded(),
+        offered: estimates
+            .open
+            .as_ref()
+            .and_then(|open| open.offered_per_second),
         throughput,
         trials: figures
             .map(|figures| figures.throughput_per_second)

@@ -6,6 +6,7 @@ mod caveats;
 mod chosen;
 mod clean;
 mod controls;
+mod cost;
 mod detail;
 mod doubts;
 mod facts;

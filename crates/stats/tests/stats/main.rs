@@ -2,6 +2,7 @@
 
 mod alternating;
 mod controls;
+mod cost;
 mod fixture;
 mod history;
 mod latency;
