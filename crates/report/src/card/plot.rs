@@ -6,7 +6,7 @@ use super::{
     layout::{BLUE, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM},
 };
 use crate::{
-    figure::{count, figure},
+    figure::{count, counted, figure},
     view::{GroupView, PlotCell, Row},
 };
 
@@ -282,8 +282,9 @@ fn below(canvas: &mut Canvas, frame: &Frame, group: &GroupView, shown: &[(&Row, 
         let first = match bounds {
             0 => format!("The first {} of {}", shown.len(), group.rows.len()),
             bounds => format!(
-                "The first {} and {bounds} lower bounds of {}",
+                "The first {} and {} of {}",
                 shown.len() - bounds,
+                counted(bounds, "lower bound"),
                 group.rows.len()
             ),
         };

@@ -1,5 +1,6 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+mod course;
 mod dots;
 mod latency_plots;
 mod nines;
@@ -7,6 +8,7 @@ mod plots;
 pub(crate) mod plotting;
 mod rates;
 mod scatter;
+mod startup;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
@@ -14,7 +16,7 @@ use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: &[(&str, &str)] = &[
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -29,10 +31,17 @@ const TEMPLATES: [(&str, &str); 9] = [
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
+    ("course.html", include_str!("templates/course.html.j2")),
+    ("startup.html", include_str!("templates/startup.html.j2")),
+    ("lost.html", include_str!("templates/lost.html.j2")),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
 ];
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));
+const SCRIPT: &str = concat!(
+    include_str!("course.js"),
+    include_str!("script.js"),
+    include_str!("ratios.js")
+);
 
 /// The whole report as a page.
 pub fn html(view: &View) -> Result<String, ReportError> {
@@ -45,6 +54,14 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         .sections
         .iter()
         .map(plots::of_section)
+        .collect::<Result<Vec<_>, _>>()?;
+    let course = view.course.iter().flat_map(|course| &course.points);
+    let course = course
+        .map(|point| course::of_point(point).finished(&point.title))
+        .collect::<Result<Vec<_>, _>>()?;
+    let startup = view.startup.iter().flat_map(startup::of_view);
+    let startup = startup
+        .map(|drawing| drawing.finished("all stacks"))
         .collect::<Result<Vec<_>, _>>()?;
     let ratios = view
         .ratios
@@ -66,6 +83,8 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         view => Value::from(Serde(view)),
         ratios => ratios,
         plots => Value::from(Serde(plots)),
+        course_plots => Value::from(Serde(course)),
+        startup_plots => Value::from(Serde(startup)),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
         plotly => Value::from_safe_string(plotly_js.to_owned()),

@@ -24,7 +24,7 @@ const ROW_PX: usize = 44;
 const TOP_PX: usize = 6;
 const BOTTOM_PX: usize = 34;
 /// The most ticks of an axis of latencies.
-const MOST_TICKS: usize = 7;
+pub(super) const MOST_TICKS: usize = 7;
 
 /// A plot for the template.
 #[derive(Serialize)]
@@ -58,6 +58,10 @@ pub(super) enum Symbol {
     Tick,
     Line,
     Bracket,
+    OpenDiamond,
+    Down,
+    Cross,
+    Bar,
 }
 
 impl Symbol {
@@ -72,6 +76,10 @@ impl Symbol {
             Symbol::Tick => '|',
             Symbol::Line => '┆',
             Symbol::Bracket => ']',
+            Symbol::OpenDiamond => '◇',
+            Symbol::Down => '▼',
+            Symbol::Cross => '✕',
+            Symbol::Bar => '━',
         }
     }
 
@@ -84,6 +92,10 @@ impl Symbol {
             Symbol::Up => MarkerSymbol::TriangleUp,
             Symbol::Right => MarkerSymbol::TriangleRight,
             Symbol::Tick | Symbol::Line | Symbol::Bracket => MarkerSymbol::LineNSOpen,
+            Symbol::OpenDiamond => MarkerSymbol::DiamondOpen,
+            Symbol::Down => MarkerSymbol::TriangleDown,
+            Symbol::Cross => MarkerSymbol::X,
+            Symbol::Bar => MarkerSymbol::LineEWOpen,
         }
     }
 }
@@ -98,7 +110,7 @@ pub(super) const fn series(name: &'static str, symbol: Symbol, colour: &'static 
 }
 
 const TRIAL: Series = series("each trial", Symbol::Tick, GREY);
-const MEDIAN: Series = series("median with its interval", Symbol::Circle, BLUE);
+pub(super) const MEDIAN: Series = series("median with its interval", Symbol::Circle, BLUE);
 const LOWER_BOUND: Series = series("lower bound (generator-limited)", Symbol::Right, ORANGE);
 const CEILING: Series = series("ceiling (null server)", Symbol::Line, PURPLE);
 /// Its name is that of the group.
@@ -135,21 +147,10 @@ pub fn of_section(section: &Section) -> Result<Vec<PlotView>, ReportError> {
         Section::Capacity(group) => of_group(group),
         Section::Latency(latency) => super::latency_plots::of_latency(latency),
     };
-    let view = |drawing: Drawing| {
-        Ok(PlotView {
-            label: format!(
-                "{}, {}: a {}. Its figures are in the tables.",
-                drawing.title,
-                section.title(),
-                drawing.kind
-            ),
-            title: drawing.title,
-            height: drawing.height,
-            legend: drawing.legend,
-            json: in_script(&serde_json::to_string(&drawing.plot)?),
-        })
-    };
-    drawings.into_iter().map(view).collect()
+    let drawings = drawings.into_iter();
+    drawings
+        .map(|drawing| drawing.finished(section.title()))
+        .collect()
 }
 
 fn of_group(group: &GroupView) -> Vec<Drawing> {
@@ -285,17 +286,12 @@ fn memory(cells: &[PlotCell]) -> Drawing {
     let title = "Memory (PSS), MiB";
     let axis = Axis::new().range_mode(RangeMode::ToZero);
     let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
-    for (row, cell) in cells.iter().enumerate() {
+    drawing.reach(cells.iter().map(|cell| {
         let sizes = cell.pss.iter().map(|dot| dot.value);
         let least = sizes.clone().fold(f64::MAX, f64::min);
         let most = sizes.fold(0.0, f64::max);
-        drawing.plot.add_trace(
-            Scatter::new(vec![least / MIB, most / MIB], vec![place(row); 2])
-                .mode(Mode::Lines)
-                .hover_info(HoverInfo::Skip)
-                .line(Line::new().color(GREY).width(1.0)),
-        );
-    }
+        Some((least / MIB, most / MIB))
+    }));
     for (index, series) in MEMORY.into_iter().enumerate() {
         let dots = cells.iter().map(|cell| {
             // Its interval, too: a size without one says nothing of another run.
@@ -308,7 +304,21 @@ fn memory(cells: &[PlotCell]) -> Drawing {
 }
 
 impl Drawing {
-    fn new(title: String, names: Vec<String>, x_axis: Axis) -> Self {
+    /// For the template; `of` says what it is of.
+    pub(super) fn finished(self, of: &str) -> Result<PlotView, ReportError> {
+        Ok(PlotView {
+            label: format!(
+                "{}, {of}: a {}. Its figures are in the tables.",
+                self.title, self.kind
+            ),
+            title: self.title,
+            height: self.height,
+            legend: self.legend,
+            json: in_script(&serde_json::to_string(&self.plot)?),
+        })
+    }
+
+    pub(super) fn new(title: String, names: Vec<String>, x_axis: Axis) -> Self {
         Self {
             plot: frame(&names, x_axis),
             title,
@@ -371,8 +381,21 @@ impl Drawing {
         }
     }
 
+    /// A thin line in each row that has ends.
+    pub(super) fn reach(&mut self, ends: impl Iterator<Item = Option<(f64, f64)>>) {
+        for (row, ends) in ends.enumerate() {
+            let Some((least, most)) = ends else { continue };
+            self.plot.add_trace(
+                Scatter::new(vec![least, most], vec![place(row); 2])
+                    .mode(Mode::Lines)
+                    .hover_info(HoverInfo::Skip)
+                    .line(Line::new().color(GREY).width(1.0)),
+            );
+        }
+    }
+
     /// Adds one series: for each stack a dot with its interval, or nothing.
-    fn add(
+    pub(super) fn add(
         &mut self,
         series: &Series,
         dots: impl Iterator<Item = Option<Dot>>,

@@ -21,6 +21,7 @@ use super::{
     detail::{self, CellDetail},
     doubts,
     losses::{self, Loss},
+    lost,
     pareto::{self, Frontier},
     sentences, words,
 };
@@ -54,6 +55,8 @@ pub struct GroupView {
     pub noise: Option<String>,
     /// Stacks that failed here.
     pub losses: Vec<Loss>,
+    /// Their names, in a sentence.
+    pub losses_in_short: Option<String>,
     /// Other stacks without a figure, in a sentence.
     pub not_measured: Option<String>,
     /// The results, in order.
@@ -327,6 +330,7 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
             false => "dead heat",
         },
         plot,
+        losses_in_short: lost::in_short(&losses),
         losses,
     }
 }
