@@ -190,6 +190,12 @@ pub(crate) struct ReportArgs {
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// The file to write, instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The workload on the card, with a load point if need be (`json:c50`); without, the first with a verdict
+    #[arg(long, value_name = "NAME[:POINT]")]
+    pub(crate) workload: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -212,7 +218,7 @@ pub(crate) struct HistoryArgs {
 pub(crate) enum Format {
     /// A table for the terminal
     Text,
-    /// Markdown: summary, resources, every trial
+    /// Markdown, to be committed: analysis, performance, resources, raw results as ab prints them
     Markdown,
     /// A page that opens anywhere
     Html,
@@ -220,6 +226,8 @@ pub(crate) enum Format {
     Json,
     /// For tables: a row per trial and metric (docs/report-csv.md)
     Csv,
+    /// A picture (PNG, 1200 × 630) of one workload, for where a link is shown
+    Card,
 }
 
 #[derive(Debug, Args)]

@@ -15,4 +15,21 @@ pub enum ReportError {
         /// What happened.
         reason: String,
     },
+    /// A card could not be drawn.
+    #[error("drawing the card: {reason}")]
+    Card {
+        /// What happened.
+        reason: String,
+    },
+    /// A card was asked for of a load point that the session does not have.
+    #[error(
+        "the session has no closed loop of a workload `{asked}`; it has {}",
+        if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+    )]
+    NoSuchWorkload {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: Vec<String>,
+    },
 }

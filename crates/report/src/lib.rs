@@ -1,8 +1,10 @@
 //! From a session's records and their analysis to what a person or a program reads.
 //!
 //! [`View`] holds every figure as a rounded string with its unit; the formats only lay it out, so that they cannot
-//! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`.
+//! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`,
+//! or, for the card, the bytes of a picture.
 
+pub mod card;
 pub mod compare;
 pub mod csv;
 pub mod error;
@@ -18,6 +20,7 @@ pub mod text;
 pub mod view;
 
 pub use self::csv::csv;
+pub use card::card;
 pub use error::ReportError;
 pub use html::html;
 pub use json::json;

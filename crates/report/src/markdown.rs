@@ -1,13 +1,13 @@
-//! The report as Markdown, in the manner of the published comparisons: a summary, resource use, then everything raw.
+//! The report as Markdown that can be committed, in the manner of the published comparisons: an analysis, performance
+//! and resource use, then raw results as ab prints them.
 
-use crate::view::{
-    CellDetail, GroupView, PublishedTableView, PublishedView, Row, RowState, Section, TrialDetail,
-    View,
-};
+use crate::view::{GroupView, PublishedTableView, PublishedView, Row, RowState, Section, View};
 
 mod course;
+mod homes;
 mod latency;
 mod lost;
+mod raw;
 
 /// The whole report as Markdown.
 pub fn markdown(view: &View) -> String {
@@ -15,6 +15,7 @@ pub fn markdown(view: &View) -> String {
     page.heading(1, &format!("Deadheat {}", view.id));
     page.paragraph(&escape(&view.headline));
     page.bullets(&view.alerts, "**", "**");
+    page.analysis(view);
     page.losses_in_short(view.losses_in_short.as_ref());
     if let Some(published) = &view.published {
         page.published(published);
@@ -35,13 +36,8 @@ pub fn markdown(view: &View) -> String {
     page.heading(2, "What this session does not show");
     page.bullets(&view.caveats, "", "");
     page.provenance(view);
-    if !view.sections.is_empty() {
-        page.heading(2, "Raw results");
-    }
-    for group in view.groups() {
-        page.raw(group);
-    }
-    page.0
+    page.raw_results(&view.groups());
+    homes::without_homes(&page.0)
 }
 
 #[derive(Default)]
@@ -65,6 +61,29 @@ impl Page {
         let line = |item: &String| format!("- {before}{}{after}", escape(item));
         if !items.is_empty() {
             self.paragraph(&items.iter().map(line).collect::<Vec<_>>().join("\n"));
+        }
+    }
+
+    /// Every verdict, a sentence or two each.
+    fn analysis(&mut self, view: &View) {
+        let mut verdicts = Vec::new();
+        for section in &view.sections {
+            match section {
+                Section::Capacity(group) => verdicts.push((group.title.clone(), &group.summary)),
+                Section::Latency(latency) => {
+                    verdicts.extend(latency.tables.iter().map(|table| {
+                        let title = format!("{}, {}", latency.title, table.title);
+                        (title, &table.summary)
+                    }));
+                }
+            }
+        }
+        let line = |(title, verdict): &(String, &String)| {
+            format!("- **{}**: {}", escape(title), escape(verdict))
+        };
+        if !verdicts.is_empty() {
+            self.heading(2, "Analysis");
+            self.paragraph(&verdicts.iter().map(line).collect::<Vec<_>>().join("\n"));
         }
     }
 
@@ -263,35 +282,6 @@ impl Page {
             .collect();
         self.bullets(&limits, "", "");
     }
-
-    fn raw(&mut self, group: &GroupView) {
-        self.heading(3, &group.title);
-        for cell in &group.cells {
-            self.cell(group, cell);
-        }
-    }
-
-    fn cell(&mut self, group: &GroupView, cell: &CellDetail) {
-        self.heading(4, &format!("{} ({})", cell.target, group.title));
-        if cell.trials.is_empty() {
-            self.paragraph("No trial.");
-        }
-        for trial in &cell.trials {
-            self.paragraph(&format!(
-                "Block {}: {}",
-                trial.block,
-                escape(&trial.verdict)
-            ));
-            self.verbatim(
-                trial_lines(trial, group.latency_name)
-                    .iter()
-                    .map(String::as_str),
-            );
-        }
-        if let Some(sentence) = &cell.left_out {
-            self.paragraph(sentence);
-        }
-    }
 }
 
 fn performance(row: &Row) -> String {
@@ -337,46 +327,6 @@ fn resources(row: &Row) -> String {
     )
 }
 
-fn trial_lines(trial: &TrialDetail, latency_name: &str) -> Vec<String> {
-    let mut lines: Vec<String> = trial
-        .lines
-        .iter()
-        .map(|fact| format!("{:<24}{}", format!("{}:", fact.name), fact.value))
-        .collect();
-    lines.extend(trial.flags.iter().map(|flag| format!("WARNING: {flag}")));
-    if !trial.percentiles.is_empty() {
-        lines.push(String::new());
-        lines.push(format!(
-            "Percentage of the requests served within a certain time ({latency_name})"
-        ));
-        lines.extend(trial.percentiles.iter().map(|(percent, time)| {
-            let longest = if percent == "100%" {
-                " (longest request)"
-            } else {
-                ""
-            };
-            format!("{percent:>5} {time:>10}{longest}")
-        }));
-    }
-    if !trial.used.is_empty() {
-        lines.push(String::new());
-        lines.extend(
-            trial
-                .used
-                .iter()
-                .map(|(value, name)| format!("{value:>16}  {name}")),
-        );
-    }
-    for (title, verbatim) in [("Examples", &trial.examples), ("Output", &trial.log)] {
-        if !verbatim.is_empty() {
-            lines.push(String::new());
-            lines.push(format!("{title}:"));
-            lines.extend(verbatim.iter().map(|line| format!("  {line}")));
-        }
-    }
-    lines
-}
-
 /// Text from outside, so that it stands in Markdown as it is and is neither markup nor HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -385,7 +335,8 @@ pub(crate) fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+            // GitHub reads mathematics between dollars.
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' => {
                 escaped.push('\\');
                 escaped.push(character);
             }

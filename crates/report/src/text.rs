@@ -7,28 +7,58 @@ use textwrap::core::display_width;
 
 use crate::view::{GroupView, Loss, Row, Section, View};
 
+mod charset;
 mod latency;
 mod published;
+mod strip;
 mod table;
 
+pub use charset::Charset;
+use strip::Plotted;
 use table::Line;
 
-const HEAD: [&str; 6] = ["requests/s", "± %", "CPU/req", "peak PSS", "p50", "p99"];
+/// What is plotted, then what it costs and how long it takes.
+const RATE: [&str; 2] = ["requests/s", "± %"];
+const COST: [&str; 4] = ["CPU/req", "peak PSS", "p50", "p99"];
 
 /// A narrower terminal gets this: the table's figures need 52 columns beside the names.
 const LEAST_WIDTH: usize = 72;
+
+/// Where the text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// The columns that a line may take; 72 at least.
+    pub width: usize,
+    /// Whether it shows ANSI colours.
+    pub colour: bool,
+    /// The characters that it shows.
+    pub charset: Charset,
+}
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 const LOST: Style = AnsiColor::Red.on_default();
 
-/// The whole report, wrapped at `width` columns, with ANSI colours if `colour`.
+/// The whole report, wrapped at `width` columns, with ANSI colours if `colour`, in any characters.
 pub fn text(view: &View, width: usize, colour: bool) -> String {
+    text_on(
+        view,
+        Screen {
+            width,
+            colour,
+            charset: Charset::Unicode,
+        },
+    )
+}
+
+/// The whole report for a screen.
+pub fn text_on(view: &View, screen: Screen) -> String {
     let mut page = Page {
         text: String::new(),
-        width: width.max(LEAST_WIDTH),
-        colour,
+        width: screen.width.max(LEAST_WIDTH),
+        colour: screen.colour,
+        charset: screen.charset,
         note: String::new(),
     };
     page.wrapped(BOLD, "", &format!("Deadheat {}", view.id));
@@ -63,13 +93,16 @@ struct Page {
     text: String,
     width: usize,
     colour: bool,
+    charset: Charset,
     /// What was last said of the figures.
     note: String,
 }
 
 impl Page {
     fn line(&mut self, style: Style, line: &str) {
-        self.text.push_str(&self.paint(style, line.trim_end()));
+        // All that is set in columns has been written in the charset before.
+        let line = self.charset.write(line.trim_end());
+        self.text.push_str(&self.paint(style, &line));
         self.text.push('\n');
     }
 
@@ -94,7 +127,7 @@ impl Page {
             .word_splitter(textwrap::WordSplitter::NoHyphenation)
             .initial_indent(&first)
             .subsequent_indent(&rest);
-        for line in textwrap::wrap(text, options) {
+        for line in textwrap::wrap(&self.charset.write(text), options) {
             self.line(style, &line);
         }
     }
@@ -146,8 +179,7 @@ impl Page {
         self.section(&group.title);
         self.wrapped(Style::new(), "", &group.summary);
         if !group.rows.is_empty() {
-            let lines: Vec<Line<6>> = group.rows.iter().map(line).collect();
-            self.table("", "#", &HEAD, &lines);
+            self.results(group);
         }
         for sentence in &group.dead_heats {
             self.wrapped(Style::new(), "= ", sentence);
@@ -165,8 +197,10 @@ impl Page {
         }
         if !group.rows.is_empty() {
             let note = format!(
-                "p50 and p99 are of the {}. {}",
-                group.latency_name, group.intervals
+                "p50 and p99 are of the {}. {} {}",
+                group.latency_name,
+                group.intervals,
+                strip::legend(&Plotted::all(&group.plot), self.charset)
             );
             // It is the same for most load points.
             if note != self.note {
@@ -183,23 +217,51 @@ impl Page {
             }
         }
     }
+
+    /// One table where it leaves room for the plot, else two.
+    fn results(&mut self, group: &GroupView) {
+        let head = [RATE[0], RATE[1], COST[0], COST[1], COST[2], COST[3]];
+        let whole: Vec<Line<6>> = group
+            .rows
+            .iter()
+            .map(|row| {
+                let ([a, b], [c, d, e, f]) = (rate(row), cost(row));
+                line(row, [a, b, c, d, e, f])
+            })
+            .collect();
+        if self.has_room("#", &head, &whole) {
+            self.plotted("", "#", &head, &whole, &Plotted::all(&group.plot));
+            return;
+        }
+        let rates: Vec<Line<2>> = group.rows.iter().map(|row| line(row, rate(row))).collect();
+        self.plotted("", "#", &RATE, &rates, &Plotted::all(&group.plot));
+        // The next table begins with an empty line of its own.
+        self.text.pop();
+        let costs: Vec<Line<4>> = group.rows.iter().map(|row| line(row, cost(row))).collect();
+        self.table("", "#", &COST, &costs);
+    }
 }
 
-fn line(row: &Row) -> Line<'_, 6> {
-    let cells = [
-        row.throughput.clone(),
-        row.spread.as_ref().map_or(String::new(), |spread| {
-            spread.trim_matches(['±', '%', ' ']).to_owned()
-        }),
-        row.cpu.clone(),
-        row.pss_peak.clone(),
-        row.p50.value.clone(),
-        row.p99.value.clone(),
-    ];
+fn line<const N: usize>(row: &Row, cells: [String; N]) -> Line<'_, N> {
     Line {
         lead: &row.rank,
         name: &row.target,
         style: table::style(row.state, &row.rank),
         cells,
     }
+}
+
+fn rate(row: &Row) -> [String; 2] {
+    let bare = |spread: &String| spread.trim_matches(['±', '%', ' ']).to_owned();
+    let spread = row.spread.as_ref().map(bare).unwrap_or_default();
+    [row.throughput.clone(), spread]
+}
+
+fn cost(row: &Row) -> [String; 4] {
+    [
+        row.cpu.clone(),
+        row.pss_peak.clone(),
+        row.p50.value.clone(),
+        row.p99.value.clone(),
+    ]
 }

@@ -76,6 +76,64 @@ fn every_format_comes_from_the_records_alone() {
 }
 
 #[test]
+fn a_report_is_written_to_a_file_and_a_card_is_a_picture() {
+    let (root, folder) = measured();
+    let written = |name: &str| fs::read(root.path().join(name)).expect("reading what was written");
+    root.deadheat(&format!(
+        "report {folder} --format markdown --output results.md"
+    ))
+    .exits(0)
+    .has_no_data();
+    assert_eq!(
+        written("results.md"),
+        written(&format!("{folder}/report.md"))
+    );
+    root.deadheat(&format!("report {folder} --format card -o card.png"))
+        .exits(0)
+        .has_no_data();
+    let card = written("card.png");
+    // Signature, then the first chunk with width and height (PNG, third edition, §§ 5.2 and 11.2.1).
+    assert!(card.starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert_eq!(
+        card[16..24],
+        [0, 0, 0x04, 0xb0, 0, 0, 0x02, 0x76],
+        "1200 × 630"
+    );
+    root.deadheat(&format!("report {folder} --format card -o no/card.png"))
+        .exits(3)
+        .tells(&["no/card.png", "does the folder exist"]);
+    root.deadheat(&format!(
+        "report {folder} --format card --workload nonsense -o card.png"
+    ))
+    .exits(2)
+    .has_no_data()
+    .tells(&["`nonsense`", "it has", ":c"]);
+    root.deadheat(&format!("report {folder} --workload nonsense"))
+        .exits(2)
+        .has_no_data()
+        .tells(&["--format card"]);
+}
+
+#[test]
+fn a_report_is_ascii_where_the_locale_is() {
+    let (root, folder) = measured();
+    let shown = |locale: &str| {
+        let output = running::command(root.path(), &format!("report {folder}"))
+            .env("LC_ALL", locale)
+            .output()
+            .expect("running deadheat");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let (ascii, unicode) = (shown("C"), shown("C.UTF-8"));
+    assert!(ascii.is_ascii() && ascii.contains("fake-one"), "{ascii}");
+    assert!(unicode.contains('○'), "{unicode}");
+    assert!(
+        unicode.lines().all(|line| line.chars().count() <= 80),
+        "{unicode}"
+    );
+}
+
+#[test]
 fn what_is_no_session_is_said_to_be_none() {
     let (root, folder) = measured();
     let none = ["session.json", "is", "the folder of a session?"];

@@ -41,14 +41,18 @@ fn table(page: &mut Page, table: &PublishedTableView) {
             &format!("{}: {}", fact.name, fact.value),
         );
     }
-    let cells: Vec<[String; 6]> = table.rows.iter().map(cells).collect();
+    let charset = page.charset;
+    let written = |cells: [String; 6]| cells.map(|cell| charset.write(&cell).into_owned());
+    let rows = table.rows.iter().map(|row| written(cells(row)));
+    let cells: Vec<[String; 6]> = rows.collect();
+    let head = written(HEAD.map(str::to_owned));
     let widths: [usize; 6] = std::array::from_fn(|column| {
         let own = cells.iter().map(|row| display_width(&row[column]));
-        own.chain([display_width(HEAD[column])]).max().unwrap_or(0)
+        own.chain([display_width(&head[column])]).max().unwrap_or(0)
     });
     page.text.push('\n');
     page.line(DIM, &sides(&widths));
-    page.line(DIM, &line(&HEAD.map(str::to_owned), &widths));
+    page.line(DIM, &line(&head, &widths));
     for (row, cells) in table.rows.iter().zip(&cells) {
         let style = if row.is_baseline { BOLD } else { Style::new() };
         page.wrapped(style, "", &format!("{} → {}", row.name, row.target));

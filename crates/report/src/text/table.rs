@@ -1,9 +1,12 @@
-//! A table of stacks: what leads a row, the name, then figures.
+//! A table of stacks: what leads a row, the name, then figures, and at the end of the rows a small plot.
 
 use anstyle::Style;
 use textwrap::core::display_width;
 
-use super::{BOLD, DIM, Page, WARN};
+use super::{
+    BOLD, DIM, Page, WARN,
+    strip::{self, Plotted, Strips},
+};
 use crate::view::RowState;
 
 /// One row.
@@ -35,19 +38,49 @@ impl Page {
         head: &[&str; N],
         rows: &[Line<'_, N>],
     ) {
-        let widths: [usize; N] = std::array::from_fn(|column| {
-            let cells = rows.iter().map(|row| display_width(&row.cells[column]));
-            widest(cells, head[column])
+        self.plotted(caption, lead, head, rows, &[]);
+    }
+
+    /// Whether a table of all names in one line each leaves room for a plot.
+    pub(super) fn has_room<const N: usize>(
+        &self,
+        lead: &str,
+        head: &[&str; N],
+        rows: &[Line<'_, N>],
+    ) -> bool {
+        let columns = Columns::of(self, lead, head, rows);
+        columns.besides() + columns.longest + GAP + strip::LEAST_WIDTH <= self.width
+    }
+
+    /// A table with plots at the end of its rows; without if there are none.
+    pub(super) fn plotted<const N: usize>(
+        &mut self,
+        caption: &str,
+        lead: &str,
+        head: &[&str; N],
+        rows: &[Line<'_, N>],
+        plotted: &[Plotted],
+    ) {
+        let columns = Columns::of(self, lead, head, rows);
+        let reserved = match plotted {
+            [] => 0,
+            _ => GAP + strip::LEAST_WIDTH,
+        };
+        let room = self.width.saturating_sub(columns.besides() + reserved);
+        let name_width = columns.longest.min(room).max("stack".len());
+        let strips = (!plotted.is_empty()).then(|| {
+            let left = self
+                .width
+                .saturating_sub(columns.besides() + name_width + GAP);
+            Strips::new(plotted, left.max(strip::LEAST_WIDTH), self.charset)
         });
-        let lead_width = widest(rows.iter().map(|row| display_width(row.lead)), lead);
-        let right = widths.iter().map(|width| width + 2).sum::<usize>();
-        let longest = widest(rows.iter().map(|row| display_width(row.name)), "stack");
-        let room = self.width.saturating_sub(right + lead_width + 2);
-        let name_width = longest.min(room).max("stack".len());
-        let line = |lead: &str, name: &str, cells: &[String; N]| {
-            let mut line = format!("{}  {}", left(lead, lead_width), left(name, name_width));
-            for (cell, width) in cells.iter().zip(widths) {
+        let line = |lead: &str, name: &str, cells: &[String; N], strip: Option<&String>| {
+            let mut line = format!("{}  {}", left(lead, columns.lead), left(name, name_width));
+            for (cell, width) in cells.iter().zip(columns.cells) {
                 line += &format!("  {}{cell}", " ".repeat(width - display_width(cell)));
+            }
+            if let Some(strip) = strip {
+                line += &format!("  {strip}");
             }
             line
         };
@@ -55,18 +88,55 @@ impl Page {
         if !caption.is_empty() {
             self.line(DIM, caption);
         }
-        self.line(DIM, &line(lead, "stack", &head.map(str::to_owned)));
-        for row in rows {
-            if display_width(row.name) <= name_width {
-                self.line(row.style, &line(row.lead, row.name, &row.cells));
+        let scale = strips.as_ref().map(|strips| &strips.head);
+        let head = head.map(|name| self.charset.write(name).into_owned());
+        self.line(DIM, &line(lead, "stack", &head, scale));
+        for (at, row) in rows.iter().enumerate() {
+            let strip = strips.as_ref().and_then(|strips| strips.rows.get(at));
+            let (lead, name) = (self.charset.write(row.lead), self.charset.write(row.name));
+            let cells = row
+                .cells
+                .each_ref()
+                .map(|cell| self.charset.write(cell).into_owned());
+            if display_width(&name) <= name_width {
+                self.line(row.style, &line(&lead, &name, &cells, strip));
             } else {
                 // A name is never cut: two variants may differ in their last letters only.
-                let mark = format!("{}  ", left(row.lead, lead_width));
-                self.wrapped(row.style, &mark, row.name);
-                self.line(row.style, &line("", "", &row.cells));
+                let mark = format!("{}  ", left(&lead, columns.lead));
+                self.wrapped(row.style, &mark, &name);
+                self.line(row.style, &line("", "", &cells, strip));
             }
         }
         self.text.push('\n');
+    }
+}
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// How wide what is.
+struct Columns<const N: usize> {
+    lead: usize,
+    longest: usize,
+    cells: [usize; N],
+}
+
+impl<const N: usize> Columns<N> {
+    fn of(page: &Page, lead: &str, head: &[&str; N], rows: &[Line<'_, N>]) -> Self {
+        let width = |text: &str| display_width(&page.charset.write(text));
+        Self {
+            lead: widest(rows.iter().map(|row| width(row.lead)), lead),
+            longest: widest(rows.iter().map(|row| width(row.name)), "stack"),
+            cells: std::array::from_fn(|column| {
+                let cells = rows.iter().map(|row| width(&row.cells[column]));
+                widest(cells, &page.charset.write(head[column]))
+            }),
+        }
+    }
+
+    /// All but the names.
+    fn besides(&self) -> usize {
+        self.lead + GAP + self.cells.iter().map(|width| width + GAP).sum::<usize>()
     }
 }
 

@@ -10,11 +10,16 @@ use deadheat_stats::{
 };
 use serde::Serialize;
 
-use super::{clean, doubts, facts::Fact, losses};
+use super::{
+    clean, doubts,
+    facts::Fact,
+    losses,
+    raw::{self, Raw},
+};
 use crate::figure::{NONE, bytes, count, figure, percent, seconds};
 
 /// The percentiles that a trial shows: those of ab, so that a published table can stand beside it.
-const SHOWN: [f64; 9] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
+pub(super) const SHOWN: [f64; 9] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
 
 /// A cell's trials.
 #[derive(Clone, Debug, Serialize)]
@@ -23,6 +28,8 @@ pub struct CellDetail {
     pub target: String,
     /// Its trials that count and those that are void, in the order of their blocks.
     pub trials: Vec<TrialDetail>,
+    /// The one that stands for the others, as ab prints it; `None` when no trial counts.
+    pub raw: Option<Raw>,
     /// Trials that were left out, in a sentence.
     pub left_out: Option<String>,
 }
@@ -95,12 +102,14 @@ fn cell(record: &SessionRecord, group: &Group, cell: &CellAnalysis, target: Stri
     let mut trials: Vec<&TrialAnalysis> = cell.trials.iter().chain(&cell.void).collect();
     // Records stand in the order in which they ended.
     trials.sort_by_key(|trial| (trial.block, trial.record));
+    let places: Vec<usize> = trials.iter().map(|trial| trial.record).collect();
     let trials = trials.into_iter().filter_map(|analysis| {
         let trial = record.trials.get(analysis.record)?;
         Some(detail(trial, analysis, &group.point))
     });
     CellDetail {
         target,
+        raw: raw::of_cell(record, group, cell, &places),
         trials: trials.collect(),
         left_out: match cell.trials_left_out {
             0 => None,

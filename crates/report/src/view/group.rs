@@ -33,6 +33,12 @@ pub struct GroupView {
     /// Its place among the groups of the analysis.
     #[serde(skip)]
     pub index: usize,
+    /// The workload's id.
+    #[serde(skip)]
+    pub workload: String,
+    /// The load point's id, unique in its workload.
+    #[serde(skip)]
+    pub point: String,
     /// A name for links, unique in the report.
     pub anchor: String,
     /// The workload and its load, for a heading ("json, 50 connections").
@@ -293,6 +299,8 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
     let plot: Vec<PlotCell> = plot_cells.collect();
     GroupView {
         index,
+        workload: clean(&group.workload),
+        point: clean(&group.point.id),
         anchor: format!("group-{}", index + 1),
         title: title(&group.workload, &group.point),
         description: clean(workload.map_or("", |workload| &workload.description)),

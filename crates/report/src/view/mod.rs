@@ -1,6 +1,7 @@
 //! The view model: what every format shows, as strings that are rounded and have their units.
 
 mod alerts;
+mod brief;
 mod caveats;
 mod chosen;
 mod clean;
@@ -18,6 +19,7 @@ mod lost;
 mod pareto;
 mod published;
 mod ratios;
+mod raw;
 mod resumed;
 mod sentences;
 mod series;
@@ -28,6 +30,7 @@ use deadheat_model::SessionRecord;
 use deadheat_stats::Analysis;
 use serde::Serialize;
 
+pub use brief::Brief;
 pub use clean::clean;
 pub use course::{BlockRow, CoursePlot, CoursePoint, CourseView, Mark, MarkKind, Span};
 pub use detail::{CellDetail, TrialDetail};
@@ -41,6 +44,7 @@ pub use lost::{Cause, LostView, Met, VoidRow, VoidView};
 pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
+pub use raw::Raw;
 pub use series::{Lines, SeriesPoint, SeriesStack, SeriesTrial, SeriesView};
 pub use startup::{StartupPlot, StartupRow, StartupView};
 
@@ -60,6 +64,9 @@ pub struct View {
     pub id: String,
     /// When it started (RFC 3339, UTC).
     pub started: String,
+    /// The session in a few words.
+    #[serde(skip)]
+    pub brief: Brief,
     /// What was measured, in a sentence.
     pub headline: String,
     /// What a reader must know before any figure: failures, limits of the generator, an early end.
@@ -147,6 +154,7 @@ impl View {
         Self {
             id: clean(&header.id),
             started: clean(&header.started),
+            brief: brief::brief(record, analysis),
             headline: sentences::headline(record, analysis),
             alerts: alerts::alerts(record, analysis),
             losses_in_short: lost::in_short(&losses),

@@ -1,5 +1,6 @@
 //! Every format from sessions built by hand, the ugly ones too.
 
+mod card;
 mod cases;
 mod compare;
 mod course;
@@ -23,3 +24,4 @@ mod published_fixture;
 mod ratios;
 mod schema;
 mod snapshots;
+mod terminal;

@@ -157,3 +157,99 @@ fn a_resumed_session_names_its_pauses_and_the_blocks_that_they_tear_apart() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["resumed"][1]["rebooted"], true);
 }
+
+/// What reads as a figure in a text: digits with commas and points between them.
+fn figures(text: &str) -> std::collections::BTreeSet<String> {
+    let pieces = text.split(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.'));
+    let trimmed = pieces.map(|piece| piece.trim_matches([',', '.']).to_owned());
+    trimmed.filter(|piece| !piece.is_empty()).collect()
+}
+
+#[test]
+fn every_figure_in_markdown_is_the_view_s() {
+    // Of the words that the format itself writes: "95 % interval", p50, p90, p99 and p99.9.
+    let own = figures("95 50 90 99 99.9");
+    for (name, record) in cases::all() {
+        let view = View::new(&record, &analyse(&record));
+        let known = figures(&serde_json::to_string(&view).unwrap());
+        let counts: Vec<String> = view
+            .groups()
+            .iter()
+            .map(|group| group.pairs.len().to_string())
+            .collect();
+        let is_known = |figure: &&String| {
+            known.contains(*figure) || own.contains(*figure) || counts.contains(figure)
+        };
+        let written = figures(&markdown(&view));
+        let foreign: Vec<&String> = written.iter().filter(|one| !is_known(one)).collect();
+        assert!(foreign.is_empty(), "{name}: {foreign:?}");
+        assert!(written.len() > 10, "{name}");
+    }
+}
+
+#[test]
+fn markdown_is_fit_to_be_committed() {
+    for (name, mut record) in cases::all() {
+        record.header.arguments = vec!["run".to_owned(), "--root=/home/jo/deadheat".to_owned()];
+        let view = View::new(&record, &analyse(&record));
+        let page = markdown(&view);
+        assert_eq!(page, markdown(&view), "{name}");
+        assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{name}");
+        assert!(
+            page.contains("--root=~/deadheat") && !page.contains("/home/"),
+            "{name}"
+        );
+        for line in page.lines() {
+            assert_eq!(line, line.trim_end(), "{name}: a trailing blank");
+        }
+        let (opened, closed) = (page.matches("<details>"), page.matches("\n\n</details>\n"));
+        let cells: usize = view.groups().iter().map(|group| group.cells.len()).sum();
+        assert_eq!((opened.count(), closed.count()), (cells, cells), "{name}");
+        // A row of a table has as many cells as its head, whatever stands in them.
+        let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).collect();
+        let bars = |row: &str| row.replace("\\|", "").matches('|').count();
+        for pair in rows
+            .windows(2)
+            .filter(|pair| page.contains(&pair.join("\n")))
+        {
+            assert_eq!(bars(pair[0]), bars(pair[1]), "{name}: {pair:?}");
+        }
+    }
+}
+
+#[test]
+fn a_raw_block_is_of_the_trial_nearest_to_the_median() {
+    let record = cases::plausible();
+    let view = View::new(&record, &analyse(&record));
+    let mut looked_at = 0;
+    for group in view.groups() {
+        for row in &group.rows {
+            let cell = group
+                .cells
+                .iter()
+                .find(|cell| cell.target == row.target)
+                .unwrap();
+            let raw = cell.raw.as_ref().unwrap();
+            let trial = &cell.trials[raw.trial];
+            // Of an odd number of trials it is the median itself.
+            assert_eq!(raw.of, 7);
+            assert_eq!(trial.throughput, row.throughput.trim_start_matches("≥ "));
+            let line = raw
+                .lines
+                .iter()
+                .find(|line| line.starts_with("Requests per second:"))
+                .unwrap();
+            let exact: f64 = line.split_whitespace().nth(3).unwrap().parse().unwrap();
+            assert_eq!(deadheat_report::figure::figure(exact), trial.throughput);
+            let shown = raw
+                .lines
+                .iter()
+                .find(|line| line.starts_with("  50%"))
+                .unwrap();
+            let p50 = trial.p50.split(' ').next().unwrap();
+            assert_eq!(shown.split_whitespace().nth(1), Some(p50));
+            looked_at += 1;
+        }
+    }
+    assert_eq!(looked_at, 13);
+}

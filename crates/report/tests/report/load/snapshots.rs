@@ -4,7 +4,7 @@ use deadheat_report::load::{csv, hgrm, html_with, json, text};
 use deadheat_stats::load::analyse;
 
 use super::view;
-use crate::load_fixture as cases;
+use crate::{load_fixture as cases, snapshots::without_style};
 
 #[test]
 fn text_at_80_columns() {
@@ -78,11 +78,4 @@ fn html_pages() {
         let page = html_with(&view(&record), "/* plotly */").unwrap();
         insta::assert_snapshot!(format!("load-html-{name}"), without_style(&page));
     }
-}
-
-/// The page without its style sheet, which is the same in all of them and no result.
-fn without_style(page: &str) -> String {
-    let (before, rest) = page.split_once("<style>").unwrap();
-    let (_, after) = rest.split_once("</style>").unwrap();
-    format!("{before}<style></style>{after}")
 }

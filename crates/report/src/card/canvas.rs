@@ -1,0 +1,162 @@
+//! An SVG picture under construction.
+
+use std::fmt::Write;
+
+use super::face::{FAMILY, Face, Faces};
+
+/// Where a text's `x` is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How text looks.
+#[derive(Clone, Copy)]
+pub(super) struct Type {
+    pub(super) size: f32,
+    pub(super) bold: bool,
+    pub(super) colour: &'static str,
+}
+
+impl Type {
+    pub(super) const fn regular(size: f32, colour: &'static str) -> Self {
+        Self {
+            size,
+            bold: false,
+            colour,
+        }
+    }
+
+    pub(super) const fn bold(size: f32, colour: &'static str) -> Self {
+        Self {
+            size,
+            bold: true,
+            colour,
+        }
+    }
+}
+
+/// A picture of so many pixels.
+pub(super) struct Canvas<'a> {
+    svg: String,
+    faces: &'a Faces,
+    /// Whether a character was replaced because the font lacks it.
+    pub(super) lacks: bool,
+}
+
+impl<'a> Canvas<'a> {
+    pub(super) fn new(faces: &'a Faces, width: f32, height: f32, ground: &str) -> Self {
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
+             {height}\" font-family=\"{FAMILY}\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/>\n"
+        );
+        Self {
+            svg,
+            faces,
+            lacks: false,
+        }
+    }
+
+    pub(super) fn face(&self, kind: Type) -> &'a Face {
+        match kind.bold {
+            true => &self.faces.bold,
+            false => &self.faces.regular,
+        }
+    }
+
+    /// What can be drawn of a text. Only such text is measured.
+    pub(super) fn drawable(&mut self, kind: Type, text: &str) -> String {
+        let drawable = self.face(kind).drawable(text);
+        self.lacks |= drawable != text;
+        drawable.into_owned()
+    }
+
+    /// Text on a baseline, no wider than `room`.
+    pub(super) fn text(
+        &mut self,
+        kind: Type,
+        at: (f32, f32),
+        anchor: Anchor,
+        room: f32,
+        text: &str,
+    ) {
+        let text = self.drawable(kind, text);
+        let text = self.face(kind).cut(&text, kind.size, room);
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let weight = if kind.bold {
+            " font-weight=\"bold\""
+        } else {
+            ""
+        };
+        let (x, y) = at;
+        self.push(&format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{weight}>{}</text>",
+            kind.size,
+            kind.colour,
+            escaped(&text)
+        ));
+    }
+
+    pub(super) fn line(&mut self, from: (f32, f32), to: (f32, f32), colour: &str, width: f32) {
+        self.push(&format!(
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>",
+            from.0, from.1, to.0, to.1
+        ));
+    }
+
+    /// A line that does not end where it ends.
+    pub(super) fn arrow(&mut self, from: (f32, f32), to: (f32, f32), colour: &str, width: f32) {
+        self.push(&format!(
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\" \
+             stroke-dasharray=\"7 5\"/>",
+            from.0,
+            from.1,
+            to.0 - 8.0,
+            to.1
+        ));
+        let (x, y) = to;
+        self.push(&format!(
+            "<path d=\"M{:.1} {:.1}L{x:.1} {y:.1}L{:.1} {:.1}Z\" fill=\"{colour}\"/>",
+            x - 11.0,
+            y - 6.0,
+            x - 11.0,
+            y + 6.0
+        ));
+    }
+
+    pub(super) fn rect(&mut self, at: (f32, f32), size: (f32, f32), colour: &str) {
+        self.push(&format!(
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{colour}\"/>",
+            at.0, at.1, size.0, size.1
+        ));
+    }
+
+    /// A dot; without a fill when there is nothing behind its figure but one trial.
+    pub(super) fn dot(&mut self, at: (f32, f32), radius: f32, colour: &str, fill: &str) {
+        self.push(&format!(
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"2.5\"/>",
+            at.0, at.1
+        ));
+    }
+
+    fn push(&mut self, element: &str) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.svg, "{element}");
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.svg + "</svg>\n"
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}

@@ -1,0 +1,145 @@
+//! A picture of one load point, for where a link is shown: 1200 × 630 pixels, as most sites want it
+//! (<https://ogp.me>, `og:image`).
+
+mod canvas;
+mod face;
+mod failures;
+mod layout;
+mod plot;
+
+use resvg::{
+    tiny_skia::{Pixmap, Transform},
+    usvg::{Group, Node, Options, Tree},
+};
+
+use crate::{
+    ReportError, View,
+    view::{GroupView, RowState, Section},
+};
+use face::{FAMILY, Faces};
+
+/// The card's width and height in pixels.
+pub const SIZE: (u32, u32) = (1200, 630);
+
+/// The card as a PNG file: of a workload (`name` or `name:point`), or of the first load point with a verdict.
+pub fn card(view: &View, workload: Option<&str>) -> Result<Vec<u8>, ReportError> {
+    let svg = svg(view, workload)?;
+    let tree = tree(&svg)?;
+    let failed = |reason: &str| ReportError::Card {
+        reason: reason.to_owned(),
+    };
+    let mut pixmap = Pixmap::new(SIZE.0, SIZE.1).ok_or_else(|| failed("it has no size"))?;
+    resvg::render(&tree, Transform::identity(), &mut pixmap.as_mut());
+    pixmap
+        .encode_png()
+        .map_err(|error| failed(&error.to_string()))
+}
+
+/// The same as an SVG document, which a program with the font DejaVu Sans shows alike.
+pub fn svg(view: &View, workload: Option<&str>) -> Result<String, ReportError> {
+    let group = chosen(view, workload)?;
+    let faces = Faces::new().ok_or_else(|| ReportError::Card {
+        reason: "its font cannot be read".to_owned(),
+    })?;
+    Ok(layout::svg(view, group, &faces))
+}
+
+/// The document as it is drawn, text turned into outlines.
+fn tree(svg: &str) -> Result<Tree, ReportError> {
+    let options = Options {
+        font_family: FAMILY.to_owned(),
+        fontdb: Faces::database(),
+        ..Options::default()
+    };
+    Tree::from_str(svg, &options).map_err(|error| ReportError::Card {
+        reason: error.to_string(),
+    })
+}
+
+/// The load point that is shown; `None` when the session has none in a closed loop.
+fn chosen<'a>(
+    view: &'a View,
+    workload: Option<&str>,
+) -> Result<Option<&'a GroupView>, ReportError> {
+    let groups = || {
+        view.sections.iter().filter_map(|section| match section {
+            Section::Capacity(group) => Some(group),
+            Section::Latency(_) => None,
+        })
+    };
+    let has_verdict =
+        |group: &&GroupView| group.rows.iter().any(|row| row.state == RowState::Ranked);
+    let has_rows = |group: &&GroupView| !group.rows.is_empty();
+    let best = |of: &dyn Fn(&&'a GroupView) -> bool| {
+        let mut verdicts = groups().filter(of).filter(has_verdict);
+        let mut rows = groups().filter(of).filter(has_rows);
+        verdicts
+            .next()
+            .or_else(|| rows.next())
+            .or_else(|| groups().find(of))
+    };
+    let Some(asked) = workload else {
+        return Ok(best(&|_| true));
+    };
+    let is_asked = |group: &&GroupView| {
+        group.workload == asked || format!("{}:{}", group.workload, group.point) == asked
+    };
+    match best(&is_asked) {
+        Some(group) => Ok(Some(group)),
+        None => Err(ReportError::NoSuchWorkload {
+            asked: asked.to_owned(),
+            known: groups()
+                .map(|group| format!("{}:{}", group.workload, group.point))
+                .collect(),
+        }),
+    }
+}
+
+/// Where every text stands when it is drawn, in pixels: left, top, right and bottom. For tests.
+pub fn text_boxes(view: &View, workload: Option<&str>) -> Result<Vec<[f32; 4]>, ReportError> {
+    let tree = tree(&svg(view, workload)?)?;
+    let mut found = Vec::new();
+    boxes(tree.root(), &mut found);
+    Ok(found)
+}
+
+fn boxes(group: &Group, found: &mut Vec<[f32; 4]>) {
+    for node in group.children() {
+        match node {
+            Node::Group(group) => boxes(group, found),
+            Node::Text(text) => {
+                let at = text.abs_bounding_box();
+                found.push([at.left(), at.top(), at.right(), at.bottom()]);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measured_text_is_as_wide_as_drawn_text() {
+        let faces = Faces::new().unwrap();
+        for (text, slack) in [
+            ("rust-axum 1,234 AVAVA", 0.05),
+            ("größe Ωж", 0.05),
+            ("لغة-إطار", 0.3),
+        ] {
+            let svg = format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"90\"><text x=\"9\" y=\"50\" \
+                 font-size=\"40\">{text}</text></svg>"
+            );
+            let mut found = Vec::new();
+            boxes(tree(&svg).unwrap().root(), &mut found);
+            let drawn = found[0][2] - found[0][0];
+            let measured = faces.regular.width(text, 40.0);
+            assert!(
+                (measured - drawn).abs() < slack * drawn,
+                "{text}: {measured} {drawn}"
+            );
+        }
+    }
+}
