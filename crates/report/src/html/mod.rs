@@ -1,6 +1,7 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
 mod latency_plots;
+pub mod live;
 mod nines;
 mod plots;
 pub(crate) mod plotting;
@@ -8,11 +9,12 @@ mod scatter;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
+use self::live::Bar;
 use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 9] = [
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -27,6 +29,7 @@ const TEMPLATES: [(&str, &str); 8] = [
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
+    ("live.html", include_str!("templates/live.html.j2")),
 ];
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));
@@ -38,6 +41,11 @@ pub fn html(view: &View) -> Result<String, ReportError> {
 
 /// The page with another script in the place of plotly's (tests leave its megabytes out).
 pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
+    page(view, plotly_js, None)
+}
+
+/// The page, or with a bar its live variant, which loads plotly's script.
+fn page(view: &View, plotly_js: &str, live: Option<&Bar>) -> Result<String, ReportError> {
     let plots = view
         .sections
         .iter()
@@ -49,6 +57,23 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         .map(serde_json::to_string)
         .transpose()?;
     let ratios = ratios.map(|json| plotting::in_script(&json));
+    let page = environment(&TEMPLATES)?
+        .get_template(PAGE)?
+        .render(context! {
+            live => live.map(Bar::context),
+            view => Value::from(Serde(view)),
+            ratios => ratios,
+            plots => Value::from(Serde(plots)),
+            style => Value::from_safe_string(STYLE.to_owned()),
+            script => Value::from_safe_string(SCRIPT.to_owned()),
+            plotly => Value::from_safe_string(plotly_js.to_owned()),
+        })?;
+    Ok(page)
+}
+
+fn environment(
+    templates: &[(&'static str, &'static str)],
+) -> Result<Environment<'static>, ReportError> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
@@ -56,18 +81,10 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         .keep_trailing_newline(true)
         .build()?;
     environment.set_syntax(syntax);
-    for (name, template) in TEMPLATES {
+    for (name, template) in templates {
         environment.add_template(name, template)?;
     }
-    let page = environment.get_template(PAGE)?.render(context! {
-        view => Value::from(Serde(view)),
-        ratios => ratios,
-        plots => Value::from(Serde(plots)),
-        style => Value::from_safe_string(STYLE.to_owned()),
-        script => Value::from_safe_string(SCRIPT.to_owned()),
-        plotly => Value::from_safe_string(plotly_js.to_owned()),
-    })?;
-    Ok(page)
+    Ok(environment)
 }
 
 /// plotly's JavaScript, as the plotly crate brings it. Its MathJax, which comes second, is not needed here.

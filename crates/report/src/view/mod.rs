@@ -11,6 +11,7 @@ mod facts;
 mod group;
 mod guard;
 mod latency;
+mod live;
 mod losses;
 mod pareto;
 mod published;
