@@ -64,7 +64,7 @@ struct Outcome<'a> {
     point: &'a str,
     /// Both in words.
     title: &'a str,
-    /// A sentence.
+    /// What came of it, in a few sentences.
     summary: &'a str,
     /// A sentence for each dead heat but the one for the first place, which stands in `summary`.
     dead_heats: &'a [String],

@@ -11,6 +11,7 @@ use crate::{
     ceiling::{Ceiling, CeilingRates},
     cell,
     compare::{self, Comparison},
+    cost::{self, CpuComparison},
     load::LoadSettings,
     metric::Metric,
     published::{self, TableAnalysis},
@@ -78,6 +79,9 @@ pub struct Group {
     pub cells: Vec<CellAnalysis>,
     /// All pairs of comparable cells, or why there are none.
     pub comparison: GroupComparison,
+    /// What the stacks need of CPU time; `None` where their throughputs would not be compared either, or fewer than two
+    /// were measured often enough.
+    pub cpu: Option<CpuComparison>,
     /// Stacks in a dead heat, best rank first.
     pub dead_heats: Vec<DeadHeat>,
 }
@@ -263,6 +267,9 @@ impl LoadAt<'_> {
             twin,
             least_difference,
             dead_heats: rank::dead_heats(&cells, comparison.pairs()),
+            cpu: (compared && self.not_ranked(&cells).is_none())
+                .then(|| cost::compare(&cells, settings))
+                .flatten(),
             cells,
             comparison,
         }

@@ -1,11 +1,15 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+mod course;
+mod dots;
 mod latency_plots;
 pub mod live;
 mod nines;
 mod plots;
 pub(crate) mod plotting;
+mod rates;
 mod scatter;
+mod startup;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
@@ -14,7 +18,7 @@ use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: &[(&str, &str)] = &[
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -30,9 +34,17 @@ const TEMPLATES: [(&str, &str); 9] = [
         include_str!("templates/provenance.html.j2"),
     ),
     ("live.html", include_str!("templates/live.html.j2")),
+    ("course.html", include_str!("templates/course.html.j2")),
+    ("startup.html", include_str!("templates/startup.html.j2")),
+    ("lost.html", include_str!("templates/lost.html.j2")),
+    ("stacks.html", include_str!("templates/stacks.html.j2")),
 ];
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));
+const SCRIPT: &str = concat!(
+    include_str!("course.js"),
+    include_str!("script.js"),
+    include_str!("ratios.js")
+);
 
 /// The whole report as a page.
 pub fn html(view: &View) -> Result<String, ReportError> {
@@ -51,19 +63,29 @@ fn page(view: &View, plotly_js: &str, live: Option<&Bar>) -> Result<String, Repo
         .iter()
         .map(plots::of_section)
         .collect::<Result<Vec<_>, _>>()?;
+    let course = view.course.iter().flat_map(|course| &course.points);
+    let course = course
+        .map(|point| course::of_point(point).finished(&point.title))
+        .collect::<Result<Vec<_>, _>>()?;
+    let startup = view.startup.iter().flat_map(startup::of_view);
+    let startup = startup
+        .map(|drawing| drawing.finished("all stacks"))
+        .collect::<Result<Vec<_>, _>>()?;
     let ratios = view
         .ratios
         .as_ref()
         .map(serde_json::to_string)
         .transpose()?;
     let ratios = ratios.map(|json| plotting::in_script(&json));
-    let page = environment(&TEMPLATES)?
+    let page = environment(TEMPLATES)?
         .get_template(PAGE)?
         .render(context! {
             live => live.map(Bar::context),
             view => Value::from(Serde(view)),
             ratios => ratios,
             plots => Value::from(Serde(plots)),
+            course_plots => Value::from(Serde(course)),
+            startup_plots => Value::from(Serde(startup)),
             style => Value::from_safe_string(STYLE.to_owned()),
             script => Value::from_safe_string(SCRIPT.to_owned()),
             plotly => Value::from_safe_string(plotly_js.to_owned()),

@@ -11,7 +11,7 @@ use deadheat_stats::{
 };
 
 use super::{
-    clean,
+    clean, cost,
     group::{Missing, percentiles},
     words::{name, some},
 };
@@ -46,10 +46,11 @@ pub fn headline(record: &SessionRecord, analysis: &Analysis) -> String {
     )
 }
 
-/// The outcome at a load point, in a sentence or two.
+/// The outcome at a load point, in a few sentences.
 pub fn summary(analysis: &Analysis, group: &Group) -> String {
     let mut sentences = vec![outcome(analysis, group)];
     sentences.extend(delay_bound(group));
+    sentences.extend(cost::sentence(group));
     let of = |wanted: fn(&CellVerdict) -> bool| {
         let cells = group.cells.iter().filter(|cell| wanted(&cell.verdict));
         cells.map(name).collect::<Vec<_>>()

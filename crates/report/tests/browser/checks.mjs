@@ -23,9 +23,10 @@ export const sideways = (page) =>
     return [`the document is ${scrollWidth} pixels wide in a window of ${clientWidth}${where}`];
   });
 
-// Every plot shows every trace that its data holds, within its box.
+// Every plot shows every trace that its data holds, within its box. Those that nobody has come to are drawn as for paper.
 export const plots = (page) =>
   page.evaluate(() => {
+    window.dispatchEvent(new Event("beforeprint"));
     const faults = [];
     for (const box of document.querySelectorAll(".plot")) {
       const { data } = JSON.parse(document.getElementById(`${box.id}-data`).textContent);

@@ -2,6 +2,8 @@
 
 mod alternating;
 mod controls;
+mod cost;
+mod course;
 mod fixture;
 mod history;
 mod latency;
