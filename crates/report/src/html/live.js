@@ -16,11 +16,14 @@
   const OPEN = "details[open]", DETAILS = "details", CONTROLS = "main select, main input, main textarea", SORTED = "th[aria-sort]", HEAD = "th";
   const all = (selector) => [...document.querySelectorAll(selector)];
 
+  // What is not laid out, such as the plots' data, is nowhere.
+  const isShown = (element) => element.getClientRects().length > 0;
+
   // A notice has nothing to keep, and comes between two reports.
   const isReport = bar.dataset.version !== "0";
   const keep = () => {
     if (!isReport) return;
-    const above = all("main [id]").filter((one) => one.getBoundingClientRect().top <= bar.offsetHeight + 1);
+    const above = all("main [id]").filter((one) => isShown(one) && one.getBoundingClientRect().top <= bar.offsetHeight + 1);
     const anchor = above.at(-1);
     sessionStorage.setItem(kept, JSON.stringify({
       scroll: scrollY,
@@ -34,7 +37,7 @@
 
   const scroll = ({ scroll, anchor }) => {
     const element = anchor && document.getElementById(anchor.id);
-    scrollTo({ top: element ? scrollY + element.getBoundingClientRect().top - anchor.top : scroll, behavior: "instant" });
+    scrollTo({ top: element && isShown(element) ? scrollY + element.getBoundingClientRect().top - anchor.top : scroll, behavior: "instant" });
   };
 
   const restore = (state) => {
