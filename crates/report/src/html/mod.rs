@@ -9,6 +9,7 @@ mod plots;
 pub(crate) mod plotting;
 mod rates;
 mod scatter;
+mod series;
 mod startup;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
@@ -36,12 +37,15 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("live.html", include_str!("templates/live.html.j2")),
     ("course.html", include_str!("templates/course.html.j2")),
     ("startup.html", include_str!("templates/startup.html.j2")),
+    ("series.html", include_str!("templates/series.html.j2")),
     ("lost.html", include_str!("templates/lost.html.j2")),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
 ];
 const STYLE: &str = include_str!("style.css");
+/// What makes the figures comes before what draws them.
 const SCRIPT: &str = concat!(
     include_str!("course.js"),
+    include_str!("series.js"),
     include_str!("script.js"),
     include_str!("ratios.js")
 );
@@ -77,18 +81,20 @@ fn page(view: &View, plotly_js: &str, live: Option<&Bar>) -> Result<String, Repo
         .map(serde_json::to_string)
         .transpose()?;
     let ratios = ratios.map(|json| plotting::in_script(&json));
+    let series = view.series.as_ref().map(series::page).transpose()?;
     let page = environment(TEMPLATES)?
         .get_template(PAGE)?
         .render(context! {
-            live => live.map(Bar::context),
-            view => Value::from(Serde(view)),
-            ratios => ratios,
-            plots => Value::from(Serde(plots)),
-            course_plots => Value::from(Serde(course)),
-            startup_plots => Value::from(Serde(startup)),
-            style => Value::from_safe_string(STYLE.to_owned()),
-            script => Value::from_safe_string(SCRIPT.to_owned()),
-            plotly => Value::from_safe_string(plotly_js.to_owned()),
+        live => live.map(Bar::context),
+        view => Value::from(Serde(view)),
+        ratios => ratios,
+        series => Value::from(Serde(series.flatten())),
+        plots => Value::from(Serde(plots)),
+        course_plots => Value::from(Serde(course)),
+        startup_plots => Value::from(Serde(startup)),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        script => Value::from_safe_string(SCRIPT.to_owned()),
+        plotly => Value::from_safe_string(plotly_js.to_owned()),
         })?;
     Ok(page)
 }

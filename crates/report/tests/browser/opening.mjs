@@ -3,15 +3,12 @@
 // until it can be used. Nothing is judged: it depends on the machine.
 import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { BOUND_MS, launch, pages } from "./browser.mjs";
+import { BOUND_MS, fileOf, launch } from "./browser.mjs";
 
 const OPENINGS = 7;
 const NAME = "large";
 
-const found = pages().find(({ name }) => name === NAME);
-if (!found) {
-  throw new Error(`there is no page ${NAME} in ${process.env.PAGES}: write the pages with \`cargo xtask browser\``);
-}
+const file = fileOf(NAME);
 const browser = await launch();
 
 // In a context of its own, so that nothing is kept from one opening to the next.
@@ -19,7 +16,7 @@ const opening = async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   context.setDefaultTimeout(BOUND_MS);
   const page = await context.newPage();
-  await page.goto(pathToFileURL(found.file).href, { waitUntil: "commit" });
+  await page.goto(pathToFileURL(file).href, { waitUntil: "commit" });
   const handle = await page.waitForFunction(
     () => {
       const [mark] = performance.getEntriesByName("usable");
@@ -47,6 +44,6 @@ for (let count = 0; count < OPENINGS; count += 1) {
 await browser.close();
 times.sort((a, b) => a - b);
 const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
-const size = (statSync(found.file).size / 2 ** 20).toFixed(1);
-console.log(`${found.file} (${size} MiB), opened ${OPENINGS} times:`);
+const size = (statSync(file).size / 2 ** 20).toFixed(1);
+console.log(`${file} (${size} MiB), opened ${OPENINGS} times:`);
 console.log(`median ${seconds(times[OPENINGS >> 1])}, from ${seconds(times[0])} to ${seconds(times.at(-1))}`);

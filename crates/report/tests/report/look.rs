@@ -6,7 +6,7 @@ use std::{fs, io::ErrorKind, path::Path};
 use deadheat_report::{View, html, load};
 use deadheat_stats::analyse;
 
-use crate::{cases, large, load_fixture};
+use crate::{cases, large, load_fixture, over_time};
 
 #[test]
 #[ignore = "writes pages of several megabytes"]
@@ -19,6 +19,8 @@ fn look() {
     }
     let mut sessions = cases::all();
     sessions.push(("odd-names", large::odd_names()));
+    sessions.push(("over-time", over_time::session()));
+    sessions.push(("to-choose-from", large::to_choose_from()));
     sessions.push(("large", large::large()));
     for (name, record) in sessions {
         let page = html(&View::new(&record, &analyse(&record))).unwrap();
