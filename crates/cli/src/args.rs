@@ -151,8 +151,12 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Serve the report of the trials so far on 127.0.0.1 while the session runs, for a browser on this machine, which
+    /// draws it anew after each trial; on this port [default: a free one]
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
+    pub(crate) live: Option<Option<u16>>,
     /// Go on with a session that was interrupted or killed, or whose budget was used up, until all its planned blocks
-    /// are measured, whatever the budget. It goes on as it began: only --json, --postgres and --root may be given
+    /// are measured, whatever the budget. It goes on as it began: only --json, --live, --postgres and --root may be given
     /// again, and a machine, a stack or a workload that has changed meanwhile is refused
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<PathBuf>,

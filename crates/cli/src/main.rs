@@ -9,6 +9,7 @@ mod exit;
 mod hidden;
 mod history;
 mod interrupt;
+mod live;
 mod load;
 mod output;
 mod plan_text;

@@ -12,7 +12,9 @@ use deadheat_runner::{
 use crate::{
     args::{Arguments, Command, RunArgs},
     exit::{Exit, Failure},
-    interrupt, output,
+    interrupt,
+    live::Live,
+    output,
     profile::Profile,
     progress::Progress,
     run::{self, shown},
@@ -20,7 +22,7 @@ use crate::{
 };
 
 /// Options that change nothing of what is measured.
-const HARMLESS: [&str; 4] = ["resume", "json", "postgres", "root"];
+const HARMLESS: [&str; 5] = ["resume", "json", "live", "postgres", "root"];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
@@ -40,20 +42,31 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     }
     let options = options(args, &given, session.record())?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let live = |port| Live::going_on(port, session.folder(), left, &interrupted);
+    let mut live = args.live.map(live).transpose()?;
     output::note(&format!(
         "Going on with {}: {} trials are recorded, {left} are left of its {} blocks",
         shown(session.folder()),
         session.record().trials.len(),
         session.record().header.plan.blocks,
     ));
+    if let Some(live) = &live {
+        output::note(&live.address());
+    }
     let mut progress = Progress::of_the_rest(left);
     let outcome = session::resume(
         session,
         &options,
-        &mut |event| progress.on(event),
+        &mut |event| {
+            progress.on(event);
+            if let Some(live) = &mut live {
+                live.on(event);
+            }
+        },
         &mut session::all_blocks,
         &interrupted,
     );
+    drop(live);
     progress.finish();
     run::show(&outcome.map_err(failure)?, args.json)
 }
@@ -127,6 +140,7 @@ fn options(
     options.seed = header.plan.seed;
     options.blocks = Some(header.plan.blocks);
     options.budget = None;
+    options.live = args.live.is_some();
     Ok(options)
 }
 
@@ -220,6 +234,8 @@ mod tests {
             &["--json"],
             &["--postgres", "auto"],
             &["--root", "."],
+            &["--live"],
+            &["--live=4000"],
         ] {
             refuse_others(&typed(harmless)).unwrap();
         }

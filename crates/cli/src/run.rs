@@ -16,7 +16,9 @@ use crate::{
     args::RunArgs,
     budget, choices, doctor,
     exit::{Exit, Failure},
-    interrupt, output, plan_text,
+    interrupt,
+    live::Live,
+    output, plan_text,
     profile::Profile,
     progress::Progress,
     report, resume, select, setup,
@@ -30,6 +32,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let profile = Profile::of(args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let mut options = options(args, &catalogue, &profile)?;
+    // Before anything that takes its time, so that a port that is taken is told at once.
+    let mut live = match args.live {
+        Some(port) if !args.dry_run => Some(Live::start(port, &options.results, &interrupted)?),
+        _ => None,
+    };
     let draft = session::draft(&options);
     let draft = match args.budget {
         Some(_) => budget::fitting(draft, &options, args.setup, &interrupted)?,
@@ -46,6 +53,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.dry_run {
         return Ok(Exit::Fine);
     }
+    if let Some(live) = &live {
+        output::note(&live.address());
+    }
     if args.setup {
         let selection = &profile.selection;
         setup::install(&catalogue, selection, &args.postgres, &interrupted)?;
@@ -54,10 +64,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let mut progress = Progress::new(Some(draft));
     let outcome = session::run(
         &options,
-        &mut |event| progress.on(event),
+        &mut |event| {
+            progress.on(event);
+            if let Some(live) = &mut live {
+                live.on(event);
+            }
+        },
         &mut session::all_blocks,
         &interrupted,
     );
+    drop(live);
     progress.finish();
     show(&outcome.map_err(Failure::nothing)?, args.json)
 }
@@ -95,6 +111,7 @@ pub(crate) fn options(
         supervision: supervision()?,
         start_timeout: args.start_timeout,
         findings: Vec::new(),
+        live: args.live.is_some(),
         arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })

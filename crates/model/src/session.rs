@@ -51,6 +51,9 @@ pub struct SessionHeader {
     /// The machine's boot (`/proc/sys/kernel/random/boot_id`); `None` where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
+    /// Whether the report of the trials so far was served while it ran, from its beginning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
 }
 
 /// A stack that was asked for.
@@ -147,6 +150,9 @@ pub enum JournalEntry {
         /// The machine's boot, as in the header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         boot: Option<String>,
+        /// Whether the report of the trials so far is served from now on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        live: bool,
     },
     /// The session ended in order; absent when it was killed.
     End {
@@ -193,6 +199,9 @@ pub struct Resumption {
     pub rebooted: bool,
     /// How many trials had been recorded by then.
     pub trials_before: usize,
+    /// Whether the report of the trials so far was served from then on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
 }
 
 impl SessionRecord {

@@ -119,6 +119,7 @@ fn header(plan: Plan) -> SessionHeader {
         },
         findings: Vec::new(),
         boot: None,
+        live: false,
         definitions: Default::default(),
         plan,
         targets: Vec::new(),

@@ -49,6 +49,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         supervision: supervision()?,
         start_timeout: args.start_timeout,
         findings: Vec::new(),
+        live: false,
         arguments: Vec::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };

@@ -14,6 +14,7 @@ mod fixture;
 mod history;
 mod interrupted;
 mod killed;
+mod live;
 mod load;
 mod load_arrivals;
 mod load_faults;

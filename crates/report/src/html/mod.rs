@@ -3,6 +3,7 @@
 mod course;
 mod dots;
 mod latency_plots;
+pub mod live;
 mod nines;
 mod plots;
 pub(crate) mod plotting;
@@ -13,6 +14,7 @@ mod startup;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
+use self::live::Bar;
 use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
@@ -32,6 +34,7 @@ const TEMPLATES: &[(&str, &str)] = &[
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
+    ("live.html", include_str!("templates/live.html.j2")),
     ("course.html", include_str!("templates/course.html.j2")),
     ("startup.html", include_str!("templates/startup.html.j2")),
     ("series.html", include_str!("templates/series.html.j2")),
@@ -54,6 +57,11 @@ pub fn html(view: &View) -> Result<String, ReportError> {
 
 /// The page with another script in the place of plotly's (tests leave its megabytes out).
 pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
+    page(view, plotly_js, None)
+}
+
+/// The page, or with a bar its live variant, which loads plotly's script.
+fn page(view: &View, plotly_js: &str, live: Option<&Bar>) -> Result<String, ReportError> {
     let plots = view
         .sections
         .iter()
@@ -74,17 +82,10 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         .transpose()?;
     let ratios = ratios.map(|json| plotting::in_script(&json));
     let series = view.series.as_ref().map(series::page).transpose()?;
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    for (name, template) in TEMPLATES {
-        environment.add_template(name, template)?;
-    }
-    let page = environment.get_template(PAGE)?.render(context! {
+    let page = environment(TEMPLATES)?
+        .get_template(PAGE)?
+        .render(context! {
+        live => live.map(Bar::context),
         view => Value::from(Serde(view)),
         ratios => ratios,
         series => Value::from(Serde(series.flatten())),
@@ -94,8 +95,24 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
         plotly => Value::from_safe_string(plotly_js.to_owned()),
-    })?;
+        })?;
     Ok(page)
+}
+
+fn environment(
+    templates: &[(&'static str, &'static str)],
+) -> Result<Environment<'static>, ReportError> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
+    environment.set_syntax(syntax);
+    for (name, template) in templates {
+        environment.add_template(name, template)?;
+    }
+    Ok(environment)
 }
 
 /// plotly's JavaScript, as the plotly crate brings it. Its MathJax, which comes second, is not needed here.

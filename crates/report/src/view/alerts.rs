@@ -15,6 +15,9 @@ use super::{
 };
 use crate::figure::{counted, list, percent};
 
+/// What stands first where no end is recorded.
+pub const KILLED: &str = "The session was killed: its end is not recorded.";
+
 /// What a reader must know before any figure: failures, limits of the generator, an early end.
 pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     let mut alerts = Vec::new();
@@ -28,7 +31,7 @@ pub fn alerts(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
              that are none: the levels of error hold for an end that looks at no result."
                 .to_owned(),
         ),
-        None => alerts.push("The session was killed: its end is not recorded.".to_owned()),
+        None => alerts.push(KILLED.to_owned()),
     }
     alerts.extend(resumed::sentence(record));
     alerts.extend(too_little(record, analysis));

@@ -10,7 +10,7 @@ use deadheat_stats::Analysis;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{chosen, clean, controls, guard, words};
+use super::{chosen, clean, controls, guard, live, words};
 use crate::figure::{self, bytes, count, counted, seconds};
 
 /// A named fact.
@@ -43,6 +43,9 @@ pub struct StackFacts {
     pub limits: Vec<String>,
 }
 
+/// The name of the fact that says how a session ended.
+pub const ENDED: &str = "Ended";
+
 /// Where the figures come from.
 pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
     let header = &record.header;
@@ -56,11 +59,14 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
     };
     fact("Session", header.id.clone());
     fact("Started", header.started.clone());
-    fact("Ended", ended(record.end).to_owned());
+    fact(ENDED, ended(record.end).to_owned());
     fact("Deadheat", header.deadheat.clone());
     let no_commit = || "unknown (not in a checkout)".to_owned();
     fact("Commit", header.commit.clone().unwrap_or_else(no_commit));
     fact("Arguments", header.arguments.join(" "));
+    if let Some(served) = live::served(record) {
+        fact("Live page", served);
+    }
     fact("Processor", machine.cpu_model.clone());
     fact(
         "CPUs",

@@ -14,6 +14,7 @@ mod facts;
 mod group;
 mod guard;
 mod latency;
+mod live;
 mod losses;
 mod lost;
 mod pareto;

@@ -10,6 +10,7 @@ mod fixture;
 mod history;
 mod hostile;
 mod large;
+mod live;
 mod load;
 #[path = "../../../stats/tests/stats/load_fixture.rs"]
 mod load_fixture;

@@ -193,6 +193,7 @@ fn noise(record: &mut SessionRecord) {
         at: "2026-03-01T12:00:00Z".to_owned(),
         rebooted: false,
         trials_before: 9,
+        live: false,
     }];
     record.header.findings = vec![
         finding(

@@ -118,6 +118,7 @@ fn a_resumed_session_names_its_pauses_and_the_blocks_that_they_tear_apart() {
         at: at.to_owned(),
         rebooted,
         trials_before,
+        live: false,
     };
     let told = |record: &SessionRecord| {
         let view = View::new(record, &analyse(record));

@@ -213,12 +213,17 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
     for entry in read_entries(folder)? {
         match entry {
             JournalEntry::Trial(trial) => record.trials.push(*trial),
-            JournalEntry::Resumed { at, boot: now } => {
+            JournalEntry::Resumed {
+                at,
+                boot: now,
+                live,
+            } => {
                 record.end = None;
                 record.resumed.push(Resumption {
                     at,
                     rebooted: boot.is_some() && now.is_some() && boot != now,
                     trials_before: record.trials.len(),
+                    live,
                 });
                 boot = now;
             }
@@ -324,6 +329,7 @@ mod tests {
             published: Vec::new(),
             definitions: BTreeMap::new(),
             boot: Some("one".to_owned()),
+            live: false,
         }
     }
 
@@ -462,6 +468,7 @@ mod tests {
             let entry = JournalEntry::Resumed {
                 at: "2026-11-21T00:00:00Z".to_owned(),
                 boot: Some(boot.to_owned()),
+                live: cut % 3 == 0,
             };
             journal.append(&entry).unwrap();
             journal.append(&trial(1)).unwrap();
@@ -470,6 +477,7 @@ mod tests {
             assert_eq!(record.trials.len(), before + 1, "cut at byte {cut}");
             assert_eq!(record.resumed.len(), 1);
             assert_eq!(record.resumed[0].rebooted, boot == "two");
+            assert_eq!(record.resumed[0].live, cut % 3 == 0);
         }
     }
 }

@@ -142,6 +142,7 @@ pub fn run(
         published: options.published.clone(),
         definitions: sources::definitions(options),
         boot: machine::boot(),
+        live: options.live,
     };
     journal.begin(&header)?;
     let measuring = Measuring {

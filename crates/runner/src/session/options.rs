@@ -83,6 +83,8 @@ pub struct SessionOptions {
     pub start_timeout: Duration,
     /// What [`crate::doctor`] found before the session, for the record.
     pub findings: Vec<Finding>,
+    /// Whether somebody serves the report of the trials so far while it runs, for the record.
+    pub live: bool,
     /// Deadheat's own arguments, for the record.
     pub arguments: Vec<String>,
     /// Deadheat's version, for the record.

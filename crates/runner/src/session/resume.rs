@@ -217,7 +217,8 @@ pub fn resume(
     refuse(&folder, changes)?;
     let (at, boot) = (folder::now(), machine::boot());
     journal.cut_unfinished_line()?;
-    journal.append(&JournalEntry::Resumed { at, boot })?;
+    let live = options.live;
+    journal.append(&JournalEntry::Resumed { at, boot, live })?;
     let reason = measure(Measuring {
         options,
         folder: &folder,

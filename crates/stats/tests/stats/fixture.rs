@@ -101,6 +101,7 @@ impl Session {
             published: Vec::new(),
             definitions: Default::default(),
             boot: None,
+            live: false,
         };
         let record = SessionRecord {
             header,

@@ -82,6 +82,7 @@ pub(super) fn measure(
         supervision: run::supervision()?,
         start_timeout: measure.start_timeout.unwrap_or(START_TIMEOUT),
         findings: Vec::new(),
+        live: false,
         arguments: run::arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };

@@ -89,6 +89,7 @@ fn options(budget: u64) -> SessionOptions {
         supervision: Supervision::by("deadheat"),
         start_timeout: START_TIMEOUT,
         findings: Vec::new(),
+        live: false,
         arguments: Vec::new(),
         version: String::new(),
     }

@@ -1,0 +1,242 @@
+//! `deadheat run --live`: the report of the trials so far, on loopback, while a session runs.
+//!
+//! It must not disturb what is measured. So everything that costs something happens between two trials, on the thread
+//! that runs the session, and that thread goes on when the browsers have drawn what they were told of, or took too long.
+//! While a trial runs, a request gets a notice of a few kilobytes, and only so many do. Nothing is drawn that nobody
+//! looks at.
+
+mod answer;
+mod hub;
+mod server;
+mod status;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use deadheat_model::{Event, SessionRecord};
+use deadheat_report::{
+    View,
+    html::live::{live_notice, live_page},
+};
+use deadheat_runner::session;
+
+use self::{answer::PLOTLY, hub::Hub, server::Server, status::Status};
+use crate::{exit::Failure, report::HTML_FILE, run::shown};
+
+/// How long the next trial waits for browsers to draw.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// A report that takes longer than this to make …
+const QUICK: Duration = Duration::from_secs(1);
+/// … takes no more than this share of the session's time: it is not made after each trial.
+const MOST_OF_THE_TIME: f64 = 0.05;
+
+const PREPARING: &str = "The report begins with the first trial.";
+const QUIET: &str = "A trial is being measured, and drawing a report would disturb it. This page turns into the report \
+                     of the trials so far as soon as that trial has ended.";
+
+/// Serves a session's report while it grows.
+pub(crate) struct Live {
+    hub: Arc<Hub>,
+    server: Server,
+    interrupted: Arc<AtomicBool>,
+    folder: Folder,
+    status: Status,
+    record: Option<SessionRecord>,
+    drawn: Option<Drawn>,
+}
+
+/// Where the session's files are.
+enum Folder {
+    /// In its own, below this one.
+    Below(PathBuf),
+    /// Here.
+    At(PathBuf),
+}
+
+/// The last report.
+struct Drawn {
+    ended: Instant,
+    took: Duration,
+}
+
+impl Drawn {
+    /// Whether another one, as long as the last, is no burden on the session.
+    fn is_old_enough(&self, now: Instant) -> bool {
+        let since = now.saturating_duration_since(self.ended);
+        self.took <= QUICK || self.took.as_secs_f64() <= MOST_OF_THE_TIME * since.as_secs_f64()
+    }
+}
+
+impl Live {
+    /// Serves a session that will have a folder in `results`, on a port, or on a free one.
+    ///
+    /// # Errors
+    /// When the port cannot be listened on.
+    pub(crate) fn start(
+        port: Option<u16>,
+        results: &Path,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let folder = Folder::Below(results.to_owned());
+        Self::serve(port, folder, Status::new(None), interrupted)
+    }
+
+    /// Serves a session that goes on in its folder, with so many trials left.
+    ///
+    /// # Errors
+    /// When the port cannot be listened on.
+    pub(crate) fn going_on(
+        port: Option<u16>,
+        folder: &Path,
+        left: usize,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let folder = Folder::At(folder.to_owned());
+        Self::serve(port, folder, Status::new(Some(left)), interrupted)
+    }
+
+    fn serve(
+        port: Option<u16>,
+        folder: Folder,
+        status: Status,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let port = port.unwrap_or(0);
+        let hub = Hub::new(notice(&status));
+        let server = Server::start(port, Arc::clone(&hub)).map_err(|error| {
+            Failure::usage(format!(
+                "serving the live page on 127.0.0.1:{port}: {error}; choose another port with --live=PORT, or --live \
+                 alone for one that is free"
+            ))
+        })?;
+        Ok(Self {
+            hub,
+            server,
+            interrupted: Arc::clone(interrupted),
+            folder,
+            status,
+            record: None,
+            drawn: None,
+        })
+    }
+
+    /// A line that says where it is.
+    pub(crate) fn address(&self) -> String {
+        format!(
+            "live: http://{}/ (this machine only, until the session ends)",
+            self.server.address()
+        )
+    }
+
+    /// Takes an event. Before a trial and after the last one this is where the report is drawn.
+    pub(crate) fn on(&mut self, event: &Event) {
+        match event {
+            Event::SessionStarted { header } => {
+                self.record = self.read(&header.id);
+                let file = self.folder.of(&header.id).join(HTML_FILE);
+                self.status.leads_to(&shown(&file));
+            }
+            Event::TrialEnded { trial, .. } => {
+                if let Some(record) = &mut self.record {
+                    record.trials.push(trial.as_ref().clone());
+                }
+            }
+            Event::SessionEnded { reason } => {
+                if let Some(record) = &mut self.record {
+                    record.end = Some(*reason);
+                }
+            }
+            _ => {}
+        }
+        let recorded = self.record.as_ref().map_or(0, |record| record.trials.len());
+        let changes = self.status.on(event, recorded);
+        // A trial goes on until the next one begins, or the session ends: only then is anybody told.
+        let runs = matches!(event, Event::TrialEnded { .. } | Event::TrialVoid { .. });
+        if !changes || runs {
+            return;
+        }
+        self.hub.stand_in(notice(&self.status));
+        let draws = match event {
+            Event::TrialStarted { .. } => self.is_due(),
+            Event::SessionEnded { .. } => self.hub.is_watched(),
+            _ => false,
+        };
+        if !draws || !self.draw() {
+            self.hub.tell(&self.status.event());
+        }
+        if let Event::TrialStarted { .. } = event {
+            self.hub.be_quiet();
+        }
+    }
+
+    /// The session as its files hold it, which may be trials from before it went on.
+    fn read(&self, id: &str) -> Option<SessionRecord> {
+        let record = session::read_session(&self.folder.of(id));
+        record
+            .inspect_err(|error| tracing::warn!("the live page shows no report: {error}"))
+            .ok()
+    }
+
+    fn is_due(&self) -> bool {
+        let old = |drawn: &Drawn| drawn.is_old_enough(Instant::now());
+        // After an interrupt no trial begins: the last report is the next one.
+        let interrupted = self.interrupted.load(Ordering::Relaxed);
+        !interrupted && self.hub.is_watched() && self.drawn.as_ref().is_none_or(old)
+    }
+
+    /// Draws the report for everybody who watches, and waits until they have it on their screens; `false` when there is
+    /// none.
+    fn draw(&mut self) -> bool {
+        let Some(record) = &self.record else {
+            return false;
+        };
+        let begun = Instant::now();
+        let view = View::running(record, &deadheat_stats::analyse(record));
+        let bar = self.status.bar(self.hub.version() + 1, PLOTLY);
+        let page = match live_page(&view, &bar) {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::warn!("drawing the live page: {error}; the session goes on without it");
+                return false;
+            }
+        };
+        self.drawn = Some(Drawn {
+            took: begun.elapsed(),
+            ended: Instant::now(),
+        });
+        let expected = self.hub.publish(page, &self.status.event());
+        // The last page is all that will be left, also of a session that was interrupted.
+        let hurries = || record.end.is_none() && self.interrupted.load(Ordering::Relaxed);
+        self.hub.wait_until_drawn(expected, LONGEST_WAIT, hurries);
+        true
+    }
+}
+
+impl Folder {
+    fn of(&self, id: &str) -> PathBuf {
+        match self {
+            Folder::Below(results) => results.join(id),
+            Folder::At(folder) => folder.clone(),
+        }
+    }
+}
+
+/// The page that stands in for the report.
+fn notice(status: &Status) -> String {
+    let why = if status.is_running() {
+        QUIET
+    } else {
+        PREPARING
+    };
+    // The template is a constant, which tests render.
+    live_notice(&status.bar(0, PLOTLY), why).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

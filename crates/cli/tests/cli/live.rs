@@ -1,0 +1,302 @@
+//! `deadheat run --live`: who asks gets the growing report between trials, and next to nothing during one.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::Path,
+};
+
+use deadheat_model::{plan::Pinning, session::EndReason};
+use deadheat_runner::session::TRIALS_FILE;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{Fake, PATIENCE, Root, Running, eventually};
+
+/// A client of a live page.
+struct Client {
+    address: String,
+}
+
+impl Client {
+    /// Of a session that says where its page is.
+    #[track_caller]
+    fn of(running: &Running) -> Self {
+        let address = eventually("the address of the live page", PATIENCE, || {
+            let told = running.told();
+            let (_, rest) = told.split_once("live: http://")?;
+            let (address, _) = rest.split_once('/')?;
+            Some(address.to_owned())
+        });
+        assert!(address.starts_with("127.0.0.1:"), "{address}");
+        Self { address }
+    }
+
+    /// Sends a request and returns what comes. In HTTP/1.0, so that an answer ends with its connection.
+    fn ask(&self, path: &str, host: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address).expect("connecting to the live page");
+        let patience = stream.set_read_timeout(Some(PATIENCE));
+        patience.expect("setting a timeout");
+        let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n");
+        let sent = stream.write_all(request.as_bytes());
+        sent.expect("asking");
+        BufReader::new(stream)
+    }
+
+    fn get(&self, path: &str) -> String {
+        let mut answer = String::new();
+        let read = self.ask(path, &self.address).read_to_string(&mut answer);
+        read.expect("reading an answer");
+        answer
+    }
+
+    /// Follows the session, with a version on its screen as a browser has, or as somebody who only listens.
+    fn follow(&self, seen: Option<u64>) -> Followed {
+        let seen = seen.map_or(String::new(), |seen| format!("?seen={seen}"));
+        Followed(self.ask(&format!("/events{seen}"), &self.address))
+    }
+}
+
+/// The events of a session, until its server ends.
+struct Followed(BufReader<TcpStream>);
+
+impl Iterator for Followed {
+    type Item = (String, Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut name = String::new();
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).expect("reading events") == 0 {
+                return None;
+            }
+            if let Some(event) = line.strip_prefix("event: ") {
+                name = event.trim_end().to_owned();
+            }
+            if let Some(data) = line.strip_prefix("data: ") {
+                let data = serde_json::from_str(data).expect("data of an event");
+                return Some((name, data));
+            }
+        }
+    }
+}
+
+/// What is in a page, below the bar.
+#[track_caller]
+fn main_of(page: &str) -> String {
+    let found = page.find("<main").zip(page.rfind("</main>"));
+    let (begin, end) = found.unwrap_or_else(|| panic!("no main part in {page}"));
+    page[begin..end].to_owned()
+}
+
+/// The version of a page; 0: of a notice.
+#[track_caller]
+fn version_of(page: &str) -> u64 {
+    let (_, rest) = page.split_once("data-version=\"").expect("a version");
+    rest.split('"').next().unwrap().parse().expect("a number")
+}
+
+/// The page of a session of which only the first trials are recorded, as its folder would give it.
+fn page_after(root: &Root, folder: &Path, trials: usize) -> String {
+    let part = root.path().join(format!("results/after-{trials}"));
+    fs::create_dir_all(&part).expect("making a folder");
+    fs::copy(folder.join("session.json"), part.join("session.json")).expect("copying the header");
+    let all = fs::read_to_string(folder.join(TRIALS_FILE)).expect("reading the trials");
+    let first: String = all.split_inclusive('\n').take(trials).collect();
+    fs::write(part.join(TRIALS_FILE), first).expect("writing the first trials");
+    let ended = root.deadheat(&format!("report {} --format html", part.display()));
+    fs::remove_dir_all(&part).expect("removing the folder");
+    ended.exits(0).stdout
+}
+
+/// Without the one sentence and the one fact in which a session that runs is not one that was killed.
+fn without_end(main: &str) -> String {
+    let lines = main.lines().filter(|line| {
+        !line.contains("<dt>Ended</dt>") && !line.contains("The session was killed")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_page_grows_with_each_trial_and_is_the_report_of_the_trials_so_far() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let running = root.start_run("--live --blocks 2");
+    let client = Client::of(&running);
+    let mut pages = Vec::new();
+    let mut seen = 0;
+    // As a browser does: it is told, fetches the page, and follows again with what it has got.
+    loop {
+        let told = client
+            .follow(Some(seen))
+            .find(|(name, _)| name == "refresh");
+        assert!(told.is_some(), "the server ended before the last page");
+        let page = client.get("/");
+        // A notice stands for a page that came too late to be drawn before the next trial.
+        if version_of(&page) > seen {
+            seen = version_of(&page);
+            pages.push(page.clone());
+        }
+        if page.contains("data-is=\"ended\"") {
+            client.follow(Some(seen)).for_each(drop);
+            break;
+        }
+    }
+    running.wait().exits(0).tells(&["live: http://127.0.0.1:"]);
+    assert!(
+        TcpStream::connect(&client.address).is_err(),
+        "its server is gone"
+    );
+    let session = root.session();
+    assert!(session.record.header.live);
+    let trials = session.record.trials.len();
+    assert_eq!(trials, 6, "a stack, its twin and the null server, twice");
+    let mut counts = Vec::new();
+    for page in &pages {
+        let (_, rest) = page.split_once("<progress value=\"").expect("a progress");
+        let count: usize = rest.split('"').next().unwrap().parse().expect("a count");
+        counts.push(count);
+        if count < trials {
+            let file = page_after(&root, &session.folder, count);
+            let alike = [main_of(page), main_of(&file)].map(|main| without_end(&main));
+            // The id of the copy is that of the session; only its folder has another name.
+            assert_eq!(alike[0], alike[1], "after {count} trials");
+        }
+    }
+    assert!(counts.is_sorted() && counts.len() > 1, "{counts:?}");
+    assert_eq!(counts.last(), Some(&trials));
+    let last = pages.last().expect("a page");
+    let file = fs::read_to_string(session.folder.join("report.html")).expect("reading the report");
+    assert_eq!(main_of(last), main_of(&file));
+    assert!(last.contains("finished: all blocks were measured, after 6 of 6 trials"));
+    assert!(!file.contains("EventSource"), "the file follows nothing");
+}
+
+#[test]
+fn a_listener_is_told_once_of_each_trial_and_of_the_end() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let running = root.start_run("--live=0 --blocks 2 --measure 200ms");
+    let client = Client::of(&running);
+    let told: Vec<(String, Value)> = client.follow(None).collect();
+    running.wait().exits(0);
+    let status = |event: &Value| event["status"].as_str().unwrap_or_default().to_owned();
+    let of_trials: Vec<u64> = told
+        .iter()
+        .filter(|(_, event)| status(event).starts_with("running: block "))
+        .map(|(_, event)| event["trials"].as_u64().expect("a count"))
+        .collect();
+    assert_eq!(of_trials, [0, 1, 2, 3, 4, 5], "{told:?}");
+    let (name, last) = told.last().expect("an event");
+    assert_eq!(name, "refresh");
+    assert!(status(last).starts_with("finished"), "{last}");
+}
+
+#[test]
+fn during_a_trial_there_is_a_notice_and_a_script_that_waits() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let running = root.start_run("--live --measure 10m");
+    let client = Client::of(&running);
+    root.wait_for("loaded", 1);
+    let page = client.get("/");
+    assert!(page.starts_with("HTTP/1.0 200"), "{page}");
+    assert!(
+        page.contains("running: block 1 of 1, trial 1 of 3 ("),
+        "{page}"
+    );
+    assert!(page.contains("A trial is being measured"), "{page}");
+    assert!(page.len() < 16 << 10 && !page.contains("id=\"provenance\""));
+    // Where the server's thread runs, it takes nothing from the stack that is measured.
+    let record = root.session_folder();
+    let header = fs::read_to_string(record.join("session.json")).expect("reading the header");
+    let header: deadheat_model::SessionHeader = serde_json::from_str(&header).expect("a header");
+    if let Pinning::Apart { generator, .. } = &header.plan.pinning {
+        assert_eq!(running.cpus_of_thread("live"), *generator);
+    }
+    for (host, expected) in [
+        ("localhost:1", "HTTP/1.0 200"),
+        ("rebound.example", "HTTP/1.0 421"),
+        ("192.0.2.1", "HTTP/1.0 421"),
+    ] {
+        let mut answer = String::new();
+        let read = client.ask("/", host).read_to_string(&mut answer);
+        read.expect("reading an answer");
+        assert!(answer.starts_with(expected), "{host}: {answer}");
+    }
+    let nothing = client.get("/session.json");
+    assert!(nothing.starts_with("HTTP/1.0 404"), "{nothing}");
+    // Plotly's megabytes come when the trial has ended, here by an interrupt.
+    let script = client.ask("/plotly.js", &client.address);
+    script.get_ref().set_nonblocking(true).expect("not waiting");
+    let none = script.get_ref().peek(&mut [0]);
+    assert!(none.is_err(), "{none:?} bytes of the script during a trial");
+    running.signal(Signal::INT);
+    running.wait().exits(3).says(&["interrupted"]);
+}
+
+#[test]
+fn an_interrupt_is_the_last_thing_that_is_told() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let running = root.start_run("--live --blocks 500");
+    let client = Client::of(&running);
+    let mut events = client.follow(None);
+    let mut trials = events.by_ref().filter(|(_, event)| event["trials"] == 4);
+    trials.next().expect("a fourth trial");
+    running.signal(Signal::INT);
+    let (name, last) = events.last().expect("an end");
+    let ended = running.wait().exits(0).says(&["interrupted"]);
+    assert_eq!(name, "refresh", "{ended}");
+    let status = last["status"].as_str().unwrap_or_default();
+    assert!(status.starts_with("interrupted, after "), "{status}");
+    assert_eq!(root.session().record.end, Some(EndReason::Interrupted));
+    assert!(TcpStream::connect(&client.address).is_err());
+}
+
+#[test]
+fn a_session_that_goes_on_is_live_only_if_it_is_asked_again() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let running = root.start_run("--live --blocks 2");
+    eventually("a trial", PATIENCE, || {
+        (running.trials_told() > 0).then_some(())
+    });
+    running.signal(Signal::INT);
+    // Its only trial may be one of the null server.
+    running.wait();
+    let folder = root.session_folder();
+    let resume = format!("run --resume {}", folder.display());
+    let before = root.session().record.trials.len();
+    let running = root.start(&format!("{resume} --live"));
+    let client = Client::of(&running);
+    let told: Vec<Value> = client.follow(None).map(|(_, event)| event).collect();
+    running.wait().exits(0);
+    let first = format!("trial {} of 6 (", before + 1);
+    let is_told = |words: &str| {
+        let mut words_told = told.iter().filter_map(|event| event["status"].as_str());
+        words_told.any(|status| status.contains(words))
+    };
+    assert!(is_told(&first), "{first}: {told:?}");
+    assert!(is_told("after 6 of 6 trials"), "{told:?}");
+    let session = root.session();
+    assert!(session.record.header.live && session.record.resumed[0].live);
+    let report = root.deadheat(&format!("report {}", folder.display()));
+    report
+        .exits(0)
+        .says(&["served on 127.0.0.1 from its beginning"]);
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_before_anything_begins() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("taking a port");
+    let port = taken.local_addr().expect("an address").port();
+    root.run(&format!("--live={port}"))
+        .exits(2)
+        .has_no_data()
+        .tells(&[
+            &format!("serving the live page on 127.0.0.1:{port}: Address already in use"),
+            "choose another port with --live=PORT, or --live alone for one that is free",
+        ]);
+    assert!(root.sessions().is_empty() && root.told("started").is_empty());
+    // Nothing is served that does not run.
+    let ended = root.run(&format!("--live={port} --dry-run")).exits(0);
+    assert!(!ended.stderr.contains("live: http"), "{ended}");
+}
