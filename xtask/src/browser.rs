@@ -50,7 +50,7 @@ pub(crate) fn test(steps: &mut Steps, may_lack: &MayLackBrowser) {
     }
     with_pages(steps, tools, "the pages in a browser", |node| {
         node.args(["--test", "--test-reporter=dot"]);
-        node.args(["checks.test.mjs", "pages.test.mjs"].map(in_folder));
+        node.args(["checks.test.mjs", "pages.test.mjs", "saving.test.mjs"].map(in_folder));
     });
 }
 

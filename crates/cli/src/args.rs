@@ -151,9 +151,11 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Go on with a session that was interrupted or killed, or whose budget was used up, until all its planned blocks
-    /// are measured, whatever the budget. It goes on as it began: only --json, --postgres and --root may be given
-    /// again, and a machine, a stack or a workload that has changed meanwhile is refused
+    /// are measured, whatever the budget. It goes on as it began: only --assets, --json, --postgres and --root may be
+    /// given again, and a machine, a stack or a workload that has changed meanwhile is refused
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<PathBuf>,
 }
@@ -190,6 +192,27 @@ pub(crate) struct ReportArgs {
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Write this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+/// How pages are written.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Where an HTML page has the script that draws its plots
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = AssetsArg::Inline)]
+    pub(crate) assets: AssetsArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AssetsArg {
+    /// In itself: one file that needs nothing else
+    Inline,
+    /// In a file beside it, which all pages there share
+    Separate,
 }
 
 #[derive(Debug, Args)]

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Options that change nothing of what is measured.
-const HARMLESS: [&str; 4] = ["resume", "json", "postgres", "root"];
+const HARMLESS: [&str; 5] = ["resume", "assets", "json", "postgres", "root"];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
@@ -36,7 +36,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
             shown(session.folder())
         ));
         let outcome = session.end().map_err(failure)?;
-        return run::show(&outcome, args.json);
+        return run::show(&outcome, args);
     }
     let options = options(args, &given, session.record())?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
@@ -55,7 +55,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         &interrupted,
     );
     progress.finish();
-    run::show(&outcome.map_err(failure)?, args.json)
+    run::show(&outcome.map_err(failure)?, args)
 }
 
 fn failure(error: ResumeError) -> Failure {

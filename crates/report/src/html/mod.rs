@@ -1,18 +1,24 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+pub(crate) mod data;
 mod latency_plots;
 mod nines;
+mod plotly;
 mod plots;
 pub(crate) mod plotting;
 mod scatter;
+pub(crate) mod shell;
+mod weight;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
+pub use self::plotly::{Assets, plotly_file, plotly_js};
+use self::{data::DataFile, shell::Shell};
 use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 11] = [
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -28,17 +34,55 @@ const TEMPLATES: [(&str, &str); 9] = [
         include_str!("templates/provenance.html.j2"),
     ),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
+    shell::DATA,
+    shell::SCRIPTS,
 ];
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = concat!(include_str!("script.js"), include_str!("ratios.js"));
+const SCRIPT: &str = concat!(
+    include_str!("drawing.js"),
+    include_str!("saving.js"),
+    include_str!("picture.js"),
+    include_str!("ratios.js")
+);
 
-/// The whole report as a page.
-pub fn html(view: &View) -> Result<String, ReportError> {
-    html_with(view, &plotly_js())
+/// What a page holds beside what it shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// The report as [`json`](fn@crate::json) writes it.
+    pub json: &'a str,
+    /// The report as [`csv`](fn@crate::csv) writes it.
+    pub csv: &'a str,
+    /// Where plotly's JavaScript is.
+    pub assets: Assets,
 }
 
-/// The page with another script in the place of plotly's (tests leave its megabytes out).
+/// The whole report as a page.
+pub fn html(view: &View, contents: &Contents<'_>) -> Result<String, ReportError> {
+    let command = |format| format!("deadheat report {} --format {format}", view.id);
+    let data = vec![
+        DataFile::new(
+            "report.json",
+            "the analysis, unrounded (docs/report-json.md)",
+            command("json"),
+            contents.json,
+        ),
+        DataFile::new(
+            "report.csv",
+            "every trial's figures, a row each (docs/report-csv.md)",
+            command("csv"),
+            contents.csv,
+        ),
+    ];
+    page(view, &Shell::new(plotly_js(), contents.assets, data))
+}
+
+/// The page without data, and with another script in the place of plotly's (tests leave its megabytes out).
 pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
+    let shell = Shell::new(plotly_js.to_owned(), Assets::Inline, Vec::new());
+    page(view, &shell)
+}
+
+fn page(view: &View, shell: &Shell<'_>) -> Result<String, ReportError> {
     let plots = view
         .sections
         .iter()
@@ -66,15 +110,7 @@ pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
         plots => Value::from(Serde(plots)),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
-        plotly => Value::from_safe_string(plotly_js.to_owned()),
+        shell => shell.context(),
     })?;
-    Ok(page)
-}
-
-/// plotly's JavaScript, as the plotly crate brings it. Its MathJax, which comes second, is not needed here.
-pub fn plotly_js() -> String {
-    let sources = plotly::Plot::offline_js_sources();
-    let (_, rest) = sources.split_once('>').unwrap_or_default();
-    let (script, _) = rest.split_once("</script>").unwrap_or_default();
-    script.to_owned()
+    Ok(shell.weighed(&page))
 }

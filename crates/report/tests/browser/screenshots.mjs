@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { launch, open, pages } from "./browser.mjs";
+import { comeToPlots } from "./checks.mjs";
 
 // Chromium draws no longer pictures than this.
 const LONGEST = 16_000;
@@ -12,6 +13,7 @@ const browser = await launch();
 for (const { name, file } of pages().filter(({ name }) => only.length === 0 || only.includes(name))) {
   for (const width of [1280, 400]) {
     const { page, close } = await open(browser, file, width, "light");
+    await comeToPlots(page);
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
