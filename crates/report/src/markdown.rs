@@ -1,11 +1,13 @@
 //! The report as Markdown, in the manner of the published comparisons: a summary, resource use, then everything raw.
 
 use crate::view::{
-    CellDetail, GroupView, Loss, PublishedTableView, PublishedView, Row, RowState, Section,
-    TrialDetail, View,
+    CellDetail, GroupView, PublishedTableView, PublishedView, Row, RowState, Section, TrialDetail,
+    View,
 };
 
+mod course;
 mod latency;
+mod lost;
 
 /// The whole report as Markdown.
 pub fn markdown(view: &View) -> String {
@@ -13,7 +15,7 @@ pub fn markdown(view: &View) -> String {
     page.heading(1, &format!("Deadheat {}", view.id));
     page.paragraph(&escape(&view.headline));
     page.bullets(&view.alerts, "**", "**");
-    view.losses.iter().for_each(|loss| page.loss(loss));
+    page.losses_in_short(view.losses_in_short.as_ref());
     if let Some(published) = &view.published {
         page.published(published);
     }
@@ -23,6 +25,13 @@ pub fn markdown(view: &View) -> String {
             Section::Latency(latency) => page.latency(latency),
         }
     }
+    if let Some(course) = &view.course {
+        page.course(course);
+    }
+    if let Some(startup) = &view.startup {
+        page.startup(startup);
+    }
+    page.lost(&view.lost);
     page.heading(2, "What this session does not show");
     page.bullets(&view.caveats, "", "");
     page.provenance(view);
@@ -85,32 +94,10 @@ impl Page {
         self.paragraph(&lines.join("\n"));
     }
 
-    fn loss(&mut self, loss: &Loss) {
-        let reasons: Vec<String> = loss.reasons.iter().map(|reason| escape(reason)).collect();
-        self.paragraph(&format!(
-            "**{} {}**: {}.",
-            escape(&loss.target),
-            escape(&loss.what),
-            reasons.join("; ")
-        ));
-        if let Some(remedy) = &loss.remedy {
-            self.paragraph("What would change that:");
-            self.verbatim([remedy.as_str()]);
-        }
-        if !loss.examples.is_empty() {
-            self.paragraph("Examples:");
-            self.verbatim(loss.examples.iter().map(String::as_str));
-        }
-        if !loss.log.is_empty() {
-            self.paragraph("The end of its output:");
-            self.verbatim(loss.log.iter().map(String::as_str));
-        }
-    }
-
     fn summary(&mut self, group: &GroupView) {
         self.heading(2, &group.title);
         self.paragraph(&format!("**{}**", escape(&group.summary)));
-        group.losses.iter().for_each(|loss| self.loss(loss));
+        self.losses_in_short(group.losses_in_short.as_ref());
         if let Some(sentence) = &group.not_measured {
             self.paragraph(&escape(sentence));
         }

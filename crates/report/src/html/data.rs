@@ -101,6 +101,9 @@ mod tests {
         );
         let too_large = of(length - 1, "report.json");
         assert_eq!((too_large.kind, too_large.weight()), ("JSON", 0));
-        assert_eq!((too_large.packed, too_large.size.as_str()), (None, "8.00 B"));
+        assert_eq!(
+            (too_large.packed, too_large.size.as_str()),
+            (None, "8.00 B")
+        );
     }
 }

@@ -21,7 +21,7 @@ const draw = (box) => {
   if (box.querySelector(".main-svg")) return;
   if (hasPlotly()) {
     const { data, layout, config } = plotOf(box);
-    Plotly.newPlot(box, data, layout, config);
+    Plotly.newPlot(box, data, layout, config).then(() => box.dispatchEvent(new Event("drawn")));
   } else if (document.readyState === "complete") {
     const file = decodeURI(plotlyScript?.src.split("/").pop() ?? "");
     box.removeAttribute("role");

@@ -1,4 +1,5 @@
-//! The plots of open loops: all percentiles at a common rate, one of them at shares of the stacks' own capacity.
+//! The plots of open loops: all percentiles at a common rate, one of them at shares of the stacks' own capacity, and
+//! two against the offered rate.
 
 use super::plots::{Drawing, at_rates, percentiles};
 use crate::view::{Dot, GroupView, LatencyView};
@@ -7,11 +8,13 @@ use crate::view::{Dot, GroupView, LatencyView};
 pub(super) fn of_latency(view: &LatencyView) -> Vec<Drawing> {
     let (common, own): (Vec<&GroupView>, Vec<&GroupView>) =
         view.points.iter().partition(|point| point.is_common_rate);
-    let mut plots = Vec::new();
+    let mut plots = super::rates::of_latency(view);
     for point in common {
         if point.plot.iter().any(|cell| !cell.times.is_empty()) {
             let title = "Response time at the common rate (logarithmic scale)";
-            plots.push(percentiles(title.to_owned(), &point.plot));
+            let mut drawing = percentiles(title.to_owned(), &point.plot);
+            drawing.heats(point);
+            plots.push(drawing);
         }
         plots.extend(super::nines::of_group(point));
     }

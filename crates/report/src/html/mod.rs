@@ -1,13 +1,17 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
+mod course;
 pub(crate) mod data;
+mod dots;
 mod latency_plots;
 mod nines;
 mod plotly;
 mod plots;
 pub(crate) mod plotting;
+mod rates;
 mod scatter;
 pub(crate) mod shell;
+mod startup;
 mod weight;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
@@ -18,7 +22,7 @@ use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
 const PAGE: &str = "page.html";
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: &[(&str, &str)] = &[
     (PAGE, include_str!("templates/page.html.j2")),
     ("parts.html", include_str!("templates/parts.html.j2")),
     ("header.html", include_str!("templates/header.html.j2")),
@@ -33,12 +37,16 @@ const TEMPLATES: [(&str, &str); 11] = [
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
+    ("course.html", include_str!("templates/course.html.j2")),
+    ("startup.html", include_str!("templates/startup.html.j2")),
+    ("lost.html", include_str!("templates/lost.html.j2")),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
     shell::DATA,
     shell::SCRIPTS,
 ];
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = concat!(
+    include_str!("course.js"),
     include_str!("drawing.js"),
     include_str!("saving.js"),
     include_str!("picture.js"),
@@ -88,6 +96,14 @@ fn page(view: &View, shell: &Shell<'_>) -> Result<String, ReportError> {
         .iter()
         .map(plots::of_section)
         .collect::<Result<Vec<_>, _>>()?;
+    let course = view.course.iter().flat_map(|course| &course.points);
+    let course = course
+        .map(|point| course::of_point(point).finished(&point.title))
+        .collect::<Result<Vec<_>, _>>()?;
+    let startup = view.startup.iter().flat_map(startup::of_view);
+    let startup = startup
+        .map(|drawing| drawing.finished("all stacks"))
+        .collect::<Result<Vec<_>, _>>()?;
     let ratios = view
         .ratios
         .as_ref()
@@ -108,6 +124,8 @@ fn page(view: &View, shell: &Shell<'_>) -> Result<String, ReportError> {
         view => Value::from(Serde(view)),
         ratios => ratios,
         plots => Value::from(Serde(plots)),
+        course_plots => Value::from(Serde(course)),
+        startup_plots => Value::from(Serde(startup)),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
         shell => shell.context(),

@@ -3,13 +3,14 @@
 
 use plotly::{
     Plot, Scatter,
-    common::{DashType, Fill, HoverInfo, Line, Mode},
+    common::{Fill, HoverInfo, Line, Mode},
     layout::{Axis, AxisRange, Margin},
 };
 
 use super::{
-    plots::{Drawing, Series, Symbol, label, series},
-    plotting::{BLUE, GREY, GRID, ORANGE, PURPLE, RED, configuration, latency_axis, layout},
+    dots::{LOOKS, OTHERS, of_line},
+    plots::{Drawing, label},
+    plotting::{GREY, GRID, configuration, latency_axis, layout},
 };
 use crate::{
     figure::seconds,
@@ -18,19 +19,6 @@ use crate::{
 
 const HEIGHT_PX: usize = 360;
 const MOST_TICKS: usize = 7;
-/// Stacks that have a colour, a band and a place in the legend. More cannot be told apart; theirs are thin lines with
-/// their names at the pointer, and their figures are in the tables.
-const LOOKS: [(&str, DashType); 8] = [
-    (BLUE, DashType::Solid),
-    (ORANGE, DashType::Solid),
-    (PURPLE, DashType::Solid),
-    (RED, DashType::Solid),
-    (BLUE, DashType::Dash),
-    (ORANGE, DashType::Dash),
-    (PURPLE, DashType::Dash),
-    (RED, DashType::Dash),
-];
-const OTHERS: Series = series("others", Symbol::Line, GREY);
 const TICKS: [(f64, &str); 6] = [
     (50.0, "p50"),
     (90.0, "p90"),
@@ -67,15 +55,7 @@ pub(super) fn of_group(group: &GroupView) -> Option<Drawing> {
         drawing.plot.add_trace(band(cell, colour));
         let line = Line::new().color(colour).width(2.0).dash(dash.clone());
         drawing.plot.add_trace(curve(cell, line));
-        drawing.legend.push(Series {
-            name: cell.target.clone().into(),
-            glyph: match dash {
-                DashType::Solid => '━',
-                _ => '┅',
-            },
-            colour,
-            symbol: Symbol::Line,
-        });
+        drawing.legend.push(of_line(&cell.target, colour, &dash));
     }
     if cells.len() > LOOKS.len() {
         drawing.legend.push(OTHERS);

@@ -108,15 +108,14 @@
       if (name.startsWith("x")) shown[name].tickfont = { ...axis.tickfont, color: soft };
     }
     const options = { format: "svg", imageDataOnly: true, ...size };
-    const text = await Plotly.toImage({ data, layout: shown }, options);
+    // As it is shown: a reader may have brought something out.
+    const text = await Plotly.toImage({ data: box.data ?? data, layout: shown }, options);
     return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   };
 
   const about = (box) => {
-    const section = box.closest("section");
-    const caption = box.closest("figure").querySelector("figcaption");
-    const of = section.dataset.about ?? section.querySelector("h2").textContent;
-    return { of: of.trim(), title: caption.firstChild.textContent.trim() };
+    const figure = box.closest("figure");
+    return { of: figure.dataset.of, title: figure.querySelector("figcaption").firstChild.textContent.trim() };
   };
 
   const picture = async (box) => {

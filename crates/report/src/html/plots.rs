@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use plotly::{
     Plot, Scatter,
-    common::{Anchor, DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
-    layout::{Annotation, Axis, AxisRange, Margin, RangeMode},
+    common::{Anchor, DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode},
+    layout::{Annotation, Axis, AxisRange, Margin, RangeMode, Shape, ShapeLine, ShapeType},
 };
 use serde::Serialize;
 
+use super::dots::{arms, between};
 use super::plotting::{
     BLUE, GREY, GRID, ORANGE, PURPLE, configuration, in_script, latency_axis, layout,
 };
@@ -23,13 +24,15 @@ const ROW_PX: usize = 44;
 const TOP_PX: usize = 6;
 const BOTTOM_PX: usize = 34;
 /// The most ticks of an axis of latencies.
-const MOST_TICKS: usize = 7;
+pub(super) const MOST_TICKS: usize = 7;
 
 /// A plot for the template.
 #[derive(Serialize)]
 pub struct PlotView {
     title: String,
     label: String,
+    /// What it is of, for who sees it alone.
+    of: String,
     height: usize,
     legend: Vec<Series>,
     /// Escaped for a script element.
@@ -56,6 +59,11 @@ pub(super) enum Symbol {
     Right,
     Tick,
     Line,
+    Bracket,
+    OpenDiamond,
+    Down,
+    Cross,
+    Bar,
 }
 
 impl Symbol {
@@ -69,6 +77,11 @@ impl Symbol {
             Symbol::Right => '▶',
             Symbol::Tick => '|',
             Symbol::Line => '┆',
+            Symbol::Bracket => ']',
+            Symbol::OpenDiamond => '◇',
+            Symbol::Down => '▼',
+            Symbol::Cross => '✕',
+            Symbol::Bar => '━',
         }
     }
 
@@ -80,7 +93,11 @@ impl Symbol {
             Symbol::Square => MarkerSymbol::Square,
             Symbol::Up => MarkerSymbol::TriangleUp,
             Symbol::Right => MarkerSymbol::TriangleRight,
-            Symbol::Tick | Symbol::Line => MarkerSymbol::LineNSOpen,
+            Symbol::Tick | Symbol::Line | Symbol::Bracket => MarkerSymbol::LineNSOpen,
+            Symbol::OpenDiamond => MarkerSymbol::DiamondOpen,
+            Symbol::Down => MarkerSymbol::TriangleDown,
+            Symbol::Cross => MarkerSymbol::X,
+            Symbol::Bar => MarkerSymbol::LineEWOpen,
         }
     }
 }
@@ -95,9 +112,13 @@ pub(super) const fn series(name: &'static str, symbol: Symbol, colour: &'static 
 }
 
 const TRIAL: Series = series("each trial", Symbol::Tick, GREY);
-const MEDIAN: Series = series("median with its interval", Symbol::Circle, BLUE);
+pub(super) const MEDIAN: Series = series("median with its interval", Symbol::Circle, BLUE);
 const LOWER_BOUND: Series = series("lower bound (generator-limited)", Symbol::Right, ORANGE);
 const CEILING: Series = series("ceiling (null server)", Symbol::Line, PURPLE);
+/// Its name is that of the group.
+const DEAD_HEAT: Series = series("", Symbol::Bracket, PURPLE);
+/// How far the arms of a dead heat's bracket reach, as a share of the plot's width.
+const BRACKET: f64 = 0.02;
 /// The ceiling stands in the plot if it is no more than so many times the highest throughput.
 const CEILING_SHOWN: f64 = 3.0;
 const PERCENTILES: [(f64, Series); 4] = [
@@ -128,21 +149,10 @@ pub fn of_section(section: &Section) -> Result<Vec<PlotView>, ReportError> {
         Section::Capacity(group) => of_group(group),
         Section::Latency(latency) => super::latency_plots::of_latency(latency),
     };
-    let view = |drawing: Drawing| {
-        Ok(PlotView {
-            label: format!(
-                "{}, {}: a {}. Its figures are in the tables.",
-                drawing.title,
-                section.title(),
-                drawing.kind
-            ),
-            title: drawing.title,
-            height: drawing.height,
-            legend: drawing.legend,
-            json: in_script(&serde_json::to_string(&drawing.plot)?),
-        })
-    };
-    drawings.into_iter().map(view).collect()
+    let drawings = drawings.into_iter();
+    drawings
+        .map(|drawing| drawing.finished(section.title()))
+        .collect()
 }
 
 fn of_group(group: &GroupView) -> Vec<Drawing> {
@@ -150,7 +160,7 @@ fn of_group(group: &GroupView) -> Vec<Drawing> {
     if cells.is_empty() {
         return Vec::new();
     }
-    let mut plots = vec![throughput(cells, group.ceiling_dot)];
+    let mut plots = vec![throughput(group)];
     if cells.iter().any(|cell| !cell.times.is_empty()) {
         let title = "Service time, closed loop (logarithmic scale)";
         plots.push(percentiles(title.to_owned(), cells));
@@ -179,7 +189,8 @@ fn names(cells: &[PlotCell]) -> Vec<String> {
     cells.iter().map(|cell| cell.target.clone()).collect()
 }
 
-fn throughput(cells: &[PlotCell], ceiling: Option<Dot>) -> Drawing {
+fn throughput(group: &GroupView) -> Drawing {
+    let (cells, ceiling) = (&group.plot, group.ceiling_dot);
     let most = cells.iter().map(|cell| cell.throughput.value);
     let most = most.fold(0.0, f64::max);
     let ceiling = ceiling.map(|dot| (dot, dot.value <= CEILING_SHOWN * most));
@@ -211,6 +222,7 @@ fn throughput(cells: &[PlotCell], ceiling: Option<Dot>) -> Drawing {
         drawing.add(&series, dots, text);
     }
     drawing.legend.push(TRIAL);
+    drawing.heats(group);
     if let Some((ceiling, is_shown)) = ceiling {
         drawing.ceiling(ceiling, is_shown);
     }
@@ -276,21 +288,16 @@ fn memory(cells: &[PlotCell]) -> Drawing {
     let title = "Memory (PSS), MiB";
     let axis = Axis::new().range_mode(RangeMode::ToZero);
     let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
-    for (row, cell) in cells.iter().enumerate() {
+    drawing.reach(cells.iter().map(|cell| {
         let sizes = cell.pss.iter().map(|dot| dot.value);
         let least = sizes.clone().fold(f64::MAX, f64::min);
         let most = sizes.fold(0.0, f64::max);
-        drawing.plot.add_trace(
-            Scatter::new(vec![least / MIB, most / MIB], vec![place(row); 2])
-                .mode(Mode::Lines)
-                .hover_info(HoverInfo::Skip)
-                .line(Line::new().color(GREY).width(1.0)),
-        );
-    }
+        Some((least / MIB, most / MIB))
+    }));
     for (index, series) in MEMORY.into_iter().enumerate() {
         let dots = cells.iter().map(|cell| {
-            let value = cell.pss[index].value / MIB;
-            Some(Dot { value, ends: None })
+            // Its interval, too: a size without one says nothing of another run.
+            Some(cell.pss[index].scaled(1.0 / MIB))
         });
         let text = |mib: f64| format!("{} {}", series.name, bytes(mib * MIB));
         drawing.add(&series, dots, text);
@@ -299,7 +306,22 @@ fn memory(cells: &[PlotCell]) -> Drawing {
 }
 
 impl Drawing {
-    fn new(title: String, names: Vec<String>, x_axis: Axis) -> Self {
+    /// For the template; `of` says what it is of.
+    pub(super) fn finished(self, of: &str) -> Result<PlotView, ReportError> {
+        Ok(PlotView {
+            label: format!(
+                "{}, {of}: a {}. Its figures are in the tables.",
+                self.title, self.kind
+            ),
+            title: self.title,
+            of: of.to_owned(),
+            height: self.height,
+            legend: self.legend,
+            json: in_script(&serde_json::to_string(&self.plot)?),
+        })
+    }
+
+    pub(super) fn new(title: String, names: Vec<String>, x_axis: Axis) -> Self {
         Self {
             plot: frame(&names, x_axis),
             title,
@@ -334,60 +356,95 @@ impl Drawing {
         });
     }
 
+    /// A bracket at the right edge for each dead heat, with an arm for each of its stacks. Brackets that would overlap stand
+    /// side by side.
+    pub(super) fn heats(&mut self, group: &GroupView) {
+        let mut edges: Vec<usize> = Vec::new();
+        let mut shapes = Vec::new();
+        for heat in &group.heats {
+            let (Some(first), Some(last)) = (heat.iter().min(), heat.iter().max()) else {
+                continue;
+            };
+            let free = edges.iter().position(|edge| edge < first);
+            let column = free.unwrap_or(edges.len());
+            edges.resize(edges.len().max(column + 1), 0);
+            edges[column] = *last;
+            let edge = 1.0 - 1.5 * BRACKET * column as f64;
+            shapes.push(bracket([edge, edge], [place(*first), place(*last)]));
+            let arms = heat.iter().map(|row| place(*row));
+            shapes.extend(arms.map(|row| bracket([edge - BRACKET, edge], [row, row])));
+        }
+        if !shapes.is_empty() {
+            let layout = self.plot.layout().clone();
+            self.plot.set_layout(layout.shapes(shapes));
+            self.legend.push(Series {
+                name: group.heat_name.into(),
+                ..DEAD_HEAT
+            });
+        }
+    }
+
+    /// A thin line in each row that has ends.
+    pub(super) fn reach(&mut self, ends: impl Iterator<Item = Option<(f64, f64)>>) {
+        for (row, ends) in ends.enumerate() {
+            let Some((least, most)) = ends else { continue };
+            self.plot.add_trace(
+                Scatter::new(vec![least, most], vec![place(row); 2])
+                    .mode(Mode::Lines)
+                    .hover_info(HoverInfo::Skip)
+                    .line(Line::new().color(GREY).width(1.0)),
+            );
+        }
+    }
+
     /// Adds one series: for each stack a dot with its interval, or nothing.
-    fn add(
+    pub(super) fn add(
         &mut self,
         series: &Series,
         dots: impl Iterator<Item = Option<Dot>>,
         text: impl Fn(f64) -> String,
     ) {
-        let (mut x, mut y, mut hover, mut above, mut below) =
-            (vec![], vec![], vec![], vec![], vec![]);
+        let (mut rows, mut found, mut hover) = (vec![], vec![], vec![]);
         for (row, (name, dot)) in self.names.iter().zip(dots).enumerate() {
             let Some(dot) = dot else { continue };
-            let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
-            let interval = dot
-                .ends
-                .map(|(low, high)| format!(" ({} to {})", text(low), text(high)));
-            x.push(dot.value);
-            y.push(place(row));
-            above.push(high - dot.value);
-            below.push(dot.value - low);
-            let line = format!(
-                "{name}: {}{}",
-                text(dot.value),
-                interval.unwrap_or_default()
-            );
-            hover.push(label(&line));
+            rows.push(place(row));
+            found.push(dot);
+            hover.push(label(&format!("{name}: {}", between(dot, &text))));
         }
-        if x.is_empty() {
+        if found.is_empty() {
             return;
         }
-        let has_intervals = above.iter().chain(&below).any(|arm| *arm > 0.0);
-        let error = ErrorData::new(ErrorType::Data)
-            .array(above)
-            .array_minus(below)
-            .symmetric(false)
-            .color(series.colour)
-            .thickness(1.5)
-            .width(6);
         let marker = Marker::new()
             .symbol(series.symbol.marker())
             .size(9)
             .color(series.colour);
-        let trace = Scatter::new(x, y)
+        let values: Vec<f64> = found.iter().map(|dot| dot.value).collect();
+        let trace = Scatter::new(values, rows)
             .name(&*series.name)
             .mode(Mode::Markers)
             .hover_info(HoverInfo::Text)
             .hover_text_array(hover)
             .marker(marker);
-        self.plot.add_trace(if has_intervals {
-            trace.error_x(error)
-        } else {
-            trace
+        self.plot.add_trace(match arms(series.colour, 1.5, &found) {
+            Some(arms) => trace.error_x(arms),
+            None => trace,
         });
         self.legend.push(series.clone());
     }
+}
+
+/// A line of a bracket: `x` as shares of the plot's width, `y` as places of rows.
+fn bracket(x: [f64; 2], y: [f64; 2]) -> Shape {
+    let [(x0, x1), (y0, y1)] = [x, y].map(|[from, to]| (from, to));
+    Shape::new()
+        .shape_type(ShapeType::Line)
+        .x_ref("paper")
+        .y_ref("y")
+        .x0(x0)
+        .x1(x1)
+        .y0(y0)
+        .y1(y1)
+        .line(ShapeLine::new().color(DEAD_HEAT.colour).width(2.0))
 }
 
 /// Where a row stands on the vertical axis: the first one on top.

@@ -57,8 +57,8 @@ pub(crate) fn configuration() -> Configuration {
         .show_send_to_cloud(false)
 }
 
-/// A logarithmic axis for times in seconds, with 1, 2 and 5 of each decade, or 1 alone where those are more than
-/// `most`. (plotly's own ticks leave the unit out between the decades.)
+/// A logarithmic axis for times in seconds, with `most` ticks or a few more. (plotly's own leave the unit out between the
+/// decades.)
 pub(crate) fn latency_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
     // From 1 µs to 5,000 s.
     logarithmic(ticks(values, most, 3..13, 1e9, whole_time))
@@ -77,6 +77,16 @@ fn logarithmic(ticks: Vec<(f64, String)>) -> Axis {
         .tick_text(names)
 }
 
+/// Steps within a decade, in tenths: the first that are no more than an axis takes are its ticks.
+const STEPS: [&[u64]; 4] = [
+    &[10, 12, 15, 20, 25, 30, 40, 50, 60, 80],
+    &[10, 15, 20, 30, 50, 70],
+    &[10, 20, 50],
+    &[10],
+];
+/// An axis reaches about so far beyond its values, as a factor.
+const BEYOND: f64 = 1.25;
+
 /// Round values around all `values`, with their names, which are made from whole numbers of 1/`per_unit`.
 fn ticks(
     values: impl Iterator<Item = f64> + Clone,
@@ -87,26 +97,29 @@ fn ticks(
 ) -> Vec<(f64, String)> {
     let least = values.clone().fold(f64::MAX, f64::min);
     let most = values.fold(0.0, f64::max);
-    let near = 0.5 * least..=2.0 * most;
     let of = |steps: &[u64]| -> Vec<(f64, String)> {
         let decades = decades.clone().map(|decade| 10_u64.pow(decade));
-        let ticks = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
-        let ticks = ticks.map(|whole| (whole as f64 / per_unit, name(whole)));
+        let tenths = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
+        let whole = tenths.filter(|tenths| tenths % 10 == 0);
+        let ticks = whole.map(|tenths| (tenths as f64 / 10.0 / per_unit, name(tenths / 10)));
+        let near = 0.5 * least..=2.0 * most;
         ticks.filter(|(tick, _)| near.contains(tick)).collect()
     };
-    let fine = of(&[1, 2, 5]);
-    if fine.len() <= most_ticks {
-        fine
-    } else {
-        of(&[1])
-    }
+    let shown = least / BEYOND..=most * BEYOND;
+    let fits = |ticks: &Vec<(f64, String)>| {
+        let shown = ticks.iter().filter(|(tick, _)| shown.contains(tick));
+        shown.count() <= most_ticks
+    };
+    let mut finest_first = STEPS.iter().map(|steps| of(steps));
+    finest_first.find(fits).unwrap_or_else(|| of(&[10]))
 }
 
 fn whole_time(ns: u64) -> String {
+    let in_units = |unit: u64| ns as f64 / unit as f64;
     match ns {
-        0..1_000_000 => format!("{} µs", ns / 1_000),
-        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
-        _ => format!("{} s", ns / 1_000_000_000),
+        0..1_000_000 => format!("{} µs", in_units(1_000)),
+        1_000_000..1_000_000_000 => format!("{} ms", in_units(1_000_000)),
+        _ => format!("{} s", in_units(1_000_000_000)),
     }
 }
 
@@ -121,7 +134,12 @@ mod tests {
 
     #[test]
     fn ticks_are_round_times_around_all_values() {
-        assert_eq!(names(&[0.0012, 0.0014]), ["1 ms", "2 ms"]);
+        assert_eq!(
+            names(&[0.0012, 0.0014]),
+            [
+                "600 µs", "800 µs", "1 ms", "1.2 ms", "1.5 ms", "2 ms", "2.5 ms"
+            ]
+        );
         assert_eq!(
             names(&[90e-6, 2.1e-3]),
             ["50 µs", "100 µs", "200 µs", "500 µs", "1 ms", "2 ms"]

@@ -2,13 +2,12 @@
 
 use plotly::{
     Plot, Scatter,
-    common::{
-        DashType, ErrorData, ErrorType, HoverInfo, Line, LineShape, Marker, Mode, Position, Title,
-    },
+    common::{DashType, HoverInfo, Line, LineShape, Marker, Mode, Position, Title},
     layout::{Axis, AxisRange, Margin},
 };
 
 use super::{
+    dots::{arms, between},
     plots::{Drawing, Series, Symbol, label, series},
     plotting::{BLUE, GREY, GRID, ORANGE, configuration, latency_axis, layout, memory_axis},
 };
@@ -186,16 +185,21 @@ impl<'a> Scene<'a> {
             .color(series.colour);
         let values = |dots: &[Dot]| dots.iter().map(|dot| dot.value).collect::<Vec<f64>>();
         let (costs, rates): (Vec<Dot>, Vec<Dot>) = (costs.collect(), rates.collect());
-        Scatter::new(values(&costs), values(&rates))
+        let mut trace = Scatter::new(values(&costs), values(&rates))
             .name(&*series.name)
             .mode(Mode::MarkersText)
             .text_array(names.collect::<Vec<_>>())
             .text_position_array(sides.collect())
             .hover_info(HoverInfo::Text)
             .hover_text_array(hover.collect::<Vec<_>>())
-            .marker(marker)
-            .error_x(arms(series, &costs))
-            .error_y(arms(series, &rates))
+            .marker(marker);
+        if let Some(arms) = arms(series.colour, 1.0, &costs) {
+            trace = trace.error_x(arms);
+        }
+        if let Some(arms) = arms(series.colour, 1.0, &rates) {
+            trace = trace.error_y(arms);
+        }
+        trace
     }
 
     fn hover(&self, point: &Point<'_>) -> String {
@@ -211,27 +215,4 @@ impl<'a> Scene<'a> {
         };
         label(&format!("{}: {least}{rate}; {cost}", point.cell.target))
     }
-}
-
-/// A figure with its interval, in words.
-fn between(dot: Dot, text: impl Fn(f64) -> String) -> String {
-    let ends = dot
-        .ends
-        .map(|(low, high)| format!(" ({} to {})", text(low), text(high)));
-    text(dot.value) + &ends.unwrap_or_default()
-}
-
-fn arms(series: &Series, dots: &[Dot]) -> ErrorData {
-    let arms = dots.iter().map(|dot| {
-        let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
-        (high - dot.value, dot.value - low)
-    });
-    let (above, below) = arms.unzip();
-    ErrorData::new(ErrorType::Data)
-        .array(above)
-        .array_minus(below)
-        .symmetric(false)
-        .color(series.colour)
-        .thickness(1.0)
-        .width(4)
 }

@@ -9,7 +9,7 @@ impl Page {
         for sentence in &view.introduction {
             self.paragraph(&escape(sentence));
         }
-        view.losses.iter().for_each(|loss| self.loss(loss));
+        self.losses_in_short(view.losses_in_short.as_ref());
         for sentence in &view.not_measured {
             self.paragraph(&escape(sentence));
         }

@@ -174,13 +174,21 @@ fn targets_lost(record: &SessionRecord) -> Vec<String> {
     alerts
 }
 
+/// Load points that a sentence spells out.
+const MOST_POINTS: usize = 4;
+
+/// Stacks of each load point, where there are any.
+type ByPoint = Vec<(String, Vec<String>)>;
+
 /// Cells that are not ranked, by the reason.
 #[derive(Default)]
 struct Lost {
-    failed: Vec<String>,
-    void: Vec<String>,
-    limited: Vec<String>,
-    limited_open: Vec<String>,
+    failed: ByPoint,
+    void: ByPoint,
+    limited: ByPoint,
+    limited_open: ByPoint,
+    /// What limited the generator, each once.
+    limits: Vec<&'static str>,
 }
 
 fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
@@ -188,16 +196,15 @@ fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     for group in &analysis.groups {
         lost.add(group);
     }
+    let mut before: ByPoint = Vec::new();
     for target in &record.header.targets {
         for workload in &target.failed_workloads {
-            lost.failed.push(clean(&format!(
-                "{} at {} (before any trial)",
-                target.target, workload.workload
-            )));
+            put(&mut before, &workload.workload, &target.target.to_string());
         }
     }
     let sentences = [
         ("Failed, and not ranked", lost.failed),
+        ("Failed before any trial", before),
         ("Disturbed each time, and without a result", lost.void),
         (
             "Limited by the generator's side, so that the throughput is a lower bound and not ranked",
@@ -208,41 +215,67 @@ fn cells_lost(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
             lost.limited_open,
         ),
     ];
-    let sentences = sentences.into_iter().filter(|(_, names)| !names.is_empty());
-    sentences
-        .map(|(what, names)| format!("{what}: {}.", some(&names)))
-        .collect()
+    let sentences = sentences
+        .into_iter()
+        .filter(|(_, points)| !points.is_empty());
+    let sentences = sentences.map(|(what, points)| format!("{what}: {}.", by_point(&points)));
+    let limits: Vec<String> = lost.limits.iter().map(|one| (*one).to_owned()).collect();
+    let limits =
+        (!limits.is_empty()).then(|| format!("What limited the generator: {}.", list(&limits)));
+    sentences.chain(limits).collect()
 }
 
 impl Lost {
     fn add(&mut self, group: &Group) {
+        let at = words::at(group);
         for cell in &group.cells {
-            let name = format!("{} at {}", cell.target, words::at(group));
-            match &cell.verdict {
-                CellVerdict::Failed { failed, of, .. } => {
-                    let of = counted(*of, "trial");
-                    self.failed
-                        .push(clean(&format!("{name} ({failed} of {of})")));
-                }
-                CellVerdict::LowerBound {
-                    limited,
-                    of,
-                    limits,
-                } => {
-                    let (of, why) = (counted(*of, "trial"), words::limits(limits));
-                    let names = match group.point.open {
+            let lost = match (&cell.verdict, &group.point.open) {
+                (CellVerdict::Failed { .. }, _) => &mut self.failed,
+                (CellVerdict::Void { .. }, _) => &mut self.void,
+                (CellVerdict::LowerBound { limits, .. }, open) => {
+                    for limit in limits.iter().map(words::limit) {
+                        if !self.limits.contains(&limit) {
+                            self.limits.push(limit);
+                        }
+                    }
+                    match open {
                         None => &mut self.limited,
                         Some(_) => &mut self.limited_open,
-                    };
-                    names.push(clean(&format!("{name} ({limited} of {of}: {why})")));
+                    }
                 }
-                CellVerdict::Void { void } => {
-                    let void = counted(*void, "trial");
-                    self.void.push(clean(&format!("{name} ({void})")));
-                }
-                CellVerdict::Counts | CellVerdict::NotMeasured => {}
-            }
+                (CellVerdict::Counts | CellVerdict::NotMeasured, _) => continue,
+            };
+            put(lost, &at, &cell.target.to_string());
         }
+    }
+}
+
+fn put(points: &mut ByPoint, at: &str, name: &str) {
+    let (at, name) = (clean(at), clean(name));
+    match points.iter_mut().find(|(other, _)| *other == at) {
+        Some((_, names)) => names.push(name),
+        None => points.push((at, vec![name])),
+    }
+}
+
+/// "json, 50 connections (a and b); users, 100 connections (c)": why, and in how many trials, stands with each result.
+fn by_point(points: &[(String, Vec<String>)]) -> String {
+    let told = points.iter().take(MOST_POINTS);
+    let told: Vec<String> = told
+        .map(|(at, names)| format!("{at} ({})", some(names)))
+        .collect();
+    let rest: usize = points
+        .iter()
+        .skip(MOST_POINTS)
+        .map(|(_, names)| names.len())
+        .sum();
+    match rest {
+        0 => told.join("; "),
+        rest => format!(
+            "{}; and {} elsewhere",
+            told.join("; "),
+            counted(rest, "result")
+        ),
     }
 }
 

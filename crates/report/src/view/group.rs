@@ -21,6 +21,7 @@ use super::{
     detail::{self, CellDetail},
     doubts,
     losses::{self, Loss},
+    lost,
     pareto::{self, Frontier},
     sentences, words,
 };
@@ -48,6 +49,8 @@ pub struct GroupView {
     pub noise: Option<String>,
     /// Stacks that failed here.
     pub losses: Vec<Loss>,
+    /// Their names, in a sentence.
+    pub losses_in_short: Option<String>,
     /// Other stacks without a figure, in a sentence.
     pub not_measured: Option<String>,
     /// The results, in order.
@@ -73,6 +76,12 @@ pub struct GroupView {
     /// The null server's throughput, for a plot.
     #[serde(skip)]
     pub ceiling_dot: Option<Dot>,
+    /// The stacks of each dead heat, as places among the figures behind the plots.
+    #[serde(skip)]
+    pub heats: Vec<Vec<usize>>,
+    /// What a dead heat is called: with few blocks it is none.
+    #[serde(skip)]
+    pub heat_name: &'static str,
     /// The figures behind the plots, in the order of the rows.
     #[serde(skip)]
     pub plot: Vec<PlotCell>,
@@ -216,6 +225,10 @@ pub struct PlotCell {
     pub target: String,
     /// Whether its throughput is a lower bound.
     pub lower_bound: bool,
+    /// Whether it did not keep up with the offered rate in at least one trial.
+    pub overloaded: bool,
+    /// Requests per second that an open loop offered.
+    pub offered: Option<f64>,
     /// Verified answers per second.
     pub throughput: Dot,
     /// The same, of each trial.
@@ -303,9 +316,26 @@ pub fn view(record: &SessionRecord, analysis: &Analysis, index: usize, group: &G
         pairs: pairs(group),
         cells: detail::of_group(record, group),
         frontiers: pareto::frontiers(group, &plot),
+        heats: heats(group, &plot),
+        heat_name: match analysis.blocks.indicative {
+            true => "could not be told apart",
+            false => "dead heat",
+        },
         plot,
+        losses_in_short: lost::in_short(&losses),
         losses,
     }
+}
+
+fn heats(group: &Group, cells: &[PlotCell]) -> Vec<Vec<usize>> {
+    let place = |target: &TargetId| {
+        let name = clean(&target.to_string());
+        cells.iter().position(|cell| cell.target == name)
+    };
+    let heats = group.dead_heats.iter();
+    heats
+        .map(|heat| heat.targets.iter().filter_map(place).collect())
+        .collect()
 }
 
 /// What the latencies at a load point are called.
@@ -492,6 +522,11 @@ fn plot_cell(record: &SessionRecord, point: &LoadPoint, cell: &CellAnalysis) -> 
     Some(PlotCell {
         target: clean(&cell.target.to_string()),
         lower_bound,
+        overloaded: cell.is_overloaded(),
+        offered: estimates
+            .open
+            .as_ref()
+            .and_then(|open| open.offered_per_second),
         throughput,
         trials: figures
             .map(|figures| figures.throughput_per_second)

@@ -19,6 +19,7 @@ use super::{
     doubts,
     group::{self, GroupView, Latency, RowState},
     losses::Loss,
+    lost,
     words::{self, name, some},
 };
 use crate::figure::{NONE, count, counted, figure, list};
@@ -36,6 +37,8 @@ pub struct LatencyView {
     pub tables: Vec<LatencyTable>,
     /// Stacks that failed at a rate.
     pub losses: Vec<Loss>,
+    /// Their names, in a sentence.
+    pub losses_in_short: Option<String>,
     /// Other stacks without a figure, each sentence once.
     pub not_measured: Vec<String>,
     /// Percentiles that are not given somewhere, with the reason.
@@ -124,12 +127,14 @@ pub fn view(
         .filter(|group| !words::is_common(&group.point))
         .collect();
     tables.extend(shares(&own, closed));
+    let losses = losses(&groups, &points);
     LatencyView {
         anchor: format!("latency-{number}"),
         title: title(&groups),
         introduction: introduction(&groups),
         tables,
-        losses: losses(&groups, &points),
+        losses_in_short: lost::in_short(&losses),
+        losses,
         not_measured: once(points.iter().filter_map(|view| view.not_measured.clone())),
         missing: missing(&groups),
         intervals: once(points.iter().map(|view| view.intervals.clone())).join(" "),

@@ -6,6 +6,7 @@ mod chosen;
 mod clean;
 mod controls;
 mod cost;
+mod course;
 mod detail;
 mod doubts;
 mod facts;
@@ -13,11 +14,13 @@ mod group;
 mod guard;
 mod latency;
 mod losses;
+mod lost;
 mod pareto;
 mod published;
 mod ratios;
 mod resumed;
 mod sentences;
+mod startup;
 mod words;
 
 use deadheat_model::SessionRecord;
@@ -25,6 +28,7 @@ use deadheat_stats::Analysis;
 use serde::Serialize;
 
 pub use clean::clean;
+pub use course::{BlockRow, CoursePlot, CoursePoint, CourseView, Mark, MarkKind, Span};
 pub use detail::{CellDetail, TrialDetail};
 pub(crate) use doubts::why;
 pub use facts::{Fact, StackFacts};
@@ -32,9 +36,11 @@ pub use group::{Dot, GroupView, Latency, Missing, PairRow, PlotCell, Row, RowSta
 pub use latency::{LatencyRow, LatencyTable, LatencyView};
 pub use losses::Loss;
 pub(crate) use losses::failed;
+pub use lost::{Cause, LostView, Met, VoidRow, VoidView};
 pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
+pub use startup::{StartupPlot, StartupRow, StartupView};
 
 /// What a latency of a closed loop is called, wherever it stands.
 pub const SERVICE_TIME: &str = "service time, closed loop";
@@ -58,12 +64,20 @@ pub struct View {
     pub alerts: Vec<String>,
     /// Stacks that could not be measured at all.
     pub losses: Vec<Loss>,
+    /// Their names, in a sentence.
+    pub losses_in_short: Option<String>,
     /// Published tables beside what was measured; `None` when the session repeats none.
     pub published: Option<PublishedView>,
     /// Each workload at each load point, in the order of the plan.
     pub sections: Vec<Section>,
     /// Every stack beside one of them; `None` when nothing was compared.
     pub ratios: Option<RatiosView>,
+    /// The trials in their order, and the blocks; `None` when nothing was run.
+    pub course: Option<CourseView>,
+    /// What stacks take before they serve; `None` when none was built.
+    pub startup: Option<StartupView>,
+    /// What failed or does not count.
+    pub lost: LostView,
     /// What the session does not show.
     pub caveats: Vec<String>,
     /// Where the figures come from.
@@ -125,15 +139,20 @@ impl View {
     /// The view of a session under its analysis.
     pub fn new(record: &SessionRecord, analysis: &Analysis) -> Self {
         let header = &record.header;
+        let losses = losses::of_session(record);
         Self {
             id: clean(&header.id),
             started: clean(&header.started),
             headline: sentences::headline(record, analysis),
             alerts: alerts::alerts(record, analysis),
-            losses: losses::of_session(record),
+            losses_in_short: lost::in_short(&losses),
+            losses,
             published: published::of_session(record, analysis),
             sections: sections(record, analysis),
             ratios: ratios::ratios(record, analysis),
+            course: course::course(record, analysis),
+            startup: startup::startup(record, analysis),
+            lost: lost::lost(record, analysis),
             caveats: caveats::caveats(record, analysis),
             provenance: facts::provenance(record, analysis),
             stacks: facts::stacks(record),

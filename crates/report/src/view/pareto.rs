@@ -114,6 +114,8 @@ mod tests {
         let cell = |(name, rate, memory, cpu): &(&str, f64, f64, Option<f64>)| PlotCell {
             target: (*name).to_owned(),
             lower_bound: false,
+            overloaded: false,
+            offered: None,
             throughput: dot(*rate),
             trials: vec![*rate],
             cpu: cpu.map(dot),

@@ -78,7 +78,8 @@ pub fn limits(limits: &[Limit]) -> String {
     kinds.join("; ")
 }
 
-fn limit(limit: &Limit) -> &'static str {
+/// What shows that the generator was the limit, in a few words.
+pub fn limit(limit: &Limit) -> &'static str {
     match limit {
         Limit::Worker { .. } => "a busy worker",
         Limit::Cpus { .. } => "busy CPUs beside a server with time left",

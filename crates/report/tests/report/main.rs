@@ -2,6 +2,7 @@
 
 mod cases;
 mod compare;
+mod course;
 mod csv_table;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
@@ -12,6 +13,7 @@ mod load;
 #[path = "../../../stats/tests/stats/load_fixture.rs"]
 mod load_fixture;
 mod look;
+mod lost;
 mod method;
 mod method_cases;
 mod promises;

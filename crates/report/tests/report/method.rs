@@ -40,7 +40,7 @@ fn every_format_says_what_a_noisy_session_found() {
         &method_cases::noisy(),
         &[
             // Void trials and the cell that has no others.
-            "python-flask:gunicorn at json, 50 connections (12 trials)",
+            "Disturbed each time, and without a result: json, 50 connections (python-flask:gunicorn)",
             "all of its 12 trials were void",
             "void if other programs used more than 5.0 % of the machine's CPU time",
             // The ceiling.

@@ -107,10 +107,19 @@ fn losses_come_before_results() {
         page.find(text)
             .unwrap_or_else(|| panic!("{text} is missing"))
     };
-    assert!(at("elixir-bandit") < at("<section"));
-    let users = at("id=\"group-2\"");
-    let rest = &page[users..];
-    assert!(rest.find("signal 11").unwrap() < rest.find("<table").unwrap());
+    assert!(at("elixir-bandit is unavailable here") < at("id=\"group-1\""));
+    let users = &page[at("id=\"group-2\"")..];
+    assert!(users.find("nim-jester failed in 2 of 7").unwrap() < users.find("<table").unwrap());
+    // The reasons stand together, and a link leads there from where the figures would be.
+    let lost = &page[at("id=\"lost\"")..];
+    for reason in ["signal 11", "SIGSEGV", "apt-get install elixir"] {
+        assert!(lost.contains(reason), "{reason}");
+    }
+    assert_eq!(
+        page.matches("href=\"#lost\"").count(),
+        3,
+        "contents, top, users"
+    );
     assert!(view.alerts.iter().any(|alert| alert.contains("nim-jester")));
     assert!(
         view.alerts

@@ -3,6 +3,7 @@
 mod alternating;
 mod controls;
 mod cost;
+mod course;
 mod fixture;
 mod history;
 mod latency;
