@@ -31,13 +31,6 @@ const FAULTS = [
   ["a request of a script", "<script>fetch('http://data.invalid').catch(() => {})</script>", complaints, /request: http/],
   ["a broad table", '<div style="width:2000px">broad</div>', checks.sideways, /2008 pixels wide in a window of 360.*broad/],
   ["a missing trace", plot("width:300px;height:200px", ""), plots, /#p: 0 traces are drawn of 1/],
-  [
-    "a plot that is drawn for nobody who comes by",
-    `<div style="height:9000px"></div>${plot("width:300px;height:200px", "")}
-      <script>setTimeout(() => scrollY === 0 && document.querySelector("g").classList.add("trace"), 600)</script>`,
-    plots,
-    /#p: 0 traces are drawn of 1/,
-  ],
   ["a drawing beyond its box", plot("width:400px;height:200px", "trace"), checks.plots, /400 × 200 in a box 300/],
   ["a drawing of no height", plot("width:300px;height:0", "trace"), checks.plots, /300 × 0 in a box 300/],
   ["a picture without words", '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', withAxe, /critical: image-alt/],
