@@ -14,6 +14,14 @@ use crate::steps::{Steps, cargo, root, target};
 /// Where the tests are, in the project's folder.
 const FOLDER: &str = "crates/report/tests/browser";
 
+const TESTS: [&str; 5] = [
+    "checks.test.mjs",
+    "pages.test.mjs",
+    "ratios.test.mjs",
+    "series.test.mjs",
+    "saving.test.mjs",
+];
+
 /// The names that Chromium goes by, as distributions and Google call it.
 const NAMES: [&str; 4] = [
     "chromium",
@@ -50,7 +58,7 @@ pub(crate) fn test(steps: &mut Steps, may_lack: &MayLackBrowser) {
     }
     with_pages(steps, tools, "the pages in a browser", |node| {
         node.args(["--test", "--test-reporter=dot"]);
-        node.args(["checks.test.mjs", "pages.test.mjs", "saving.test.mjs"].map(in_folder));
+        node.args(TESTS.map(in_folder));
     });
 }
 

@@ -21,6 +21,7 @@ pub mod seconds;
 pub mod session;
 pub mod stack;
 pub mod trial;
+pub mod usage;
 pub mod workload;
 
 pub use event::Event;

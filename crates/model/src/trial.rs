@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Observation, plan::NoiseBound};
+use crate::{Cell, Observation, plan::NoiseBound, usage::UsageSeries};
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -207,6 +207,9 @@ pub struct Resources {
     pub minor_faults: u64,
     /// Page faults that did.
     pub major_faults: u64,
+    /// CPU time and PSS of the tree sample by sample; `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<UsageSeries>,
 }
 
 /// What disturbed the machine during the measurement, from `/proc/stat`: shares of all CPU time.

@@ -142,6 +142,7 @@ fn trial(block: u32, cell: Cell) -> TrialRecord {
         involuntary_switches: Some(0),
         minor_faults: 0,
         major_faults: 0,
+        series: None,
     };
     let measured = Measured {
         ready: Duration::from_millis(30),

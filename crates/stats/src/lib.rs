@@ -22,6 +22,7 @@ pub mod order_statistic;
 pub mod published;
 pub mod rank;
 pub mod sequential;
+pub mod series;
 pub mod settings;
 pub mod spectrum;
 pub mod startup;

@@ -23,8 +23,15 @@ pub struct Trend {
 impl Trend {
     /// Whether the change is too large, and too large to be scatter.
     pub fn is_unsteady(&self, settings: &Settings) -> bool {
-        self.change.abs() > settings.steady_change
-            && self.change.abs() > settings.steady_errors * self.standard_error
+        self.change.abs() > self.bound(settings)
+    }
+
+    /// The change, up or down, up to which a trial is steady, as a share of the mean throughput: what matters, or what
+    /// scatter explains, if that is more.
+    pub fn bound(&self, settings: &Settings) -> f64 {
+        settings
+            .steady_change
+            .max(settings.steady_errors * self.standard_error)
     }
 }
 
@@ -73,4 +80,27 @@ pub fn trend_of(values: &[f64]) -> Option<Trend> {
         change: slope * scale,
         standard_error: slope_error * scale,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_what_matters_or_what_scatter_explains_if_that_is_more() {
+        let settings = Settings::default();
+        for (change, standard_error, bound, is_unsteady) in [
+            (-0.12, 0.01, 0.10, true),
+            (0.09, 0.01, 0.10, false),
+            (0.25, 0.13, 0.26, false),
+            (0.27, 0.13, 0.26, true),
+        ] {
+            let trend = Trend {
+                change,
+                standard_error,
+            };
+            assert_eq!(trend.bound(&settings), bound);
+            assert_eq!(trend.is_unsteady(&settings), is_unsteady, "{trend:?}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod plots;
 pub(crate) mod plotting;
 mod rates;
 mod scatter;
+mod series;
 pub(crate) mod shell;
 mod startup;
 mod weight;
@@ -39,14 +40,17 @@ const TEMPLATES: &[(&str, &str)] = &[
     ),
     ("course.html", include_str!("templates/course.html.j2")),
     ("startup.html", include_str!("templates/startup.html.j2")),
+    ("series.html", include_str!("templates/series.html.j2")),
     ("lost.html", include_str!("templates/lost.html.j2")),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
     shell::DATA,
     shell::SCRIPTS,
 ];
 const STYLE: &str = include_str!("style.css");
+/// What makes the figures comes before what draws them.
 const SCRIPT: &str = concat!(
     include_str!("course.js"),
+    include_str!("series.js"),
     include_str!("drawing.js"),
     include_str!("saving.js"),
     include_str!("picture.js"),
@@ -110,6 +114,7 @@ fn page(view: &View, shell: &Shell<'_>) -> Result<String, ReportError> {
         .map(serde_json::to_string)
         .transpose()?;
     let ratios = ratios.map(|json| plotting::in_script(&json));
+    let series = view.series.as_ref().map(series::page).transpose()?;
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
@@ -123,6 +128,7 @@ fn page(view: &View, shell: &Shell<'_>) -> Result<String, ReportError> {
     let page = environment.get_template(PAGE)?.render(context! {
         view => Value::from(Serde(view)),
         ratios => ratios,
+        series => Value::from(Serde(series.flatten())),
         plots => Value::from(Serde(plots)),
         course_plots => Value::from(Serde(course)),
         startup_plots => Value::from(Serde(startup)),

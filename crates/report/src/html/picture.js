@@ -57,7 +57,7 @@
       let x = EDGE;
       height += 22;
       for (const { mark, name } of entries) {
-        const markWidth = mark.glyph ? widthOf(mark.glyph, `700 13px ${FAMILY}`) + 5 : 30;
+        const markWidth = mark.glyph ? widthOf(mark.glyph, `700 13px ${FAMILY}`) + 5 : 36;
         const [first, ...more] = wrapped(name, font, width - 2 * EDGE - markWidth);
         const entryWidth = markWidth + Math.max(...[first, ...more].map((line) => widthOf(line, font)));
         if (x > EDGE && x + entryWidth > width - EDGE) {
@@ -80,6 +80,15 @@
 
   // What stands before a name in the page's legend: a glyph, or a piece of a line.
   const markOf = (shown) => {
+    if (shown.localName === "svg") {
+      const at = (x, y) => {
+        const mark = shown.cloneNode(true);
+        mark.setAttribute("x", x);
+        mark.setAttribute("y", y - 9);
+        return mark;
+      };
+      return { at };
+    }
     const { color } = getComputedStyle(shown);
     const glyph = shown.textContent;
     if (glyph) {
@@ -115,7 +124,9 @@
 
   const about = (box) => {
     const figure = box.closest("figure");
-    return { of: figure.dataset.of, title: figure.querySelector("figcaption").firstChild.textContent.trim() };
+    // What a reader has chosen stands elsewhere.
+    const of = figure.dataset.of ?? document.getElementById(figure.dataset.ofWhat).textContent;
+    return { of, title: figure.querySelector("figcaption").firstChild.textContent.trim() };
   };
 
   const picture = async (box) => {
@@ -163,7 +174,8 @@
 
   for (const box of document.querySelectorAll(".plot")) {
     const { of, title } = about(box);
-    const name = [document.querySelector("main").dataset.name, of, title].map(inFileName).join("-");
+    const nameOf = ({ of, title }) =>
+      [document.querySelector("main").dataset.name, of, title].map(inFileName).join("-");
     const buttons = document.createElement("span");
     buttons.className = "saves";
     for (const [kind, make] of Object.entries(kinds)) {
@@ -171,7 +183,7 @@
       button.type = "button";
       button.textContent = kind;
       button.setAttribute("aria-label", `${kind}: save “${title}”, ${of}`);
-      onPress(button, async () => save(await make(await picture(box)), `${name}.${kind.toLowerCase()}`));
+      onPress(button, async () => save(await make(await picture(box)), `${nameOf(about(box))}.${kind.toLowerCase()}`));
       buttons.append(button);
     }
     box.closest("figure").querySelector("figcaption").append(buttons);

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::dots::{arms, between};
 use super::plotting::{
-    BLUE, GREY, GRID, ORANGE, PURPLE, configuration, in_script, latency_axis, layout,
+    BLUE, GREY, GRID, ORANGE, PURPLE, configuration, in_script, latency_axis, layout, shortened,
 };
 use crate::{
     ReportError,
@@ -21,6 +21,8 @@ use crate::{
 
 /// The height of one stack's row: its name stands above its dots, so that a long name takes no width.
 const ROW_PX: usize = 44;
+/// What of a name fits over a plot on a narrow phone.
+const NAME_COLUMNS: usize = 41;
 const TOP_PX: usize = 6;
 const BOTTOM_PX: usize = 34;
 /// The most ticks of an axis of latencies.
@@ -457,7 +459,7 @@ fn frame(names: &[String], x_axis: Axis) -> Plot {
     let rows: Vec<f64> = (0..names.len()).map(place).collect();
     let annotations = names.iter().enumerate().map(|(row, name)| {
         Annotation::new()
-            .text(label(name))
+            .text(label(&shortened(name, NAME_COLUMNS)))
             .x_ref("paper")
             .x(0.0)
             .x_anchor(Anchor::Left)

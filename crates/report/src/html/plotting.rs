@@ -1,6 +1,6 @@
 //! What all plots have in common: colours, the axis of latencies, how a plot stands in its page.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use plotly::{
     Configuration, Layout,
@@ -8,6 +8,8 @@ use plotly::{
     configuration::DisplayModeBar,
     layout::{Axis, AxisType, HoverMode},
 };
+
+use textwrap::core::display_width;
 
 use crate::figure::count;
 
@@ -28,6 +30,32 @@ pub(crate) fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
         .replace('>', "\\u003e")
         .replace('&', "\\u0026")
+}
+
+/// A name with so many columns at most: its beginning and its end, where the variant is. The whole name is at the pointer
+/// and in the tables.
+pub(crate) fn shortened(name: &str, columns: usize) -> Cow<'_, str> {
+    if display_width(name) <= columns {
+        return Cow::Borrowed(name);
+    }
+    let width = |sign: char| display_width(sign.encode_utf8(&mut [0; 4]));
+    let half = columns.saturating_sub(1) / 2;
+    let within = |taken: &mut usize, sign: char| {
+        *taken += width(sign);
+        (*taken <= half).then_some(sign.len_utf8())
+    };
+    let head: usize = name
+        .chars()
+        .scan(0, |taken, sign| within(taken, sign))
+        .sum();
+    let tail: usize = name
+        .chars()
+        .rev()
+        .scan(0, |taken, sign| within(taken, sign))
+        .sum();
+    // A sign without width belongs to the one before it.
+    let tail = name[name.len() - tail..].trim_start_matches(|sign| width(sign) == 0);
+    Cow::Owned(format!("{}…{tail}", &name[..head]))
 }
 
 /// The page's font, whose colour the page's style sets.
@@ -149,6 +177,19 @@ mod tests {
             ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]
         );
         assert_eq!(names(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end() {
+        assert_eq!(shortened("go-nethttp:1cpu", 15), "go-nethttp:1cpu");
+        assert_eq!(shortened("go-nethttp:1cpu", 11), "go-ne…:1cpu");
+        // Each takes two columns.
+        assert_eq!(shortened("言語-フレームワーク:変種", 11), "言語-…:変種");
+        // The mark stays with its letter, and does not go to another.
+        assert_eq!(shortened("e\u{301}quipe-anglaise", 5), "e\u{301}q…se");
+        assert_eq!(shortened("equipe-e\u{301}tee", 7), "equ…tee");
+        assert_eq!(shortened("equipe-e\u{301}te\u{301}", 5), "eq…te\u{301}");
+        assert_eq!(shortened("abc", 1), "…");
     }
 
     #[test]

@@ -7,7 +7,9 @@ if (ratios) {
   const choosers = document.getElementById("ratio-choosers");
   const chosen = document.getElementById("ratio-baseline");
   const filters = [...choosers.querySelectorAll("[data-filter]")];
-  let order = { column: null, ascending: false };
+  const headings = [...table.tHead.rows[0].cells];
+  const unsorted = { column: null, ascending: false };
+  let order = unsorted;
 
   const text = (cell, ...lines) => {
     cell.replaceChildren(lines[0]);
@@ -26,10 +28,8 @@ if (ratios) {
         return text(cell, ratio.ratio, ratio.interval, ratio.verdict.replace("-", " "));
       case "baseline":
         return text(cell, "1", "baseline");
-      case "not-compared":
-        return text(cell, "", ratio.why);
       default:
-        return text(cell, "");
+        return text(cell, "", ratio.why);
     }
   };
 
@@ -45,30 +45,46 @@ if (ratios) {
     if (order.column === null) return place(one) - place(other);
     const direction = order.ascending ? 1 : -1;
     if (order.column < 0) {
-      return direction * stacks[place(one)].target.localeCompare(stacks[place(other)].target, "en");
+      const [a, b] = [one, other].map((row) => stacks[place(row)].target);
+      return direction * a.localeCompare(b, "en", { numeric: true });
     }
     const [a, b] = [value(order.column, one), value(order.column, other)];
     if (a === null || b === null) return (a === null) - (b === null) || place(one) - place(other);
     return direction * (a - b) || place(one) - place(other);
   };
 
+  // What is shown, in words, also for those who hear the page.
+  const inWords = (shown) => {
+    const baseline = rows[Number(chosen.value)];
+    const parts = [`${shown} of ${rows.length} stacks are shown`];
+    if (order.column !== null) {
+      const name = order.column < 0 ? "name" : columns[order.column].title;
+      const [up, down] = order.column < 0 ? ["from A to Z", "from Z to A"] : ["worst first", "best first"];
+      parts.push(`sorted by ${name}, ${order.ascending ? up : down}`);
+    }
+    if (baseline.hidden) parts.push(`the baseline, ${stacks[place(baseline)].target}, is not among them`);
+    return `${parts.join("; ")}.`;
+  };
+
   const show = () => {
     document.getElementById("ratio-caption").textContent = stacks[Number(chosen.value)].target;
     const passes = (row) => filters.every((filter) =>
       filter.value === "" || stacks[place(row)][filter.dataset.filter] === filter.value);
-    let shown = 0;
     for (const row of rows) {
       columns.forEach((_, column) => fill(row.cells[column + 1], beside(column)[place(row)]));
       row.hidden = !passes(row);
-      shown += row.hidden ? 0 : 1;
     }
     table.tBodies[0].append(...[...rows].sort(compare));
-    document.getElementById("ratio-shown").textContent =
-      shown === rows.length ? "" : `${shown} of ${rows.length} stacks are shown.`;
+    for (const heading of headings) heading.removeAttribute("aria-sort");
+    if (order.column !== null) {
+      headings[order.column + 1].setAttribute("aria-sort", order.ascending ? "ascending" : "descending");
+    }
+    const shown = rows.filter((row) => !row.hidden).length;
+    document.getElementById("ratio-shown").textContent = inWords(shown);
   };
 
   // A heading sorts by its column: best first, then the other way round, then as it was.
-  [...table.tHead.rows[0].cells].forEach((heading, index) => {
+  headings.forEach((heading, index) => {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...heading.childNodes);
@@ -78,19 +94,21 @@ if (ratios) {
       const first = column < 0;
       if (order.column !== column) order = { column, ascending: first };
       else if (order.ascending === first) order = { column, ascending: !first };
-      else order = { column: null, ascending: false };
-      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-      if (order.column !== null) {
-        heading.setAttribute("aria-sort", order.ascending ? "ascending" : "descending");
-      }
+      else order = unsorted;
       show();
     });
   });
 
-  // A browser may keep what was chosen when the page is loaded again.
-  choosers.reset();
-  chosen.value = String(baseline);
+  // All as it was at first: a browser may keep what was chosen when the page is loaded again.
+  const reset = () => {
+    choosers.reset();
+    chosen.value = String(baseline);
+    order = unsorted;
+    show();
+  };
+  reset();
   choosers.hidden = false;
   choosers.addEventListener("change", show);
   choosers.addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("ratio-reset").addEventListener("click", reset);
 }

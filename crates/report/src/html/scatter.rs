@@ -9,7 +9,9 @@ use plotly::{
 use super::{
     dots::{arms, between},
     plots::{Drawing, Series, Symbol, label, series},
-    plotting::{BLUE, GREY, GRID, ORANGE, configuration, latency_axis, layout, memory_axis},
+    plotting::{
+        BLUE, GREY, GRID, ORANGE, configuration, latency_axis, layout, memory_axis, shortened,
+    },
 };
 use crate::{
     figure::{bytes, figure, seconds},
@@ -25,6 +27,8 @@ const AT_LEAST: Series = series("lower bound (generator-limited)", Symbol::Up, O
 const ROOM: f64 = 1.12;
 /// The same beside the outermost points, as a factor on the logarithmic axis.
 const BESIDE: f64 = 1.5;
+/// What of a name fits between a point and the plot's middle on a narrow phone.
+const NAME_COLUMNS: usize = 23;
 const MOST_TICKS: usize = 6;
 const MIB: f64 = 1_048_576.0;
 
@@ -170,7 +174,7 @@ impl<'a> Scene<'a> {
         let hover = points.iter().map(|point| self.hover(point));
         // The others have their names at the pointer and in the tables: thirty of them would cover each other.
         let names = points.iter().map(|point| match point.is_on_frontier {
-            true => label(&point.cell.target),
+            true => label(&shortened(&point.cell.target, NAME_COLUMNS)),
             false => String::new(),
         });
         // Towards the middle.

@@ -62,18 +62,33 @@ pub struct TrialDetail {
 
 /// The cells of a load point, the null server's and the twin's last.
 pub fn of_group(record: &SessionRecord, group: &Group) -> Vec<CellDetail> {
+    let cells = named_cells(group).into_iter();
+    cells
+        .map(|(name, one)| cell(record, group, one, name))
+        .collect()
+}
+
+/// The cells of a load point with what they are called, the null server's and the twin's last.
+pub fn named_cells(group: &Group) -> Vec<(String, &CellAnalysis)> {
     let contenders = group.cells.iter();
-    let mut cells: Vec<CellDetail> = contenders
-        .map(|one| cell(record, group, one, clean(&one.target.to_string())))
+    let mut cells: Vec<(String, &CellAnalysis)> = contenders
+        .map(|cell| (clean(&cell.target.to_string()), cell))
         .collect();
     if let Some(twin) = &group.twin {
-        let name = clean(&format!("{} (A/A)", twin.of));
-        cells.push(cell(record, group, &twin.cell, name));
+        cells.push((clean(&format!("{} (A/A)", twin.of)), &twin.cell));
     }
     if let Some(ceiling) = &group.ceiling {
-        cells.push(cell(record, group, &ceiling.cell, "null server".to_owned()));
+        cells.push(("null server".to_owned(), &ceiling.cell));
     }
     cells
+}
+
+/// A trial's block, from 1, and which time it was in that block, if not the first.
+pub fn block(trial: &TrialRecord) -> String {
+    match trial.attempt {
+        0 => count(u64::from(trial.block) + 1),
+        again => format!("{}, repetition {again}", trial.block + 1),
+    }
 }
 
 fn cell(record: &SessionRecord, group: &Group, cell: &CellAnalysis, target: String) -> CellDetail {
@@ -115,10 +130,7 @@ fn detail(trial: &TrialRecord, analysis: &TrialAnalysis, point: &LoadPoint) -> T
     };
     let cpu = figures.and_then(|figures| figures.cpu_us_per_request);
     TrialDetail {
-        block: match trial.attempt {
-            0 => count(u64::from(trial.block) + 1),
-            again => format!("{}, repetition {again}", trial.block + 1),
-        },
+        block: block(trial),
         verdict: doubts::verdict(&analysis.verdict),
         flags: analysis.flags.iter().map(doubts::flag).collect(),
         throughput: figures.map_or(NONE.to_owned(), |figures| {

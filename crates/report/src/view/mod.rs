@@ -20,6 +20,7 @@ mod published;
 mod ratios;
 mod resumed;
 mod sentences;
+mod series;
 mod startup;
 mod words;
 
@@ -40,6 +41,7 @@ pub use lost::{Cause, LostView, Met, VoidRow, VoidView};
 pub use pareto::{Cost, Frontier};
 pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
+pub use series::{Lines, SeriesPoint, SeriesStack, SeriesTrial, SeriesView};
 pub use startup::{StartupPlot, StartupRow, StartupView};
 
 /// What a latency of a closed loop is called, wherever it stands.
@@ -72,6 +74,8 @@ pub struct View {
     pub sections: Vec<Section>,
     /// Every stack beside one of them; `None` when nothing was compared.
     pub ratios: Option<RatiosView>,
+    /// Every trial over its measurement; `None` without one.
+    pub series: Option<SeriesView>,
     /// The trials in their order, and the blocks; `None` when nothing was run.
     pub course: Option<CourseView>,
     /// What stacks take before they serve; `None` when none was built.
@@ -150,6 +154,7 @@ impl View {
             published: published::of_session(record, analysis),
             sections: sections(record, analysis),
             ratios: ratios::ratios(record, analysis),
+            series: series::series(record, analysis),
             course: course::course(record, analysis),
             startup: startup::startup(record, analysis),
             lost: lost::lost(record, analysis),

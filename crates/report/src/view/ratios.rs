@@ -70,8 +70,6 @@ pub enum Ratio {
         /// Why, in a word or two.
         why: &'static str,
     },
-    /// The stack was not measured here.
-    Blank,
 }
 
 /// How a stack stands beside the baseline.
@@ -147,10 +145,8 @@ fn stack(record: &TargetRecord) -> RatioStack {
 fn beside(group: &Group, targets: &[&TargetRecord]) -> Vec<Vec<Ratio>> {
     let cell = |target: &TargetId| group.cells.iter().find(|cell| cell.target == *target);
     let of = |stack: &&TargetRecord, baseline: &TargetRecord| {
-        let Some(own) = cell(&stack.target) else {
-            return Ratio::Blank;
-        };
-        if stack.target == baseline.target {
+        let own = cell(&stack.target);
+        if stack.target == baseline.target && own.is_some() {
             return Ratio::Baseline;
         }
         let pairs = group.comparison.pairs().iter();
@@ -158,8 +154,11 @@ fn beside(group: &Group, targets: &[&TargetRecord]) -> Vec<Vec<Ratio>> {
             .filter_map(|pair| compared(pair, &stack.target, &baseline.target))
             .next();
         pair.unwrap_or_else(|| {
-            let why = why_not(own).or_else(|| why_not(cell(&baseline.target)?));
-            why.map_or(Ratio::Blank, |why| Ratio::NotCompared { why })
+            let lack = Lack::of(own).map(Lack::of_stack);
+            let lack = lack.or_else(|| Lack::of(cell(&baseline.target)).map(Lack::of_baseline));
+            // Both have their figures, and yet no pair: no block has both.
+            let why = lack.unwrap_or("not compared");
+            Ratio::NotCompared { why }
         })
     };
     let row = |baseline: &&TargetRecord| targets.iter().map(|stack| of(stack, baseline)).collect();
@@ -196,13 +195,49 @@ fn number(ratio: f64) -> String {
     }
 }
 
-fn why_not(cell: &CellAnalysis) -> Option<&'static str> {
-    match cell.verdict {
-        _ if cell.is_overloaded() => Some("overloaded"),
-        CellVerdict::Counts => None,
-        CellVerdict::LowerBound { .. } => Some("generator-limited"),
-        CellVerdict::Failed { .. } => Some("failed"),
-        CellVerdict::Void { .. } => Some("void"),
-        CellVerdict::NotMeasured => Some("not measured"),
+/// Why a stack has no figure to compare.
+#[derive(Clone, Copy)]
+enum Lack {
+    NotMeasured,
+    Failed,
+    Void,
+    Overloaded,
+    GeneratorLimited,
+}
+
+impl Lack {
+    fn of(cell: Option<&CellAnalysis>) -> Option<Self> {
+        let Some(cell) = cell else {
+            return Some(Lack::NotMeasured);
+        };
+        match cell.verdict {
+            _ if cell.is_overloaded() => Some(Lack::Overloaded),
+            CellVerdict::Counts => None,
+            CellVerdict::LowerBound { .. } => Some(Lack::GeneratorLimited),
+            CellVerdict::Failed { .. } => Some(Lack::Failed),
+            CellVerdict::Void { .. } => Some(Lack::Void),
+            CellVerdict::NotMeasured => Some(Lack::NotMeasured),
+        }
+    }
+
+    const fn of_stack(self) -> &'static str {
+        match self {
+            Lack::NotMeasured => "not measured",
+            Lack::Failed => "failed",
+            Lack::Void => "void",
+            Lack::Overloaded => "overloaded",
+            Lack::GeneratorLimited => "generator-limited",
+        }
+    }
+
+    /// The same in the row of a stack that lacks nothing.
+    const fn of_baseline(self) -> &'static str {
+        match self {
+            Lack::NotMeasured => "baseline not measured",
+            Lack::Failed => "baseline failed",
+            Lack::Void => "baseline void",
+            Lack::Overloaded => "baseline overloaded",
+            Lack::GeneratorLimited => "baseline generator-limited",
+        }
     }
 }

@@ -30,14 +30,26 @@ export const pages = () => {
   return files.sort().map((file) => ({ name: path.basename(file, ".html"), file: path.join(folder, file) }));
 };
 
-// Opens a file in a context of its own, `width` pixels wide, in the colour scheme "light" or "dark", and waits for its
-// `load` event. `complaints` grows with all that the page or the browser finds fault with from then on.
-export const open = async (browser, file, width, colorScheme) => {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+// The file of one page.
+export const fileOf = (name) => {
+  const found = pages().find((page) => page.name === name);
+  if (!found) {
+    throw new Error(`there is no page ${name} in ${process.env.PAGES}: write the pages with \`cargo xtask browser\``);
+  }
+  return found.file;
+};
+
+// A window in which one page after the other is opened. What Chromium has compiled of plotly for one page serves the next:
+// a third of the work of a new window for each. `options` are more of Playwright's for a context. `open` opens a file
+// `width` pixels wide, in the colour scheme "light" or "dark", waits for its `load` event and tells the `complaints`:
+// they grow with all that the page or the browser finds fault with until the next page.
+export const newWindow = async (browser, options = {}) => {
+  const context = await browser.newContext(options);
   context.setDefaultTimeout(BOUND_MS);
   const page = await context.newPage();
-  const address = pathToFileURL(file).href;
-  const complaints = [];
+  let complaints = [];
+  let address;
+  let isAskedFor = false;
   page.on("console", (message) => {
     if (["error", "warning", "assert"].includes(message.type())) {
       complaints.push(`console ${message.type()}: ${message.text()}`);
@@ -45,7 +57,6 @@ export const open = async (browser, file, width, colorScheme) => {
   });
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("crash", () => complaints.push("the page crashed"));
-  let isAskedFor = false;
   page.on("request", (request) => {
     // The page itself, once. What a page makes of its own data leaves no machine.
     if (request.url() === address && request.isNavigationRequest() && !isAskedFor) {
@@ -55,6 +66,14 @@ export const open = async (browser, file, width, colorScheme) => {
     }
   });
   page.on("websocket", (socket) => complaints.push(`request: ${socket.url()}`));
-  await page.goto(address);
-  return { page, complaints, close: () => context.close() };
+  const open = async (file, width, colorScheme) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ media: null, colorScheme });
+    complaints = [];
+    address = pathToFileURL(file).href;
+    isAskedFor = false;
+    await page.goto(address);
+    return { page, complaints };
+  };
+  return { page, open, close: () => context.close() };
 };

@@ -74,15 +74,36 @@ export const thin = (page) =>
     }
   });
 
-// axe finds nothing that it calls serious or critical. `rules`: those alone.
-export const axe = async (page, rules) => {
+// The forms of markup that a page's file has: what axe judges an element by, but for its text. The page that is open
+// serves to read it; what scripts add is left out, and is the same in every page that has what they add it to.
+export const forms = (page, html) =>
+  page.evaluate((html) => {
+    const form = ({ localName, attributes, style }) => {
+      // Names and places differ from page to page and are no form.
+      const values = [...attributes].map(({ name, value }) =>
+        /^(id|style|href|value|for|aria-label|data-.*)$/.test(name) ? name : `${name}=${value}`,
+      );
+      return [localName, ...values.sort(), style.color].join(" ");
+    };
+    const all = [...new DOMParser().parseFromString(html, "text/html").body.querySelectorAll("*")];
+    return [...new Set(all.map((element) => `${form(element.parentElement)} > ${form(element)}`))];
+  }, html.replace(/<script\b[^]*?<\/script>/g, ""));
+
+// Takes the drawings out of the plots, which are one picture with a label to axe: it does not look at their text, and
+// takes twice as long.
+export const empty = (page) =>
+  page.evaluate(() => document.querySelectorAll(".plot").forEach((box) => box.replaceChildren()));
+
+// axe finds nothing that it calls serious or critical. `rules`: those alone; `within`: the part of the page.
+export const axe = async (page, rules = null, within = "html") => {
   if (!(await page.evaluate(() => "axe" in window))) {
     await page.evaluate(AXE);
   }
-  const violations = await page.evaluate(async (rules) => {
+  const ask = async ([rules, within]) => {
     const options = { resultTypes: ["violations"], ...(rules && { runOnly: { type: "rule", values: rules } }) };
-    return (await window.axe.run(document, options)).violations;
-  }, rules);
+    return (await window.axe.run(within, options)).violations;
+  };
+  const violations = await page.evaluate(ask, [rules, within]);
   const grave = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
   return grave.map(({ id, impact, nodes }) => {
     const [first] = nodes;
@@ -136,18 +157,24 @@ export const keyboard = async (page, timeout = 30_000) => {
   return faults.concat(missed);
 };
 
-// It can be printed, and no line is cut off at the edge of A4 paper (with margins of 1 cm, at 96 pixels to the inch).
-export const print = async (page) => {
+// No line is cut off at the edge of A4 paper (with margins of 1 cm, at 96 pixels to the inch).
+export const paper = async (page) => {
   const size = page.viewportSize();
   await page.emulateMedia({ media: "print" });
   await page.setViewportSize({ width: 718, height: 1047 });
   const faults = await sideways(page);
+  await page.emulateMedia({ media: null });
+  await page.setViewportSize(size);
+  return faults;
+};
+
+// It can be printed, and fits the paper.
+export const print = async (page) => {
+  const faults = await paper(page);
   const margin = { top: "1cm", right: "1cm", bottom: "1cm", left: "1cm" };
   const pdf = await page.pdf({ format: "A4", margin });
   if (pdf.subarray(0, 5).toString() !== "%PDF-" || pdf.length < 5_000) {
     faults.push(`${pdf.length} bytes that are no document`);
   }
-  await page.emulateMedia({ media: null });
-  await page.setViewportSize(size);
   return faults;
 };

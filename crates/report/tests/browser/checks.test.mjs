@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { BOUND_MS, launch, open } from "./browser.mjs";
+import { BOUND_MS, launch, newWindow } from "./browser.mjs";
 import * as checks from "./checks.mjs";
 
 const complaints = async (page, complaints) => {
@@ -68,11 +68,13 @@ const SOUND = [
   ["complaints", '<img alt="" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', complaints],
 ];
 
-describe("a check", { concurrency: 2, timeout: BOUND_MS }, () => {
+describe("a check", { timeout: BOUND_MS }, () => {
   let browser;
+  let open;
   let folder;
   before(async () => {
     browser = await launch();
+    ({ open } = await newWindow(browser));
     folder = await mkdtemp(path.join(tmpdir(), "deadheat-browser-"));
   });
   after(async () => {
@@ -87,12 +89,8 @@ describe("a check", { concurrency: 2, timeout: BOUND_MS }, () => {
       `<!doctype html><html lang="en"><meta charset="utf-8"><title>${name}</title><main><h1>${name}</h1>${body}</main>` +
         "<script>window.isDone = true</script></html>",
     );
-    const opened = await open(browser, file, 360, "light");
-    try {
-      return await check(opened.page, opened.complaints);
-    } finally {
-      await opened.close();
-    }
+    const { page, complaints } = await open(file, 360, "light");
+    return check(page, complaints);
   };
 
   for (const [name, body, check, expected] of FAULTS) {
@@ -110,5 +108,16 @@ describe("a check", { concurrency: 2, timeout: BOUND_MS }, () => {
       return page.evaluate(() => document.querySelector("tbody").innerText.split("\n"));
     });
     assert.deepEqual(left, ["a", "b", "c", "e limited"]);
+  });
+
+  test("tells the forms of markup that a page has from those that it has not", async () => {
+    const forms = (body) => found("forms", "", (page) => checks.forms(page, body));
+    const first = await forms("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>");
+    const longer = "<table><tr><td>c</td></tr><tr><td>d</td></tr><tr><td>e</td></tr></table>";
+    assert.deepEqual(await forms(longer), first);
+    for (const other of ['<td class="lost">a</td>', '<th scope="row">a</th>', '<td tabindex="0">a</td>', "<td><p>a</p></td>"]) {
+      const more = await forms(`<table><tr><td>b</td></tr><tr>${other}</tr></table><script>"</p>"</script>`);
+      assert.ok(more.some((form) => !first.includes(form)), other);
+    }
   });
 });

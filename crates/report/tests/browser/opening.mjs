@@ -5,15 +5,12 @@
 // reader who jumps to it. Nothing is judged: it depends on the machine.
 import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { BOUND_MS, launch, pages } from "./browser.mjs";
+import { BOUND_MS, fileOf, launch } from "./browser.mjs";
 
 const OPENINGS = 7;
 const NAME = "large";
 
-const found = pages().find(({ name }) => name === NAME);
-if (!found) {
-  throw new Error(`there is no page ${NAME} in ${process.env.PAGES}: write the pages with \`cargo xtask browser\``);
-}
+const file = fileOf(NAME);
 const browser = await launch();
 
 // In a context of its own, so that nothing is kept from one opening to the next.
@@ -21,7 +18,7 @@ const opening = async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   context.setDefaultTimeout(BOUND_MS);
   const page = await context.newPage();
-  await page.goto(pathToFileURL(found.file).href, { waitUntil: "commit" });
+  await page.goto(pathToFileURL(file).href, { waitUntil: "commit" });
   const handle = await page.waitForFunction(
     () => {
       const [mark] = performance.getEntriesByName("usable");
@@ -62,7 +59,7 @@ const told = (values) => {
   values.sort((a, b) => a - b);
   return `median ${seconds(values[OPENINGS >> 1])}, from ${seconds(values[0])} to ${seconds(values.at(-1))}`;
 };
-const size = (statSync(found.file).size / 2 ** 20).toFixed(1);
-console.log(`${found.file} (${size} MiB), opened ${OPENINGS} times:`);
+const size = (statSync(file).size / 2 ** 20).toFixed(1);
+console.log(`${file} (${size} MiB), opened ${OPENINGS} times:`);
 console.log(`usable: ${told(times.map(({ ms }) => ms))}`);
 console.log(`the first plot, after a jump to it: ${told(times.map(({ plot }) => plot))}`);

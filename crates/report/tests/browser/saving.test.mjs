@@ -5,10 +5,13 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { BOUND_MS, launch, open, pages } from "./browser.mjs";
+import { BOUND_MS, fileOf, launch, newWindow } from "./browser.mjs";
 import * as checks from "./checks.mjs";
 
-const fileOf = (name) => pages().find((page) => page.name === name).file;
+const open = async (browser, ...what) => {
+  const { open, close } = await newWindow(browser);
+  return { ...(await open(...what)), close };
+};
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 // Presses a button, by its keyboard's way, and returns the file that arrives.

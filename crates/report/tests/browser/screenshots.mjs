@@ -1,7 +1,7 @@
 // Pictures of every page for people to look at: 1280 and 400 pixels wide, light and dark, in the folder that is named.
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { launch, open, pages } from "./browser.mjs";
+import { launch, newWindow, pages } from "./browser.mjs";
 import { comeToPlots } from "./checks.mjs";
 
 // Chromium draws no longer pictures than this.
@@ -10,9 +10,10 @@ const LONGEST = 16_000;
 const [folder, ...only] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
+const { open } = await newWindow(browser);
 for (const { name, file } of pages().filter(({ name }) => only.length === 0 || only.includes(name))) {
   for (const width of [1280, 400]) {
-    const { page, close } = await open(browser, file, width, "light");
+    const { page } = await open(file, width, "light");
     await comeToPlots(page);
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     for (const colorScheme of ["light", "dark"]) {
@@ -23,7 +24,6 @@ for (const { name, file } of pages().filter(({ name }) => only.length === 0 || o
         clip: { x: 0, y: 0, width, height: Math.min(height, LONGEST) },
       });
     }
-    await close();
   }
 }
 await browser.close();

@@ -37,8 +37,9 @@ fn a_stack_s_name_cannot_leave_its_plot() {
     let view = View::new(&record, &analyse(&record));
     let page = html::html_with(&view, "").unwrap();
     assert!(!page.contains("<img"));
-    // Seven plots, one of the course, three of the start-up, the ratios, plotly and the page's own script.
-    assert_eq!(page.matches("</script>").count(), 14);
+    // Seven plots, one of the course, three of the start-up, three of the trials' lines, the ratios, plotly and the
+    // page's own script.
+    assert_eq!(page.matches("</script>").count(), 17);
     assert!(
         page.contains("\\u0026lt;img"),
         "plotly reads HTML in labels, so it gets entities"

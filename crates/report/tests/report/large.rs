@@ -1,10 +1,18 @@
-//! Sessions that no snapshot is kept of: one as large as they get, and one whose names no ASCII font has.
+//! Sessions that no snapshot is kept of: one as large as they get, one whose names no ASCII font has, and one of stacks
+//! to choose from.
 
 use std::{cell::RefCell, collections::HashMap};
 
-use deadheat_model::{Cell, SessionRecord, trial::Measured, trial::TrialOutcome};
+use deadheat_model::{
+    Cell, SessionRecord,
+    stack::{DatabaseAccess, Runtime},
+    trial::{Measured, Phase, TrialOutcome},
+};
 
-use crate::fixture::{Found, Session, good, measured, scatter};
+use crate::{
+    fixture::{Found, Session, failed, good, measured, scatter},
+    over_time::sampled,
+};
 
 const WORKLOADS: [&str; 8] = [
     "plaintext",
@@ -62,7 +70,7 @@ fn typical(cell: &Cell) -> Measured {
         memory_mib: 40.0 * 3.0_f64.powf(scatter(&name, 2)),
         ..Found::at(rate)
     };
-    let mut trial = measured(found);
+    let mut trial = sampled(&cell.to_string(), measured(found), 4.0);
     trial.load.service_time = trial.load.service_time.compact();
     trial
 }
@@ -106,4 +114,114 @@ pub fn odd_names() -> SessionRecord {
         good(Found::at(700.0 + 40.0 * scatter(&name, block)))
     };
     session.measured(3, trial).build()
+}
+
+/// A stack with what it can be chosen by, its language and framework as written, and its rate.
+type Chosen = (
+    &'static str,
+    &'static str,
+    &'static str,
+    Runtime,
+    Option<DatabaseAccess>,
+    f64,
+);
+
+/// Two languages differ in case alone, and one holds more than one space.
+const CHOSEN: [Chosen; 10] = {
+    use DatabaseAccess::{Async, Blocking, Orm};
+    use Runtime::{Interpreted, Jit, Native};
+    [
+        ("rust-axum", "Rust", "axum", Native, Some(Async), 5_200.0),
+        ("rust-hyper", "Rust", "hyper", Native, None, 5_600.0),
+        (
+            "go-nethttp",
+            "Go",
+            "net/http",
+            Native,
+            Some(Blocking),
+            4_700.0,
+        ),
+        ("go-gin", "Go", "gin", Native, Some(Orm), 3_900.0),
+        ("node-express10", "Node", "Express", Jit, Some(Orm), 1_500.0),
+        (
+            "node-express9",
+            "Node",
+            "Express",
+            Jit,
+            Some(Async),
+            1_720.0,
+        ),
+        (
+            "python-flask",
+            "Python",
+            "Flask",
+            Interpreted,
+            Some(Blocking),
+            410.0,
+        ),
+        (
+            "python-django",
+            "python",
+            "Django",
+            Interpreted,
+            Some(Orm),
+            190.0,
+        ),
+        (
+            "basic-web",
+            "Visual  Basic",
+            "Web & <more>",
+            Jit,
+            None,
+            2_900.0,
+        ),
+        ("nginx-static", "C", "nginx", Native, None, 9_600.0),
+    ]
+};
+
+/// Stacks of which each filter of the table of ratios chooses some. One is never compared, one fails at a workload, one
+/// is not planned for another, the last trial is lost, and which is better differs from workload to workload.
+pub fn to_choose_from() -> SessionRecord {
+    let mut session = Session::new(5)
+        .workload("json", &[50])
+        .workload("users", &[50])
+        .workload("hash", &[50]);
+    for (name, ..) in CHOSEN {
+        session = session.stack(name);
+    }
+    let session = session.with(|record| {
+        let header = &mut record.header;
+        for (target, chosen) in header.targets.iter_mut().zip(CHOSEN) {
+            (target.language, target.framework) = (chosen.1.to_owned(), chosen.2.to_owned());
+            target.runtime = chosen.3;
+            target.database = target
+                .database
+                .take()
+                .zip(chosen.4)
+                .map(|(mut database, access)| {
+                    database.access = access;
+                    database
+                });
+        }
+        let is_planned = |cell: &Cell| cell.target.stack != "go-gin" || cell.workload != "hash";
+        header.plan.cells.retain(is_planned);
+    });
+    let trial = |cell: &Cell, block: u32| {
+        let name = cell.target.to_string();
+        let chosen = CHOSEN.iter().find(|chosen| chosen.0 == name).unwrap();
+        let own = scatter(&cell.to_string(), 100);
+        let rate = chosen.5 * 1.4_f64.powf(own) * (1.0 + 0.01 * scatter(&name, block));
+        match (name.as_str(), cell.workload.as_str()) {
+            ("python-flask", "users") => failed(Phase::Load, "the server exited", &[]),
+            ("nginx-static", _) => good(Found {
+                busy: 0.93,
+                ..Found::at(rate)
+            }),
+            _ => good(Found::at(rate)),
+        }
+    };
+    let session = session.measured(5, trial).with(|record| {
+        record.trials.pop();
+    });
+    session.build()
 }

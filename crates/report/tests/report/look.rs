@@ -10,7 +10,7 @@ use deadheat_report::{
 };
 use deadheat_stats::analyse;
 
-use crate::{cases, large, load_fixture};
+use crate::{cases, large, load_fixture, over_time};
 
 #[test]
 #[ignore = "writes pages of several megabytes"]
@@ -23,6 +23,8 @@ fn look() {
     }
     let mut sessions = cases::all();
     sessions.push(("odd-names", large::odd_names()));
+    sessions.push(("over-time", over_time::session()));
+    sessions.push(("to-choose-from", large::to_choose_from()));
     sessions.push(("large", large::large()));
     for (name, record) in sessions {
         let analysis = analyse(&record);

@@ -1,12 +1,12 @@
 //! What failed or does not count.
 
-use deadheat_model::trial::Phase;
+use deadheat_model::{Cell, trial::Phase};
 use deadheat_report::{View, html, markdown, view::LostView};
 use deadheat_stats::analyse;
 
 use crate::{
     cases,
-    fixture::{Session, failed},
+    fixture::{Found, Session, disturbed, failed, good, measured},
     method_cases,
 };
 
@@ -121,6 +121,30 @@ fn void_trials_say_by_what_they_were_disturbed_and_what_came_then() {
     );
     let page = markdown(&view);
     assert!(page.contains("| go-nethttp | json, 50 connections | 3 of 7 | 2 and 4 |"));
+}
+
+#[test]
+fn blocks_in_which_a_repetition_counted_are_told_from_those_in_which_none_did() {
+    let session = Session::new(3).workload("json", &[50]).stack("one");
+    let session = session.noise_bound().measured(3, |_, block| match block {
+        0 | 1 => disturbed(measured(Found::at(500.0))),
+        _ => good(Found::at(500.0)),
+    });
+    let cell = "one".parse().map(|target| Cell {
+        target,
+        workload: "json".to_owned(),
+        point: "c50".to_owned(),
+    });
+    let session = session.trial(0, 0, cell.unwrap(), good(Found::at(500.0)));
+    let lost = lost(&session.build());
+    let [row] = &lost.void.as_ref().unwrap().rows[..] else {
+        panic!("{:?}", lost.void)
+    };
+    assert_eq!((&*row.trials, &*row.blocks), ("2 of 4", "1 and 2"));
+    assert_eq!(
+        row.then,
+        "repeated until one counted in block 1; none counts in block 2"
+    );
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod look;
 mod lost;
 mod method;
 mod method_cases;
+mod over_time;
 mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;

@@ -6,7 +6,7 @@ use deadheat_report::{
 };
 use deadheat_stats::{Analysis, analyse};
 
-use crate::cases;
+use crate::{cases, large};
 
 fn ratios(case: &str) -> (Analysis, Option<RatiosView>) {
     let mut all = cases::all().into_iter();
@@ -65,26 +65,35 @@ fn each_stack_is_the_baseline_of_itself_and_who_has_no_figure_says_why() {
     let view = view.unwrap();
     let limited = place(&view, "nginx-static");
     let ranked = place(&view, "rust-axum");
+    let without = |why| Ratio::NotCompared { why };
     for column in &view.columns {
-        let ends = column.beside[ranked][limited].clone();
-        assert_eq!(
-            ends,
-            Ratio::NotCompared {
-                why: "generator-limited"
-            }
-        );
-        assert_eq!(
-            column.beside[limited][ranked], ends,
-            "the baseline is the one that has none"
-        );
-        assert_eq!(column.beside[ranked][ranked], Ratio::Baseline);
+        let beside = |baseline: usize, stack: usize| column.beside[baseline][stack].clone();
+        assert_eq!(beside(ranked, limited), without("generator-limited"));
+        let told = beside(limited, ranked);
+        assert_eq!(told, without("baseline generator-limited"));
+        assert_eq!(beside(ranked, ranked), Ratio::Baseline);
+        assert_eq!(beside(limited, limited), Ratio::Baseline);
     }
     assert_ne!(view.baseline, limited, "it is compared with nobody");
     // It failed at one of both.
     let failing = place(&view, "nim-jester");
     let why = |column: usize| view.columns[column].beside[ranked][failing].clone();
     assert!(matches!(why(0), Ratio::Compared { .. }));
-    assert_eq!(why(1), Ratio::NotCompared { why: "failed" });
+    assert_eq!(why(1), without("failed"));
+    let told = view.columns[1].beside[failing][ranked].clone();
+    assert_eq!(told, without("baseline failed"), "not the row's own");
+}
+
+#[test]
+fn a_stack_that_is_not_planned_for_a_workload_says_so_also_as_the_baseline() {
+    let record = large::to_choose_from();
+    let view = View::new(&record, &analyse(&record)).ratios.unwrap();
+    let (absent, ranked) = (place(&view, "go-gin"), place(&view, "rust-axum"));
+    let why = |baseline: usize, stack: usize| view.columns[2].beside[baseline][stack].clone();
+    let without = |why| Ratio::NotCompared { why };
+    assert_eq!(why(ranked, absent), without("not measured"));
+    assert_eq!(why(absent, absent), without("not measured"));
+    assert_eq!(why(absent, ranked), without("baseline not measured"));
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! What a server's process tree uses while it is measured, taken from outside it and outside its CPUs.
 
 mod counters;
+mod course;
 mod memory;
 mod noise;
 mod pace;
 mod pressure;
 mod switches;
+#[cfg(test)]
+mod tests;
 
 use std::{
     sync::{
@@ -25,12 +28,13 @@ pub(crate) use self::noise::CpuClock;
 pub use self::pace::INTERVAL;
 use self::{
     counters::Counters,
+    course::Course,
     memory::pss_bytes,
     pace::{Spent, Stopwatch, is_affordable},
     pressure::PressureClock,
     switches::Switches,
 };
-use crate::process::{CpuGroup, Snapshot, Supervised, descendants};
+use crate::process::{CpuGroup, Snapshot, Supervised};
 
 /// Samples one process tree during one measurement.
 pub struct Sampler {
@@ -56,15 +60,28 @@ struct Tree {
 }
 
 impl Tree {
-    /// Its processes. A control group knows its own; without one, all of the machine have to be looked at.
-    fn processes(&self) -> Vec<u32> {
+    /// Its processes and their CPU time. A control group knows its own; without one, all processes of the machine have
+    /// to be looked at.
+    fn look(&self) -> Look {
+        let at = Instant::now();
         let group = self.group.as_ref();
-        let members = group.and_then(|group| group.processes().ok());
-        members.unwrap_or_else(|| {
-            let stats = descendants(self.supervisor).into_iter();
-            stats.map(|stat| stat.pid).collect()
-        })
+        let known = group.and_then(|group| Some((group.read_cpu().ok()?, group.processes().ok()?)));
+        let (cpu, processes) = known.unwrap_or_else(|| {
+            let all = Snapshot::take();
+            let processes = all.descendants(self.supervisor).into_iter();
+            let processes = processes.map(|stat| stat.pid).collect();
+            (Counters::read(self, &all).cpu, processes)
+        });
+        Look { at, cpu, processes }
     }
+}
+
+/// A look at a process tree.
+struct Look {
+    at: Instant,
+    /// CPU time that the tree has used from its start to then.
+    cpu: Duration,
+    processes: Vec<u32>,
 }
 
 struct Begun {
@@ -81,8 +98,9 @@ struct Begun {
 }
 
 /// What the sampling thread gathers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Series {
+    course: Course,
     pss_sum: u64,
     pss_peak: u64,
     samples: u32,
@@ -99,20 +117,42 @@ struct Series {
 }
 
 impl Series {
-    /// Looks at memory and threads; what that took.
+    /// Nothing yet, of a course that begins, of a tree that has so many threads.
+    fn new(course: Course, threads: u32, counts_switches: bool) -> Self {
+        Self {
+            course,
+            pss_sum: 0,
+            pss_peak: 0,
+            samples: 0,
+            processes: 0,
+            threads,
+            switches: Switches::default(),
+            generator: Switches::default(),
+            counts_switches,
+            last: None,
+            cost: Duration::ZERO,
+        }
+    }
+
+    /// Looks at CPU time, memory and threads; what that took.
     fn sample(&mut self, tree: &Tree) -> Duration {
         let watch = Stopwatch::start();
-        let processes = tree.processes();
-        if let Some(pss) = pss_bytes(&processes) {
-            self.pss_sum += pss;
-            self.pss_peak = self.pss_peak.max(pss);
-            self.samples += 1;
-        }
-        self.look_at(&processes);
-        self.last = Some(Instant::now());
+        self.take(&tree.look());
         let cost = watch.cpu();
         self.cost += cost;
         cost
+    }
+
+    /// A sample of what was just looked at, with memory and threads as they are now.
+    fn take(&mut self, look: &Look) {
+        if let Some(pss) = pss_bytes(&look.processes) {
+            self.pss_sum += pss;
+            self.pss_peak = self.pss_peak.max(pss);
+            self.samples += 1;
+            self.course.add(look.at, look.cpu, pss);
+        }
+        self.look_at(&look.processes);
+        self.last = Some(Instant::now());
     }
 
     fn look_at(&mut self, processes: &[u32]) {
@@ -139,8 +179,12 @@ impl Sampler {
             supervisor: server.supervisor_pid(),
             group: server.group().cloned(),
         };
+        Self::of(tree, pinning, measure)
+    }
+
+    fn of(tree: Tree, pinning: &Pinning, measure: Duration) -> Self {
         let watch = Stopwatch::start();
-        let processes = tree.processes();
+        let Look { processes, .. } = tree.look();
         let pss_idle = pss_bytes(&processes).unwrap_or(0);
         let memory = watch.cpu();
         let threads = Switches::default().update(&processes);
@@ -172,11 +216,9 @@ impl Sampler {
         let pressure = PressureClock::read();
         let tree = processes.descendants(self.tree.supervisor);
         let threads = tree.iter().map(|stat| stat.threads).sum();
-        let mut series = Series {
-            threads,
-            counts_switches: is_affordable(self.look.saturating_mul(threads), self.measure),
-            ..Series::default()
-        };
+        let counts_switches = is_affordable(self.look.saturating_mul(threads), self.measure);
+        let course = Course::new(counted_from, counters.cpu);
+        let mut series = Series::new(course, threads, counts_switches);
         let tree: Vec<u32> = tree.iter().map(|stat| stat.pid).collect();
         series.look_at(&tree);
         series.switches.forget_the_past();
@@ -219,7 +261,8 @@ impl Sampler {
         let begun = self.begun.take()?;
         let processes = Snapshot::take();
         let used = Counters::read(&self.tree, &processes).since(&begun.counters);
-        let span = begun.at.elapsed();
+        let ended = Instant::now();
+        let span = ended.saturating_duration_since(begun.at);
         let noise = CpuClock::read(&processes).noise_since(
             &begun.clock,
             &self.pinning,
@@ -235,10 +278,16 @@ impl Sampler {
         let mut series = lock(&begun.series);
         // What follows costs the measurement nothing more: its time is over, and what it counts is read.
         let cost = begun.cost + series.cost;
+        let Look { processes, .. } = self.tree.look();
         if series.is_fresh() {
-            series.look_at(&self.tree.processes());
+            series.look_at(&processes);
         } else {
-            series.sample(&self.tree);
+            // Of memory as it is now, and of CPU time as it was counted: when the load had just ended.
+            series.take(&Look {
+                at: ended,
+                cpu: begun.counters.cpu + used.cpu,
+                processes,
+            });
         }
         let switches = series.counts_switches.then(|| series.switches.totals());
         let generator = &series.generator;
@@ -266,6 +315,7 @@ impl Sampler {
             involuntary_switches: switches.map(|(_, involuntary)| involuntary),
             minor_faults: used.minor_faults,
             major_faults: used.major_faults,
+            series: Some(series.course.series()),
         };
         Some((resources, noise))
     }

@@ -182,6 +182,7 @@ fn measured(load: Observation) -> Measured {
             involuntary_switches: Some(0),
             minor_faults: 0,
             major_faults: 0,
+            series: None,
         },
         noise: Noise::default(),
     }

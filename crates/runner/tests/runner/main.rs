@@ -4,5 +4,6 @@ mod manifest;
 mod prepare;
 mod process;
 mod revision;
+mod sampling;
 mod services;
 mod verify;

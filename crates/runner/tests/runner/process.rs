@@ -8,11 +8,11 @@ use std::{
 
 use deadheat_runner::process::{Spawn, Supervised, Supervision, descendants, log_tail, read_stat};
 
-fn supervision() -> Supervision {
+pub(crate) fn supervision() -> Supervision {
     Supervision::by(env!("CARGO_BIN_EXE_runner-child"))
 }
 
-fn shell(folder: &Path, script: &str) -> Spawn {
+pub(crate) fn shell(folder: &Path, script: &str) -> Spawn {
     Spawn {
         name: "a shell".to_owned(),
         program: "sh".into(),
@@ -29,7 +29,7 @@ fn shell(folder: &Path, script: &str) -> Spawn {
 }
 
 /// Waits for a condition that a process brings about; the bound only ends a broken test.
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(30);
     while !condition() {
         assert!(Instant::now() < until, "never happened: {what}");
@@ -41,7 +41,7 @@ fn is_alive(pid: u32) -> bool {
     read_stat(pid).is_some_and(|stat| stat.state != b'Z')
 }
 
-fn read_pid(path: &Path) -> u32 {
+pub(crate) fn read_pid(path: &Path) -> u32 {
     let mut pid = None;
     eventually("a pid file", || {
         pid = fs::read_to_string(path)

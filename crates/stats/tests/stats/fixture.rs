@@ -331,6 +331,7 @@ pub fn measured(found: Found) -> Measured {
             involuntary_switches: Some(321),
             minor_faults: 4_567,
             major_faults: 0,
+            series: None,
         },
         noise: Noise {
             steal_share: 0.002,
