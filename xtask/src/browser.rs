@@ -14,11 +14,12 @@ use crate::steps::{Steps, cargo, root, target};
 /// Where the tests are, in the project's folder.
 const FOLDER: &str = "crates/report/tests/browser";
 
-const TESTS: [&str; 4] = [
+const TESTS: [&str; 5] = [
     "checks.test.mjs",
     "pages.test.mjs",
     "ratios.test.mjs",
     "series.test.mjs",
+    "saving.test.mjs",
 ];
 
 /// The names that Chromium goes by, as distributions and Google call it.

@@ -151,13 +151,15 @@ pub(crate) struct RunArgs {
     /// Print the report as JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Serve the report of the trials so far on 127.0.0.1 while the session runs, for a browser on this machine, which
     /// draws it anew after each trial; on this port [default: a free one]
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     pub(crate) live: Option<Option<u16>>,
     /// Go on with a session that was interrupted or killed, or whose budget was used up, until all its planned blocks
-    /// are measured, whatever the budget. It goes on as it began: only --json, --live, --postgres and --root may be given
-    /// again, and a machine, a stack or a workload that has changed meanwhile is refused
+    /// are measured, whatever the budget. It goes on as it began: only --assets, --json, --live, --postgres and --root may be
+    /// given again, and a machine, a stack or a workload that has changed meanwhile is refused
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<PathBuf>,
 }
@@ -200,6 +202,24 @@ pub(crate) struct ReportArgs {
     /// The workload on the card, with a load point if need be (`json:c50`); without, the first with a verdict
     #[arg(long, value_name = "NAME[:POINT]")]
     pub(crate) workload: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+/// How pages are written.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Where an HTML page has the script that draws its plots
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = AssetsArg::Inline)]
+    pub(crate) assets: AssetsArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AssetsArg {
+    /// In itself: one file that needs nothing else
+    Inline,
+    /// In a file beside it, which all pages there share
+    Separate,
 }
 
 #[derive(Debug, Args)]

@@ -1,14 +1,17 @@
 //! `deadheat report`: every output again, from the recorded trials alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_model::SessionRecord;
-use deadheat_report::{ReportError, View};
+use deadheat_report::{
+    ReportError, View, figure,
+    html::{self, Assets, Contents},
+};
 use deadheat_runner::session::{self, write_whole};
 use deadheat_stats::Analysis;
 
 use crate::{
-    args::{Format, ReportArgs},
+    args::{AssetsArg, Format, ReportArgs},
     exit::{Exit, Failure},
     output,
 };
@@ -17,6 +20,13 @@ use crate::{
 pub(crate) const HTML_FILE: &str = "report.html";
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let assets = args.page.assets;
+    let is_apart = assets == AssetsArg::Separate;
+    if is_apart && (args.format != Format::Html || args.output.is_none()) {
+        return Err(Failure::usage(
+            "--assets separate writes a page and the script beside it: add `--format html --output FILE`",
+        ));
+    }
     if args.workload.is_some() && args.format != Format::Card {
         return Err(Failure::usage(
             "--workload says what the card shows: it needs --format card",
@@ -25,18 +35,39 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let record = session::read_session(&args.session).map_err(Failure::usage)?;
     let written = match args.format {
         Format::Card => card(args, &record)?,
-        format => Rendered::of(&record)?.in_format(format).into_bytes(),
+        format => {
+            let rendered = Rendered::of(&record, assets)?;
+            rendered.in_format(format).into_bytes()
+        }
     };
-    match &args.output {
-        None => output::bytes(&written),
-        Some(path) => write_whole(path, &written).map_err(|error| {
-            Failure::nothing(format!(
-                "writing the report to {}: {error}; does the folder exist, and may you write there?",
-                path.display()
-            ))
-        })?,
+    let Some(path) = &args.output else {
+        output::bytes(&written);
+        return Ok(Exit::Fine);
+    };
+    if is_apart {
+        let (shared, script) = plotly_beside(path.parent().unwrap_or(Path::new("")));
+        write(&shared, script.as_bytes())?;
     }
+    write(path, &written)?;
     Ok(Exit::Fine)
+}
+
+/// The file that has plotly's script for the pages in a folder, and the script.
+fn plotly_beside(folder: &Path) -> (PathBuf, String) {
+    (folder.join(html::plotly_file()), html::plotly_js())
+}
+
+/// Writes a file and says so.
+fn write(path: &Path, written: &[u8]) -> Result<(), Failure> {
+    write_whole(path, written).map_err(|error| {
+        Failure::nothing(format!(
+            "writing {}: {error}; does the folder exist, and may you write in it?",
+            path.display()
+        ))
+    })?;
+    let size = figure::bytes(written.len() as f64);
+    output::note(&format!("written: {} ({size})", path.display()));
+    Ok(())
 }
 
 /// A picture of a workload.
@@ -64,11 +95,12 @@ pub(crate) struct Rendered {
     markdown: String,
     html: String,
     csv: String,
+    assets: AssetsArg,
 }
 
 impl Rendered {
     /// Analyses and renders a session.
-    pub(crate) fn of(record: &SessionRecord) -> Result<Self, Failure> {
+    pub(crate) fn of(record: &SessionRecord, assets: AssetsArg) -> Result<Self, Failure> {
         let analysis = deadheat_stats::analyse(record);
         let view = View::new(record, &analysis);
         let failed = |error| {
@@ -77,13 +109,24 @@ impl Rendered {
                 record.header.id
             ))
         };
+        let json = deadheat_report::json(record, &analysis).map_err(failed)?;
+        let csv = deadheat_report::csv(record, &analysis);
+        let contents = Contents {
+            json: &json,
+            csv: &csv,
+            assets: match assets {
+                AssetsArg::Inline => Assets::Inline,
+                AssetsArg::Separate => Assets::Separate,
+            },
+        };
         Ok(Self {
             text: deadheat_report::text::text_on(&view, output::screen()),
-            json: deadheat_report::json(record, &analysis).map_err(failed)?,
             markdown: deadheat_report::markdown(&view),
-            html: deadheat_report::html(&view).map_err(failed)?,
-            csv: deadheat_report::csv(record, &analysis),
+            html: deadheat_report::html(&view, &contents).map_err(failed)?,
+            json,
+            csv,
             analysis,
+            assets,
         })
     }
 
@@ -99,16 +142,20 @@ impl Rendered {
         }
     }
 
-    /// Writes `report.html`, `report.md`, `report.json` and `report.csv` into the session's folder.
+    /// Writes `report.html`, `report.md`, `report.json` and `report.csv` into the session's folder, and the page's script
+    /// where it is not in the page.
     pub(crate) fn write_beside(&self, folder: &Path) -> Result<(), Failure> {
-        let files = [
-            (HTML_FILE, &self.html),
-            ("report.md", &self.markdown),
-            ("report.json", &self.json),
-            ("report.csv", &self.csv),
+        let mut files = vec![
+            (folder.join(HTML_FILE), self.html.as_str()),
+            (folder.join("report.md"), &self.markdown),
+            (folder.join("report.json"), &self.json),
+            (folder.join("report.csv"), &self.csv),
         ];
-        for (name, text) in files {
-            let path = folder.join(name);
+        let shared = plotly_beside(folder);
+        if self.assets == AssetsArg::Separate {
+            files.push((shared.0, &shared.1));
+        }
+        for (path, text) in files {
             write_whole(&path, text.as_bytes()).map_err(|error| {
                 Failure::nothing(format!(
                     "writing {}: {error}; the trials are safe, `deadheat report {}` prints the report",

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Options that change nothing of what is measured.
-const HARMLESS: [&str; 5] = ["resume", "json", "live", "postgres", "root"];
+const HARMLESS: [&str; 6] = ["resume", "assets", "json", "live", "postgres", "root"];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
@@ -38,7 +38,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
             shown(session.folder())
         ));
         let outcome = session.end().map_err(failure)?;
-        return run::show(&outcome, args.json);
+        return run::show(&outcome, args);
     }
     let options = options(args, &given, session.record())?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
@@ -68,7 +68,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     );
     drop(live);
     progress.finish();
-    run::show(&outcome.map_err(failure)?, args.json)
+    run::show(&outcome.map_err(failure)?, args)
 }
 
 fn failure(error: ResumeError) -> Failure {

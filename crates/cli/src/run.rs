@@ -75,7 +75,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     );
     drop(live);
     progress.finish();
-    show(&outcome.map_err(Failure::nothing)?, args.json)
+    show(&outcome.map_err(Failure::nothing)?, args)
 }
 
 /// What a session is asked to do.
@@ -118,11 +118,11 @@ pub(crate) fn options(
 }
 
 /// Writes and shows the report of a session that has ended.
-pub(crate) fn show(outcome: &SessionOutcome, json: bool) -> Result<Exit, Failure> {
+pub(crate) fn show(outcome: &SessionOutcome, args: &RunArgs) -> Result<Exit, Failure> {
     let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;
-    let rendered = report::Rendered::of(&record)?;
+    let rendered = report::Rendered::of(&record, args.page.assets)?;
     rendered.write_beside(&outcome.folder)?;
-    output::data(&if json {
+    output::data(&if args.json {
         rendered.json.clone()
     } else {
         rendered.text.clone()

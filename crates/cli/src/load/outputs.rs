@@ -9,6 +9,7 @@ use std::{
 use deadheat_model::{Interval, LoadRecord};
 use deadheat_report::{
     ReportError,
+    html::{Assets, Contents},
     load::{self as report, LoadView},
 };
 use deadheat_stats::load::LoadAnalysis;
@@ -225,8 +226,18 @@ impl<'a> Results<'a> {
             Format::Csv => Ok(report::csv(&self.record.intervals)),
             Format::HdrLog => report::hdr_log(self.record),
             Format::Percentiles => Ok(report::hgrm(self.record)),
-            Format::Html => report::html(&self.view),
+            Format::Html => self.page(),
         }
+    }
+
+    /// The page, with the data in it.
+    fn page(&self) -> Result<String, ReportError> {
+        let contents = Contents {
+            json: &self.text(Format::Json)?,
+            csv: &self.text(Format::Csv)?,
+            assets: Assets::Inline,
+        };
+        report::html(&self.view, &contents)
     }
 
     /// What goes to standard output.

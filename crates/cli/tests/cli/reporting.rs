@@ -134,6 +134,76 @@ fn a_report_is_ascii_where_the_locale_is() {
 }
 
 #[test]
+fn a_file_instead_of_standard_output() {
+    let (root, folder) = measured();
+    let kept = fs::read_to_string(format!("{folder}/report.csv")).expect("reading a report");
+    let ended = root
+        .deadheat(&format!("report {folder} --format csv -o table.csv"))
+        .exits(0)
+        .has_no_data()
+        .tells(&["written: table.csv ("]);
+    let written = fs::read_to_string(root.path().join("table.csv")).expect("reading the file");
+    assert_eq!(written, kept, "{ended}");
+    root.deadheat(&format!("report {folder} -o no/such/folder/a.txt"))
+        .exits(3)
+        .has_no_data()
+        .tells(&["writing no/such/folder/a.txt", "may you write in"]);
+}
+
+/// The script that a page takes from beside itself.
+fn beside(page: &str) -> &str {
+    let tag = page.split("<script async id=\"plotly\" src=\"").nth(1);
+    tag.and_then(|rest| rest.split('"').next())
+        .expect("a script from beside the page")
+}
+
+#[test]
+fn pages_can_share_the_script_that_draws_their_plots() {
+    let (root, folder) = measured();
+    let inline = fs::read_to_string(format!("{folder}/report.html")).expect("reading the page");
+    let pages = root.path().join("pages");
+    fs::create_dir(&pages).expect("making a folder");
+    for name in ["a.html", "b.html"] {
+        let args = format!("report {folder} --format html --assets separate -o pages/{name}");
+        root.deadheat(&args).exits(0).has_no_data().tells(&[
+            &format!("written: pages/{name} ("),
+            "written: pages/deadheat-plotly-",
+        ]);
+    }
+    let page = fs::read_to_string(pages.join("a.html")).expect("reading the page");
+    let script = fs::read_to_string(pages.join(beside(&page))).expect("reading the script");
+    assert!(inline.contains(&script) && !page.contains(&script));
+    assert!(
+        page.len() + script.len() < inline.len() + 1_000,
+        "the same page"
+    );
+    assert_eq!(
+        fs::read_dir(&pages).expect("reading the folder").count(),
+        3,
+        "two pages and one script"
+    );
+    for args in [
+        "--assets separate --format html",
+        "--assets separate -o a.txt",
+    ] {
+        root.deadheat(&format!("report {folder} {args}"))
+            .exits(2)
+            .has_no_data()
+            .tells(&["--assets separate", "--format html --output FILE"]);
+    }
+}
+
+#[test]
+fn a_session_s_page_can_have_its_script_beside_it() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    root.run("--assets separate").exits(0);
+    let folder = root.session_folder();
+    let page = fs::read_to_string(folder.join("report.html")).expect("reading the page");
+    let script = fs::read_to_string(folder.join(beside(&page))).expect("reading the script");
+    assert!(script.contains("plotly.js v") && !page.contains(&script));
+}
+
+#[test]
 fn what_is_no_session_is_said_to_be_none() {
     let (root, folder) = measured();
     let none = ["session.json", "is", "the folder of a session?"];

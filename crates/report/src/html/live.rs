@@ -3,7 +3,7 @@
 
 use minijinja::{Value, context};
 
-use super::{environment, page};
+use super::{environment, page, shell::Shell};
 use crate::{ReportError, View};
 
 const STYLE: &str = include_str!("live.css");
@@ -67,7 +67,6 @@ impl Bar {
             trials => self.trials,
             of => self.of,
             version => self.version,
-            plotly => self.plotly.as_str(),
             policy => Value::from_safe_string(POLICY.to_owned()),
             style => Value::from_safe_string(STYLE.to_owned()),
             notice_style => Value::from_safe_string(NOTICE_STYLE.to_owned()),
@@ -78,7 +77,7 @@ impl Bar {
 
 /// The report of the trials so far, as a page that follows its session.
 pub fn live_page(view: &View, bar: &Bar) -> Result<String, ReportError> {
-    page(view, "", Some(bar))
+    page(view, &Shell::served(bar.plotly.clone()), Some(bar))
 }
 
 /// A page of a few kilobytes that stands in for the report, and becomes it: `notice` says why.

@@ -1,20 +1,25 @@
 //! The report as one HTML file that needs no network: template, style, script and plotly's JavaScript are all in it.
 
 mod course;
+pub(crate) mod data;
 mod dots;
 mod latency_plots;
 pub mod live;
 mod nines;
+mod plotly;
 mod plots;
 pub(crate) mod plotting;
 mod rates;
 mod scatter;
 mod series;
+pub(crate) mod shell;
 mod startup;
+mod weight;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
-use self::live::Bar;
+pub use self::plotly::{Assets, plotly_file, plotly_js};
+use self::{data::DataFile, live::Bar, shell::Shell};
 use crate::{ReportError, View};
 
 /// The page's template, by the name that the others call it by. The names' ending switches escaping on.
@@ -40,28 +45,59 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("series.html", include_str!("templates/series.html.j2")),
     ("lost.html", include_str!("templates/lost.html.j2")),
     ("stacks.html", include_str!("templates/stacks.html.j2")),
+    shell::DATA,
+    shell::SCRIPTS,
 ];
 const STYLE: &str = include_str!("style.css");
 /// What makes the figures comes before what draws them.
 const SCRIPT: &str = concat!(
     include_str!("course.js"),
     include_str!("series.js"),
-    include_str!("script.js"),
+    include_str!("drawing.js"),
+    include_str!("saving.js"),
+    include_str!("picture.js"),
     include_str!("ratios.js")
 );
 
+/// What a page holds beside what it shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// The report as [`json`](fn@crate::json) writes it.
+    pub json: &'a str,
+    /// The report as [`csv`](fn@crate::csv) writes it.
+    pub csv: &'a str,
+    /// Where plotly's JavaScript is.
+    pub assets: Assets,
+}
+
 /// The whole report as a page.
-pub fn html(view: &View) -> Result<String, ReportError> {
-    html_with(view, &plotly_js())
+pub fn html(view: &View, contents: &Contents<'_>) -> Result<String, ReportError> {
+    let command = |format| format!("deadheat report {} --format {format}", view.id);
+    let data = vec![
+        DataFile::new(
+            "report.json",
+            "the analysis, unrounded (docs/report-json.md)",
+            command("json"),
+            contents.json,
+        ),
+        DataFile::new(
+            "report.csv",
+            "every trial's figures, a row each (docs/report-csv.md)",
+            command("csv"),
+            contents.csv,
+        ),
+    ];
+    page(view, &Shell::new(plotly_js(), contents.assets, data), None)
 }
 
-/// The page with another script in the place of plotly's (tests leave its megabytes out).
+/// The page without data, and with another script in the place of plotly's (tests leave its megabytes out).
 pub fn html_with(view: &View, plotly_js: &str) -> Result<String, ReportError> {
-    page(view, plotly_js, None)
+    let shell = Shell::new(plotly_js.to_owned(), Assets::Inline, Vec::new());
+    page(view, &shell, None)
 }
 
-/// The page, or with a bar its live variant, which loads plotly's script.
-fn page(view: &View, plotly_js: &str, live: Option<&Bar>) -> Result<String, ReportError> {
+/// The page in its shell; with a bar its live variant.
+fn page(view: &View, shell: &Shell<'_>, live: Option<&Bar>) -> Result<String, ReportError> {
     let plots = view
         .sections
         .iter()
@@ -94,9 +130,9 @@ fn page(view: &View, plotly_js: &str, live: Option<&Bar>) -> Result<String, Repo
         startup_plots => Value::from(Serde(startup)),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
-        plotly => Value::from_safe_string(plotly_js.to_owned()),
+        shell => shell.context(),
         })?;
-    Ok(page)
+    Ok(shell.weighed(page))
 }
 
 fn environment(
@@ -113,12 +149,4 @@ fn environment(
         environment.add_template(name, template)?;
     }
     Ok(environment)
-}
-
-/// plotly's JavaScript, as the plotly crate brings it. Its MathJax, which comes second, is not needed here.
-pub fn plotly_js() -> String {
-    let sources = plotly::Plot::offline_js_sources();
-    let (_, rest) = sources.split_once('>').unwrap_or_default();
-    let (script, _) = rest.split_once("</script>").unwrap_or_default();
-    script.to_owned()
 }

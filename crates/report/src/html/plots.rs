@@ -33,6 +33,8 @@ pub(super) const MOST_TICKS: usize = 7;
 pub struct PlotView {
     title: String,
     label: String,
+    /// What it is of, for who sees it alone.
+    of: String,
     height: usize,
     legend: Vec<Series>,
     /// Escaped for a script element.
@@ -314,6 +316,7 @@ impl Drawing {
                 self.title, self.kind
             ),
             title: self.title,
+            of: of.to_owned(),
             height: self.height,
             legend: self.legend,
             json: in_script(&serde_json::to_string(&self.plot)?),

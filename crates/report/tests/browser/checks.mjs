@@ -23,10 +23,24 @@ export const sideways = (page) =>
     return [`the document is ${scrollWidth} pixels wide in a window of ${clientWidth}${where}`];
   });
 
-// Every plot shows every trace that its data holds, within its box. Those that nobody has come to are drawn as for paper.
-export const plots = (page) =>
-  page.evaluate(() => {
-    window.dispatchEvent(new Event("beforeprint"));
+// Comes to every plot as a reader does, for they are drawn then. Ends, after a bound, at one that is not.
+export const comeToPlots = (page, timeout = 60_000) =>
+  page.evaluate(async (timeout) => {
+    const end = performance.now() + timeout;
+    const { scrollX, scrollY } = window;
+    for (const box of document.querySelectorAll(".plot")) {
+      box.scrollIntoView();
+      while (!box.querySelector("svg.main-svg .trace") && performance.now() < end) {
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    }
+    window.scrollTo(scrollX, scrollY);
+  }, timeout);
+
+// Every plot that a reader comes to shows every trace that its data holds, within its box.
+export const plots = async (page, timeout) => {
+  await comeToPlots(page, timeout);
+  return page.evaluate(() => {
     const faults = [];
     for (const box of document.querySelectorAll(".plot")) {
       const { data } = JSON.parse(document.getElementById(`${box.id}-data`).textContent);
@@ -42,6 +56,7 @@ export const plots = (page) =>
     }
     return faults;
   });
+};
 
 // Takes rows out of long tables that differ from three others in nothing but text: axe asks each cell the same.
 export const thin = (page) =>

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { launch, newWindow, pages } from "./browser.mjs";
+import { comeToPlots } from "./checks.mjs";
 
 // Chromium draws no longer pictures than this.
 const LONGEST = 16_000;
@@ -13,6 +14,7 @@ const { open } = await newWindow(browser);
 for (const { name, file } of pages().filter(({ name }) => only.length === 0 || only.includes(name))) {
   for (const width of [1280, 400]) {
     const { page } = await open(file, width, "light");
+    await comeToPlots(page);
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });

@@ -3,7 +3,11 @@
 
 use std::{fs, io::ErrorKind, path::Path};
 
-use deadheat_report::{View, html, load};
+use deadheat_report::{
+    View, csv, html,
+    html::{Assets, Contents},
+    json, load,
+};
 use deadheat_stats::analyse;
 
 use crate::{cases, large, load_fixture, over_time};
@@ -23,12 +27,41 @@ fn look() {
     sessions.push(("to-choose-from", large::to_choose_from()));
     sessions.push(("large", large::large()));
     for (name, record) in sessions {
-        let page = html(&View::new(&record, &analyse(&record))).unwrap();
-        fs::write(folder.join(format!("{name}.html")), page).unwrap();
+        let analysis = analyse(&record);
+        let view = View::new(&record, &analysis);
+        let data = [json(&record, &analysis).unwrap(), csv(&record, &analysis)];
+        let page = |assets| html(&view, &contents(&data, assets)).unwrap();
+        write(&folder, name, &page(Assets::Inline), &data);
+        if name == "plausible" {
+            let apart = folder.join("separate");
+            fs::create_dir(&apart).unwrap();
+            let page = page(Assets::Separate);
+            fs::write(apart.join("plausible.html"), page).unwrap();
+            let script = apart.join(html::plotly_file());
+            fs::write(script, html::plotly_js()).unwrap();
+        }
     }
     for (name, record) in load_fixture::all() {
         let analysis = deadheat_stats::load::analyse(&record);
-        let page = load::html(&load::LoadView::new(&record, &analysis)).unwrap();
-        fs::write(folder.join(format!("load-{name}.html")), page).unwrap();
+        let view = load::LoadView::new(&record, &analysis);
+        let data = [
+            load::json(&record, &analysis).unwrap(),
+            load::csv(&record.intervals),
+        ];
+        let page = load::html(&view, &contents(&data, Assets::Inline)).unwrap();
+        write(&folder, &format!("load-{name}"), &page, &data);
+    }
+}
+
+fn contents(data: &[String; 2], assets: Assets) -> Contents<'_> {
+    let [json, csv] = data;
+    Contents { json, csv, assets }
+}
+
+/// A page, and beside it the data that is in it.
+fn write(folder: &Path, name: &str, page: &str, data: &[String; 2]) {
+    let [json, csv] = data;
+    for (ending, text) in [("html", page), ("json", json), ("csv", csv)] {
+        fs::write(folder.join(format!("{name}.{ending}")), text).unwrap();
     }
 }

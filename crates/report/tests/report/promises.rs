@@ -1,7 +1,7 @@
 //! What every report keeps, whatever the session.
 
 use deadheat_model::{SessionRecord, session::Resumption};
-use deadheat_report::{View, html, json, markdown, text};
+use deadheat_report::{View, figure, html, json, markdown, text};
 use deadheat_stats::analyse;
 
 use crate::cases;
@@ -67,7 +67,12 @@ fn every_format_says_where_the_figures_come_from() {
 fn a_page_needs_no_network() {
     let record = cases::one_trial();
     let view = View::new(&record, &analyse(&record));
-    let page = html(&view).unwrap();
+    let contents = html::Contents {
+        json: "{}",
+        csv: "session\r\n",
+        assets: html::Assets::Inline,
+    };
+    let page = html(&view, &contents).unwrap();
     assert!(page.len() > 3_000_000, "plotly is in it");
     let own = html::html_with(&view, "").unwrap();
     for outside in ["src=", "href=\"http", "@import", "url("] {
@@ -75,10 +80,22 @@ fn a_page_needs_no_network() {
     }
     let script = html::plotly_js();
     assert!(script.trim_start().starts_with("/**") && !script.contains("</script"));
+    // Two files are in it.
     assert_eq!(
         page.matches("</script>").count(),
-        own.matches("</script>").count()
+        own.matches("</script>").count() + 2
     );
+    assert!(!page.contains("'self'"));
+    let weight = format!("This page weighs {},", figure::bytes(page.len() as f64));
+    assert!(page.contains(&weight), "{weight}");
+    let assets = html::Assets::Separate;
+    let apart = html(&view, &html::Contents { assets, ..contents }).unwrap();
+    let file = html::plotly_file();
+    assert!(page.len() - apart.len() > script.len() - 1_000);
+    assert_eq!(apart.matches(&format!("src=\"{file}\"")).count(), 1);
+    assert_eq!(apart.matches("src=").count(), 1, "nothing else is loaded");
+    let weight = format!("This page weighs {},", figure::bytes(apart.len() as f64));
+    assert!(apart.contains(&weight), "{weight}");
 }
 
 #[test]

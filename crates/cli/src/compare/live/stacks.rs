@@ -26,6 +26,7 @@ use deadheat_stats::versus::{
 use self::sides::{One, Sides};
 use super::looks::Looks;
 use crate::{
+    args::AssetsArg,
     compare::{args::CompareArgs, bounds, resolve::StackAt},
     doctor,
     exit::Failure,
@@ -113,7 +114,7 @@ pub(super) fn measure(
     };
     let folder = go(&options, draft, &mut watch, &interrupted)?;
     let record = session::read_session(&folder).map_err(Failure::nothing)?;
-    report::Rendered::of(&record)?.write_beside(&folder)?;
+    report::Rendered::of(&record, AssetsArg::Inline)?.write_beside(&folder)?;
     Ok(Some(versus(&record, &sides, &watch, &folder)))
 }
 

@@ -5,20 +5,52 @@ mod plots;
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
 use super::LoadView;
-use crate::{ReportError, html::plotly_js};
+use crate::{
+    ReportError,
+    html::{
+        Assets, Contents,
+        data::DataFile,
+        plotly_js,
+        shell::{DATA, SCRIPTS, Shell},
+    },
+};
 
 const TEMPLATE: &str = include_str!("load.html.j2");
 const STYLE: &str = include_str!("../../html/style.css");
 const OWN_STYLE: &str = include_str!("load.css");
-const SCRIPT: &str = include_str!("../../html/script.js");
+const SCRIPT: &str = concat!(
+    include_str!("../../html/drawing.js"),
+    include_str!("../../html/saving.js"),
+    include_str!("../../html/picture.js")
+);
 
 /// The whole report as a page.
-pub fn html(view: &LoadView) -> Result<String, ReportError> {
-    html_with(view, &plotly_js())
+pub fn html(view: &LoadView, contents: &Contents<'_>) -> Result<String, ReportError> {
+    let command = |name| format!("deadheat load -o {name} …");
+    let data = vec![
+        DataFile::new(
+            "load.json",
+            "all figures (docs/load-json.md)",
+            command("load.json"),
+            contents.json,
+        ),
+        DataFile::new(
+            "load.csv",
+            "the load over time, a row for each interval (docs/load.md)",
+            command("load.csv"),
+            contents.csv,
+        ),
+    ];
+    page(view, &Shell::new(plotly_js(), contents.assets, data))
 }
 
-/// The page with another script in the place of plotly's (tests leave its megabytes out).
+/// The page without data, and with another script in the place of plotly's (tests leave its megabytes out).
 pub fn html_with(view: &LoadView, plotly_js: &str) -> Result<String, ReportError> {
+    let shell = Shell::new(plotly_js.to_owned(), Assets::Inline, Vec::new());
+    page(view, &shell)
+}
+
+fn page(view: &LoadView, shell: &Shell<'_>) -> Result<String, ReportError> {
     let plots = plots::of(view)?;
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
@@ -27,13 +59,15 @@ pub fn html_with(view: &LoadView, plotly_js: &str) -> Result<String, ReportError
         .build()?;
     environment.set_syntax(syntax);
     // The name's ending switches escaping on.
-    environment.add_template("load.html", TEMPLATE)?;
+    for (name, template) in [("load.html", TEMPLATE), DATA, SCRIPTS] {
+        environment.add_template(name, template)?;
+    }
     let page = environment.get_template("load.html")?.render(context! {
         view => Value::from(Serde(view)),
         plots => Value::from(Serde(plots)),
         style => Value::from_safe_string(format!("{STYLE}{OWN_STYLE}")),
         script => Value::from_safe_string(SCRIPT.to_owned()),
-        plotly => Value::from_safe_string(plotly_js.to_owned()),
+        shell => shell.context(),
     })?;
-    Ok(page)
+    Ok(shell.weighed(page))
 }

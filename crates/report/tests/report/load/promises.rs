@@ -1,7 +1,7 @@
 //! What every output keeps, whatever the load.
 
 use deadheat_report::{
-    html::plotly_js,
+    html::{Assets, Contents, plotly_js},
     load::{csv, html, html_with, json, text},
 };
 use deadheat_stats::load::{Standing, analyse};
@@ -97,15 +97,21 @@ fn a_percentile_needs_its_samples() {
 #[test]
 fn a_page_needs_no_network() {
     let view = view(&cases::open_freeze());
-    let page = html(&view).unwrap();
+    let contents = Contents {
+        json: "{}",
+        csv: "",
+        assets: Assets::Inline,
+    };
+    let page = html(&view, &contents).unwrap();
     assert!(page.len() > 3_000_000, "plotly is in it");
     let own = html_with(&view, "").unwrap();
     for outside in ["src=", "href=", "@import", "url("] {
         assert!(!own.contains(outside), "{outside}");
     }
+    // Two files are in it.
     assert_eq!(
         page.matches("</script>").count(),
-        own.matches("</script>").count()
+        own.matches("</script>").count() + 2
     );
     assert!(page.contains(&plotly_js()));
 }
@@ -116,7 +122,7 @@ fn text_from_outside_is_text() {
     let page = html_with(&view(&record), "").unwrap();
     assert!(!page.contains("<script>alert"), "escaped");
     assert!(page.contains("&lt;script&gt;alert"), "and kept");
-    assert_eq!(page.matches("<script>").count(), 2);
+    assert_eq!(page.matches("<script>").count(), 1);
     let lines = text(&view(&record), 80, false);
     for shown in [&page, &lines] {
         assert!(shown.chars().all(|c| c == '\n' || !c.is_control()));

@@ -1,0 +1,40 @@
+// Saves files that are made in the page: a plot as a picture, and the data that the page holds.
+const save = (blob, name) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+};
+
+// What a press of the button does; it cannot be pressed again meanwhile, and says so where it goes wrong.
+const onPress = (button, act) => button.addEventListener("click", async () => {
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  try {
+    await act();
+  } catch (error) {
+    const told = document.createElement("span");
+    told.setAttribute("role", "alert");
+    told.textContent = ` not saved: ${error.message}`;
+    button.after(told);
+  } finally {
+    button.removeAttribute("aria-disabled");
+  }
+});
+
+// The data: gzip in base64, unpacked only when it is asked for.
+if ("DecompressionStream" in window) {
+  for (const button of document.querySelectorAll("button[data-file]")) {
+    const { file, type } = button.dataset;
+    onPress(button, async () => {
+      const packed = atob(document.getElementById(file).textContent.trim());
+      const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      const text = await new Response(stream).arrayBuffer();
+      save(new Blob([text], { type }), `${document.querySelector("main").dataset.name}-${file}`);
+    });
+    button.hidden = false;
+  }
+}

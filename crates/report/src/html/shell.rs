@@ -1,0 +1,117 @@
+//! What the pages of sessions and of loads have in common: the policy, plotly's script, the data, and the page's weight.
+
+use minijinja::{Value, context, value::Serde};
+
+use super::{
+    data::DataFile,
+    live,
+    plotly::{Assets, file_of},
+    weight,
+};
+use crate::figure::bytes;
+
+/// The template of the section with the data.
+pub(crate) const DATA: (&str, &str) = ("data.html", include_str!("templates/data.html.j2"));
+/// The template of plotly's script and the page's own.
+pub(crate) const SCRIPTS: (&str, &str) =
+    ("scripts.html", include_str!("templates/scripts.html.j2"));
+
+/// What a page that is a file may load: nothing but what stands in it or beside it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'{beside}; \
+                      img-src data: blob:";
+
+/// What stands around a report.
+pub(crate) struct Shell<'a> {
+    plotly: Plotly,
+    data: Vec<DataFile<'a>>,
+}
+
+/// Where a page has plotly's JavaScript.
+enum Plotly {
+    /// In itself.
+    Here(String),
+    /// In a file beside it, of so many bytes.
+    Beside { file: String, bytes: usize },
+    /// At an address of the server that the page is from, which also tells it of events.
+    Served(String),
+}
+
+impl<'a> Shell<'a> {
+    /// The shell of a page that is a file.
+    pub(crate) fn new(plotly_js: String, assets: Assets, data: Vec<DataFile<'a>>) -> Self {
+        let plotly = match assets {
+            Assets::Inline => Plotly::Here(plotly_js),
+            Assets::Separate => Plotly::Beside {
+                file: file_of(&plotly_js),
+                bytes: plotly_js.len(),
+            },
+        };
+        Self { plotly, data }
+    }
+
+    /// The shell of a page that is served, without data; plotly's script has this address.
+    pub(super) fn served(address: String) -> Self {
+        Self {
+            plotly: Plotly::Served(address),
+            data: Vec::new(),
+        }
+    }
+
+    /// What the templates call `shell`.
+    pub(crate) fn context(&self) -> Value {
+        let (inline, source) = match &self.plotly {
+            Plotly::Here(script) => (Some(script.clone()), None),
+            Plotly::Beside { file, .. } => (None, Some(file)),
+            Plotly::Served(address) => (None, Some(address)),
+        };
+        // A browser checks no file's hash where the page is a file, too; 'self' is the page's own folder.
+        let policy = match self.plotly {
+            Plotly::Here(_) => POLICY.replace("{beside}", ""),
+            Plotly::Beside { .. } => POLICY.replace("{beside}", " 'self'"),
+            Plotly::Served(_) => live::POLICY.to_owned(),
+        };
+        context! {
+            policy => Value::from_safe_string(policy),
+            plotly => inline.map(Value::from_safe_string),
+            plotly_file => source,
+            data => Value::from(Serde(&self.data)),
+            weight => self.is_file().then(|| Value::from_safe_string(weight::PLACE.to_owned())),
+        }
+    }
+
+    fn is_file(&self) -> bool {
+        !matches!(self.plotly, Plotly::Served(_))
+    }
+
+    /// The page with what it says about its own weight, if it is a file.
+    pub(crate) fn weighed(&self, page: String) -> String {
+        let size = |length: usize| bytes(length as f64);
+        let data: usize = self.data.iter().map(DataFile::weight).sum();
+        let data = (data > 0).then(|| format!("{} are the data", size(data)));
+        match &self.plotly {
+            Plotly::Here(script) => {
+                let plotly = size(script.len());
+                let data = data.map(|data| format!(" and {data}")).unwrap_or_default();
+                weight::weighed(&page, |length| {
+                    format!(
+                        "This page weighs {}, of which {plotly} draw the plots{data}. It needs nothing else.",
+                        size(length)
+                    )
+                })
+            }
+            Plotly::Beside { file, bytes } => {
+                let plotly = size(*bytes);
+                let data = data
+                    .map(|data| format!(", of which {data}"))
+                    .unwrap_or_default();
+                weight::weighed(&page, |length| {
+                    format!(
+                        "This page weighs {}{data}. Its plots need the file {file} ({plotly}) beside it.",
+                        size(length)
+                    )
+                })
+            }
+            Plotly::Served(_) => page,
+        }
+    }
+}
