@@ -23,6 +23,12 @@ export const sideways = (page) =>
     return [`the document is ${scrollWidth} pixels wide in a window of ${clientWidth}${where}`];
   });
 
+// Waits, within a bound, until the plots have followed a window that became narrower: they do so a moment later.
+export const settled = (page, timeout = 10_000) =>
+  page
+    .waitForFunction(() => document.scrollingElement.scrollWidth <= document.scrollingElement.clientWidth, null, { timeout })
+    .catch(() => {});
+
 // Comes to every plot as a reader does, for they are drawn then. Ends, after a bound, at one that is not.
 export const comeToPlots = (page, timeout = 60_000) =>
   page.evaluate(async (timeout) => {
@@ -79,9 +85,9 @@ export const thin = (page) =>
 export const forms = (page, html) =>
   page.evaluate((html) => {
     const form = ({ localName, attributes, style }) => {
-      // Names and places differ from page to page and are no form.
+      // Names, places and numbers of rows differ from page to page and are no form.
       const values = [...attributes].map(({ name, value }) =>
-        /^(id|style|href|value|for|aria-label|data-.*)$/.test(name) ? name : `${name}=${value}`,
+        /^(id|style|href|value|for|aria-label|rowspan|colspan|data-.*)$/.test(name) ? name : `${name}=${value}`,
       );
       return [localName, ...values.sort(), style.color].join(" ");
     };

@@ -112,6 +112,7 @@ describe("the table of ratios", { timeout: BOUND_MS }, () => {
     await page.emulateMedia({ colorScheme: "light" });
     assert.deepEqual(await checks.paper(page), []);
     await page.setViewportSize({ width: 360, height: 900 });
+    await checks.settled(page);
     assert.deepEqual(await checks.sideways(page), []);
     await page.setViewportSize({ width: 1280, height: 900 });
   });
