@@ -87,7 +87,19 @@ impl Iterator for Followed {
 fn main_of(page: &str) -> String {
     let found = page.find("<main").zip(page.rfind("</main>"));
     let (begin, end) = found.unwrap_or_else(|| panic!("no main part in {page}"));
-    page[begin..end].to_owned()
+    let main = &page[begin..end];
+    // What a page that is served lacks: the data, and its weight.
+    let main = match main.split_once("<section id=\"data\">") {
+        None => main.to_owned(),
+        Some((before, rest)) => {
+            let (_, after) = rest.split_once("</section>\n").expect("an end of the data");
+            before.to_owned() + after
+        }
+    };
+    let lines = main
+        .lines()
+        .filter(|line| !line.starts_with("<p>This page weighs"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The version of a page; 0: of a notice.
