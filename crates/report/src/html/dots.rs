@@ -44,10 +44,19 @@ pub(super) fn between(dot: Dot, text: impl Fn(f64) -> String) -> String {
     text(dot.value) + &ends.unwrap_or_default()
 }
 
+/// Between which values dots and their intervals lie, for an axis.
+pub(super) fn reaches<'a>(dots: impl Iterator<Item = &'a Dot>) -> Vec<f64> {
+    dots.flat_map(|dot| {
+        let (low, high) = dot.reach();
+        [low, high]
+    })
+    .collect()
+}
+
 /// The intervals as arms; `None` where no dot has one.
 pub(super) fn arms(colour: &'static str, thickness: f64, dots: &[Dot]) -> Option<ErrorData> {
     let arms = dots.iter().map(|dot| {
-        let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
+        let (low, high) = dot.reach();
         (high - dot.value, dot.value - low)
     });
     let (above, below): (Vec<f64>, Vec<f64>) = arms.unzip();

@@ -8,7 +8,7 @@ use plotly::{
 };
 
 use super::{
-    dots::{LOOKS, OTHERS, of_line},
+    dots::{LOOKS, OTHERS, of_line, reaches},
     plots::{Drawing, label},
     plotting::{GREY, GRID, configuration, latency_axis, layout},
 };
@@ -79,11 +79,7 @@ fn frame(cells: &[&PlotCell]) -> Plot {
         .tick_values(values)
         .tick_text(names)
         .range(AxisRange::new(0.0, 1.02 * nines(most)));
-    let times = points().flat_map(|(_, dot)| {
-        let (least, most) = dot.ends.unwrap_or((dot.value, dot.value));
-        [least, most]
-    });
-    let times: Vec<f64> = times.collect();
+    let times = reaches(points().map(|(_, dot)| dot));
     let framed = |axis: Axis| {
         axis.fixed_range(true)
             .zero_line(false)

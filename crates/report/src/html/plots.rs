@@ -9,7 +9,7 @@ use plotly::{
 };
 use serde::Serialize;
 
-use super::dots::{arms, between};
+use super::dots::{arms, between, reaches};
 use super::plotting::{
     BLUE, GREY, GRID, ORANGE, PURPLE, configuration, in_script, latency_axis, layout, shortened,
 };
@@ -234,7 +234,7 @@ fn throughput(group: &GroupView) -> Drawing {
 /// Percentiles of a time.
 pub(super) fn percentiles(title: String, cells: &[PlotCell]) -> Drawing {
     let dots = cells.iter().flat_map(|cell| &cell.times);
-    let values: Vec<f64> = dots.map(|(_, dot)| dot.value).collect();
+    let values = reaches(dots.map(|(_, dot)| dot));
     let axis = latency_axis(values.iter().copied(), MOST_TICKS);
     let mut drawing = Drawing::new(title, names(cells), axis);
     for (percent, series) in PERCENTILES {
@@ -256,7 +256,7 @@ pub(super) fn at_rates(
     rates: &[(String, Vec<Option<Dot>>)],
 ) -> Drawing {
     let dots = rates.iter().flat_map(|(_, dots)| dots.iter().flatten());
-    let values: Vec<f64> = dots.map(|dot| dot.value).collect();
+    let values = reaches(dots);
     let axis = latency_axis(values.iter().copied(), MOST_TICKS);
     let mut drawing = Drawing::new(title, names, axis);
     for ((rate, dots), (_, look)) in rates.iter().zip(PERCENTILES.iter().cycle()) {

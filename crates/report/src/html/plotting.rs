@@ -6,7 +6,7 @@ use plotly::{
     Configuration, Layout,
     common::Font,
     configuration::DisplayModeBar,
-    layout::{Axis, AxisType, HoverMode},
+    layout::{Axis, AxisRange, AxisType, HoverMode},
 };
 
 use textwrap::core::display_width;
@@ -89,20 +89,43 @@ pub(crate) fn configuration() -> Configuration {
 /// decades.)
 pub(crate) fn latency_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
     // From 1 µs to 5,000 s.
-    logarithmic(ticks(values, most, 3..13, 1e9, whole_time))
+    logarithmic(values, most, 3..13, 1e9, whole_time)
 }
 
 /// The same for sizes in MiB.
 pub(crate) fn memory_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
-    logarithmic(ticks(values, most, 0..7, 1.0, count))
+    logarithmic(values, most, 0..7, 1.0, count)
 }
 
-fn logarithmic(ticks: Vec<(f64, String)>) -> Axis {
+fn logarithmic(
+    values: impl Iterator<Item = f64> + Clone,
+    most: usize,
+    decades: Range<u32>,
+    per_unit: f64,
+    name: fn(u64) -> String,
+) -> Axis {
+    let reach = reach(values.clone());
+    let ticks = ticks(values, most, decades, per_unit, name);
     let (ticks, names) = ticks.into_iter().unzip();
-    Axis::new()
+    let axis = Axis::new()
         .type_(AxisType::Log)
         .tick_values(ticks)
-        .tick_text(names)
+        .tick_text(names);
+    match reach {
+        // plotly shows two decades around values that are one, and presses their ticks together.
+        (least, most) if least > 0.0 && most < BEYOND * least => axis.range(AxisRange::new(
+            (least / NEAR).log10(),
+            (most * NEAR).log10(),
+        )),
+        _ => axis,
+    }
+}
+
+/// The least and the most of some values.
+fn reach(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::MAX, 0.0), |(least, most), value| {
+        (value.min(least), value.max(most))
+    })
 }
 
 /// Steps within a decade, in tenths: the first that are no more than an axis takes are its ticks.
@@ -114,23 +137,24 @@ const STEPS: [&[u64]; 4] = [
 ];
 /// An axis reaches about so far beyond its values, as a factor.
 const BEYOND: f64 = 1.25;
+/// How far from all values a tick may be, as a factor.
+const NEAR: f64 = 2.0;
 
 /// Round values around all `values`, with their names, which are made from whole numbers of 1/`per_unit`.
 fn ticks(
-    values: impl Iterator<Item = f64> + Clone,
+    values: impl Iterator<Item = f64>,
     most_ticks: usize,
     decades: Range<u32>,
     per_unit: f64,
     name: fn(u64) -> String,
 ) -> Vec<(f64, String)> {
-    let least = values.clone().fold(f64::MAX, f64::min);
-    let most = values.fold(0.0, f64::max);
+    let (least, most) = reach(values);
     let of = |steps: &[u64]| -> Vec<(f64, String)> {
         let decades = decades.clone().map(|decade| 10_u64.pow(decade));
         let tenths = decades.flat_map(|decade| steps.iter().map(move |step| step * decade));
         let whole = tenths.filter(|tenths| tenths % 10 == 0);
         let ticks = whole.map(|tenths| (tenths as f64 / 10.0 / per_unit, name(tenths / 10)));
-        let near = 0.5 * least..=2.0 * most;
+        let near = least / NEAR..=most * NEAR;
         ticks.filter(|(tick, _)| near.contains(tick)).collect()
     };
     let shown = least / BEYOND..=most * BEYOND;

@@ -7,7 +7,7 @@ use plotly::{
 };
 
 use super::{
-    dots::{LOOKS, OTHERS, arms, between, of_line},
+    dots::{LOOKS, OTHERS, arms, between, of_line, reaches},
     plots::{Drawing, Series, Symbol, label, series},
     plotting::{GREY, GRID, ORANGE, configuration, latency_axis, layout},
 };
@@ -123,7 +123,7 @@ fn frame(curves: &[Curve<'_>]) -> Plot {
         .range(AxisRange::new(0.0, ROOM * highest))
         .tick_format("~s")
         .title(Title::with_text("offered requests per second"));
-    let times = points().map(|point| point.time.value);
+    let times = reaches(points().map(|point| &point.time));
     let framed = |axis: Axis| {
         axis.fixed_range(true)
             .zero_line(false)
@@ -134,7 +134,7 @@ fn frame(curves: &[Curve<'_>]) -> Plot {
         .height(HEIGHT_PX)
         .margin(Margin::new().left(64).right(16).top(8).bottom(48))
         .x_axis(framed(rates))
-        .y_axis(framed(latency_axis(times, MOST_TICKS)));
+        .y_axis(framed(latency_axis(times.iter().copied(), MOST_TICKS)));
     let mut plot = Plot::new();
     plot.set_layout(layout);
     plot.set_configuration(configuration());

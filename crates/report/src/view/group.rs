@@ -215,6 +215,11 @@ impl Dot {
         }
     }
 
+    /// The ends of its interval, or itself twice.
+    pub fn reach(self) -> (f64, f64) {
+        self.ends.unwrap_or((self.value, self.value))
+    }
+
     /// The same in another unit.
     pub fn scaled(self, factor: f64) -> Self {
         Self {
