@@ -126,7 +126,8 @@ fn a_report_is_ascii_where_the_locale_is() {
     };
     let (ascii, unicode) = (shown("C"), shown("C.UTF-8"));
     assert!(ascii.is_ascii() && ascii.contains("fake-one"), "{ascii}");
-    assert!(unicode.contains('○'), "{unicode}");
+    // A single trial, or a lower bound where the generator was the limit.
+    assert!(unicode.contains(['○', '●']), "{unicode}");
     assert!(
         unicode.lines().all(|line| line.chars().count() <= 80),
         "{unicode}"
