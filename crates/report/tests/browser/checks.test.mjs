@@ -13,7 +13,9 @@ const complaints = async (page, complaints) => {
 };
 const withAxe = (page) => checks.axe(page);
 const keyboard = (page) => checks.keyboard(page);
-const plots = (page) => checks.plots(page, 500);
+// Not the checks themselves, which would take the complaints for their bound.
+const plots = (page) => checks.plots(page);
+const soon = (page) => checks.plots(page, 500);
 const data = '<script type="application/json" id="p-data">{"data":[{}]}</script>';
 const plot = (style, trace) => `<div class="plot" id="p" style="width:300px"><svg class="main-svg" style="${style}">
   <g class="${trace}"></g></svg></div>${data}`;
@@ -30,9 +32,9 @@ const FAULTS = [
   ["a file beside it", '<script src="plotly.js"></script>', complaints, /request: file:.*plotly\.js/],
   ["a request of a script", "<script>fetch('http://data.invalid').catch(() => {})</script>", complaints, /request: http/],
   ["a broad table", '<div style="width:2000px">broad</div>', checks.sideways, /2008 pixels wide in a window of 360.*broad/],
-  ["a missing trace", plot("width:300px;height:200px", ""), plots, /#p: 0 traces are drawn of 1/],
-  ["a drawing beyond its box", plot("width:400px;height:200px", "trace"), checks.plots, /400 × 200 in a box 300/],
-  ["a drawing of no height", plot("width:300px;height:0", "trace"), checks.plots, /300 × 0 in a box 300/],
+  ["a missing trace", plot("width:300px;height:200px", ""), soon, /#p: 0 traces are drawn of 1/],
+  ["a drawing beyond its box", plot("width:400px;height:200px", "trace"), plots, /400 × 200 in a box 300/],
+  ["a drawing of no height", plot("width:300px;height:0", "trace"), plots, /300 × 0 in a box 300/],
   ["a picture without words", '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', withAxe, /critical: image-alt/],
   ["grey on white", '<p style="color:#aaa;background:#fff">soft</p>', withAxe, /serious: color-contrast/],
   ["a region without focus", region("", ""), keyboard, /"names" has no tabindex/],
@@ -54,12 +56,12 @@ const FAULTS = [
 ];
 
 const SOUND = [
-  ["plots", plot("width:300px;height:200px", "trace"), checks.plots],
+  ["plots", plot("width:300px;height:200px", "trace"), plots],
   [
     "a plot that is drawn when somebody comes by",
     `<div style="height:9000px"></div>${plot("width:300px;height:200px", "")}
       <script>addEventListener("scroll", () => document.querySelector("g").classList.add("trace"))</script>`,
-    checks.plots,
+    plots,
   ],
   ["keyboard", region('tabindex="0"', ""), keyboard],
   ["print", "<p>text</p>", checks.print],
