@@ -4,13 +4,13 @@
 use plotly::{
     Plot, Scatter,
     common::{Fill, HoverInfo, Line, Mode},
-    layout::{Axis, AxisRange, Margin},
+    layout::{Axis, AxisRange},
 };
 
 use super::{
     dots::{LOOKS, OTHERS, of_line, reaches},
     plots::{Drawing, label},
-    plotting::{GREY, GRID, configuration, latency_axis, layout},
+    plotting::{GREY, latency_axis, over_axes},
 };
 use crate::{
     figure::seconds,
@@ -80,21 +80,9 @@ fn frame(cells: &[&PlotCell]) -> Plot {
         .tick_text(names)
         .range(AxisRange::new(0.0, 1.02 * nines(most)));
     let times = reaches(points().map(|(_, dot)| dot));
-    let framed = |axis: Axis| {
-        axis.fixed_range(true)
-            .zero_line(false)
-            .show_grid(true)
-            .grid_color(GRID)
-    };
-    let layout = layout()
-        .height(HEIGHT_PX)
-        .margin(Margin::new().left(64).right(16).top(8).bottom(34))
-        .x_axis(framed(percents))
-        .y_axis(framed(latency_axis(times.iter().copied(), MOST_TICKS)));
-    let mut plot = Plot::new();
-    plot.set_layout(layout);
-    plot.set_configuration(configuration());
-    plot
+    let times = latency_axis(times.iter().copied(), MOST_TICKS);
+    let [x_axis, y_axis] = [percents, times].map(|axis| axis.zero_line(false));
+    over_axes(HEIGHT_PX, 34, x_axis, y_axis)
 }
 
 fn curve(cell: &PlotCell, line: Line) -> Box<Scatter<f64, f64>> {

@@ -435,9 +435,8 @@ impl Drawing {
     }
 }
 
-/// A line of a bracket: `x` as shares of the plot's width, `y` as places of rows.
-fn bracket(x: [f64; 2], y: [f64; 2]) -> Shape {
-    let [(x0, x1), (y0, y1)] = [x, y].map(|[from, to]| (from, to));
+/// A line of a bracket: its ends across as shares of the plot's width, and down as places of rows.
+fn bracket([x0, x1]: [f64; 2], [y0, y1]: [f64; 2]) -> Shape {
     Shape::new()
         .shape_type(ShapeType::Line)
         .x_ref("paper")

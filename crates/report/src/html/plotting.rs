@@ -3,10 +3,10 @@
 use std::{borrow::Cow, ops::Range};
 
 use plotly::{
-    Configuration, Layout,
+    Configuration, Layout, Plot,
     common::Font,
     configuration::DisplayModeBar,
-    layout::{Axis, AxisRange, AxisType, HoverMode},
+    layout::{Axis, AxisRange, AxisType, HoverMode, Margin},
 };
 
 use textwrap::core::display_width;
@@ -74,6 +74,22 @@ pub(crate) fn layout() -> Layout {
         .font(font())
         .hover_mode(HoverMode::Closest)
         .show_legend(false)
+}
+
+/// An empty plot over two axes, so many pixels high, with so many of them below it for the axis.
+pub(crate) fn over_axes(height: usize, below: usize, x_axis: Axis, y_axis: Axis) -> Plot {
+    let framed = |axis: Axis| axis.fixed_range(true).show_grid(true).grid_color(GRID);
+    let margin = Margin::new().left(64).right(16).top(8).bottom(below);
+    let mut plot = Plot::new();
+    plot.set_layout(
+        layout()
+            .height(height)
+            .margin(margin)
+            .x_axis(framed(x_axis))
+            .y_axis(framed(y_axis)),
+    );
+    plot.set_configuration(configuration());
+    plot
 }
 
 /// As wide as the page, and without buttons.

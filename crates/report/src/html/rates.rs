@@ -3,13 +3,13 @@
 use plotly::{
     Plot, Scatter,
     common::{HoverInfo, Line, Marker, MarkerSymbol, Mode, Title},
-    layout::{Axis, AxisRange, Margin},
+    layout::{Axis, AxisRange},
 };
 
 use super::{
     dots::{LOOKS, OTHERS, arms, between, of_line, reaches},
     plots::{Drawing, Series, Symbol, label, series},
-    plotting::{GREY, GRID, ORANGE, configuration, latency_axis, layout},
+    plotting::{GREY, ORANGE, latency_axis, over_axes},
 };
 use crate::{
     figure::{figure, seconds},
@@ -124,21 +124,9 @@ fn frame(curves: &[Curve<'_>]) -> Plot {
         .tick_format("~s")
         .title(Title::with_text("offered requests per second"));
     let times = reaches(points().map(|point| &point.time));
-    let framed = |axis: Axis| {
-        axis.fixed_range(true)
-            .zero_line(false)
-            .show_grid(true)
-            .grid_color(GRID)
-    };
-    let layout = layout()
-        .height(HEIGHT_PX)
-        .margin(Margin::new().left(64).right(16).top(8).bottom(48))
-        .x_axis(framed(rates))
-        .y_axis(framed(latency_axis(times.iter().copied(), MOST_TICKS)));
-    let mut plot = Plot::new();
-    plot.set_layout(layout);
-    plot.set_configuration(configuration());
-    plot
+    let times = latency_axis(times.iter().copied(), MOST_TICKS);
+    let [x_axis, y_axis] = [rates, times].map(|axis| axis.zero_line(false));
+    over_axes(HEIGHT_PX, 48, x_axis, y_axis)
 }
 
 /// A line through all of a stack's times, and its dots: open ones where the time is in doubt.

@@ -3,15 +3,13 @@
 use plotly::{
     Plot, Scatter,
     common::{DashType, HoverInfo, Line, LineShape, Marker, Mode, Position, Title},
-    layout::{Axis, AxisRange, Margin},
+    layout::{Axis, AxisRange},
 };
 
 use super::{
     dots::{arms, between},
     plots::{Drawing, Series, Symbol, label, series},
-    plotting::{
-        BLUE, GREY, GRID, ORANGE, configuration, latency_axis, layout, memory_axis, shortened,
-    },
+    plotting::{BLUE, GREY, ORANGE, latency_axis, memory_axis, over_axes, shortened},
 };
 use crate::{
     figure::{bytes, figure, seconds},
@@ -128,23 +126,9 @@ impl<'a> Scene<'a> {
         let rates = Axis::new()
             .range(AxisRange::new(0.0, ROOM * highest.fold(0.0, f64::max)))
             .tick_format("~s");
-        let framed = |axis: Axis, title: &str| {
-            axis.title(Title::with_text(title))
-                .fixed_range(true)
-                .zero_line(true)
-                .show_grid(true)
-                .grid_color(GRID)
-        };
-        let margin = Margin::new().left(64).right(16).top(8).bottom(48);
-        let layout = layout()
-            .height(HEIGHT_PX)
-            .margin(margin)
-            .x_axis(framed(axis.range(range), title))
-            .y_axis(framed(rates, "requests per second"));
-        let mut plot = Plot::new();
-        plot.set_layout(layout);
-        plot.set_configuration(configuration());
-        plot
+        let titled = |axis: Axis, title: &str| axis.title(Title::with_text(title)).zero_line(true);
+        let costs = titled(axis.range(range), title);
+        over_axes(HEIGHT_PX, 48, costs, titled(rates, "requests per second"))
     }
 
     /// The frontier as stairs: what can be had for each cost.
