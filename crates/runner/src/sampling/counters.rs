@@ -10,6 +10,9 @@ use crate::process::{Snapshot, ticks};
 pub(super) struct Counters {
     /// CPU time, user and system.
     pub(super) cpu: Duration,
+    /// The same in clock ticks, as the processes' own figures say. Each of them is rounded down: of hundreds that have
+    /// used less than a tick of 10 ms they say nothing.
+    pub(super) cpu_ticks: u64,
     /// Page faults without input or output.
     pub(super) minor_faults: u64,
     /// Page faults with.
@@ -21,19 +24,18 @@ impl Counters {
     /// each with the children that it waited for, and what the supervisor inherited: so an ended child is counted once.
     pub(super) fn read(tree: &Tree, processes: &Snapshot) -> Self {
         let mut total = Self::default();
-        let mut cpu_ticks = 0;
         for stat in processes.tree(tree.supervisor) {
             total.minor_faults += stat.minor_faults;
             total.major_faults += stat.major_faults;
-            cpu_ticks += stat.cpu_ticks;
+            total.cpu_ticks += stat.cpu_ticks;
         }
         if let Some(supervisor) = processes.find(tree.supervisor) {
             total.minor_faults += supervisor.children.minor_faults;
             total.major_faults += supervisor.children.major_faults;
-            cpu_ticks += supervisor.children.cpu_ticks;
+            total.cpu_ticks += supervisor.children.cpu_ticks;
         }
         let group = tree.group.as_ref().and_then(|group| group.read_cpu().ok());
-        total.cpu = group.unwrap_or_else(|| ticks(cpu_ticks));
+        total.cpu = group.unwrap_or_else(|| ticks(total.cpu_ticks));
         total
     }
 
@@ -41,6 +43,7 @@ impl Counters {
     pub(super) fn since(&self, earlier: &Self) -> Self {
         Self {
             cpu: self.cpu.saturating_sub(earlier.cpu),
+            cpu_ticks: self.cpu_ticks.saturating_sub(earlier.cpu_ticks),
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
         }

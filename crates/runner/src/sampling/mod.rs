@@ -212,7 +212,8 @@ impl Sampler {
         let (at, watch) = (Instant::now(), Stopwatch::start());
         let processes = Snapshot::take();
         let counters = Counters::read(&self.tree, &processes);
-        let (counted_from, clock) = (Instant::now(), CpuClock::read(&processes));
+        let counted_from = Instant::now();
+        let clock = CpuClock::read(&processes).with_server(&counters);
         let pressure = PressureClock::read();
         let tree = processes.descendants(self.tree.supervisor);
         let threads = tree.iter().map(|stat| stat.threads).sum();
@@ -260,15 +261,18 @@ impl Sampler {
     pub fn end(&mut self) -> Option<(Resources, Noise)> {
         let begun = self.begun.take()?;
         let processes = Snapshot::take();
-        let used = Counters::read(&self.tree, &processes).since(&begun.counters);
+        let counters = Counters::read(&self.tree, &processes);
+        let used = counters.since(&begun.counters);
         let ended = Instant::now();
         let span = ended.saturating_duration_since(begun.at);
-        let noise = CpuClock::read(&processes).noise_since(
-            &begun.clock,
-            &self.pinning,
-            self.serving.as_deref(),
-            used.cpu,
-        );
+        let noise = CpuClock::read(&processes)
+            .with_server(&counters)
+            .noise_since(
+                &begun.clock,
+                &self.pinning,
+                self.serving.as_deref(),
+                used.cpu,
+            );
         let pressure = PressureClock::read()
             .zip(begun.pressure)
             .map(|(now, then)| now.since(&then));

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fs, time::Duration};
 use deadheat_model::{plan::Pinning, trial::Noise};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::counters::Counters;
 use crate::process::{Snapshot, ticks};
 
 /// CPU time of the whole machine, CPU by CPU, of Deadheat with everything that it started, and of all other processes
@@ -16,7 +17,7 @@ pub(crate) struct CpuClock {
     at: Duration,
     all: Ticks,
     each: BTreeMap<usize, Ticks>,
-    ours: u64,
+    ours: Duration,
     others: u64,
     /// Of the kernel's threads for interrupts, which are among neither.
     interrupt_threads: u64,
@@ -61,10 +62,20 @@ impl CpuClock {
         let at = clock_gettime(ClockId::Monotonic);
         Self {
             at: Duration::try_from(at).unwrap_or_default(),
-            ours,
+            ours: ticks(ours),
             others: all.saturating_sub(ours + interrupt_threads),
             interrupt_threads,
             ..parse(&text)
+        }
+    }
+
+    /// The same with the server's CPU time as its control group counts it, not as its processes' ticks do, which may be
+    /// much less: what was missing from ours would be others'.
+    pub(super) fn with_server(self, server: &Counters) -> Self {
+        let beside = self.ours.saturating_sub(ticks(server.cpu_ticks));
+        Self {
+            ours: beside + server.cpu,
+            ..self
         }
     }
 
@@ -79,7 +90,7 @@ impl CpuClock {
     ) -> Noise {
         let used = pinning.cpus();
         let all = self.on(&used).since(earlier.on(&used));
-        let ours = ticks(self.ours.saturating_sub(earlier.ours)).as_secs_f64();
+        let ours = self.ours.saturating_sub(earlier.ours);
         let (server, generator) = match pinning {
             Pinning::Apart { server, generator } => (Some(server), Some(generator)),
             Pinning::Off { .. } => (None, None),
@@ -93,7 +104,7 @@ impl CpuClock {
             generator_cpus_busy: generator.map(|cpus| {
                 let elapsed = self.at.saturating_sub(earlier.at).as_secs_f64();
                 let time = elapsed * cpus.len() as f64;
-                let own = (ours - server_cpu.as_secs_f64()).max(0.0);
+                let own = ours.saturating_sub(server_cpu).as_secs_f64();
                 if time > 0.0 {
                     (own / time).min(1.0)
                 } else {
@@ -122,21 +133,21 @@ impl CpuClock {
     /// CPU seconds that others used since `earlier`, in which our CPUs spent `all`.
     ///
     /// What the machine did beside Deadheat's processes is theirs; but the kernel's work for our own packets may be in
-    /// the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`), and nothing tells which; and when packets are many, the kernel's threads for them
-    /// take over (ksoftirqd, whose time stands among that of interrupts; kernel/sched/cputime.c).
-    /// So there are two bounds, with that time and without; between them stands what the processes say that can be
-    /// seen, which are not all of them in a container.
+    /// the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`), and nothing tells
+    /// which; and when packets are many, the kernel's threads for them take over (ksoftirqd, whose time stands among
+    /// that of interrupts; kernel/sched/cputime.c). So there are two bounds, with that time and without; between them
+    /// stands what the processes say that can be seen, which are not all of them in a container.
     fn others_since(&self, earlier: &Self, all: Ticks) -> f64 {
         let ours = self.ours.saturating_sub(earlier.ours);
-        let most = all.busy.saturating_sub(ours);
+        let most = ticks(all.busy).saturating_sub(ours);
         let threads = self
             .interrupt_threads
             .saturating_sub(earlier.interrupt_threads);
         // Counters that are read one after another, and may go back, hold no order between them.
         let sure = all.busy.saturating_sub(all.interrupts.max(threads));
-        let least = sure.saturating_sub(ours);
-        let seen = self.others.saturating_sub(earlier.others);
-        ticks(seen.max(least).min(most)).as_secs_f64()
+        let least = ticks(sure).saturating_sub(ours);
+        let seen = ticks(self.others.saturating_sub(earlier.others));
+        seen.max(least).min(most).as_secs_f64()
     }
 
     /// The share of their time in which `cpus` worked.
@@ -213,7 +224,7 @@ mod tests {
         let others = |ours, seen, after: &str| {
             let before = parse("cpu  0 0 0 0 0 0 0 0\n");
             let clock = CpuClock {
-                ours,
+                ours: ticks(ours),
                 others: seen,
                 ..parse(after)
             };
@@ -268,7 +279,7 @@ mod tests {
                 .collect();
             let read = CpuClock::read(&processes);
             let clock = CpuClock {
-                ours: 80,
+                ours: ticks(80),
                 others: read.others,
                 interrupt_threads: read.interrupt_threads,
                 ..parse("cpu  60 0 20 50 0 0 50 0\n")
@@ -317,8 +328,39 @@ mod tests {
         .into_iter()
         .collect();
         let made = CpuClock::read(&processes);
-        assert_eq!((made.ours, made.others), (321, 4000));
+        assert_eq!((made.ours, made.others), (ticks(321), 4000));
         assert!(clock.others > 0, "this machine has other processes");
+    }
+
+    #[test]
+    fn what_ticks_leave_out_of_the_servers_processes_is_not_others_work() {
+        // 100 ticks of the server's, of which its many processes have one; ten more of ours.
+        let server = |cpu, cpu_ticks| Counters {
+            cpu: ticks(cpu),
+            cpu_ticks,
+            ..Counters::default()
+        };
+        let clock = |text, ours| CpuClock {
+            ours: ticks(ours),
+            ..parse(text)
+        };
+        let before = clock("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n", 5);
+        let after = clock("cpu0 100 0 0 0 0 0 0 0\ncpu1 10 0 0 90 0 0 0 0\n", 16);
+        let pinning = Pinning::Apart {
+            server: vec![0],
+            generator: vec![1],
+        };
+        let (first, last) = (server(20, 3), server(120, 4));
+        let used = last.since(&first).cpu;
+        let noise = after.clone().with_server(&last).noise_since(
+            &before.clone().with_server(&first),
+            &pinning,
+            None,
+            used,
+        );
+        assert_eq!(noise.other_cpu_seconds, 0.0);
+        let without = after.noise_since(&before, &pinning, None, used);
+        assert_eq!(without.other_cpu_seconds, ticks(99).as_secs_f64());
     }
 
     #[test]
@@ -332,7 +374,7 @@ mod tests {
         };
         // Of the time that went by, whatever became of it among the ticks.
         let after = CpuClock {
-            ours: 105,
+            ours: ticks(105),
             at: ticks(125),
             ..after
         };
