@@ -11,7 +11,7 @@ use deadheat_stats::{
 use super::{
     clean,
     facts::Fact,
-    group::Dot,
+    plot_cell::Dot,
     words::{self, some},
 };
 use crate::figure::{counted, ends, figure, percent};

@@ -11,15 +11,15 @@ use deadheat_stats::{
     Analysis, CellAnalysis, Group,
     cell::{Estimates, PERCENTILES, PercentileEstimate, PercentileValue},
     trial::requests_for,
-    verdict::CellVerdict,
 };
 use serde::Serialize;
 
 use super::{
     doubts,
-    group::{self, GroupView, Latency, RowState},
+    group::{self, GroupView},
     losses::Loss,
     lost,
+    row::{self, Latency, RowState},
     words::{self, name, some},
 };
 use crate::figure::{NONE, count, counted, figure, list};
@@ -218,7 +218,7 @@ fn common(group: &Group, view: &GroupView) -> LatencyTable {
         _ => "rates that should have been one".to_owned(),
     };
     let cells = group.cells.iter().filter_map(|cell| {
-        let lead = group::rank(group, cell);
+        let lead = row::rank(group, cell);
         row(cell, lead)
     });
     LatencyTable {
@@ -274,14 +274,10 @@ fn row(cell: &CellAnalysis, lead: String) -> Option<LatencyRow> {
     Some(LatencyRow {
         lead,
         target: name(cell),
-        state: match (&cell.verdict, cell.rank) {
-            (CellVerdict::LowerBound { .. }, _) => RowState::LowerBound,
-            (_, Some(_)) => RowState::Ranked,
-            (_, None) => RowState::Unranked,
-        },
+        state: RowState::of(cell),
         offered: open.offered_per_second.map_or("differs".to_owned(), figure),
         achieved: figure(estimates.throughput_per_second.median),
-        cpu: group::cpu(estimates),
+        cpu: row::cpu(estimates),
         response: times(&open.response_time),
         service: times(&estimates.service_time),
         overloaded: (open.overloaded > 0)
@@ -320,7 +316,7 @@ fn times(estimates: &[PercentileEstimate]) -> Vec<Latency> {
                 value: NONE.to_owned(),
                 interval: None,
             },
-            group::latency,
+            row::latency,
         )
     };
     PERCENTILES.iter().map(at).collect()

@@ -3,7 +3,7 @@
 use deadheat_stats::Group;
 use serde::Serialize;
 
-use super::group::{Dot, PlotCell};
+use super::plot_cell::{Dot, PlotCell};
 use crate::figure::{count, counted, list};
 
 /// What a stack pays with.

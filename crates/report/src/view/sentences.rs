@@ -12,7 +12,8 @@ use deadheat_stats::{
 
 use super::{
     clean, cost,
-    group::{Missing, percentiles},
+    group::Missing,
+    row::percentiles,
     words::{name, some},
 };
 use crate::figure::{count, counted, ends, figure, list, percent, seconds};

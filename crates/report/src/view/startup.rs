@@ -10,7 +10,7 @@ use deadheat_stats::{
 };
 use serde::Serialize;
 
-use super::{clean, group::Dot};
+use super::{clean, plot_cell::Dot};
 use crate::figure::{bytes, count, ends, percent, seconds};
 
 /// Start-up, build and size of the stacks.
