@@ -2,8 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
     sync::OnceLock,
 };
 
@@ -17,6 +15,7 @@ use deadheat_stats::{Analysis, CellAnalysis, Group, analyse, order_statistic::me
 
 use crate::{
     cases,
+    documentation::{quoted, rows},
     fixture::{Found, Session, failure, good, measured, open},
 };
 
@@ -383,29 +382,12 @@ fn requests_add_up_in_every_trial() {
 
 /// The tables under a heading of docs/report-csv.md, row by row, as cells.
 fn documented(heading: &str) -> Vec<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/report-csv.md");
-    let text = fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("reading {}: {error}", path.display()));
-    let (_, rest) = text
-        .split_once(&format!("\n## {heading}\n"))
-        .expect("the heading");
-    let section = rest.split("\n## ").next().unwrap();
-    let rows = section.lines().filter(|line| line.starts_with("| `"));
-    let cells = |row: &str| {
-        let cells = row.trim_matches('|').split('|');
-        cells.map(|cell| cell.trim().to_owned()).collect()
-    };
-    rows.map(cells).collect()
-}
-
-/// The words in backticks.
-fn quoted(text: &str) -> impl Iterator<Item = String> {
-    text.split('`').skip(1).step_by(2).map(str::to_owned)
+    rows("report-csv.md", heading)
 }
 
 #[test]
 fn every_column_is_described_in_order() {
-    let described: Vec<String> = documented("Columns")
+    let described: Vec<String> = documented("## Columns")
         .iter()
         .flat_map(|cells| quoted(&cells[0]))
         .collect();
@@ -414,7 +396,7 @@ fn every_column_is_described_in_order() {
 
 #[test]
 fn every_metric_is_described_with_its_unit_and_every_description_has_its_metric() {
-    let rows = documented("Metrics");
+    let rows = documented("## Metrics");
     let described: BTreeSet<(String, String)> = rows
         .iter()
         .flat_map(|cells| quoted(&cells[0]).map(|name| (name, cells[1].clone())))
@@ -432,7 +414,7 @@ fn every_metric_is_described_with_its_unit_and_every_description_has_its_metric(
 
 #[test]
 fn every_word_of_a_column_is_described() {
-    let described: BTreeMap<String, BTreeSet<String>> = documented("Columns")
+    let described: BTreeMap<String, BTreeSet<String>> = documented("## Columns")
         .iter()
         .map(|cells| {
             (

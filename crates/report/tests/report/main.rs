@@ -5,6 +5,7 @@ mod cases;
 mod compare;
 mod course;
 mod csv_table;
+mod documentation;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
 mod history;

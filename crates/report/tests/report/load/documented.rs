@@ -1,10 +1,6 @@
 //! docs/load-json.md and the outputs say the same: no field without its description, no description without a field.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
@@ -15,7 +11,7 @@ use deadheat_report::load::{csv, json};
 use deadheat_stats::load::analyse;
 use serde_json::Value;
 
-use crate::load_fixture as cases;
+use crate::{documentation, load_fixture as cases};
 
 /// A documented field: its path and its type.
 #[derive(Clone, Debug)]
@@ -24,24 +20,9 @@ struct Field {
     kinds: Vec<String>,
 }
 
-fn document() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/load-json.md");
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("reading {}: {error}", path.display()))
-}
-
 /// The rows of the tables under a heading, each as its cells.
 fn rows(heading: &str) -> Vec<Vec<String>> {
-    let text = document();
-    let (_, rest) = text
-        .split_once(&format!("\n## {heading}\n"))
-        .expect("the heading");
-    let section = rest.split("\n## ").next().unwrap();
-    let rows = section.lines().filter(|line| line.starts_with("| `"));
-    let cells = |row: &str| {
-        let cells = row.trim_matches('|').split('|');
-        cells.map(|cell| cell.trim().to_owned()).collect()
-    };
-    rows.map(cells).collect()
+    documentation::rows("load-json.md", heading)
 }
 
 fn fields() -> Vec<Field> {
@@ -53,7 +34,7 @@ fn fields() -> Vec<Field> {
             .collect(),
         kinds: cells[1].split(" or ").map(str::to_owned).collect(),
     };
-    rows("JSON").into_iter().map(field).collect()
+    rows("## JSON").into_iter().map(field).collect()
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -263,17 +244,14 @@ fn every_field_of_the_json_is_described_and_every_description_has_its_field() {
     assert!(wrong.is_empty(), "docs/load-json.md:\n{}", wrong.join("\n"));
 }
 
-/// The words in backticks of a cell.
-fn quoted(cell: &str) -> BTreeSet<String> {
-    let words = cell.split('`').skip(1).step_by(2);
-    words.map(str::to_owned).collect()
-}
-
 #[test]
 fn every_sign_has_its_row_with_exactly_its_figures() {
-    let described: BTreeMap<String, BTreeSet<String>> = rows("Signs")
+    let described: BTreeMap<String, BTreeSet<String>> = rows("## Signs")
         .iter()
-        .map(|cells| (cells[0].trim_matches('`').to_owned(), quoted(&cells[2])))
+        .map(|cells| {
+            let figures = documentation::quoted(&cells[2]).collect();
+            (cells[0].trim_matches('`').to_owned(), figures)
+        })
         .collect();
     let mut written = BTreeMap::new();
     for record in records() {
@@ -290,19 +268,24 @@ fn every_sign_has_its_row_with_exactly_its_figures() {
 
 #[test]
 fn every_failure_has_its_row() {
-    let rows = rows("Failures").into_iter();
-    let described: Vec<String> = rows
-        .map(|cells| cells[0].trim_matches('`').to_owned())
-        .collect();
-    let kinds = Failure::ALL.iter().map(|kind| kind.name());
-    assert_eq!(described, kinds.collect::<Vec<_>>());
+    let kinds: Vec<&str> = Failure::ALL.iter().map(|kind| kind.name()).collect();
+    for (file, heading) in [
+        ("load-json.md", "## Failures"),
+        ("formats.md", "### Failures"),
+    ] {
+        let rows = documentation::rows(file, heading).into_iter();
+        let described: Vec<String> = rows
+            .map(|cells| cells[0].trim_matches('`').to_owned())
+            .collect();
+        assert_eq!(described, kinds, "{file}");
+    }
 }
 
 #[test]
 fn every_column_of_the_csv_is_described_in_order() {
     let table = csv(&cases::closed_fine().intervals);
     let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
-    let described: Vec<String> = rows("CSV")
+    let described: Vec<String> = rows("## CSV")
         .into_iter()
         .map(|cells| cells[0].trim_matches('`').to_owned())
         .collect();
