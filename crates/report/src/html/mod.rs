@@ -5,6 +5,7 @@ pub(crate) mod data;
 mod dots;
 mod latency_plots;
 pub mod live;
+mod naming;
 mod nines;
 mod plotly;
 mod plots;

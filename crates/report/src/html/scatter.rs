@@ -1,13 +1,17 @@
 //! Throughput against what it costs: a point for each stack with both its intervals, and the Pareto frontier.
 
+use std::borrow::Cow;
+
 use plotly::{
     Plot, Scatter,
     common::{DashType, HoverInfo, Line, LineShape, Marker, Mode, Position, Title},
     layout::{Axis, AxisRange},
 };
+use textwrap::core::display_width;
 
 use super::{
     dots::{arms, between},
+    naming::{Named, sides},
     plots::{Drawing, Series, Symbol, label, series},
     plotting::{BLUE, GREY, ORANGE, latency_axis, memory_axis, over_axes, shortened},
 };
@@ -43,9 +47,16 @@ struct Point<'a> {
     /// In the axis's unit.
     cost: Dot,
     is_on_frontier: bool,
+    /// Where its name stands, if it has one.
+    side: Option<Position>,
 }
 
 impl Point<'_> {
+    /// Its name, as long as it may be.
+    fn name(&self) -> Cow<'_, str> {
+        shortened(&self.cell.target, NAME_COLUMNS)
+    }
+
     fn series(&self) -> Series {
         match (self.cell.lower_bound, self.is_on_frontier) {
             (true, _) => AT_LEAST,
@@ -74,16 +85,55 @@ impl<'a> Scene<'a> {
                 cell,
                 cost: frontier.cost.of(cell)?.scaled(1.0 / unit),
                 is_on_frontier: frontier.places.contains(&place),
+                side: None,
             })
         });
         let points: Vec<Point<'_>> = points.collect();
         let values = points.iter().map(|point| point.cost.value);
         let least = values.clone().fold(f64::MAX, f64::min);
-        Self {
+        let mut scene = Self {
             frontier,
             costs: (least, values.fold(least, f64::max)),
             points,
+        };
+        scene.place_names();
+        scene
+    }
+
+    /// Gives the stacks of the frontier their names where there is room. The others have theirs at the pointer and in
+    /// the tables, as has who finds no room.
+    fn place_names(&mut self) {
+        let (least, most) = self.costs();
+        let highest = self.highest();
+        let across = |cost: f64| (cost / least).ln() / (most / least).ln();
+        // Who costs most is alone on its side of the plot, most of the time: it comes first.
+        self.points
+            .sort_by(|one, other| other.cost.value.total_cmp(&one.cost.value));
+        let named = self.points.iter().map(|point| Named {
+            at: (
+                across(point.cost.value),
+                point.cell.throughput.value / highest,
+            ),
+            columns: match point.is_on_frontier {
+                true => display_width(&point.name()),
+                false => 0,
+            },
+        });
+        let sides = sides(&named.collect::<Vec<_>>());
+        for (point, side) in self.points.iter_mut().zip(sides) {
+            point.side = side;
         }
+    }
+
+    /// The ends of the axis of costs.
+    fn costs(&self) -> (f64, f64) {
+        (self.costs.0 / BESIDE, self.costs.1 * BESIDE)
+    }
+
+    /// The end of the axis of throughput.
+    fn highest(&self) -> f64 {
+        let rates = self.points.iter().map(|point| point.cell.throughput);
+        ROOM * rates.map(|dot| dot.reach().1).fold(0.0, f64::max)
     }
 
     fn drawing(&self) -> Drawing {
@@ -119,12 +169,10 @@ impl<'a> Scene<'a> {
                 "CPU time per request, logarithmic",
             ),
         };
-        let (least, most) = self.costs;
-        let range = AxisRange::new((least / BESIDE).log10(), (most * BESIDE).log10());
-        let rates = self.points.iter().map(|point| point.cell.throughput);
-        let highest = rates.map(|dot| dot.ends.map_or(dot.value, |(_, high)| high));
+        let (least, most) = self.costs();
+        let range = AxisRange::new(least.log10(), most.log10());
         let rates = Axis::new()
-            .range(AxisRange::new(0.0, ROOM * highest.fold(0.0, f64::max)))
+            .range(AxisRange::new(0.0, self.highest()))
             .tick_format("~s");
         let titled = |axis: Axis, title: &str| axis.title(Title::with_text(title)).zero_line(true);
         let costs = titled(axis.range(range), title);
@@ -142,7 +190,7 @@ impl<'a> Scene<'a> {
         if let (Some(first), Some(last)) = (x.first().copied(), y.last().copied()) {
             x.insert(0, first);
             y.insert(0, 0.0);
-            x.push(self.costs.1 * BESIDE);
+            x.push(self.costs().1);
             y.push(last);
         }
         let line = Line::new().color(BLUE).width(1.0);
@@ -156,16 +204,13 @@ impl<'a> Scene<'a> {
         let costs = points.iter().map(|point| point.cost);
         let rates = points.iter().map(|point| point.cell.throughput);
         let hover = points.iter().map(|point| self.hover(point));
-        // The others have their names at the pointer and in the tables: thirty of them would cover each other.
-        let names = points.iter().map(|point| match point.is_on_frontier {
-            true => label(&shortened(&point.cell.target, NAME_COLUMNS)),
-            false => String::new(),
+        let names = points.iter().map(|point| match point.side {
+            Some(_) => label(&point.name()),
+            None => String::new(),
         });
-        // Towards the middle.
-        let middle = (self.costs.0 * self.costs.1).sqrt();
-        let sides = points.iter().map(|point| match point.cost.value > middle {
-            true => Position::TopLeft,
-            false => Position::TopRight,
+        let sides = points.iter().map(|point| {
+            let side = point.side.clone();
+            side.unwrap_or(Position::TopRight)
         });
         let marker = Marker::new()
             .symbol(series.symbol.marker())
