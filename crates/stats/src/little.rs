@@ -86,11 +86,25 @@ pub fn deviation(measured: &Measured, figures: &Figures, judge: &Judge<'_>) -> O
     // same where they ask in step.
     let one_each = f64::from(connections) / time.requests as f64;
     let tolerated = settings.little_deviation.max(one_each) * f64::from(connections);
-    (missing.abs() > tolerated).then(|| Deviation {
+    let least = -tolerated - before(measured);
+    (missing < least || missing > tolerated).then(|| Deviation {
         connections,
         in_flight,
         because: explanation(&measured.load, missing, tolerated, settings),
     })
+}
+
+/// How many more requests may seem to be in flight than there are connections: those that were under way when the
+/// measurement began count with their whole time, although part of it was before. It is much for a server that becomes
+/// faster while it is measured, as a runtime that compiles does; it is at most the longest service time for each.
+fn before(measured: &Measured) -> f64 {
+    let load = &measured.load;
+    let longest = load.service_time.max().unwrap_or_default();
+    let window = load.window.as_secs_f64();
+    match window > 0.0 {
+        true => load.measured.carried_in as f64 * longest.as_secs_f64() / window,
+        false => 0.0,
+    }
 }
 
 /// What explains that so many connections had no request in flight that ended.
