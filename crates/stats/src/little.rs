@@ -86,8 +86,8 @@ pub fn deviation(measured: &Measured, figures: &Figures, judge: &Judge<'_>) -> O
     // same where they ask in step.
     let one_each = f64::from(connections) / time.requests as f64;
     let tolerated = settings.little_deviation.max(one_each) * f64::from(connections);
-    let least = -tolerated - before(measured);
-    (missing < least || missing > tolerated).then(|| Deviation {
+    let too_many = -missing > tolerated + before(measured);
+    (missing > tolerated || too_many).then(|| Deviation {
         connections,
         in_flight,
         because: explanation(&measured.load, missing, tolerated, settings),

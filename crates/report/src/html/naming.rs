@@ -139,7 +139,7 @@ mod tests {
             named(0.21, 0.49, 10),
             named(0.22, 0.50, 30),
         ];
-        assert_eq!(told(&heap)[2], "None");
+        assert_eq!(told(&heap), ["Some(TopRight)", "Some(BottomRight)", "None"]);
         // A point that has no name is in the way all the same.
         let pair = [named(0.20, 0.50, 10), named(0.30, 0.55, 0)];
         assert_eq!(told(&pair), ["Some(BottomRight)", "None"]);

@@ -70,7 +70,7 @@ impl Point<'_> {
 struct Scene<'a> {
     frontier: &'a Frontier,
     points: Vec<Point<'a>>,
-    /// The least and the most of the costs.
+    /// The ends of the axis of costs.
     costs: (f64, f64),
 }
 
@@ -93,7 +93,7 @@ impl<'a> Scene<'a> {
         let least = values.clone().fold(f64::MAX, f64::min);
         let mut scene = Self {
             frontier,
-            costs: (least, values.fold(least, f64::max)),
+            costs: (least / BESIDE, values.fold(least, f64::max) * BESIDE),
             points,
         };
         scene.place_names();
@@ -103,7 +103,7 @@ impl<'a> Scene<'a> {
     /// Gives the stacks of the frontier their names where there is room. The others have theirs at the pointer and in
     /// the tables, as has who finds no room.
     fn place_names(&mut self) {
-        let (least, most) = self.costs();
+        let (least, most) = self.costs;
         let highest = self.highest();
         let across = |cost: f64| (cost / least).ln() / (most / least).ln();
         // Who costs most is alone on its side of the plot, most of the time: it comes first.
@@ -123,11 +123,6 @@ impl<'a> Scene<'a> {
         for (point, side) in self.points.iter_mut().zip(sides) {
             point.side = side;
         }
-    }
-
-    /// The ends of the axis of costs.
-    fn costs(&self) -> (f64, f64) {
-        (self.costs.0 / BESIDE, self.costs.1 * BESIDE)
     }
 
     /// The end of the axis of throughput.
@@ -169,7 +164,7 @@ impl<'a> Scene<'a> {
                 "CPU time per request, logarithmic",
             ),
         };
-        let (least, most) = self.costs();
+        let (least, most) = self.costs;
         let range = AxisRange::new(least.log10(), most.log10());
         let rates = Axis::new()
             .range(AxisRange::new(0.0, self.highest()))
@@ -190,7 +185,7 @@ impl<'a> Scene<'a> {
         if let (Some(first), Some(last)) = (x.first().copied(), y.last().copied()) {
             x.insert(0, first);
             y.insert(0, 0.0);
-            x.push(self.costs().1);
+            x.push(self.costs.1);
             y.push(last);
         }
         let line = Line::new().color(BLUE).width(1.0);
