@@ -136,10 +136,10 @@ fn tools() -> Result<PathBuf, Lack> {
         Ok(output) if output.status.success() => Ok(chromium),
         Ok(_) => Err(Lack::Packages(format!(
             "what drives the browser is not installed, or not as {FOLDER}/package-lock.json says: run \
-             `npm ci --prefix {FOLDER}`"
+             `cd {FOLDER} && npm ci`"
         ))),
         Err(error) => Err(Lack::Packages(format!(
-            "npm ls: {error}; install Node.js with npm, then run `npm ci --prefix {FOLDER}`"
+            "npm ls: {error}; install Node.js with npm, then run `cd {FOLDER} && npm ci`"
         ))),
     }
 }
