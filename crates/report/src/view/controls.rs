@@ -1,11 +1,8 @@
 //! What the session measured to judge itself: the null server and the stack that was measured twice.
 
 use deadheat_stats::{
-    Analysis, CellAnalysis, Group, Metric,
-    ceiling::Ceiling,
-    order_statistic::MedianInterval,
-    twin::{AaFound, AaPair},
-    verdict::CellVerdict,
+    Analysis, CellAnalysis, Group, Metric, ceiling::Ceiling, order_statistic::MedianInterval,
+    twin::AaPair, verdict::CellVerdict,
 };
 
 use super::{
@@ -138,9 +135,43 @@ pub fn facts(analysis: &Analysis) -> Vec<Fact> {
             value: clean(&value),
         }));
     };
-    fact("Ceiling (null server)", ceilings(analysis));
-    fact("Noise floor (A/A)", floors(analysis));
+    let no_ceiling = |group: &Group| {
+        let ceiling = group.ceiling.as_ref();
+        ceiling.is_some_and(|ceiling| ceiling.throughput_per_second().is_none())
+    };
+    let no_floor = |group: &Group| {
+        let twin = group.twin.as_ref();
+        twin.is_some_and(|twin| twin.found.is_none())
+    };
+    fact(
+        "Ceiling (null server)",
+        with_unknown(ceilings(analysis), analysis, no_ceiling),
+    );
+    let mut twins = analysis.groups.iter().filter_map(|one| one.twin.as_ref());
+    let of = twins.next().map(|twin| &twin.of);
+    let noise = with_unknown(floors(analysis), analysis, no_floor);
+    let noise = of
+        .zip(noise)
+        .map(|(of, noise)| format!("{of} against itself: {noise}"));
+    fact("Noise floor (A/A)", noise);
     facts
+}
+
+/// What is `known` of a control, and the load points at which it was measured and nothing is: a figure that is missing
+/// must not read as one that was not wanted.
+fn with_unknown(
+    known: Option<String>,
+    analysis: &Analysis,
+    is_unknown: impl Fn(&Group) -> bool,
+) -> Option<String> {
+    let lost = analysis.groups.iter().filter(|group| is_unknown(group));
+    let lost: Vec<String> = lost.map(words::at).collect();
+    let unknown = (!lost.is_empty()).then(|| match lost.len() > MOST_POINTS {
+        true => format!("not known at {}", counted(lost.len(), "load point")),
+        false => format!("not known at {}", lost.join("; ")),
+    });
+    let parts: Vec<String> = known.into_iter().chain(unknown).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn ceilings(analysis: &Analysis) -> Option<String> {
@@ -164,38 +195,30 @@ fn ceilings(analysis: &Analysis) -> Option<String> {
 }
 
 fn floors(analysis: &Analysis) -> Option<String> {
-    fn known(group: &Group) -> Option<(&Group, String, AaFound)> {
-        let twin = group.twin.as_ref()?;
-        Some((group, twin.of.to_string(), twin.found?))
-    }
-    let all: Vec<(&Group, String, AaFound)> = analysis.groups.iter().filter_map(known).collect();
-    let (_, of, _) = all.first()?;
-    let each = match all.len() > MOST_POINTS {
-        false => all.iter().map(|(group, _, found)| {
-            let at = words::at(group);
-            format!("{} at {at}", percent(found.floor))
-        }),
-        true => return Some(format!("{of} against itself: {}", ranges(&all))),
+    let known = |group: &Group| {
+        let found = group.twin.as_ref()?.found?;
+        Some((words::at(group), group.metric, found.floor))
     };
-    Some(format!(
-        "{of} against itself: {}",
-        each.collect::<Vec<_>>().join("; ")
-    ))
+    let all: Vec<(String, Metric, f64)> = analysis.groups.iter().filter_map(known).collect();
+    let each = all
+        .iter()
+        .map(|(at, _, floor)| format!("{} at {at}", percent(*floor)));
+    match all.len() {
+        0 => None,
+        1..=MOST_POINTS => Some(each.collect::<Vec<_>>().join("; ")),
+        _ => Some(ranges(
+            all.iter().map(|(_, metric, floor)| (*metric, *floor)),
+        )),
+    }
 }
 
-fn ranges(all: &[(&Group, String, AaFound)]) -> String {
-    let of = |is_throughput: bool| {
-        let floors = all.iter().filter(move |(group, _, _)| {
-            matches!(group.metric, Metric::Throughput) == is_throughput
-        });
-        floors
-            .map(|(_, _, found)| found.floor)
-            .collect::<Vec<f64>>()
-    };
-    let kinds = [("throughput", of(true)), ("response time", of(false))];
+fn ranges(all: impl Iterator<Item = (Metric, f64)>) -> String {
+    let (throughput, response): (Vec<_>, Vec<_>) =
+        all.partition(|(metric, _)| matches!(metric, Metric::Throughput));
+    let kinds = [("throughput", throughput), ("response time", response)];
     let kinds = kinds.into_iter().filter(|(_, floors)| !floors.is_empty());
     let words = kinds.map(|(name, floors)| {
-        let (least, most) = range(floors.iter().copied());
+        let (least, most) = range(floors.iter().map(|(_, floor)| *floor));
         format!(
             "{} to {} of the {name} over {}",
             percent(least),
