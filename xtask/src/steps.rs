@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::{
+    ffi::OsString,
     path::PathBuf,
     process::{Command, ExitCode},
     time::{Duration, Instant},
@@ -104,9 +105,19 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// The cargo that runs this program, with arguments.
+///
+/// It is not told what `cargo run` tells this program of its own package: ring's build script runs again whenever that
+/// changes, and everything that needs TLS would be built anew by each cargo that another one started.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args);
+    let of_package = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    };
+    for (name, _) in std::env::vars_os().filter(|(name, _)| of_package(name)) {
+        command.env_remove(name);
+    }
     command
 }
 
