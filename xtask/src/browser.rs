@@ -165,7 +165,7 @@ fn find(named: Option<OsString>, path: &OsString) -> Result<PathBuf, String> {
     files.find(|file| file.is_file()).ok_or_else(|| {
         format!(
             "there is no Chromium: none of {} is on the PATH; install it (Debian: apt-get install chromium), name its \
-             program in the variable CHROMIUM, or leave these tests out with --may-lack-browser",
+             program in the variable CHROMIUM, or leave these tests out: `cargo xtask test --may-lack-browser`",
             NAMES.join(", ")
         )
     })
