@@ -30,7 +30,7 @@ use self::{
     counters::Counters,
     course::Course,
     memory::pss_bytes,
-    pace::{Spent, Stopwatch, is_affordable},
+    pace::{Spent, Stopwatch, expected, is_affordable},
     pressure::PressureClock,
     switches::Switches,
 };
@@ -42,6 +42,8 @@ pub struct Sampler {
     pss_idle: u64,
     /// CPU time that the sample of the idle server took.
     cost: Duration,
+    /// How many processes it had then.
+    idle_processes: usize,
     /// CPU time that it takes to look at one thread.
     look: Duration,
     /// How long the measurement is to be.
@@ -192,6 +194,7 @@ impl Sampler {
         Self {
             pss_idle,
             cost,
+            idle_processes: processes.len(),
             look: cost.saturating_sub(memory) / threads.max(1),
             measure,
             tree,
@@ -226,12 +229,13 @@ impl Sampler {
         series.generator.forget_the_past();
         let series = Arc::new(Mutex::new(series));
         let (stop, stopped) = channel();
+        // A server may have made most of its processes since it was idle: one for each request that waits.
+        let expected_first = expected(self.cost, self.idle_processes, tree.len());
         let (shared, tree) = (Arc::clone(&series), self.tree.clone());
         let cost = watch.cpu();
         let mut spent = Spent {
             total: cost,
-            // The first sample will be no cheaper than that of the idle server.
-            last: self.cost,
+            last: expected_first,
         };
         let sample = move || {
             while stopped.recv_timeout(spent.pause(at.elapsed())) == Err(RecvTimeoutError::Timeout)

@@ -43,6 +43,14 @@ pub(super) fn is_affordable(once: Duration, measure: Duration) -> bool {
     once.saturating_mul(LENGTH_PER_ONCE) <= measure
 }
 
+/// What the first sample of a tree is expected to cost that had `idle` processes when a sample of it cost `cost`, and has
+/// `now` of them: each process costs as much as then, or more. It costs no less than it did, since a process that has
+/// ended tells nothing of the pages of the others.
+pub(super) fn expected(cost: Duration, idle: usize, now: usize) -> Duration {
+    let grown = now as f64 / idle.max(1) as f64;
+    cost.mul_f64(grown.max(1.0))
+}
+
 /// CPU time that the calling thread has used.
 pub(super) fn thread_cpu() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
@@ -83,6 +91,18 @@ mod tests {
             spent(none, Duration::MAX).pause(ms(5)),
             Duration::MAX - ms(5)
         );
+    }
+
+    #[test]
+    fn a_tree_that_has_grown_since_it_was_idle_is_expected_to_cost_as_much_for_each_process() {
+        assert_eq!(expected(ms(5), 20, 532), ms(133));
+        assert_eq!(expected(ms(5), 20, 20), ms(5));
+        assert_eq!(expected(ms(5), 20, 1), ms(5));
+        assert_eq!(expected(ms(5), 0, 2), ms(10), "it was not seen when idle");
+        // php-fpm at proxy: a pool that is made on demand. 2 s have room for a sample of the idle one, not for this.
+        let pause = |last| Spent { total: ms(8), last }.pause(ms(8));
+        assert!(pause(ms(5)) < ms(2000));
+        assert!(pause(expected(ms(5), 20, 532)) > ms(18_000));
     }
 
     #[test]
