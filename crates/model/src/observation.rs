@@ -279,6 +279,14 @@ impl Observation {
         self.measured.succeeded as f64 / self.window.as_secs_f64()
     }
 
+    /// Requests of an open loop that had waited since before the measurement when it began: whatever was issued in it, or
+    /// was unsent at its end, and did not fall due in it. `None` for a closed loop, and where nothing fell due.
+    pub fn backlog_before(&self) -> Option<u64> {
+        let open = self.open.as_ref().filter(|open| open.offered > 0)?;
+        // A generator of several threads begins the measurement in each of them a moment apart.
+        Some((self.measured.issued + open.unsent).saturating_sub(open.offered))
+    }
+
     /// The busiest worker's CPU share, 0 to 1.
     pub fn busiest_worker(&self) -> f64 {
         self.workers

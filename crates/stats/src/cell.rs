@@ -49,8 +49,9 @@ impl CellAnalysis {
         self.verdict == CellVerdict::Counts && !self.is_overloaded()
     }
 
-    /// Whether the server did not keep up with the offered rate in a trial that counts. Then its response times are not
-    /// comparable: the slowest of its requests had not ended, and are in no histogram.
+    /// Whether the server did not keep up with the offered rate in a trial that counts, or in its warm-up. Then its
+    /// response times are not comparable: the slowest of its requests had not ended, and are in no histogram, or had
+    /// waited from before the measurement.
     pub fn is_overloaded(&self) -> bool {
         let open = self
             .estimates
@@ -116,7 +117,7 @@ pub struct OpenEstimates {
     pub offered_per_second: Option<f64>,
     /// Response times at each of [`PERCENTILES`], in seconds.
     pub response_time: Vec<PercentileEstimate>,
-    /// Trials in which the server did not keep up with the offered rate.
+    /// Trials in which the server did not keep up with the offered rate, in the measurement or in the warm-up.
     pub overloaded: usize,
 }
 
@@ -229,7 +230,6 @@ fn open_estimates(
         .map(|f| Some(f.open.as_ref()?.offered_per_second))
         .collect();
     let rates = rates?;
-    let overloaded = |flag: &Flag| matches!(flag, Flag::Overloaded { .. });
     Some(OpenEstimates {
         offered_per_second: rates
             .first()
@@ -240,7 +240,7 @@ fn open_estimates(
         }),
         overloaded: trials
             .iter()
-            .filter(|trial| trial.flags.iter().any(overloaded))
+            .filter(|trial| trial.flags.iter().any(Flag::is_overload))
             .count(),
     })
 }

@@ -99,6 +99,19 @@ impl OpenSigns {
                 in_flight_after: measured.load.measured.in_flight,
                 connections: *most_connections,
             }),
+            (
+                _,
+                Sign::Backlog {
+                    offered,
+                    waiting,
+                    most_connections,
+                    ..
+                },
+            ) => self.flags.push(Flag::Backlog {
+                offered: *offered,
+                waiting: *waiting,
+                connections: *most_connections,
+            }),
             _ => {}
         }
     }

@@ -93,6 +93,16 @@ pub enum Flag {
         /// The most connections that the loop holds.
         connections: u32,
     },
+    /// Open loop: the server did not keep up with the rate while it was warmed up, and began the measurement with the
+    /// requests that had waited since. Response times are those of working them off, not of the rate.
+    Backlog {
+        /// Requests whose intended start lay in the measurement.
+        offered: u64,
+        /// Requests of the warm-up that waited for a connection when it began.
+        waiting: u64,
+        /// The most connections that the loop holds.
+        connections: u32,
+    },
     /// Open loop: a part of the response times is the generator's own lateness.
     SendLag {
         /// The percentile at which both were compared.
@@ -102,6 +112,13 @@ pub enum Flag {
         /// … as a share of the response time there.
         response_share: f64,
     },
+}
+
+impl Flag {
+    /// Whether the server did not keep up with the rate of an open loop, in the measurement or before it.
+    pub fn is_overload(&self) -> bool {
+        matches!(self, Flag::Overloaded { .. } | Flag::Backlog { .. })
+    }
 }
 
 /// What a trial is judged by, besides its own record.
@@ -152,9 +169,8 @@ pub fn analyse(record: usize, trial: &TrialRecord, judge: &Judge<'_>) -> TrialAn
     limits.extend(open.limits);
     let verdict = verdict::of_trial(trial, Some(&figures), judge, limits);
     // Of a limited generator nothing follows for the server.
-    let overloaded = |flag: &Flag| matches!(flag, Flag::Overloaded { .. });
     let open_flags = open.flags.into_iter();
-    flags.extend(open_flags.filter(|flag| !(verdict.is_limited() && overloaded(flag))));
+    flags.extend(open_flags.filter(|flag| !(verdict.is_limited() && flag.is_overload())));
     flags.extend(match &judge.point.counted {
         None => steadiness_of(measured, &figures, judge.settings),
         // Such a load starts cold and ends with fewer and fewer connections, and may spend its time on making them:

@@ -292,6 +292,7 @@ fn trials_doubted(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
     let unsteady = count(|flag| matches!(flag, Flag::Unsteady { .. }));
     let unknown = count(|flag| matches!(flag, Flag::SteadinessUnknown { .. }));
     let overloaded = count(|flag| matches!(flag, Flag::Overloaded { .. }));
+    let backlog = count(|flag| matches!(flag, Flag::Backlog { .. }));
     let late = count(|flag| matches!(flag, Flag::SendLag { .. }));
     let little = count(|flag| matches!(flag, Flag::Little { .. }));
     let disturbed = count(|flag| matches!(flag, Flag::Disturbed { .. }));
@@ -328,6 +329,13 @@ fn trials_doubted(record: &SessionRecord, analysis: &Analysis) -> Vec<String> {
         alerts.push(format!(
             "In {} the server did not keep up with the offered rate: its response times grow with the measurement.",
             counted(overloaded, "trial")
+        ));
+    }
+    if backlog > 0 {
+        alerts.push(format!(
+            "In {} the server did not keep up with the offered rate in the warm-up, and began with the backlog of that: its \
+             response times are those of working it off.",
+            counted(backlog, "trial")
         ));
     }
     if late > 0 {

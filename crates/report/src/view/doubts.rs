@@ -60,6 +60,13 @@ pub fn notes(cell: &CellAnalysis) -> Vec<String> {
             counted(of, "trial")
         )),
     }
+    match flagged(|flag| matches!(flag, Flag::Backlog { .. })) {
+        0 => {}
+        n => notes.push(format!(
+            "began with a backlog of its warm-up in {n} of {}: response times are those of working it off",
+            counted(of, "trial")
+        )),
+    }
     match flagged(|flag| matches!(flag, Flag::SendLag { .. })) {
         0 => {}
         n => notes.push(format!(
@@ -288,6 +295,16 @@ pub fn flag(flag: &Flag) -> String {
             count(*offered),
             seconds(*oldest_unsent_seconds),
             count(*in_flight_after)
+        ),
+        Flag::Backlog {
+            offered,
+            waiting,
+            connections,
+        } => format!(
+            "began with a backlog: {} of the warm-up had not been sent when the measurement began, beside {} that were due \
+             in it, with at most {connections} connections; response times are those of working it off",
+            counted(*waiting as usize, "request"),
+            count(*offered)
         ),
         Flag::SendLag {
             percent,

@@ -80,6 +80,20 @@ pub enum Sign {
         /// How long the oldest unsent request had waited.
         oldest_unsent_seconds: f64,
     },
+    /// Open loop: requests of the warm-up still waited for a free connection when the measurement began, because the
+    /// server was not yet as fast as the offered rate, or stood still. The response times hold that wait.
+    Backlog {
+        /// Requests whose time came in the measurement.
+        offered: u64,
+        /// Those of the warm-up that had not been sent when it began.
+        waiting: u64,
+        /// `waiting` over `offered`.
+        share: f64,
+        /// The threshold.
+        bound: f64,
+        /// The most connections that the load may hold.
+        most_connections: u32,
+    },
     /// Open loop: the generator noticed late that a request's time had come.
     SendLag {
         /// Which percentile.

@@ -54,6 +54,7 @@ pub(super) fn all(
     signs.extend(load.failures());
     if let Some(open) = &record.observation.open {
         signs.extend(load.unsent(open));
+        signs.extend(load.backlog(open));
         signs.extend(load.send_lag());
         signs.extend(load.connection_wait());
     }
@@ -190,13 +191,7 @@ impl Load<'_> {
         if sent_share >= bound {
             return None;
         }
-        // Whoever waits for a connection was noticed in time: its lag is small. A generator that is late has no
-        // time to notice, and its lag shows it.
-        let late = self.lag().filter(|(percent, lag)| {
-            let waited = self.figures.latency(LatencyKind::ConnectionWait);
-            *lag >= waited.and_then(|wait| wait.at(*percent)).unwrap_or(0.0)
-        });
-        Some(match late {
+        Some(match self.late() {
             Some((percent, send_lag_seconds)) => limit(Sign::Late {
                 offered: open.offered,
                 unsent: open.unsent,
@@ -214,6 +209,32 @@ impl Load<'_> {
                 most_connections: self.record.spec.schedule.most_connections(),
                 oldest_unsent_seconds: open.oldest_unsent.as_secs_f64(),
             }),
+        })
+    }
+
+    /// The percentile and the send lag there, when requests that were not sent waited for the generator and not for a
+    /// connection. Whoever waits for a connection was noticed in time: its lag is small. A generator that is late has
+    /// no time to notice, and its lag shows it.
+    fn late(&self) -> Option<(f64, f64)> {
+        self.lag().filter(|(percent, lag)| {
+            let waited = self.figures.latency(LatencyKind::ConnectionWait);
+            *lag >= waited.and_then(|wait| wait.at(*percent)).unwrap_or(0.0)
+        })
+    }
+
+    fn backlog(&self, open: &OpenLoop) -> Option<Judged> {
+        let waiting = self.record.observation.backlog_before()?;
+        let share = waiting as f64 / open.offered as f64;
+        let bound = 1.0 - self.settings.achieved;
+        let is_servers = share > bound && self.late().is_none();
+        is_servers.then(|| {
+            doubt(Sign::Backlog {
+                offered: open.offered,
+                waiting,
+                share,
+                bound,
+                most_connections: self.record.spec.schedule.most_connections(),
+            })
         })
     }
 

@@ -54,6 +54,17 @@ pub(super) fn sentence(sign: &Sign) -> String {
             seconds(*send_lag_seconds)
         ),
         Sign::Behind { .. } => behind(sign),
+        Sign::Backlog {
+            offered,
+            waiting,
+            most_connections,
+            ..
+        } => format!(
+            "{} of the warm-up still waited for a free connection when the measurement began, beside {} that were due in it: response times hold that wait. The server was slower than the offered rate until then, or {} are too few; a longer warm-up (--warm-up) tells.",
+            counted(*waiting as usize, "request"),
+            count(*offered),
+            counted(*most_connections as usize, "connection")
+        ),
         Sign::SendLag {
             percent,
             send_lag_seconds,

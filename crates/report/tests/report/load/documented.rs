@@ -173,8 +173,14 @@ fn records() -> Vec<LoadRecord> {
     behind.observation.measured.in_flight = 3_000;
     let open = behind.observation.open.as_mut().unwrap();
     open.unsent = 4_000;
+    open.offered += 4_000;
     open.oldest_unsent = std::time::Duration::from_secs(9);
     records.push(behind);
+
+    // Not warm when the measurement began.
+    let mut cold = cases::open_freeze();
+    cold.observation.open.as_mut().unwrap().offered -= 4_000;
+    records.push(cold);
 
     // Uneven, unread, unsteady, not all connections, and against Little's law.
     let mut uneven = cases::closed_fine();
