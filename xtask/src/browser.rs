@@ -9,10 +9,10 @@ use std::{
     process::Command,
 };
 
-use crate::steps::{Steps, cargo, root, target};
+use crate::steps::{Lack, Steps, cargo, root, target};
 
 /// Where the tests are, in the project's folder.
-const FOLDER: &str = "crates/report/tests/browser";
+pub(crate) const FOLDER: &str = "crates/report/tests/browser";
 
 const TESTS: [&str; 5] = [
     "checks.test.mjs",
@@ -30,14 +30,6 @@ const NAMES: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// What may be missing for the tests in a browser.
-#[derive(clap::Args)]
-pub(crate) struct MayLackBrowser {
-    /// Leaves the tests in a browser out where there is no Chromium
-    #[arg(long)]
-    may_lack_browser: bool,
-}
-
 /// What else `cargo xtask browser` does.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -50,48 +42,35 @@ pub(crate) struct Options {
 }
 
 /// Tests every page, each of which is written first.
-pub(crate) fn test(steps: &mut Steps, may_lack: &MayLackBrowser) {
-    let tools = tools();
-    if let (Err(Lack::Browser(why)), true) = (&tools, may_lack.may_lack_browser) {
-        steps.leave_out("the pages in a browser", why);
-        return;
-    }
-    with_pages(steps, tools, "the pages in a browser", |node| {
-        node.args(["--test", "--test-reporter=dot"]);
+pub(crate) fn test(steps: &Steps) {
+    with_pages(steps, "the pages in a browser", |node| {
+        node.args(["--test", "--test-reporter=dot", "--test-concurrency=2"]);
         node.args(TESTS.map(in_folder));
     });
 }
 
 /// What the options ask for.
-pub(crate) fn browser(steps: &mut Steps, options: &Options) {
+pub(crate) fn browser(steps: &Steps, options: &Options) {
     if options.pictures {
-        with_pages(steps, tools(), "pictures of the pages", |node| {
+        with_pages(steps, "pictures of the pages", |node| {
             let pictures = target().join("tmp/pictures");
             node.arg(in_folder("screenshots.mjs")).arg(pictures);
         });
     } else if options.opening {
-        with_pages(steps, tools(), "the opening of a large page", |node| {
+        with_pages(steps, "the opening of a large page", |node| {
             node.arg(in_folder("opening.mjs"));
         });
     } else {
-        let may_lack = MayLackBrowser {
-            may_lack_browser: false,
-        };
-        test(steps, &may_lack);
+        test(steps);
     }
 }
 
 /// Writes the pages, then runs Node with what `arguments` adds.
-fn with_pages(
-    steps: &mut Steps,
-    tools: Result<PathBuf, Lack>,
-    name: &str,
-    arguments: impl FnOnce(&mut Command),
-) {
-    let chromium = match tools {
+fn with_pages(steps: &Steps, name: &str, arguments: impl FnOnce(&mut Command)) {
+    let chromium = match tools() {
         Ok(chromium) => chromium,
-        Err(Lack::Browser(why) | Lack::Packages(why)) => {
-            steps.check(name, || Err(why));
+        Err(because) => {
+            steps.not_tested(Lack::new("browser", &because));
             return;
         }
     };
@@ -118,30 +97,26 @@ fn with_pages(
     steps.run(name, node);
 }
 
-/// Something that is not installed, and how to install it.
-#[derive(Debug)]
-enum Lack {
-    Browser(String),
-    Packages(String),
-}
-
 /// Finds Chromium, and looks whether what drives it is installed as locked.
-fn tools() -> Result<PathBuf, Lack> {
+///
+/// # Errors
+/// What is not installed, and how to install it.
+fn tools() -> Result<PathBuf, String> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let chromium = find(env::var_os("CHROMIUM"), &path).map_err(Lack::Browser)?;
+    let chromium = find(env::var_os("CHROMIUM"), &path)?;
     let listed = Command::new("npm")
         .args(["ls", "--prefix", FOLDER])
         .current_dir(root())
         .output();
     match listed {
         Ok(output) if output.status.success() => Ok(chromium),
-        Ok(_) => Err(Lack::Packages(format!(
+        Ok(_) => Err(format!(
             "what drives the browser is not installed, or not as {FOLDER}/package-lock.json says: run \
              `cd {FOLDER} && npm ci`"
-        ))),
-        Err(error) => Err(Lack::Packages(format!(
+        )),
+        Err(error) => Err(format!(
             "npm ls: {error}; install Node.js with npm, then run `cd {FOLDER} && npm ci`"
-        ))),
+        )),
     }
 }
 
@@ -164,8 +139,8 @@ fn find(named: Option<OsString>, path: &OsString) -> Result<PathBuf, String> {
         .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     files.find(|file| file.is_file()).ok_or_else(|| {
         format!(
-            "there is no Chromium: none of {} is on the PATH; install it (Debian: apt-get install chromium), name its \
-             program in the variable CHROMIUM, or leave these tests out: `cargo xtask test --may-lack-browser`",
+            "there is no Chromium: none of {} is on the PATH; install it (Debian: apt-get install chromium \
+             fonts-liberation), or name its program in the variable CHROMIUM",
             NAMES.join(", ")
         )
     })

@@ -34,7 +34,7 @@ const LARGEST: &str = "-rss_limit_mb=1024";
 
 /// Builds the targets and runs each for so many seconds; with `keep`, the inputs that led to new branches are added to
 /// the kept ones, as few as will do.
-pub(crate) fn fuzz(steps: &mut Steps, seconds: u32, keep: bool) {
+pub(crate) fn fuzz(steps: &Steps, seconds: u32, keep: bool) {
     let mut built = None;
     steps.check("fuzz: build", || {
         find_cxx()?;

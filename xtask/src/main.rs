@@ -7,17 +7,17 @@ mod lint;
 mod peers;
 mod power;
 mod session;
+mod setup;
+mod slices;
 mod steps;
+mod sys;
+mod tests;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::{
-    browser::MayLackBrowser,
-    conformance::MayLack,
-    steps::{Steps, cargo},
-};
+use self::steps::{Steps, Strictness};
 
 /// How long each parser is fuzzed.
 const FUZZ_SECONDS: u32 = 60;
@@ -31,91 +31,76 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything: format, lint, tests, pages in a browser, conformance of every stack, one short real session
+    /// Set up this machine, then test everything: lint, tests, pages in a browser, every stack, short real sessions
+    ///
+    /// Installs Debian packages (as root or with sudo) and the languages' own packages first. What this machine cannot
+    /// have is listed at the end as not tested.
     Test {
-        /// Also what takes minutes: fuzzing
+        /// Also fuzz the parsers, which takes minutes
         #[arg(long)]
         long: bool,
         #[command(flatten)]
-        may_lack: MayLack,
-        #[command(flatten)]
-        may_lack_browser: MayLackBrowser,
+        strictness: Strictness,
     },
-    /// Format and lint alone
+    /// Check format and lint
     Lint,
-    /// The report's pages in a real browser alone
+    /// Test the report's pages in a real browser
     Browser(browser::Options),
-    /// Conformance of every stack for every workload alone
-    Conformance(MayLack),
-    /// One short real session alone
-    Session,
-    /// Fuzzing of the parsers alone
+    /// Check every stack against every rule
+    Conformance(Strictness),
+    /// Fuzz the parsers
     Fuzz {
         /// How long for each parser
         #[arg(long, default_value_t = FUZZ_SECONDS)]
         seconds: u32,
-        /// Adds what was found to fuzz/corpus
+        /// Add what was found to fuzz/corpus
         #[arg(long)]
         keep: bool,
     },
-    /// Compares `deadheat load` with the other load generators that are installed: docs/peers.md
+    /// Compare `deadheat load` with the other load generators that are installed: docs/peers.md
     Peers(peers::Options),
-    /// How often a difference is found, by its size, the noise and the blocks: the tables of docs/methodology.md
+    /// How often a difference is found, by its size, the noise and the blocks or heats: the tables of
+    /// docs/blocks.md and docs/statistics.md
     Power(power::Options),
+    /// What slices, freezing and polling change in the figures of a server: docs/methodology.md
+    Slices(slices::Options),
     /// The least that a load costs: what `peers` starts as one of its tools
     #[command(hide = true)]
     Bare(peers::bare::Options),
 }
 
 fn main() -> ExitCode {
-    let command = Arguments::parse().command;
-    if let Command::Peers(options) = &command {
-        return peers::peers(options);
+    match Arguments::parse().command {
+        Command::Test { long, strictness } => {
+            let steps = Steps::new(&strictness, true);
+            tests::everything(&steps, long);
+            steps.finish()
+        }
+        Command::Lint => alone(&Strictness::full(), lint::lint),
+        Command::Browser(options) => alone(&Strictness::full(), |steps| {
+            browser::browser(steps, &options)
+        }),
+        Command::Conformance(strictness) => alone(&strictness, |steps| {
+            if tests::build(steps) {
+                conformance::check(steps);
+            }
+        }),
+        Command::Fuzz { seconds, keep } => alone(&Strictness::full(), |steps| {
+            fuzz::fuzz(steps, seconds, keep)
+        }),
+        Command::Peers(options) => peers::peers(&options),
+        Command::Power(options) => {
+            power::power(&options);
+            ExitCode::SUCCESS
+        }
+        Command::Slices(options) => slices::slices(&options),
+        Command::Bare(options) => peers::bare(&options),
     }
-    if let Command::Bare(options) = &command {
-        return peers::bare(options);
-    }
-    if let Command::Power(options) = &command {
-        power::power(options);
-        return ExitCode::SUCCESS;
-    }
-    let mut steps = Steps::default();
-    let every = matches!(command, Command::Test { .. });
-    if every || matches!(command, Command::Lint) {
-        lint::lint(&mut steps);
-    }
-    if every {
-        steps.run(
-            "tests",
-            cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]),
-        );
-    }
-    match &command {
-        Command::Test {
-            may_lack_browser, ..
-        } => browser::test(&mut steps, may_lack_browser),
-        Command::Browser(options) => browser::browser(&mut steps, options),
-        _ => {}
-    }
-    if every || matches!(command, Command::Conformance(_) | Command::Session) {
-        steps.run(
-            "build",
-            cargo(&["build", "--release", "--quiet", "--package", "deadheat"]),
-        );
-    }
-    if let Command::Conformance(may_lack) | Command::Test { may_lack, .. } = &command {
-        conformance::check(&mut steps, may_lack);
-    }
-    if every || matches!(command, Command::Session) {
-        session::short_session(&mut steps);
-    }
-    if every {
-        peers::smoke(&mut steps);
-    }
-    match command {
-        Command::Fuzz { seconds, keep } => fuzz::fuzz(&mut steps, seconds, keep),
-        Command::Test { long: true, .. } => fuzz::fuzz(&mut steps, FUZZ_SECONDS, false),
-        _ => {}
-    }
+}
+
+/// Runs one part, whose commands write to the terminal as they go.
+fn alone(strictness: &Strictness, part: impl FnOnce(&Steps)) -> ExitCode {
+    let steps = Steps::new(strictness, false);
+    part(&steps);
     steps.finish()
 }

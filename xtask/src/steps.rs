@@ -1,101 +1,327 @@
-//! Steps that are run one after the other, each of them even when an earlier one failed, and told of at the end.
+//! Steps: each runs even when another one failed, some side by side, and all are listed at the end with what they took.
 #![allow(clippy::print_stdout)]
 
 use std::{
     ffi::OsString,
+    fs::File,
+    io,
     path::PathBuf,
-    process::{Command, ExitCode},
+    process::{Command, ExitCode, Stdio},
+    sync::Mutex,
+    thread,
     time::{Duration, Instant},
 };
 
-/// What was run and how it ended.
-#[derive(Default)]
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::sys::{self, Usage};
+
+/// No step takes that long. CI has a limit of its own.
+const LONGEST_STEP: Duration = Duration::from_secs(3 * 3600);
+
+/// What may be missing on this machine without failing `cargo xtask test`.
+#[derive(clap::Args)]
+pub(crate) struct Strictness {
+    /// Fail for everything that cannot be tested here
+    #[arg(long)]
+    strict: bool,
+    /// Except for these: a stack (`elixir-phoenix`), `browser`, `peers`, `skeleton *`; repeatable
+    #[arg(long, value_name = "GLOB", requires = "strict", value_parser = Glob::new)]
+    may_lack: Vec<Glob>,
+}
+
+impl Strictness {
+    /// Fails for everything that cannot be tested: what a command for one step alone wants.
+    pub(crate) fn full() -> Self {
+        Self {
+            strict: true,
+            may_lack: Vec::new(),
+        }
+    }
+}
+
+/// Something that was not tested here.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Lack {
+    /// What, in one or two words: `--may-lack` names it.
+    what: String,
+    because: String,
+}
+
+impl Lack {
+    pub(crate) fn new(what: &str, because: &str) -> Self {
+        Self {
+            what: what.to_owned(),
+            because: because.to_owned(),
+        }
+    }
+}
+
+/// Calls `run` with each of `items` in their order, two at a time, on as many CPUs: one builds or waits for the network
+/// while the other computes.
+pub(crate) fn two_at_a_time<T: Send>(
+    items: impl IntoIterator<Item = T, IntoIter: Send>,
+    run: impl Fn(T) + Sync,
+) {
+    let left = Mutex::new(items.into_iter());
+    let next = || left.lock().expect("no iterator panics").next();
+    let run_all = || {
+        while let Some(item) = next() {
+            run(item);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(run_all);
+        run_all();
+    });
+}
+
+/// What was run and how it ended. Threads share it.
 pub(crate) struct Steps {
-    done: Vec<Step>,
+    strict: bool,
+    may_lack: GlobSet,
+    /// Whether a command's output is held back until it has ended, so that steps that run side by side do not mix.
+    collects: bool,
+    started: Instant,
+    done: Mutex<Vec<Step>>,
+    lacks: Mutex<Vec<Lack>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    /// Something was not brought, and is listed by who needs it.
+    Partly,
+    Failed(String),
+}
+
+impl From<Result<(), String>> for Outcome {
+    fn from(result: Result<(), String>) -> Self {
+        result.map_or_else(Self::Failed, |()| Self::Passed)
+    }
 }
 
 struct Step {
     name: String,
-    problem: Option<String>,
-    is_left_out: bool,
-    took: Duration,
+    outcome: Outcome,
+    wall: Duration,
+    /// Of the command and everything that it waited for; none for a check that starts no command of its own.
+    cpu: Option<Duration>,
 }
 
 impl Steps {
+    /// Steps that are judged by `strictness`. With `collects`, each command's output follows when the command has ended.
+    pub(crate) fn new(strictness: &Strictness, collects: bool) -> Self {
+        let mut may_lack = GlobSetBuilder::new();
+        for glob in &strictness.may_lack {
+            may_lack.add(glob.clone());
+        }
+        Self {
+            strict: strictness.strict,
+            // Each glob was parsed by itself; together they can only be too large.
+            may_lack: may_lack.build().unwrap_or_default(),
+            collects,
+            started: Instant::now(),
+            done: Mutex::default(),
+            lacks: Mutex::default(),
+        }
+    }
+
     /// Runs a command in the project's folder; it fails when its exit status is not 0. True when it passed.
-    pub(crate) fn run(&mut self, name: &str, mut command: Command) -> bool {
-        let shown = format!("{command:?}");
-        self.check(name, || match command.current_dir(root()).status() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("{shown}: {status}")),
-            Err(error) => Err(format!("{shown}: {error}")),
+    pub(crate) fn run(&self, name: &str, command: Command) -> bool {
+        self.run_with(name, command, |said| {
+            print!("{said}");
+            Ok(())
         })
     }
 
-    /// Runs a check of this program's own. True when it passed.
-    pub(crate) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) -> bool {
-        println!("\n==> {name}");
+    /// The same; what the command wrote to standard output goes to `judge`, which may find fault with it. It is shown
+    /// when something failed.
+    pub(crate) fn run_with(
+        &self,
+        name: &str,
+        mut command: Command,
+        judge: impl FnOnce(&str) -> Result<(), String>,
+    ) -> bool {
+        println!("==> {name}");
+        let shown = shown(&command);
         let begun = Instant::now();
-        let problem = check().err();
-        if let Some(problem) = &problem {
+        let mut cpu = None;
+        let ran = self
+            .execute(name, &mut command)
+            .map_err(|error| format!("{shown}: {error}"));
+        let judged = ran.and_then(|(usage, said)| {
+            cpu = Some(usage.user + usage.system);
+            let judged = match usage.failure() {
+                Some(why) => Err(format!("{shown}: {why}")),
+                None => judge(&said),
+            };
+            judged.inspect_err(|_| print!("{said}"))
+        });
+        self.note(name, judged.into(), begun.elapsed(), cpu)
+    }
+
+    /// Runs a command that may fail: what it did not bring is listed by the steps that need it.
+    pub(crate) fn attempt(&self, name: &str, mut command: Command) {
+        println!("==> {name}");
+        let begun = Instant::now();
+        let ran = self.execute(name, &mut command);
+        let (outcome, cpu) = match ran {
+            Ok((usage, _)) => {
+                let outcome = usage.failure().map_or(Outcome::Passed, |_| Outcome::Partly);
+                (outcome, Some(usage.user + usage.system))
+            }
+            Err(error) => {
+                println!("{name}: {command:?}: {error}");
+                (Outcome::Partly, None)
+            }
+        };
+        self.note(name, outcome, begun.elapsed(), cpu);
+    }
+
+    /// Runs a check of this program's own. True when it passed.
+    pub(crate) fn check(&self, name: &str, check: impl FnOnce() -> Result<(), String>) -> bool {
+        println!("==> {name}");
+        let begun = Instant::now();
+        let checked = check();
+        self.note(name, checked.into(), begun.elapsed(), None)
+    }
+
+    /// Says that something was not tested here, and why.
+    pub(crate) fn not_tested(&self, lack: Lack) {
+        self.lacks.lock().expect("no step panics").push(lack);
+    }
+
+    /// What a command used, and what it wrote to standard output if that is collected. What it wrote to standard error
+    /// is shown.
+    fn execute(&self, name: &str, command: &mut Command) -> io::Result<(Usage, String)> {
+        if command.get_current_dir().is_none() {
+            command.current_dir(root());
+        }
+        command.stdin(Stdio::null());
+        let mut files = None;
+        if self.collects {
+            let (standard, error) = (tempfile::tempfile()?, tempfile::tempfile()?);
+            command
+                .stdout(standard.try_clone()?)
+                .stderr(error.try_clone()?);
+            files = Some((standard, error));
+        }
+        let child = command.spawn()?;
+        let (usage, overdue) = sys::wait_for(child.id(), LONGEST_STEP)?;
+        let mut said = String::new();
+        if let Some((standard, error)) = files {
+            said = text(standard)?;
+            println!("\n==> {name}: done\n{}", text(error)?.trim_end());
+        }
+        match overdue {
+            true => Err(io::Error::other(format!("ended after {LONGEST_STEP:?}"))),
+            false => Ok((usage, said)),
+        }
+    }
+
+    fn note(&self, name: &str, outcome: Outcome, wall: Duration, cpu: Option<Duration>) -> bool {
+        if let Outcome::Failed(problem) = &outcome {
             println!("FAILED {name}: {problem}");
         }
-        let is_passed = problem.is_none();
-        self.done.push(Step {
+        let passed = outcome == Outcome::Passed;
+        self.done.lock().expect("no step panics").push(Step {
             name: name.to_owned(),
-            problem,
-            is_left_out: false,
-            took: begun.elapsed(),
+            outcome,
+            wall,
+            cpu,
         });
-        is_passed
+        passed
     }
 
-    /// Tells of a step that was allowed to be left out, and was.
-    pub(crate) fn leave_out(&mut self, name: &str, why: &str) {
-        println!("\n==> {name}\nleft out: {why}");
-        self.done.push(Step {
-            name: name.to_owned(),
-            problem: None,
-            is_left_out: true,
-            took: Duration::ZERO,
-        });
-    }
-
-    /// Tells how everything ended.
+    /// Prints the table of steps, what was not tested, and the sum.
     pub(crate) fn finish(self) -> ExitCode {
-        println!();
-        for step in &self.done {
-            let word = match step {
-                Step {
-                    is_left_out: true, ..
-                } => "left out",
-                Step { problem: None, .. } => "passed",
-                Step { .. } => "FAILED",
-            };
+        let Self {
+            strict,
+            may_lack,
+            started,
+            done,
+            lacks,
+            ..
+        } = self;
+        let done = done.into_inner().expect("no step panics");
+        let mut lacks = lacks.into_inner().expect("no step panics");
+        lacks.sort();
+        lacks.dedup();
+        println!("\n{}", table(&done, started.elapsed()));
+        let (allowed, amiss): (Vec<_>, Vec<_>) = lacks
+            .into_iter()
+            .partition(|lack| !strict || may_lack.is_match(&lack.what));
+        let mut failed = 0;
+        for step in &done {
+            if let Outcome::Failed(problem) = &step.outcome {
+                println!("FAILED {}: {problem}", step.name);
+                failed += 1;
+            }
+        }
+        for lack in &allowed {
+            println!("not tested here: {}, because {}", lack.what, lack.because);
+        }
+        for lack in &amiss {
             println!(
-                "{word:<8}  {:>6.1} s  {}",
-                step.took.as_secs_f64(),
-                step.name
+                "FAILED (--strict): {} was not tested, because {}",
+                lack.what, lack.because
             );
         }
-        let failed = self
-            .done
-            .iter()
-            .filter(|step| step.problem.is_some())
-            .count();
-        let left_out = self.done.iter().filter(|step| step.is_left_out).count();
-        let passed = self.done.len() - failed - left_out;
-        let and_left_out = match left_out {
-            0 => String::new(),
-            some => format!(", {some} left out"),
-        };
-        println!("steps: {passed} passed, {failed} failed{and_left_out}");
-        if failed == 0 {
+        println!(
+            "steps: {} passed, {} failed; {} not tested here",
+            done.len() - failed,
+            failed + amiss.len(),
+            allowed.len()
+        );
+        if failed + amiss.len() == 0 {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
         }
     }
+}
+
+fn text(mut file: File) -> io::Result<String> {
+    use io::{Read, Seek};
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A row per step in the order in which they ended, and a row for all. Steps that run side by side overlap in wall time.
+fn table(steps: &[Step], wall: Duration) -> String {
+    let seconds = |time: Duration| format!("{:.0} s", time.as_secs_f64());
+    let row = |outcome: &str, name: &str, wall: Duration, cpu: Option<Duration>| {
+        let cpu = cpu.map_or_else(|| "–".to_owned(), seconds);
+        format!(
+            "| {outcome:<6} | {name:<40} | {:>7} | {cpu:>7} |\n",
+            seconds(wall)
+        )
+    };
+    let mut text = format!(
+        "| {:<6} | {:<40} | {:>7} | {:>7} |\n",
+        "", "step", "wall", "CPU"
+    );
+    text += &format!("| {:-<6} | {:-<40} | {:->7} | {:->7} |\n", "", "", "", "");
+    for step in steps {
+        let outcome = match step.outcome {
+            Outcome::Passed => "passed",
+            Outcome::Partly => "partly",
+            Outcome::Failed(_) => "FAILED",
+        };
+        text += &row(outcome, &step.name, step.wall, step.cpu);
+    }
+    let cpu = steps.iter().filter_map(|step| step.cpu).sum();
+    text + &row("", "all", wall, Some(cpu))
+}
+
+/// A command as one would type it, without the environment that it is given.
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
 }
 
 /// The project's folder.
@@ -126,14 +352,86 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The release binary's file.
+/// The binary that tests use.
+pub(crate) fn binary() -> PathBuf {
+    target().join("debug/deadheat")
+}
+
+/// The binary that users have, which is the one to measure.
 pub(crate) fn release_binary() -> PathBuf {
     target().join("release/deadheat")
 }
 
-/// The release binary, with arguments.
+/// That binary, with arguments.
 pub(crate) fn deadheat(args: &[&str]) -> Command {
-    let mut command = Command::new(release_binary());
+    let mut command = Command::new(binary());
     command.args(args);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(strict: bool, may_lack: &[&str]) -> Steps {
+        let globs = may_lack.iter().map(|glob| Glob::new(glob).unwrap());
+        let strictness = Strictness {
+            strict,
+            may_lack: globs.collect(),
+        };
+        Steps::new(&strictness, true)
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn what_is_lacking_fails_a_strict_run_unless_it_may_be() {
+        let lack = || Lack::new("elixir-phoenix", "Hex cannot be reached");
+        for (strict, may_lack, code) in [
+            (false, &[][..], ExitCode::SUCCESS),
+            (true, &[], ExitCode::FAILURE),
+            (true, &["elixir-*"], ExitCode::SUCCESS),
+            (true, &["ruby-*"], ExitCode::FAILURE),
+        ] {
+            let steps = steps(strict, may_lack);
+            steps.not_tested(lack());
+            assert_eq!(steps.finish(), code, "{strict} {may_lack:?}");
+        }
+    }
+
+    #[test]
+    fn one_failed_step_fails_all_and_keeps_none_from_running() {
+        let steps = steps(false, &[]);
+        assert!(!steps.run("first", shell("exit 3")));
+        assert!(steps.run("second", shell("exit 0")));
+        assert!(!steps.check("third", || Err("no".to_owned())));
+        assert!(!steps.run_with("fourth", shell("echo 5"), |said| Err(said.to_owned())));
+        steps.attempt("fifth", shell("exit 1"));
+        let outcomes: Vec<_> = steps
+            .done
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|step| step.outcome.clone())
+            .collect();
+        let failed = |why: &str| Outcome::Failed(why.to_owned());
+        assert!(
+            matches!(&outcomes[0], Outcome::Failed(why) if why.ends_with("exit status 3")),
+            "{outcomes:?}"
+        );
+        assert_eq!(
+            outcomes[1..],
+            [
+                Outcome::Passed,
+                failed("no"),
+                failed("5\n"),
+                Outcome::Partly
+            ]
+        );
+        assert_eq!(steps.finish(), ExitCode::FAILURE);
+    }
 }

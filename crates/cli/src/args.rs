@@ -7,26 +7,30 @@ use deadheat_runner::session::PinningMode;
 
 use crate::{
     choices::{LatencyArg, NoiseArg, noise_bound},
-    compare::args::CompareArgs,
+    compare::args::{CompareArgs, margin},
     load::args::LoadArgs,
+    output::ColourArg,
 };
 
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
 #[derive(Debug, Parser)]
 #[command(name = "deadheat", version, max_term_width = 100, after_help = EXIT_STATUS)]
 pub(crate) struct Arguments {
+    /// When to use colors
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourArg::Auto)]
+    pub(crate) color: ColourArg,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 fine; 1 a check failed or a stack did; 2 wrong usage; \
+const EXIT_STATUS: &str = "Exit status: 0 success; 1 a check or a stack failed; 2 wrong usage; \
 3 nothing could be measured.\nData goes to standard output, everything else to standard error.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Build, check, load and compare stacks; write the report.
-    Run(RunArgs),
-    /// Write a session's report again, from its recorded trials alone.
+    Run(Box<RunArgs>),
+    /// Write a session's report again, from its records alone.
     Report(ReportArgs),
     /// Compare B with A: two sessions, stacks, revisions, URLs or commands; faster, slower, or a dead heat.
     Compare(Box<CompareArgs>),
@@ -68,11 +72,12 @@ pub(crate) struct SelectionArgs {
     /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable
+    /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable [default: one usual
+    /// stack of each language; for `setup` and with `--blocks` all]
     #[arg(long, value_name = "GLOB")]
     pub(crate) stack: Vec<String>,
     /// Workloads: `users` (its first load point), `hash:*` (all of them), `proxy:c400` (one); repeatable
-    /// [default: plaintext, users, proxy]
+    /// [default: plaintext, users; for `setup` and with `--blocks` also proxy]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
     /// Every variant of every stack, every load point of every workload
@@ -99,35 +104,53 @@ pub(crate) struct RunArgs {
     /// `go-nim-python:json`; repeatable [default: all]
     #[arg(long, value_name = "DOCUMENT")]
     pub(crate) published: Vec<String>,
-    /// A first look: three blocks of 1 s and no latency, so that its results are indicative
+    /// A first look: plaintext in three minutes
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Figures that others will quote: ten blocks or more of 5 s, with latency; says what makes them unfit for that
+    /// For figures that you publish: run all planned heats, whatever the time, measure response times too, and list what
+    /// makes the session unfit to publish
     #[arg(long, conflicts_with = "quick")]
     pub(crate) publish: bool,
-    /// The time that measuring may take; decides blocks, durations and latency [default: 10m; with `--publish`
-    /// what ten blocks take, with `--profile seeds` what three take]
+    /// The time that measuring may take [default: 10m; with `--quick` 3m, with `--publish` no limit, with `--profile
+    /// seeds` what three blocks take]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-    /// So many blocks [default: seven if they fit the budget, and three at least]
+    /// Measure until the budget ends or all heats are run, even if every ranking is decided before
+    #[arg(long)]
+    pub(crate) whole_budget: bool,
+    /// Two stacks within this of each other are a dead heat, if that is proven
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
+    pub(crate) margin: f64,
+    /// The most heats of each load [default: what fits the budget]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) heats: Option<u32>,
+    /// How long a heat's rounds go on [default: 10s to 60s, by what starting its servers takes]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) heat_time: Option<Duration>,
+    /// The counted part of a slice; longer where answers are slow
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
+    pub(crate) slice: Duration,
+    /// The part of a slice before it that does not count
+    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = time_like_30ms)]
+    pub(crate) guard: Duration,
+    /// Use the older method: this many blocks of trials, one stack at a time, instead of heats
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
-    /// So long a measurement per trial [default: 1s to 5s, by the budget]; with `--profile seeds` the longest that a
-    /// trial's requests may take [default there: 60s]
+    /// Measure in blocks of trials of this length; with `--profile seeds` the longest that a trial's requests may take
+    /// [default there: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) measure: Option<Duration>,
-    /// So long a warm-up per trial [default: 1s; for runtimes that compile while they run 2s, with --publish
-    /// 10s]
+    /// A fixed warm-up time [default: until the server is steady]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) warm_up: Option<Duration>,
     /// Response times at rates below capacity: open loops at shares of each stack's own, and at a rate common to all
     /// [default: auto; with `--quick` off, with `--publish` on]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) latency: Option<LatencyArg>,
-    /// A trial is void, and repeated in its block, when other programs or the hypervisor took more than this of the
-    /// machine's CPU time; `off`: none is void, disturbances are only flagged
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = noise_bound)]
-    pub(crate) noise_bound: NoiseArg,
+    /// In blocks: a trial is void, and repeated, when other programs or the hypervisor took more than this of the
+    /// machine's CPU time; `off`: none is void [default: 5%]
+    #[arg(long, value_name = "SHARE", value_parser = noise_bound)]
+    pub(crate) noise_bound: Option<NoiseArg>,
     /// The seed of the order and of random requests [default: a random one, recorded]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -145,21 +168,21 @@ pub(crate) struct RunArgs {
     /// How long a server may take to its first correct answer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub(crate) start_timeout: Duration,
-    /// Print the plan and end
+    /// Print the plan and exit without measuring
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print the report as JSON instead of the table
+    /// Print the report, or the plan with --dry-run, as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) page: PageArgs,
-    /// Serve the report of the trials so far on 127.0.0.1 while the session runs, for a browser on this machine, which
-    /// draws it anew after each trial; on this port [default: a free one]
+    /// Serve the report so far on 127.0.0.1 while the session runs, for a browser on this machine; it is drawn anew
+    /// after each heat; on this port [default: a free one]
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     pub(crate) live: Option<Option<u16>>,
-    /// Go on with a session that was interrupted or killed, or whose budget was used up, until all its planned blocks
-    /// are measured, whatever the budget. It goes on as it began: only --assets, --json, --live, --postgres and --root may be
-    /// given again, and a machine, a stack or a workload that has changed meanwhile is refused
+    /// Continue an interrupted or killed session with its original options. Only --assets, --json, --live, --postgres
+    /// and --root can be changed. Refused if the machine, a stack or a workload has changed. A session in blocks can
+    /// also continue past its budget
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<PathBuf>,
 }
@@ -202,6 +225,9 @@ pub(crate) struct ReportArgs {
     /// The workload on the card, with a load point if need be (`json:c50`); without, the first with a verdict
     #[arg(long, value_name = "NAME[:POINT]")]
     pub(crate) workload: Option<String>,
+    /// In text: everything, not only what fits 40 lines
+    #[arg(long)]
+    pub(crate) details: bool,
     #[command(flatten)]
     pub(crate) page: PageArgs,
 }
@@ -209,7 +235,7 @@ pub(crate) struct ReportArgs {
 /// How pages are written.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct PageArgs {
-    /// Where an HTML page has the script that draws its plots
+    /// Where an HTML page of a session in blocks has the script that draws its plots
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = AssetsArg::Inline)]
     pub(crate) assets: AssetsArg,
 }
@@ -242,13 +268,13 @@ pub(crate) struct HistoryArgs {
 pub(crate) enum Format {
     /// A table for the terminal
     Text,
-    /// Markdown, to be committed: analysis, performance, resources, raw results as ab prints them
+    /// Tables to be committed or pasted
     Markdown,
     /// A page that opens anywhere
     Html,
     /// For programs (docs/report-json.md)
     Json,
-    /// For tables: a row per trial and metric (docs/report-csv.md)
+    /// For spreadsheets (docs/formats.md)
     Csv,
     /// A picture (PNG, 1200 × 630) of one workload, for where a link is shown
     Card,
@@ -260,7 +286,10 @@ pub(crate) struct SetupArgs {
     pub(crate) selection: SelectionArgs,
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
-    /// Print the commands and end
+    /// Also install this Debian package; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) package: Vec<String>,
+    /// Print the commands and exit
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -340,9 +369,14 @@ const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 /// "90s", "10m", "1h 30m"; zero is refused.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match time(text, "write it like 90s or 10m")? {
-        Duration::ZERO => Err("it must be longer than nothing".to_owned()),
+        Duration::ZERO => Err("it must be greater than zero".to_owned()),
         duration => Ok(duration),
     }
+}
+
+/// A time like 30ms, or none: "0s".
+fn time_like_30ms(text: &str) -> Result<Duration, String> {
+    time(text, "write it like 30ms or 0s")
 }
 
 /// A time of at most a year, or what is wrong with it and how it is written.

@@ -45,6 +45,12 @@ pub(crate) fn noise_bound(text: &str) -> Result<NoiseArg, String> {
     Err(format!("{why}; it lies between 0% and 100%"))
 }
 
+/// The bound for noise of a session in blocks.
+pub(crate) fn bound(args: &RunArgs) -> Option<NoiseBound> {
+    let usual = NoiseArg(Some(NoiseBound::default()));
+    args.noise_bound.unwrap_or(usual).0
+}
+
 /// What the session is for.
 pub(crate) fn purpose(args: &RunArgs) -> Purpose {
     match (args.quick, args.publish) {

@@ -37,7 +37,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     output::data(&match args.json {
         true => format!("{:#}\n", as_json(&findings, &world.machine, &world.watched)),
         false => text::as_text(&findings, world.watched.span, output::colour()),
-    });
+    })?;
     Ok(match text::warnings(&findings).count() {
         0 => Exit::Fine,
         _ => Exit::Failed,

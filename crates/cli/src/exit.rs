@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+/// The exit status after Ctrl-C, as shells give it to SIGINT.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// The exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -13,6 +16,8 @@ pub(crate) enum Exit {
     Usage,
     /// Nothing could be measured.
     Nothing,
+    /// A signal ended the work before it was complete.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -22,6 +27,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::Nothing => 3,
+            Exit::Interrupted => INTERRUPTED,
         })
     }
 }

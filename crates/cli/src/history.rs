@@ -6,7 +6,10 @@ use std::{
 };
 
 use deadheat_model::{Cell, TargetId};
-use deadheat_runner::session::{self, HEADER_FILE};
+use deadheat_runner::{
+    files,
+    session::{self, HEADER_FILE, heats::is_session_of_heats},
+};
 use deadheat_stats::history::History;
 use globset::{Glob, GlobMatcher};
 
@@ -20,6 +23,13 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let wanted = Wanted::of(args)?;
     let mut history = History::default();
     for folder in sessions(&args.results)? {
+        if is_session_of_heats(&folder) {
+            let name = folder.display();
+            output::note(&format!(
+                "{name}: measured in heats, which history does not read yet; left out (`deadheat report {name}` has it)"
+            ));
+            continue;
+        }
         // One broken session does not hide the others.
         match session::read_session(&folder) {
             Ok(record) => history.add(&record, |cell| wanted.has(cell)),
@@ -44,9 +54,9 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     }
     if args.json {
         let text = deadheat_report::history::json(&history);
-        output::data(&text.map_err(|error| Failure::nothing(format!("writing JSON: {error}")))?);
+        output::data(&text.map_err(|error| Failure::nothing(format!("writing JSON: {error}")))?)?;
     } else {
-        output::data(&deadheat_report::history::text(&history, output::width()));
+        output::data(&deadheat_report::history::text(&history, output::width()))?;
     }
     Ok(Exit::Fine)
 }
@@ -72,7 +82,7 @@ fn sessions(results: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// When the session of `folder` started; `None`: it is no session.
 fn started(folder: &Path) -> Option<String> {
-    let text = fs::read_to_string(folder.join(HEADER_FILE)).ok()?;
+    let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
     // A header that cannot be read is a broken session, which is told of when it is read.
     let header: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     Some(header["started"].as_str().unwrap_or_default().to_owned())

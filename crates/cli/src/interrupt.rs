@@ -1,22 +1,48 @@
-//! Ctrl-C: the first one asks for an orderly end, the second one ends at once (the supervisors then end what runs).
+//! Ctrl-C: the first one asks for an orderly end, a later one ends the process at once (the supervisors then end what
+//! runs).
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
-    flag,
+    iterator::Signals,
+    low_level,
 };
 
-/// The exit status of an impatient end, as shells give it to SIGINT.
-const IMPATIENT: i32 = 130;
+use crate::exit;
 
-/// A flag that the first SIGINT, SIGTERM or SIGHUP sets; the second one ends the process.
-pub(crate) fn on_signals() -> std::io::Result<Arc<AtomicBool>> {
+/// Signals so soon after the first one repeat it, and do not mean that the user is impatient. `timeout` signals the
+/// process and then its process group; `make` and `npm` pass on a Ctrl-C that the terminal has sent to all of them.
+const REPEATED: Duration = Duration::from_millis(500);
+
+/// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a later one ends the process.
+pub(crate) fn on_signals() -> io::Result<Arc<AtomicBool>> {
     let asked = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // In this order: the first signal finds the flag unset, so that only the second one ends the process.
-        flag::register_conditional_shutdown(signal, IMPATIENT, Arc::clone(&asked))?;
-        flag::register(signal, Arc::clone(&asked))?;
-    }
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let flag = Arc::clone(&asked);
+    let listen = move || {
+        let mut first: Option<Instant> = None;
+        for _ in signals.forever() {
+            match first {
+                None => {
+                    flag.store(true, Ordering::SeqCst);
+                    first = Some(Instant::now());
+                }
+                Some(first) if first.elapsed() < REPEATED => {}
+                Some(_) => low_level::exit(exit::INTERRUPTED.into()),
+            }
+        }
+    };
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(listen)?;
     Ok(asked)
 }

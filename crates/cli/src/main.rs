@@ -5,7 +5,10 @@ mod budget;
 mod choices;
 mod compare;
 mod doctor;
+#[cfg(test)]
+mod documented;
 mod exit;
+mod heats;
 mod hidden;
 mod history;
 mod interrupt;
@@ -26,12 +29,31 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Arguments, Command, StacksCommand};
+use self::{
+    args::{Arguments, Command, StacksCommand},
+    exit::{Exit, Failure},
+};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    output::show_warnings();
-    let result = match arguments.command {
+    let result = match Arguments::try_parse() {
+        Ok(arguments) => {
+            output::use_colour(arguments.color);
+            output::show_warnings();
+            run_command(arguments.command)
+        }
+        Err(error) => output::usage(&error),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::error(&error.to_string());
+            error.exit().into()
+        }
+    }
+}
+
+fn run_command(command: Command) -> Result<Exit, Failure> {
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args),
@@ -45,12 +67,5 @@ fn main() -> ExitCode {
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),
         Command::NullServer(args) => hidden::null_server(&args),
-    };
-    match result {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            output::error(&error.to_string());
-            error.exit().into()
-        }
     }
 }

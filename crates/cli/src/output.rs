@@ -1,20 +1,66 @@
 //! The only place that writes: data to standard output, everything else to standard error.
+//!
+//! Some of it comes from elsewhere: logs of builds and servers, folders of sessions that others made. So control
+//! characters are made visible here, and passwords of URLs are hidden in what is told.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, IsTerminal, Write},
+    sync::OnceLock,
+};
 
+use clap::ValueEnum;
 use deadheat_model::trial::TrialFailure;
 use deadheat_report::text::{Charset, Screen};
+use deadheat_runner::secret::without_userinfo;
+use indicatif::ProgressDrawTarget;
 
-/// Writes data. A reader that has gone away (`| head`) is no error.
-pub(crate) fn data(text: &str) {
-    bytes(text.as_bytes());
+use crate::exit::Failure;
+
+/// The most characters of a line of a log that are shown.
+const LONGEST_LINE: usize = 400;
+
+/// When colours are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColourArg {
+    /// In a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Nowhere
+    Never,
 }
 
-/// The same of what is no text.
-pub(crate) fn bytes(bytes: &[u8]) {
+static ASKED: OnceLock<ColourArg> = OnceLock::new();
+
+/// Takes what was asked for on the command line. The first call counts.
+pub(crate) fn use_colour(asked: ColourArg) {
+    let _ = ASKED.set(asked);
+}
+
+/// Writes data: text, or JSON, in which a control character means the same as its escape.
+///
+/// # Errors
+/// When it cannot be written. A reader that has gone away (`| head`) is no error.
+pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    bytes(visible(text, colour()).as_bytes())
+}
+
+/// Writes data as it is: a picture, a page.
+///
+/// # Errors
+/// As for [`data`].
+pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    let _ = output.write_all(bytes).and_then(|()| output.flush());
+    match output.write_all(bytes).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::nothing(format!(
+            "writing to standard output: {error}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the data goes to a terminal.
@@ -24,6 +70,7 @@ pub(crate) fn is_terminal() -> bool {
 
 /// Writes a line for a person.
 pub(crate) fn note(text: &str) {
+    let text = visible(&without_userinfo(text), colour_of_notes());
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -32,15 +79,80 @@ pub(crate) fn error(text: &str) {
     note(&format!("deadheat: {text}"));
 }
 
+/// Writes what clap has to say, which is the help or what is wrong with the arguments, and returns the exit status.
+pub(crate) fn usage(error: &clap::Error) -> Result<crate::exit::Exit, Failure> {
+    let colour = if error.use_stderr() {
+        colour_of_notes()
+    } else {
+        colour()
+    };
+    let rendered = error.render();
+    let text = match colour {
+        true => rendered.ansi().to_string(),
+        false => rendered.to_string(),
+    };
+    if error.use_stderr() {
+        note(text.trim_end());
+        return Ok(crate::exit::Exit::Usage);
+    }
+    data(&text).map(|()| crate::exit::Exit::Fine)
+}
+
 /// Shows what the libraries warn of, on standard error.
 pub(crate) fn show_warnings() {
     tracing_subscriber::fmt()
         .with_writer(io::stderr)
-        .with_ansi(watched())
+        .with_ansi(colour_of_notes())
         .with_max_level(tracing::Level::WARN)
         .with_target(false)
         .without_time()
         .init();
+}
+
+/// A text in which nothing moves the cursor, changes the terminal or turns the direction of writing. Control characters
+/// stand as JSON writes them, so that JSON keeps its meaning. With `styled`, styles (`ESC [ … m`) stay, and end with
+/// the text.
+fn visible(text: &str, styled: bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut has_style = false;
+    while let Some(character) = rest.chars().next() {
+        let length = match styled.then(|| style(rest)).flatten() {
+            Some(length) => {
+                has_style = true;
+                shown.push_str(&rest[..length]);
+                length
+            }
+            None => {
+                let is_line_end = rest.starts_with("\r\n") || "\n\t".contains(character);
+                match character {
+                    c if is_line_end || !is_unsafe(c) => shown.push(c),
+                    c => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+                }
+                character.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    if has_style && !shown.trim_end().ends_with("\u{1b}[0m") {
+        shown.push_str("\u{1b}[0m");
+    }
+    shown
+}
+
+/// The length of the style that `text` begins with (ECMA-48 § 8.3.117, SGR).
+fn style(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\u{1b}[")?;
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    codes[end..].starts_with('m').then_some(2 + end + 1)
+}
+
+fn is_unsafe(character: char) -> bool {
+    let turns = matches!(
+        character,
+        '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    character.is_control() || turns
 }
 
 /// A failure in words, with the end of its log.
@@ -49,16 +161,55 @@ pub(crate) fn told(failure: &TrialFailure) -> String {
     format!("{phase}: {}{}", failure.reason, quoted(&failure.log_tail))
 }
 
-/// Lines of a log, set off below a message.
+/// Lines of a log, set off below a message. They have no style of their own, and what is longer than anybody reads is cut.
 pub(crate) fn quoted(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("\n    | {line}")).collect()
+    let quoted = |line: &String| {
+        let mut characters = line.trim_end_matches('\r').chars();
+        let shown: String = characters.by_ref().take(LONGEST_LINE).collect();
+        let left = characters.count();
+        let more = if left > 0 {
+            format!("… ({left} more characters)")
+        } else {
+            String::new()
+        };
+        format!(
+            "\n    | {}{more}",
+            visible(&shown.replace('\n', " "), false)
+        )
+    };
+    lines.iter().map(quoted).collect()
 }
 
-/// Whether a person reads the data in a terminal that shows colour. An empty `NO_COLOR` is none
-/// (<https://no-color.org>).
+/// Whether data is coloured.
 pub(crate) fn colour() -> bool {
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    is_terminal() && !forbidden && !is_dumb()
+    is_coloured(asked(), is_terminal(), |name| env::var_os(name))
+}
+
+/// Whether what is told is coloured, progress and the view of a load among it.
+pub(crate) fn colour_of_notes() -> bool {
+    is_coloured(asked(), watched(), |name| env::var_os(name))
+}
+
+fn asked() -> ColourArg {
+    ASKED.get().copied().unwrap_or_default()
+}
+
+/// Who types an option means it. Else `NO_COLOR` forbids colour (<https://no-color.org>) and `CLICOLOR_FORCE` asks for
+/// it (<https://bixense.com/clicolors>), an empty one as if it were not set; and else it is for terminals that show it.
+fn is_coloured(
+    asked: ColourArg,
+    terminal: bool,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> bool {
+    let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    let is = |name, text: &str| variable(name).is_some_and(|value| value == text);
+    match asked {
+        ColourArg::Always => true,
+        ColourArg::Never => false,
+        ColourArg::Auto if is_set("NO_COLOR") => false,
+        ColourArg::Auto if is_set("CLICOLOR_FORCE") && !is("CLICOLOR_FORCE", "0") => true,
+        ColourArg::Auto => terminal && !is("TERM", "dumb"),
+    }
 }
 
 /// What the data is shown on.
@@ -67,12 +218,12 @@ pub(crate) fn screen() -> Screen {
         // What is piped into a file or a message is read at this width.
         width: width_or(80),
         colour: colour(),
-        charset: charset(|name| std::env::var(name).ok(), is_terminal() && is_dumb()),
+        charset: charset(|name| env::var(name).ok(), is_terminal() && is_dumb()),
     }
 }
 
 fn is_dumb() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// The characters of the locale (POSIX, "Internationalization Variables": of these three the first that is set and not
@@ -96,6 +247,14 @@ fn charset(variable: impl Fn(&str) -> Option<String>, is_dumb: bool) -> Charset 
 /// Whether a person watches the progress in a terminal.
 pub(crate) fn watched() -> bool {
     io::stderr().is_terminal()
+}
+
+/// Where a bar is drawn: on standard error, for a person who watches.
+pub(crate) fn bar_target() -> ProgressDrawTarget {
+    match watched() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    }
 }
 
 /// The columns of the terminal that the data goes to; 100 where it is none.
@@ -129,6 +288,72 @@ pub(crate) fn terminal_size() -> Option<(u16, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_place_decides_whether_there_is_colour() {
+        use ColourArg::{Always, Auto, Never};
+        type Variables = &'static [(&'static str, &'static str)];
+        let cases: [(ColourArg, bool, Variables, bool); 10] = [
+            (Auto, true, &[], true),
+            (Auto, false, &[], false),
+            (Auto, true, &[("NO_COLOR", "1")], false),
+            (Auto, true, &[("NO_COLOR", "")], true),
+            (Auto, true, &[("TERM", "dumb")], false),
+            (Auto, false, &[("CLICOLOR_FORCE", "1")], true),
+            (Auto, false, &[("CLICOLOR_FORCE", "0")], false),
+            (
+                Auto,
+                false,
+                &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
+                false,
+            ),
+            (Always, false, &[("NO_COLOR", "1")], true),
+            (Never, true, &[("CLICOLOR_FORCE", "1")], false),
+        ];
+        for (asked, terminal, set, expected) in cases {
+            let variable = |name: &str| {
+                let mut set = set.iter();
+                set.find(|(other, _)| *other == name)
+                    .map(|(_, value)| OsString::from(value))
+            };
+            let found = is_coloured(asked, terminal, variable);
+            assert_eq!(found, expected, "{asked:?}, terminal: {terminal}, {set:?}");
+        }
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_controls_no_terminal() {
+        let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}b\r\u{9b}31m\u{202e}c\td\r\n";
+        assert_eq!(
+            visible(hostile, false),
+            "a\\u001b[2J\\u001b]0;title\\u0007b\\u000d\\u009b31m\\u202ec\td\r\n"
+        );
+        // As JSON it is what it was.
+        let json = serde_json::to_string("x\u{7f}\u{9b}").unwrap();
+        let read: String = serde_json::from_str(&visible(&json, true)).unwrap();
+        assert_eq!(read, "x\u{7f}\u{9b}");
+    }
+
+    #[test]
+    fn styles_are_kept_where_they_are_shown_and_end_with_the_text() {
+        let styled = "\u{1b}[1;31mbad\u{1b}[0m\n";
+        assert_eq!(visible(styled, true), styled);
+        assert_eq!(visible(styled, false), "\\u001b[1;31mbad\\u001b[0m\n");
+        assert_eq!(visible("\u{1b}[8mgone", true), "\u{1b}[8mgone\u{1b}[0m");
+        assert_eq!(visible("\u{1b}[2K", true), "\\u001b[2K");
+    }
+
+    #[test]
+    fn lines_of_a_log_are_short_and_plain() {
+        let long = "x".repeat(1_000);
+        let lines = ["\u{1b}[32mfine\u{1b}[0m\r".to_owned(), long];
+        let quoted = quoted(&lines);
+        assert!(
+            quoted.starts_with("\n    | \\u001b[32mfine\\u001b[0m\n"),
+            "{quoted}"
+        );
+        assert!(quoted.ends_with("x… (600 more characters)"), "{quoted}");
+    }
 
     #[test]
     fn the_locale_says_which_characters_are_shown() {

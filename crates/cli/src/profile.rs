@@ -2,26 +2,34 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use deadheat_model::{Cell, RepeatedTable, choice::Purpose};
+use deadheat_model::{Cell, RepeatedTable, TargetId, choice::Purpose};
 use deadheat_runner::{
     manifest::{self, Asked, Catalogue, Selection, TRIAL_LIMIT},
     session,
 };
 
 use crate::{
-    args::{ProfileArg, RunArgs},
+    args::{ProfileArg, RunArgs, SelectionArgs},
     choices,
     exit::Failure,
     select,
 };
 
-/// The time that measuring may take, where blocks and durations are chosen to fit it.
+/// The time that measuring may take, where nobody says so.
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
+/// The same for a first look in heats.
+const QUICK_BUDGET: Duration = Duration::from_secs(180);
+/// Workloads that are measured in heats if nobody names any: one without input or output, one with a database.
+const USUAL_WORKLOADS: [&str; 2] = ["plaintext", "users"];
+/// The same for a first look.
+const QUICK_WORKLOADS: [&str; 1] = ["plaintext"];
 
 /// What is measured, and how often.
 #[derive(Clone)]
 pub(crate) struct Profile {
     pub(crate) selection: Selection,
+    /// Stacks that there are and that nobody asked for.
+    pub(crate) left_out: Vec<TargetId>,
     pub(crate) cells: Option<BTreeSet<Cell>>,
     pub(crate) published: Vec<RepeatedTable>,
     pub(crate) purpose: Purpose,
@@ -37,20 +45,70 @@ impl Profile {
     }
 }
 
+/// Whether `run` measures in heats. What repeats published figures does it as they were made, one stack after another, and
+/// so does who asks for blocks of trials.
+pub(crate) fn in_heats(args: &RunArgs) -> bool {
+    let blocks = args.blocks.is_some() || args.measure.is_some() || args.noise_bound.is_some();
+    args.profile == ProfileArg::Standard && !blocks
+}
+
+/// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.
+fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
+    let own = &args.selection;
+    let (mut stacks, mut workloads) = (own.stack.clone(), own.workload.clone());
+    if stacks.is_empty() && !own.all {
+        let usual = catalogue.stacks.iter().filter(|one| one.manifest.usual);
+        // A catalogue that marks none has none that is less usual than another.
+        stacks = usual.map(|one| one.manifest.id.clone()).collect();
+    }
+    let has = |id: &&str| catalogue.workload(id).is_some();
+    if workloads.is_empty() && !own.all {
+        let usual: &[&str] = match args.quick {
+            true => &QUICK_WORKLOADS,
+            false => &USUAL_WORKLOADS,
+        };
+        let usual = usual.iter().filter(|id| has(id));
+        workloads = usual.map(ToString::to_string).collect();
+    }
+    (stacks, workloads)
+}
+
+/// Default variants of stacks that nobody asked for or against.
+fn left_out(catalogue: &Catalogue, selection: &Selection, own: &SelectionArgs) -> Vec<TargetId> {
+    if !own.stack.is_empty() {
+        return Vec::new();
+    }
+    let stacks = catalogue.stacks.iter().map(|one| &one.manifest);
+    let left_out = stacks.filter(|manifest| {
+        let mut targets = selection.targets.iter();
+        !targets.any(|target| target.stack == manifest.id)
+    });
+    left_out
+        .filter_map(|manifest| manifest.targets().into_iter().next())
+        .collect()
+}
+
 fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     if !args.published.is_empty() {
         let message = "--published chooses what --profile seeds repeats; add that";
         return Err(Failure::usage(message));
     }
     let own = &args.selection;
+    let (stacks, workloads) = match in_heats(args) {
+        true => usual(catalogue, args),
+        false => (own.stack.clone(), own.workload.clone()),
+    };
+    let selection = select::select(catalogue, &stacks, &workloads, own.all)?;
     Ok(Profile {
-        selection: select::select(catalogue, &own.stack, &own.workload, own.all)?,
+        left_out: left_out(catalogue, &selection, own),
+        selection,
         cells: None,
         published: Vec::new(),
         purpose: choices::purpose(args),
         // A publication takes what it needs.
         budget: match choices::purpose(args) {
             Purpose::Publication => args.budget,
+            Purpose::FirstLook if in_heats(args) => Some(args.budget.unwrap_or(QUICK_BUDGET)),
             _ => Some(args.budget.unwrap_or(USUAL_BUDGET)),
         },
     })
@@ -85,6 +143,7 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;
     Ok(Profile {
         selection: found.selection,
+        left_out: Vec::new(),
         cells: Some(found.cells),
         published: found.tables,
         purpose: Purpose::Repetition,

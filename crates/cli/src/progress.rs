@@ -8,7 +8,7 @@ use deadheat_model::{
     session::{TargetState, WorkloadFailure},
     trial::Disturbance,
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{output, plan_text};
 
@@ -48,12 +48,7 @@ impl Progress {
     /// Shows progress of a session whose plan was shown as `draft`.
     pub(crate) fn new(draft: Option<Plan>) -> Self {
         let watched = output::watched();
-        let target = if watched {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
+        let bar = ProgressBar::with_draw_target(None, output::bar_target());
         bar.set_style(spinner());
         bar.enable_steady_tick(Duration::from_millis(250));
         Self {
@@ -105,6 +100,12 @@ impl Progress {
                 ..
             } => self.void(*block, cell, *disturbance, *repeats),
             Event::SessionEnded { .. } => self.finish(),
+            // Heats have a progress of their own.
+            Event::HeatsStarted { .. }
+            | Event::HeatStarted { .. }
+            | Event::HeatStep { .. }
+            | Event::HeatEnded { .. }
+            | Event::HeatsEnded { .. } => {}
         }
     }
 

@@ -7,13 +7,13 @@ use deadheat_report::{
     ReportError, View, figure,
     html::{self, Assets, Contents},
 };
-use deadheat_runner::session::{self, write_whole};
+use deadheat_runner::{files::write_whole, session};
 use deadheat_stats::Analysis;
 
 use crate::{
     args::{AssetsArg, Format, ReportArgs},
     exit::{Exit, Failure},
-    output,
+    heats, output,
 };
 
 /// The HTML report's file in a session's folder.
@@ -27,21 +27,27 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
             "--assets separate writes a page and the script beside it: add `--format html --output FILE`",
         ));
     }
+    if args.details && args.format != Format::Text {
+        return Err(Failure::usage(
+            "--details says how much the text shows; the other formats show everything",
+        ));
+    }
     if args.workload.is_some() && args.format != Format::Card {
         return Err(Failure::usage(
             "--workload says what the card shows: it needs --format card",
         ));
     }
-    let record = session::read_session(&args.session).map_err(Failure::usage)?;
-    let written = match args.format {
-        Format::Card => card(args, &record)?,
-        format => {
-            let rendered = Rendered::of(&record, assets)?;
-            rendered.in_format(format).into_bytes()
-        }
+    let written = match session::heats::is_session_of_heats(&args.session) {
+        true => of_heats(args)?,
+        false => of_trials(args)?,
     };
     let Some(path) = &args.output else {
-        output::bytes(&written);
+        match (args.format, std::str::from_utf8(&written)) {
+            // A page is kept byte for byte, except on a screen.
+            (Format::Html, _) if !output::is_terminal() => output::bytes(&written)?,
+            (Format::Card, _) | (_, Err(_)) => output::bytes(&written)?,
+            (_, Ok(text)) => output::data(text)?,
+        }
         return Ok(Exit::Fine);
     };
     if is_apart {
@@ -50,6 +56,38 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     write(path, &written)?;
     Ok(Exit::Fine)
+}
+
+/// The report of a session in blocks of trials.
+fn of_trials(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
+    if args.details {
+        return Err(Failure::usage(
+            "--details is for sessions that were measured in heats; this one's text has everything",
+        ));
+    }
+    let record = session::read_session(&args.session).map_err(Failure::usage)?;
+    match args.format {
+        Format::Card => card(args, &record),
+        format => {
+            let rendered = Rendered::of(&record, args.page.assets)?;
+            Ok(rendered.in_format(format).into_bytes())
+        }
+    }
+}
+
+/// The report of a session in heats.
+fn of_heats(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
+    let record = session::heats::read_session(&args.session).map_err(Failure::usage)?;
+    if args.format == Format::Card {
+        refuse_picture(args)?;
+        return heats::Rendered::card(&record, args.workload.as_deref());
+    }
+    let rendered = heats::Rendered::of(&record)?;
+    let text = match args.details {
+        true => rendered.details(),
+        false => rendered.in_format(args.format),
+    };
+    Ok(text.as_bytes().to_vec())
 }
 
 /// The file that has plotly's script for the pages in a folder, and the script.
@@ -70,13 +108,19 @@ fn write(path: &Path, written: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Pictures are not for a terminal.
+fn refuse_picture(args: &ReportArgs) -> Result<(), Failure> {
+    match args.output.is_none() && output::is_terminal() {
+        true => Err(Failure::usage(
+            "refusing to write a PNG to the terminal; use --output card.png",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// A picture of a workload.
 fn card(args: &ReportArgs, record: &SessionRecord) -> Result<Vec<u8>, Failure> {
-    if args.output.is_none() && output::is_terminal() {
-        return Err(Failure::usage(
-            "a picture is nothing for a terminal: say where to write it (--output card.png)",
-        ));
-    }
+    refuse_picture(args)?;
     let view = View::new(record, &deadheat_stats::analyse(record));
     deadheat_report::card(&view, args.workload.as_deref()).map_err(|error| match error {
         ReportError::NoSuchWorkload { .. } => Failure::usage(error),

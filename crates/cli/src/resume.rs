@@ -3,10 +3,13 @@
 use std::{env, ffi::OsString, path::Path};
 
 use clap::{CommandFactory, Parser, parser::ValueSource};
-use deadheat_model::{SessionHeader, SessionRecord, TargetId};
+use deadheat_model::{SessionRecord, TargetId};
 use deadheat_runner::{
     manifest::Catalogue,
-    session::{self, Resumable, ResumeError, SelectedTarget, SessionOptions},
+    session::{
+        self, Resumable, ResumeError, SelectedTarget, SessionOptions,
+        heats::{self, is_session_of_heats},
+    },
 };
 
 use crate::{
@@ -30,6 +33,9 @@ const WITHOUT_PASSWORD: &str = "://…";
 pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     let given = given(env::args_os());
     refuse_others(&given)?;
+    if is_session_of_heats(folder) {
+        return of_heats(args, &given, folder);
+    }
     let session = Resumable::open(folder).map_err(failure)?;
     let left = session.left();
     if left == 0 {
@@ -40,7 +46,10 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         let outcome = session.end().map_err(failure)?;
         return run::show(&outcome, args);
     }
-    let options = options(args, &given, session.record())?;
+    let record = session.record();
+    let mut options = options(args, &given, &Began::of_trials(record))?;
+    options.blocks = Some(record.header.plan.blocks);
+    options.budget = None;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let live = |port| Live::going_on(port, session.folder(), left, &interrupted);
     let mut live = args.live.map(live).transpose()?;
@@ -63,7 +72,6 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
                 live.on(event);
             }
         },
-        &mut session::all_blocks,
         &interrupted,
     );
     drop(live);
@@ -71,7 +79,75 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     run::show(&outcome.map_err(failure)?, args)
 }
 
-fn failure(error: ResumeError) -> Failure {
+/// Goes on with a session that is measured in heats.
+fn of_heats(args: &RunArgs, given: &[String], folder: &Path) -> Result<Exit, Failure> {
+    let session = heats::Resumable::open(folder).map_err(failure)?;
+    if session.is_complete() {
+        let note = format!(
+            "{} is complete: nothing is left to measure",
+            shown(session.folder())
+        );
+        output::note(&note);
+        return crate::heats::show_complete(session.folder(), args);
+    }
+    let options = options(args, given, &Began::of_heats(session.record()))?;
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    crate::heats::resume(session, &options, args, &interrupted)
+}
+
+/// How a session began, measured in blocks or in heats.
+struct Began<'a> {
+    id: &'a str,
+    deadheat: &'a str,
+    arguments: &'a [String],
+    postgres: Option<&'a str>,
+    /// Every stack that was asked for, ready or not.
+    asked: Vec<&'a TargetId>,
+    /// Those that are measured.
+    planned: Vec<&'a TargetId>,
+    workloads: Vec<&'a str>,
+    seed: u64,
+    is_measured: bool,
+}
+
+impl<'a> Began<'a> {
+    fn of_trials(record: &'a SessionRecord) -> Self {
+        let header = &record.header;
+        let plan = &header.plan;
+        Self {
+            id: &header.id,
+            deadheat: &header.deadheat,
+            arguments: &header.arguments,
+            postgres: header.postgres.as_deref(),
+            asked: header.targets.iter().map(|one| &one.target).collect(),
+            planned: plan.targets.iter().collect(),
+            workloads: plan.workloads.iter().map(|one| one.id.as_str()).collect(),
+            seed: plan.seed,
+            is_measured: !record.trials.is_empty(),
+        }
+    }
+
+    fn of_heats(record: &'a deadheat_model::heats::SessionRecord) -> Self {
+        let header = &record.header;
+        let plan = &header.plan;
+        let mut planned: Vec<&TargetId> = plan.loads.iter().flat_map(|one| &one.targets).collect();
+        planned.sort();
+        planned.dedup();
+        Self {
+            id: &header.id,
+            deadheat: &header.deadheat,
+            arguments: &header.arguments,
+            postgres: header.postgres.as_deref(),
+            asked: header.targets.iter().map(|one| &one.target).collect(),
+            planned,
+            workloads: plan.loads.iter().map(|one| one.workload.as_str()).collect(),
+            seed: plan.seed,
+            is_measured: !record.heats.is_empty(),
+        }
+    }
+}
+
+pub(crate) fn failure(error: ResumeError) -> Failure {
     match error {
         ResumeError::Session(error) => Failure::nothing(error),
         other => Failure::usage(other),
@@ -116,42 +192,36 @@ fn refuse_others(given: &[String]) -> Result<(), Failure> {
 }
 
 /// The options that the session began with, for the targets and workloads of its plan.
-fn options(
-    args: &RunArgs,
-    given: &[String],
-    record: &SessionRecord,
-) -> Result<SessionOptions, Failure> {
-    let header = &record.header;
-    let mut recorded = recorded(header)?;
+fn options(args: &RunArgs, given: &[String], began: &Began<'_>) -> Result<SessionOptions, Failure> {
+    let mut recorded = recorded(began)?;
     if args.selection.root.is_some() {
         recorded.selection.root = args.selection.root.clone();
     }
     recorded.postgres.postgres = match given.iter().any(|option| option == "postgres") {
         true => args.postgres.postgres.clone(),
-        false => postgres(header, &recorded)?,
+        false => postgres(began, &recorded)?,
     };
     let catalogue = select::catalogue(recorded.selection.root.as_deref())?;
     let profile = Profile::of(&recorded, &catalogue)?;
-    refuse_if_unprepared(record, &profile)?;
+    refuse_if_unprepared(began, &profile)?;
     let mut options = run::options(&recorded, &catalogue, &profile)?;
-    options.targets = targets(&catalogue, header);
-    let planned = |id: &str| header.plan.workloads.iter().any(|one| one.id == id);
+    options.targets = targets(&catalogue, began);
+    let planned = |id: &str| began.workloads.contains(&id);
     options.workloads.retain(|one| planned(&one.manifest.id));
-    options.seed = header.plan.seed;
-    options.blocks = Some(header.plan.blocks);
-    options.budget = None;
+    options.seed = began.seed;
     options.live = args.live.is_some();
     Ok(options)
 }
 
 /// The arguments that the session began with, read again.
-fn recorded(header: &SessionHeader) -> Result<RunArgs, Failure> {
+fn recorded(header: &Began<'_>) -> Result<RunArgs, Failure> {
     let words = header.arguments.iter().map(String::as_str);
     let typed = header.arguments.join(" ");
     match Arguments::try_parse_from(["deadheat"].into_iter().chain(words)) {
         Ok(Arguments {
             command: Command::Run(args),
-        }) => Ok(args),
+            ..
+        }) => Ok(*args),
         Ok(_) => Err(Failure::usage(format!(
             "going on with {}: it was made by `deadheat {typed}`, and only a session of `deadheat run` goes on",
             header.id
@@ -167,12 +237,12 @@ fn recorded(header: &SessionHeader) -> Result<RunArgs, Failure> {
 }
 
 /// Where PostgreSQL comes from, if that is not said again.
-fn postgres(header: &SessionHeader, recorded: &RunArgs) -> Result<String, Failure> {
+fn postgres(header: &Began<'_>, recorded: &RunArgs) -> Result<String, Failure> {
     let source = &recorded.postgres.postgres;
     if !source.ends_with(WITHOUT_PASSWORD) {
         return Ok(source.clone());
     }
-    match &header.postgres {
+    match header.postgres {
         // No workload needed it.
         None => Ok("auto".to_owned()),
         Some(server) => Err(Failure::usage(format!(
@@ -184,28 +254,27 @@ fn postgres(header: &SessionHeader, recorded: &RunArgs) -> Result<String, Failur
 }
 
 /// A session that was interrupted while its stacks were prepared has a plan of those that were ready by then.
-fn refuse_if_unprepared(record: &SessionRecord, profile: &Profile) -> Result<(), Failure> {
-    let header = &record.header;
-    let known = |target: &TargetId| header.targets.iter().any(|one| one.target == *target);
+fn refuse_if_unprepared(began: &Began<'_>, profile: &Profile) -> Result<(), Failure> {
+    let known = |target: &TargetId| began.asked.contains(&target);
     let asked = &profile.selection.targets;
     let missing: Vec<String> = asked
         .iter()
         .filter(|target| !known(target))
         .map(ToString::to_string)
         .collect();
-    if !record.trials.is_empty() || missing.is_empty() {
+    if began.is_measured || missing.is_empty() {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "going on with {}: it ended before {} could be prepared, and without a trial; begin a new session",
-        header.id,
+        "going on with {}: it ended before {} could be prepared, and before anything was measured; begin a new session",
+        began.id,
         missing.join(", ")
     )))
 }
 
 /// The targets of the plan, as far as there are manifests of them.
-fn targets(catalogue: &Catalogue, header: &SessionHeader) -> Vec<SelectedTarget> {
-    let planned = header.plan.targets.iter();
+fn targets(catalogue: &Catalogue, began: &Began<'_>) -> Vec<SelectedTarget> {
+    let planned = began.planned.iter().copied();
     planned
         .filter_map(|target| {
             let stack = catalogue.stack(target)?;
@@ -250,25 +319,21 @@ mod tests {
 
     #[test]
     fn a_url_of_postgresql_has_to_be_named_again_where_it_was_used() {
-        let record = |arguments: &[&str], postgres: Option<&str>| -> SessionHeader {
-            let header = serde_json::json!({
-                "schema": 1, "id": "s", "deadheat": "1", "commit": null, "started": "", "arguments": arguments,
-                "machine": {
-                    "cpu_model": "", "cpus": [0], "memory_bytes": 1, "os": "", "kernel": "", "mitigations": [],
-                    "governor": null
-                },
-                "plan": {
-                    "seed": 1, "blocks": 3, "targets": [], "cells": [], "workloads": [],
-                    "pinning": {"mode": "off", "cpus": [0]}, "budget_seconds": null, "estimate_seconds": 1.0
-                },
-                "targets": [], "postgres": postgres
-            });
-            serde_json::from_value(header).unwrap()
-        };
         let source = |arguments: &[&str], used: Option<&str>| {
-            let header = record(arguments, used);
-            let args = recorded(&header).unwrap();
-            postgres(&header, &args).map_err(|error| error.to_string())
+            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            let began = Began {
+                id: "s",
+                deadheat: "1",
+                arguments: &arguments,
+                postgres: used,
+                asked: Vec::new(),
+                planned: Vec::new(),
+                workloads: Vec::new(),
+                seed: 1,
+                is_measured: true,
+            };
+            let args = recorded(&began).unwrap();
+            postgres(&began, &args).map_err(|error| error.to_string())
         };
         let by_url = ["run", "--postgres", "postgres://…"];
         let error = source(&by_url, Some("PostgreSQL 17 of a URL")).unwrap_err();

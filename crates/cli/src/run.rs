@@ -7,19 +7,20 @@ use deadheat_runner::{
     manifest::Catalogue,
     process::Supervision,
     secret::without_password,
-    session::{self, SessionOptions, SessionOutcome},
+    session::{self, SessionOptions, SessionOutcome, heats::HeatOptions},
 };
 
 use deadheat_stats::{Analysis, CellAnalysis, verdict::CellVerdict};
+use serde_json::json;
 
 use crate::{
     args::RunArgs,
     budget, choices, doctor,
     exit::{Exit, Failure},
-    interrupt,
+    heats, interrupt,
     live::Live,
     output, plan_text,
-    profile::Profile,
+    profile::{Profile, in_heats},
     progress::Progress,
     report, resume, select, setup,
 };
@@ -31,6 +32,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(args.selection.root.as_deref())?;
     let profile = Profile::of(args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    if in_heats(args) {
+        return heats::run(args, &catalogue, &profile, &interrupted);
+    }
+    refuse_heats(args)?;
     let mut options = options(args, &catalogue, &profile)?;
     // Before anything that takes its time, so that a port that is taken is told at once.
     let mut live = match args.live {
@@ -42,17 +47,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Some(_) => budget::fitting(draft, &options, args.setup, &interrupted)?,
         None => draft,
     };
-    output::note(&plan_text::describe(&draft));
     let unfit = plan_text::objections(&draft, session::commit_of(&options).as_deref());
-    if !unfit.is_empty() {
-        output::note(&plan_text::told(&unfit));
-    }
-    if !options.published.is_empty() {
-        output::note(&plan_text::published(&options.published));
-    }
-    if args.dry_run {
+    if args.dry_run && args.json {
+        let plan = json!({ "plan": draft, "unfit": unfit, "published": options.published });
+        output::data(&format!("{plan:#}\n"))?;
         return Ok(Exit::Fine);
     }
+    let parts = [
+        plan_text::describe(&draft),
+        plan_text::told(&unfit),
+        plan_text::published(&options.published),
+    ];
+    let plan = parts.into_iter().filter(|part| !part.is_empty());
+    let plan = plan.collect::<Vec<_>>().join("\n");
+    if args.dry_run {
+        output::data(&(plan + "\n"))?;
+        return Ok(Exit::Fine);
+    }
+    output::note(&plan);
     if let Some(live) = &live {
         output::note(&live.address());
     }
@@ -70,12 +82,27 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
                 live.on(event);
             }
         },
-        &mut session::all_blocks,
         &interrupted,
     );
     drop(live);
     progress.finish();
     show(&outcome.map_err(Failure::nothing)?, args)
+}
+
+/// Options of heats beside options of blocks: one of them would do nothing.
+fn refuse_heats(args: &RunArgs) -> Result<(), Failure> {
+    let given = [
+        (args.heats.is_some(), "--heats"),
+        (args.heat_time.is_some(), "--heat-time"),
+        (args.whole_budget, "--whole-budget"),
+    ];
+    match given.iter().find(|(given, _)| *given) {
+        None => Ok(()),
+        Some((_, option)) => Err(Failure::usage(format!(
+            "{option} is for heats, and --blocks, --measure, --noise-bound and --profile seeds measure in blocks of \
+             trials; leave one of them out"
+        ))),
+    }
 }
 
 /// What a session is asked to do.
@@ -86,6 +113,7 @@ pub(crate) fn options(
 ) -> Result<SessionOptions, Failure> {
     let Profile {
         selection,
+        left_out,
         cells,
         published,
         purpose,
@@ -101,11 +129,21 @@ pub(crate) fn options(
         seed: args.seed.unwrap_or_else(random_seed),
         budget,
         purpose,
+        heats: HeatOptions {
+            heats: args.heats,
+            time: args.heat_time,
+            slice: args.slice,
+            guard: args.guard,
+            margin: args.margin,
+            until_decided: !args.whole_budget && !args.publish,
+            left_out,
+            ..HeatOptions::default()
+        },
         blocks: args.blocks,
         measure: args.measure,
         warm_up: args.warm_up,
         latency: choices::latency(args),
-        noise_bound: args.noise_bound.0,
+        noise_bound: choices::bound(args),
         pinning: args.pinning.mode(),
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
@@ -122,16 +160,16 @@ pub(crate) fn show(outcome: &SessionOutcome, args: &RunArgs) -> Result<Exit, Fai
     let record = session::read_session(&outcome.folder).map_err(Failure::nothing)?;
     let rendered = report::Rendered::of(&record, args.page.assets)?;
     rendered.write_beside(&outcome.folder)?;
-    output::data(&if args.json {
-        rendered.json.clone()
+    let shown = output::data(if args.json {
+        &rendered.json
     } else {
-        rendered.text.clone()
+        &rendered.text
     });
     output::note(&format!(
         "report: {}",
-        shown(&outcome.folder.join(report::HTML_FILE))
+        self::shown(&outcome.folder.join(report::HTML_FILE))
     ));
-    Ok(verdict(&record, &rendered.analysis))
+    shown.map(|()| verdict(&record, &rendered.analysis))
 }
 
 /// Nothing measured is 3; a stack that failed, before or under load, is 1; one that is unavailable is told of, but is no

@@ -7,6 +7,7 @@ use std::{
 
 use deadheat_runner::{
     manifest::{self, Catalogue, LoadError, ROOT_VARIABLE, Selection},
+    secret::typed_without_userinfo,
     services::postgres::{Mirror, Places, Source},
     session::SelectedTarget,
 };
@@ -28,7 +29,7 @@ pub(crate) fn root(named: Option<&Path>) -> Result<PathBuf, Failure> {
 pub(crate) fn catalogue(root: Option<&Path>) -> Result<Catalogue, Failure> {
     let root = self::root(root)?;
     let catalogue = manifest::load(&root).map_err(|error| match error {
-        LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour())),
+        LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour_of_notes())),
         other => Failure::usage(other),
     })?;
     for warning in &catalogue.warnings {
@@ -72,7 +73,8 @@ pub(crate) fn postgres(text: &str) -> Result<Vec<Source>, Failure> {
         }
         other => {
             return Err(Failure::usage(format!(
-                "--postgres {other}: it is auto, installed, download or a URL like postgres://user:password@host/db"
+                "--postgres {}: it is auto, installed, download or a URL like postgres://user:password@host/db",
+                typed_without_userinfo(other)
             )));
         }
     })

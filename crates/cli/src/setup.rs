@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_model::{TargetId, workload::Oracle};
 use deadheat_runner::{
+    files::private_folder,
     manifest::{Catalogue, Selection, Stack},
     prepare::{
         BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection,
@@ -29,12 +30,18 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
         all,
     )?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let work = Work::new(&catalogue, &selection, &args.postgres, &interrupted)?;
+    let work = Work::new(
+        &catalogue,
+        &selection,
+        &args.postgres,
+        &args.package,
+        &interrupted,
+    )?;
     if args.dry_run {
         if work.plan.is_empty() {
             output::note("setup: nothing to do");
         }
-        output::data(&work.plan.to_string());
+        output::data(&work.plan.to_string())?;
         return Ok(Exit::Fine);
     }
     let failed = work.execute()?;
@@ -51,7 +58,7 @@ pub(crate) fn install(
     postgres: &PostgresArgs,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
-    Work::new(catalogue, selection, postgres, interrupted)?.execute()?;
+    Work::new(catalogue, selection, postgres, &[], interrupted)?.execute()?;
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::nothing(
             "interrupted during the setup; the same command goes on from here",
@@ -72,6 +79,7 @@ impl<'a> Work<'a> {
         catalogue: &'a Catalogue,
         selection: &Selection,
         postgres: &PostgresArgs,
+        packages: &[String],
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Failure> {
         let host = Host::here(run::supervision()?, interrupted);
@@ -111,7 +119,7 @@ impl<'a> Work<'a> {
                 targets,
             })
             .collect();
-        let plan = SetupPlan::new(&assess(&host, &chosen, database));
+        let plan = SetupPlan::new(&assess(&host, &chosen, database, packages));
         Ok(Self { host, stacks, plan })
     }
 
@@ -129,9 +137,7 @@ impl<'a> Work<'a> {
             return Ok(false);
         }
         output::note(&self.plan.to_string());
-        let logs = tempfile::Builder::new()
-            .prefix("deadheat-setup-")
-            .tempdir()
+        let logs = private_folder("deadheat-setup-")
             .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
         let builder = Builder {
             host: &self.host,
@@ -148,14 +154,18 @@ impl<'a> Work<'a> {
                 other => tell(&other),
             }
         });
+        let unreachable = match outcome.unreachable {
+            0 => String::new(),
+            count => format!("{count} unreachable, "),
+        };
         output::note(&format!(
-            "setup: {} failed, {} left to you",
+            "setup: {unreachable}{} failed, {} left to you",
             outcome.failed, outcome.left_to_you
         ));
         if !left.is_empty() {
             output::note(&format!("to be done by you, as root:\n{left}"));
         }
-        if outcome.failed > 0 {
+        if outcome.failed + outcome.unreachable > 0 {
             // The messages name the logs, so these have to stay.
             output::note(&format!("logs: {}", logs.keep().display()));
         }

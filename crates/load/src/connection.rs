@@ -1,16 +1,15 @@
-//! One connection: its socket, what it is doing, the requests on their way and the answer it is reading. Decides
-//! nothing about counts.
+//! One connection: its socket, what it is doing, and what is said on it. Decides nothing about counts.
 
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
 use crate::{
-    http1::AnswerReader,
+    dialogue::Dialogue,
+    plan::Plan,
     poller::{Poller, Watch},
     socket,
     tls::Session,
-    verify::Answer,
 };
 
 /// What a connection is doing.
@@ -26,85 +25,23 @@ pub(crate) enum State {
     Open,
     /// Nothing is expected any more but the server's end of the connection.
     Closing,
-    /// Not connected, and will not be again.
-    Retired,
 }
 
-/// A request on its way.
+/// What a connection needs next. The worker sees to it when the connection's turn on its agenda comes, and never from
+/// within what led to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flight {
-    /// When it should have been sent; in a closed loop when it was.
-    pub(crate) intended: u64,
-    /// When it was first written.
-    pub(crate) started: u64,
-    /// Which exchange it is.
-    pub(crate) exchange: u32,
-}
-
-/// The requests on their way on a connection, in the order of their answers.
-#[derive(Debug)]
-pub(crate) struct Flights {
-    ring: Box<[Flight]>,
-    first: usize,
-    count: usize,
-}
-
-impl Flights {
-    fn new(most: usize) -> Self {
-        Self {
-            ring: vec![Flight::default(); most.max(1)].into_boxed_slice(),
-            first: 0,
-            count: 0,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.count == self.ring.len()
-    }
-
-    #[inline]
-    pub(crate) fn first(&self) -> Option<Flight> {
-        (self.count > 0).then(|| self.ring[self.first])
-    }
-
-    /// Adds one behind the others. There must be room.
-    #[inline]
-    pub(crate) fn push(&mut self, flight: Flight) {
-        debug_assert!(!self.is_full());
-        let mut at = self.first + self.count;
-        if at >= self.ring.len() {
-            at -= self.ring.len();
-        }
-        self.ring[at] = flight;
-        self.count += 1;
-    }
-
-    /// Takes the first one away.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Flight> {
-        let first = self.first()?;
-        self.count -= 1;
-        self.first += 1;
-        if self.first == self.ring.len() {
-            self.first = 0;
-        }
-        Some(first)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Flight> {
-        (0..self.count).map(|nth| self.ring[(self.first + nth) % self.ring.len()])
-    }
+pub(crate) enum Need {
+    /// To be left alone until something happens to it.
+    #[default]
+    Nothing,
+    /// The first requests after it was made.
+    Begin,
+    /// More requests: answers have come.
+    Send,
+    /// More reading; `closing`: the peer has said that nothing follows what is there.
+    Read { closing: bool },
+    /// To be made, or made again.
+    Connect,
 }
 
 /// One connection. The slot outlives its sockets, and its buffers serve one after the other.
@@ -113,27 +50,31 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// Where in the cycle of exchanges its next request stands.
     pub(crate) turn: usize,
-    pub(crate) flights: Flights,
-    /// Failed connects in a row.
+    /// The requests on their way and the answers that come.
+    pub(crate) dialogue: Dialogue,
+    pub(crate) need: Need,
+    /// Whether it stands on the worker's agenda.
+    pub(crate) on_agenda: bool,
+    /// Attempts in a row from which no answer came: failed connects, and connections that could not be written to.
     pub(crate) refusals: u32,
     /// When the connection under way was begun, then when its TLS was.
     pub(crate) begun: u64,
+    /// When the connection was begun.
+    pub(crate) dialled: u64,
     /// Answers on this connection.
     pub(crate) answered: u64,
-    /// Whether the rest of the request waits for the server's 100 Continue.
-    pub(crate) holding: bool,
+    /// Those of them before the slice that lasts.
+    pub(crate) answered_before: u64,
+    /// Whether bytes have come that no request asked for. What is sent next on it fails.
+    pub(crate) spoiled: bool,
     /// Open loop: whether it stands in the queue of free connections.
     pub(crate) listed: bool,
-    pub(crate) reader: AnswerReader,
-    pub(crate) answer: Answer,
-    /// Requests put together here, where they are not the plan's own bytes.
-    pub(crate) composed: Vec<u8>,
-    /// How much of what is to be written has been.
-    pub(crate) written: usize,
     socket: Option<OwnedFd>,
     pub(crate) tls: Option<Box<Session>>,
     watched: Option<Watch>,
     established: bool,
+    /// Whether an earlier connection of this slot was made.
+    made_before: bool,
 }
 
 impl Connection {
@@ -142,20 +83,21 @@ impl Connection {
         Self {
             state: State::Absent,
             turn,
-            flights: Flights::new(pipeline),
+            dialogue: Dialogue::new(pipeline),
+            need: Need::Nothing,
+            on_agenda: false,
             refusals: 0,
             begun: 0,
+            dialled: 0,
             answered: 0,
-            holding: false,
+            answered_before: 0,
+            spoiled: false,
             listed: false,
-            reader: AnswerReader::new(),
-            answer: Answer::new(),
-            composed: Vec::new(),
-            written: 0,
             socket: None,
             tls: None,
             watched: None,
             established: false,
+            made_before: false,
         }
     }
 
@@ -165,10 +107,11 @@ impl Connection {
         self.tls = tls;
         self.state = State::Connecting;
         self.begun = now;
+        self.dialled = now;
         self.answered = 0;
-        self.holding = false;
-        self.composed.clear();
-        self.written = 0;
+        self.answered_before = 0;
+        self.spoiled = false;
+        self.dialogue.start_over();
     }
 
     /// The socket, if there is one.
@@ -177,14 +120,14 @@ impl Connection {
         self.socket.as_ref().ok_or(Errno::NOTCONN)
     }
 
-    /// The connection is made.
-    pub(crate) fn establish(&mut self) {
+    /// The connection is made. Whether it takes the place of an earlier one.
+    pub(crate) fn establish(&mut self) -> bool {
         self.established = true;
-        self.refusals = 0;
         self.state = match self.tls {
             Some(_) => State::Handshaking,
             None => State::Open,
         };
+        std::mem::replace(&mut self.made_before, true)
     }
 
     /// Sees to it that the socket is watched for what is expected: for room as well, when writing would have had to
@@ -209,23 +152,34 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes what is left of `bytes`, as far as that goes without waiting. Whether everything has gone out.
+    /// Writes what is to be sent, as far as that goes without waiting: how many bytes, and whether everything has gone
+    /// out.
     #[inline]
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<bool, Errno> {
-        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
-        if let Some(tls) = &mut self.tls {
-            tls.put(&bytes[self.written..]);
-            self.written = bytes.len();
-            return tls.flush(socket);
-        }
-        while self.written < bytes.len() {
-            match socket::write(socket, &bytes[self.written..]) {
-                Ok(written) => self.written += written,
-                Err(Errno::AGAIN) => return Ok(false),
-                Err(error) => return Err(error),
+    pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<bool, Errno>) {
+        let Some(socket) = self.socket.as_ref() else {
+            return (0, Err(Errno::NOTCONN));
+        };
+        let bytes = self.dialogue.unwritten(plan);
+        let mut count = 0;
+        let result = match &mut self.tls {
+            Some(tls) => {
+                tls.put(bytes);
+                count = bytes.len();
+                tls.flush(socket)
             }
-        }
-        Ok(true)
+            None => loop {
+                if count == bytes.len() {
+                    break Ok(true);
+                }
+                match socket::write(socket, &bytes[count..]) {
+                    Ok(written) => count += written,
+                    Err(Errno::AGAIN) => break Ok(false),
+                    Err(error) => break Err(error),
+                }
+            },
+        };
+        self.dialogue.wrote(count);
+        (count, result)
     }
 
     /// Sends what TLS has to send; whether that is all.
@@ -239,6 +193,11 @@ impl Connection {
     /// Whether there is a connection that was made.
     pub(crate) fn is_established(&self) -> bool {
         self.established
+    }
+
+    /// Answers on this connection in the slice that lasts.
+    pub(crate) fn answered_in_slice(&self) -> u64 {
+        self.answered - self.answered_before
     }
 
     /// Bytes in the receive queue that nobody has read; `None` where that cannot be known.
@@ -257,35 +216,8 @@ impl Connection {
         self.socket = None;
         self.tls = None;
         self.watched = None;
-        self.holding = false;
+        self.dialogue.release();
         self.state = State::Absent;
         std::mem::take(&mut self.established)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flights_come_back_in_order() {
-        let mut flights = Flights::new(3);
-        let flight = |exchange| Flight {
-            exchange,
-            ..Flight::default()
-        };
-        assert_eq!((flights.first(), flights.pop()), (None, None));
-        let mut expected = 0;
-        for exchange in 0..20 {
-            if flights.is_full() {
-                assert_eq!(flights.pop(), Some(flight(expected)));
-                expected += 1;
-            }
-            flights.push(flight(exchange));
-            let all: Vec<u32> = flights.iter().map(|flight| flight.exchange).collect();
-            assert_eq!(all, (expected..=exchange).collect::<Vec<u32>>());
-        }
-        assert_eq!(flights.len(), 3);
-        assert_eq!(flights.first(), Some(flight(17)));
     }
 }

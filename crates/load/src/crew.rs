@@ -1,163 +1,311 @@
-//! The worker threads: set up first, started together, waited for without a lock on their side.
+//! The worker threads: set up first, started together for each slice, waited for without a lock on their side.
 
 use std::{
+    io,
     sync::{
         atomic::AtomicBool,
-        mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender},
     },
-    thread::{self, Scope, ScopedJoinHandle},
+    thread,
     time::Duration,
 };
 
-use deadheat_model::Interval;
+use deadheat_model::{Interval, Observation};
 
 use crate::{
     LoadError,
     intervals::Intervals,
     plan::Plan,
     poller::Events,
-    recorder::{Message, Outlet, room},
-    schedule::Timeline,
+    recorder::{Outlet, room},
+    schedule::{Course, Timeline},
     sys,
-    worker::Worker,
+    worker::{Part, Worker},
 };
 
-/// Says that a worker is through, however its thread ends.
-struct Through(SyncSender<Message>);
+/// An order to a worker.
+#[derive(Debug)]
+enum Order {
+    /// To load for a slice.
+    Begin(Course),
+    /// To say what it saw. `stays`: connections are held for another slice.
+    Report { stays: bool },
+}
 
-impl Drop for Through {
+/// A message from a worker.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// It is set up, and waits.
+    Ready,
+    /// One of its intervals is over.
+    Interval(usize, Box<Interval>),
+    /// Nothing is in flight any more, or it has given up waiting for that.
+    Drained,
+    /// What it saw.
+    Seen(Box<Part>),
+    /// It could not go on.
+    Failed(LoadError),
+    /// Its thread ends.
+    Gone(usize),
+}
+
+/// An instant of a slice.
+#[derive(Debug)]
+pub(crate) enum Moment {
+    CountingStarted,
+    CountingEnded,
+    Drained,
+    Interval(Box<Interval>),
+}
+
+/// A worker's ends of the channels.
+pub(crate) struct Line {
+    index: usize,
+    orders: Receiver<Order>,
+    tell: SyncSender<Message>,
+    outlet: Option<Outlet>,
+}
+
+/// Says that a thread ends, in whatever way it does.
+struct Farewell(usize, SyncSender<Message>);
+
+impl Drop for Farewell {
     fn drop(&mut self) {
         // Nobody listens any more when the load was given up.
-        let _ = self.0.send(Message::Through);
+        let _ = self.1.send(Message::Gone(self.0));
     }
 }
 
-/// A worker that was set up and has loaded, or failed at it; `None`: it could not be set up.
-type Outcome<'env> = Result<Option<Worker<'env>>, LoadError>;
-
-/// All workers of a load, on their threads (named `load-<n>`).
-pub(crate) struct Crew<'scope, 'env> {
-    threads: Vec<ScopedJoinHandle<'scope, Outcome<'env>>>,
-    starts: Vec<mpsc::Sender<Timeline>>,
+/// All workers of a load, as seen by the one who waits for them.
+pub(crate) struct Crew {
+    orders: Vec<Sender<Order>>,
     messages: Receiver<Message>,
     intervals: Intervals,
-    through: usize,
+    /// Slices so far.
+    slices: u64,
 }
 
-impl<'scope, 'env> Crew<'scope, 'env> {
-    /// Starts the threads and waits until each is set up, or one cannot be.
+/// What all workers saw in a slice.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    pub(crate) observation: Observation,
+    /// From the measurement's end until nothing was in flight.
+    pub(crate) drained: Duration,
+    pub(crate) reconnected: u64,
+    pub(crate) interrupted: bool,
+}
+
+impl Crew {
+    /// Has `spawn` start the threads, each of which is to [`work`], and waits until all are set up, or one cannot be.
     pub(crate) fn assemble(
-        scope: &'scope Scope<'scope, 'env>,
-        plan: &'env Plan<'env>,
-        stop: &'env AtomicBool,
+        plan: &Plan,
+        mut spawn: impl FnMut(thread::Builder, Line) -> io::Result<()>,
     ) -> Result<Self, LoadError> {
-        let (ready, readiness) = mpsc::channel();
-        let (tell, messages) = mpsc::sync_channel(room(plan.cpus.len()));
+        let workers = plan.cpus.len();
+        let (tell, messages) = mpsc::sync_channel(room(workers));
         let mut crew = Self {
-            threads: Vec::new(),
-            starts: Vec::new(),
+            orders: Vec::new(),
             messages,
             intervals: Intervals::default(),
-            through: 0,
+            slices: 0,
         };
-        for (index, cpu) in plan.cpus.iter().copied().enumerate() {
-            let (start, started) = mpsc::channel();
-            let (ready, tell) = (ready.clone(), tell.clone());
+        for index in 0..workers {
+            let (order, orders) = mpsc::channel();
             let outlet = plan.interval.map(|_| {
                 let (outlet, give_back) = Outlet::new(index, tell.clone(), plan.arrivals.is_some());
                 crew.intervals.add_worker(give_back);
                 outlet
             });
-            let body = move || {
-                let through = Through(tell);
-                // Nobody listens any more when another worker could not be set up.
-                let mut worker = match set_up(index, cpu, plan, stop, outlet) {
-                    Ok(worker) => {
-                        let _ = ready.send(Ok(()));
-                        drop(ready);
-                        worker
-                    }
-                    Err(error) => {
-                        let _ = ready.send(Err(error));
-                        return Ok(None);
-                    }
-                };
-                let mut events = Events::new();
-                if let Ok(timeline) = started.recv() {
-                    worker.run(timeline, &mut events)?;
-                    drop(through);
-                    // Stays as it is until the measurement's end has been noted: closing connections would show
-                    // in the server's figures.
-                    let _ = started.recv();
-                }
-                Ok(Some(worker))
+            let line = Line {
+                index,
+                orders,
+                tell: tell.clone(),
+                outlet,
             };
-            let thread = thread::Builder::new().name(format!("load-{index}"));
-            let thread = thread.spawn_scoped(scope, body);
-            let spawned = thread.map_err(|source| LoadError::Spawn {
+            let named = thread::Builder::new().name(format!("load-{index}"));
+            spawn(named, line).map_err(|source| LoadError::Spawn {
                 worker: index,
                 source,
             })?;
-            crew.threads.push(spawned);
-            crew.starts.push(start);
+            crew.orders.push(order);
         }
-        drop((ready, tell));
+        drop(tell);
         // Dropping the crew hangs up, and the workers that are ready go home.
-        readiness.iter().collect::<Result<(), LoadError>>()?;
+        let mut ready = 0;
+        while ready < workers {
+            match crew.messages.recv() {
+                Ok(Message::Failed(error)) => return Err(error),
+                Ok(Message::Gone(worker)) => return Err(LoadError::Gone { worker }),
+                Ok(_) => ready += 1,
+                Err(_) => return Err(LoadError::Gone { worker: 0 }),
+            }
+        }
         Ok(crew)
     }
 
-    /// Lets all workers begin.
-    pub(crate) fn start(&self, timeline: Timeline) {
-        for start in &self.starts {
-            // Each worker is there and listens, or the crew would not have assembled.
-            let _ = start.send(timeline);
+    /// One slice: `guard` that does not count, then `length` that does, then the rest of what is in flight. `stays`:
+    /// another slice may follow.
+    pub(crate) fn slice(
+        &mut self,
+        plan: &Plan,
+        guard: Duration,
+        length: Option<Duration>,
+        stays: bool,
+        on_moment: &mut dyn FnMut(Moment),
+    ) -> Result<Whole, LoadError> {
+        // A load of one slice may end by a count, which the plan's own arrivals know.
+        let arrivals = match stays {
+            true => plan.arrivals_of_slice(self.slices, guard),
+            false => plan.arrivals.clone(),
+        };
+        self.slices += 1;
+        if self.slices > 1 {
+            plan.taking.reset();
+        }
+        let timeline = Timeline::new(sys::monotonic_ns(), guard, length);
+        for (worker, orders) in self.orders.iter().enumerate() {
+            let arrivals = arrivals.clone();
+            let begin = Order::Begin(Course { timeline, arrivals });
+            orders.send(begin).map_err(|_| LoadError::Gone { worker })?;
+        }
+        let mut at_work = self.orders.len();
+        let mut failed = None;
+        let mut wait_until = |instant, on_moment: &mut dyn FnMut(Moment)| {
+            self.wait_until(instant, &mut at_work, &mut failed, on_moment);
+        };
+        wait_until(timeline.measure_from, on_moment);
+        if sys::monotonic_ns() >= timeline.measure_from {
+            on_moment(Moment::CountingStarted);
+            wait_until(timeline.measure_until, on_moment);
+            on_moment(Moment::CountingEnded);
+        }
+        wait_until(u64::MAX, on_moment);
+        on_moment(Moment::Drained);
+        match failed {
+            Some(error) => Err(error),
+            None => self.gather(stays),
         }
     }
 
-    /// Waits until `instant`, or until all workers are through; whole intervals go to `on_interval` meanwhile.
-    pub(crate) fn wait_until(&mut self, instant: u64, on_interval: &mut dyn FnMut(Box<Interval>)) {
-        while self.through < self.threads.len() {
+    /// Waits until `instant`, or until no worker is at work.
+    fn wait_until(
+        &mut self,
+        instant: u64,
+        at_work: &mut usize,
+        failed: &mut Option<LoadError>,
+        on_moment: &mut dyn FnMut(Moment),
+    ) {
+        let mut on_interval = |whole| on_moment(Moment::Interval(whole));
+        while *at_work > 0 {
             let now = sys::monotonic_ns();
             if now >= instant {
                 return;
             }
-            match self
-                .messages
-                .recv_timeout(Duration::from_nanos(instant - now))
-            {
-                Ok(Message::Through) => self.through += 1,
+            let pause = Duration::from_nanos(instant - now);
+            match self.messages.recv_timeout(pause) {
                 Ok(Message::Interval(worker, part)) => {
-                    self.intervals.join(worker, part, on_interval);
+                    self.intervals.join(worker, part, &mut on_interval);
                 }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+                Ok(Message::Drained) => *at_work -= 1,
+                Ok(Message::Failed(error)) => *failed = Some(error),
+                Ok(Message::Gone(worker)) => {
+                    *at_work -= 1;
+                    failed.get_or_insert(LoadError::Gone { worker });
+                }
+                Ok(Message::Ready | Message::Seen(_)) => {}
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => {
+                    failed.get_or_insert(LoadError::Gone { worker: 0 });
+                    *at_work = 0;
+                }
             }
         }
-        self.intervals.flush(on_interval);
+        self.intervals.flush(&mut on_interval);
     }
 
-    /// Lets the workers go home. A worker's panic goes on here.
-    pub(crate) fn join(self) -> Result<Vec<Worker<'env>>, LoadError> {
-        drop(self.starts);
-        let outcomes = self
-            .threads
-            .into_iter()
-            .filter_map(|thread| match thread.join() {
-                Ok(outcome) => outcome.transpose(),
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-        outcomes.collect()
+    /// Has all workers say what they saw, in their order.
+    fn gather(&mut self, stays: bool) -> Result<Whole, LoadError> {
+        for (worker, orders) in self.orders.iter().enumerate() {
+            let report = orders.send(Order::Report { stays });
+            report.map_err(|_| LoadError::Gone { worker })?;
+        }
+        let mut parts: Vec<Option<Box<Part>>> = self.orders.iter().map(|_| None).collect();
+        while let Some(worker) = parts.iter().position(Option::is_none) {
+            match self.messages.recv() {
+                Ok(Message::Seen(part)) => {
+                    let index = part.worker;
+                    parts[index] = Some(part);
+                }
+                Ok(Message::Gone(worker)) if parts[worker].is_none() => {
+                    return Err(LoadError::Gone { worker });
+                }
+                Ok(_) => {}
+                Err(_) => return Err(LoadError::Gone { worker }),
+            }
+        }
+        let mut whole: Option<Whole> = None;
+        for part in parts.into_iter().flatten() {
+            let whole = match &mut whole {
+                None => whole.insert(Whole {
+                    observation: part.observation,
+                    ..Whole::default()
+                }),
+                Some(whole) => {
+                    whole.observation.merge(&part.observation);
+                    whole
+                }
+            };
+            whole.drained = whole.drained.max(part.outline.drained);
+            whole.reconnected += part.outline.reconnected;
+            whole.interrupted |= part.outline.interrupted;
+        }
+        Ok(whole.unwrap_or_default())
     }
 }
 
-fn set_up<'env>(
+/// A worker's thread: slice after slice, until nobody gives orders any more.
+pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: Line) {
+    let Line {
+        index,
+        orders,
+        tell,
+        outlet,
+    } = line;
+    let _farewell = Farewell(index, tell.clone());
+    // Nobody listens any more when another worker could not be set up: the next order says so.
+    let say = |message| drop(tell.send(message));
+    let mut worker = match set_up(index, plan, stop, outlet) {
+        Ok(worker) => worker,
+        Err(error) => return say(Message::Failed(error)),
+    };
+    let mut events = Events::new();
+    say(Message::Ready);
+    // Blocked in between: connections that are held cost no CPU time.
+    while let Ok(order) = orders.recv() {
+        match order {
+            Order::Begin(course) => {
+                if let Err(error) = worker.run(course, &mut events) {
+                    return say(Message::Failed(error));
+                }
+                // Everything stays as it is until that has been noted: closing connections would show in the server's
+                // figures.
+                say(Message::Drained);
+            }
+            Order::Report { stays: true } => say(Message::Seen(Box::new(worker.report()))),
+            Order::Report { stays: false } => {
+                return say(Message::Seen(Box::new(worker.into_report())));
+            }
+        }
+    }
+}
+
+fn set_up<'a>(
     index: usize,
-    cpu: Option<usize>,
-    plan: &'env Plan<'env>,
-    stop: &'env AtomicBool,
+    plan: &'a Plan,
+    stop: &'a AtomicBool,
     outlet: Option<Outlet>,
-) -> Result<Worker<'env>, LoadError> {
-    if let Some(cpu) = cpu {
+) -> Result<Worker<'a>, LoadError> {
+    if let Some(cpu) = plan.cpus[index] {
         let failed = |source| LoadError::Pin {
             worker: index,
             cpu,
@@ -166,4 +314,66 @@ fn set_up<'env>(
         sys::pin_current_thread(cpu).map_err(failed)?;
     }
     Worker::new(index, plan, stop, outlet)
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{
+        Exchange, LoadSpec, Schedule, StopRule,
+        load::{Expectation, RequestSpec, StatusSet, Target},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_worker_that_panics_ends_the_slice_with_an_error() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: None,
+            content: None,
+        };
+        let closed = Schedule::Closed {
+            connections: 2,
+            ramp: Duration::ZERO,
+        };
+        let mut spec = LoadSpec::new(
+            Target::plain(server.local_addr().unwrap()),
+            vec![Exchange::new(RequestSpec::get("/"), expect)],
+            closed,
+            StopRule::Interrupt,
+        );
+        spec.timeouts.cool_down = Duration::ZERO;
+        spec.cpus = vec![0, 0];
+        let plan = Plan::new(&spec).unwrap();
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let (plan, stop) = (&plan, &stop);
+            let mut threads = Vec::new();
+            let mut crew = Crew::assemble(plan, |named, line| {
+                let body = move || match line.index {
+                    0 => work(plan, stop, line),
+                    _ => panic_in_the_first_slice(line),
+                };
+                threads.push(named.spawn_scoped(scope, body)?);
+                Ok(())
+            })
+            .unwrap();
+            let length = Some(Duration::from_millis(20));
+            let mut slice = || crew.slice(plan, Duration::ZERO, length, true, &mut |_| {});
+            assert!(matches!(slice(), Err(LoadError::Gone { worker: 1 })));
+            assert!(slice().is_err(), "the session is of no use any more");
+            drop(crew);
+            let ends: Vec<bool> = threads.into_iter().map(|one| one.join().is_ok()).collect();
+            assert_eq!(ends, [true, false]);
+        });
+    }
+
+    fn panic_in_the_first_slice(line: Line) {
+        let _farewell = Farewell(line.index, line.tell.clone());
+        line.tell.send(Message::Ready).unwrap();
+        line.orders.recv().unwrap();
+        // As a panic, without its message in the test's output.
+        std::panic::resume_unwind(Box::new(()));
+    }
 }

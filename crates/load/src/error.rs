@@ -115,6 +115,24 @@ pub enum LoadError {
         /// What the system says.
         source: io::Error,
     },
+    /// The system has no epoll with timeouts to the nanosecond.
+    #[error(
+        "this system does not allow epoll_pwait2: use Linux 5.11 or newer, and a container runtime that knows it \
+         (for Docker 20.10.10 or newer)"
+    )]
+    OldKernel,
+    /// A slice cannot be measured as the session's spec says.
+    #[error("a session cannot follow this load: {problem}")]
+    Session {
+        /// Why not.
+        problem: &'static str,
+    },
+    /// A worker thread has ended before its time: it failed in an earlier slice, or panicked.
+    #[error("worker {worker} has ended: open another session")]
+    Gone {
+        /// Which worker, from 0.
+        worker: usize,
+    },
     /// The system's readiness queue (epoll) failed.
     #[error("worker {worker} could not wait for its connections with epoll")]
     Poll {

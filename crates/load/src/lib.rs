@@ -1,9 +1,11 @@
 //! The load generator: a [`LoadSpec`] in, an [`Observation`] out. It knows no stack, no report and no statistics.
 //!
 //! ```text
-//! run → Plan (checked spec, encoded requests, quota) → Crew (threads) → Worker (event loop) × CPUs
-//!          Worker: Connection → http1::AnswerReader → verify::Examiner → Recorder
+//! run, Session → Plan (checked spec, encoded requests, quota) → Crew (threads) → Worker (event loop) × CPUs
+//!          Worker: Connection → Dialogue → http1::AnswerReader → verify::Examiner → Recorder
 //! ```
+//!
+//! A [`Session`] loads in slices and holds its connections in between; [`run`] is one slice with the spec's own end.
 //!
 //! Schedule, stop rule and protocol are values: `schedule` turns the first two into instants and a quota, `http1`
 //! is the only module that knows the bytes of the third, and there is one loop.
@@ -13,14 +15,17 @@
 mod connection;
 mod crew;
 mod deadlines;
+mod dialogue;
 mod error;
 mod http1;
 mod intervals;
+pub mod limits;
 mod plan;
 mod poller;
 mod random;
 mod recorder;
 mod schedule;
+mod session;
 mod socket;
 mod sys;
 mod template;
@@ -40,15 +45,17 @@ use std::{sync::atomic::AtomicBool, thread};
 use deadheat_model::{Interval, LoadSpec, Observation};
 
 pub use error::LoadError;
+pub use session::{Session, Slice, SliceEvent, SliceSeen};
+pub use tls::any_certificate;
 
-use crew::Crew;
+use crew::{Crew, Moment};
 use plan::Plan;
-use schedule::Timeline;
 
 /// An instant of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The first requests go out. Everything is allocated and all threads run.
+    /// The first requests are about to go out. Everything is allocated and all threads run. The load's time begins when
+    /// the listener returns.
     WarmUpStarted,
     /// What happens from now on counts.
     MeasurementStarted,
@@ -105,29 +112,19 @@ pub fn run(
     let plan = Plan::new(spec)?;
     plan.ensure_descriptors()?;
     thread::scope(|scope| {
-        let mut crew = Crew::assemble(scope, &plan, stop)?;
-        let timeline = Timeline::new(sys::monotonic_ns(), spec.warm_up, plan.length());
+        let mut crew = Crew::assemble(&plan, |named, line| {
+            let work = || crew::work(&plan, stop, line);
+            named.spawn_scoped(scope, work).map(drop)
+        })?;
         on_event(LoadEvent::Phase(Phase::WarmUpStarted));
-        crew.start(timeline);
-        let mut wait_until = |instant: u64, on_event: &mut dyn FnMut(LoadEvent)| {
-            crew.wait_until(instant, &mut |whole| on_event(LoadEvent::Interval(whole)));
-        };
-        wait_until(timeline.measure_from, on_event);
-        if sys::monotonic_ns() >= timeline.measure_from {
-            on_event(LoadEvent::Phase(Phase::MeasurementStarted));
-            wait_until(timeline.measure_until, on_event);
-            on_event(LoadEvent::Phase(Phase::MeasurementEnded));
-        }
-        // The cool-down.
-        wait_until(u64::MAX, on_event);
-        let mut whole: Option<Observation> = None;
-        for worker in crew.join()? {
-            let part = worker.observation();
-            match &mut whole {
-                Some(whole) => whole.merge(&part),
-                None => whole = Some(part),
-            }
-        }
-        Ok(whole.unwrap_or_default())
+        let whole = crew.slice(&plan, plan.warm_up, plan.length(), false, &mut |moment| {
+            on_event(match moment {
+                Moment::CountingStarted => LoadEvent::Phase(Phase::MeasurementStarted),
+                Moment::CountingEnded => LoadEvent::Phase(Phase::MeasurementEnded),
+                Moment::Interval(whole) => LoadEvent::Interval(whole),
+                Moment::Drained => return,
+            });
+        })?;
+        Ok(whole.observation)
     })
 }

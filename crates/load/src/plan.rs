@@ -2,26 +2,26 @@
 
 use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 
-use deadheat_model::load::{
-    Exchange, LoadSpec, Protocol, Reuse, Schedule, StatusSet, StopRule, Target, Timeouts,
+use deadheat_model::{
+    Wait,
+    load::{
+        Arrivals as Kind, Exchange, LoadSpec, Protocol, Reuse, Schedule, Stage, StatusSet,
+        StopRule, Target, Timeouts,
+    },
 };
 
 use crate::{
     LoadError,
     http1::{EncodedRequest, Manner},
-    schedule::{Arrivals, Quota},
+    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_PIPELINED},
+    random,
+    schedule::{Arrivals, Quota, Taking},
     socket::Peer,
     sys::{self, DescriptorLimit},
     template::{Choice, Counter, Lists},
     tls,
 };
 
-/// The narrowest bins and the shortest intervals.
-const LEAST_BIN: Duration = Duration::from_millis(1);
-/// The shortest interval: each costs a worker some 100 µs.
-const LEAST_INTERVAL: Duration = Duration::from_millis(10);
-/// The deepest pipeline.
-const MOST_PIPELINED: u32 = 1024;
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
 /// The longest cycle of exchanges that weights may make.
@@ -29,49 +29,57 @@ const LONGEST_CYCLE: usize = 1 << 20;
 
 /// An exchange, ready to be sent and judged.
 #[derive(Debug)]
-pub(crate) struct Prepared<'a> {
-    pub(crate) exchange: &'a Exchange,
+pub(crate) struct Prepared {
+    pub(crate) exchange: Exchange,
     pub(crate) request: EncodedRequest,
     pub(crate) statuses: StatusMap,
 }
 
 /// What all workers share.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
-    pub(crate) target: &'a Target,
+pub(crate) struct Plan {
+    pub(crate) target: Target,
     pub(crate) peer: Peer,
     pub(crate) tls: Option<tls::Client>,
-    pub(crate) exchanges: Vec<Prepared<'a>>,
+    pub(crate) exchanges: Vec<Prepared>,
     /// The order in which each connection sends the exchanges, over and over.
     pub(crate) cycle: Vec<u32>,
     /// Requests on a connection before the first of them is answered.
     pub(crate) pipeline: usize,
     /// Whether the bytes of requests are put together on the connection: there are several at once, or each differs.
     pub(crate) composes: bool,
-    lists: Lists<'a>,
+    lists: Lists,
     counter: Counter,
     seed: u64,
+    /// Whether each request has a connection of its own.
+    pub(crate) per_request: bool,
     /// Connections made at the start.
     pub(crate) connections: u32,
     /// Connections at most.
     pub(crate) most_connections: u32,
     pub(crate) ramp: Duration,
-    /// The intended starts of an open loop.
+    /// The intended starts of an open loop, of a load that begins with the spec's warm-up.
     pub(crate) arrivals: Option<Arrivals>,
+    /// How they lie around the rate, and the rate over time.
+    pace: Option<(Kind, Vec<Stage>)>,
+    /// Which of them have been taken.
+    pub(crate) taking: Taking,
     pub(crate) warm_up: Duration,
     pub(crate) stop: StopRule,
     limit: Option<Duration>,
     pub(crate) quota: Quota,
     pub(crate) timeouts: Timeouts,
     pub(crate) content_sample: u32,
+    /// How workers wait for answers.
+    pub(crate) wait: Wait,
     pub(crate) bin: Duration,
     pub(crate) interval: Option<Duration>,
     /// The CPU of each worker.
     pub(crate) cpus: Vec<Option<usize>>,
 }
 
-impl<'a> Plan<'a> {
-    pub(crate) fn new(spec: &'a LoadSpec) -> Result<Self, LoadError> {
+impl Plan {
+    pub(crate) fn new(spec: &LoadSpec) -> Result<Self, LoadError> {
         check_bounds(spec)?;
         let Protocol::Http1 {
             version,
@@ -84,16 +92,16 @@ impl<'a> Plan<'a> {
             authority: &spec.target.authority,
         };
         let lists = Lists::new(&spec.lists);
-        let prepare = |(index, exchange): (usize, &'a Exchange)| {
+        let prepare = |(index, exchange): (usize, &Exchange)| {
             let request = EncodedRequest::new(&exchange.request, manner, &lists);
             Ok(Prepared {
-                exchange,
+                exchange: exchange.clone(),
                 request: request.map_err(|problem| LoadError::BadRequest { index, problem })?,
                 statuses: StatusMap::new(&exchange.expect.status),
             })
         };
         let exchanges = spec.exchanges.iter().enumerate().map(prepare);
-        let exchanges: Vec<Prepared<'a>> = exchanges.collect::<Result<_, LoadError>>()?;
+        let exchanges: Vec<Prepared> = exchanges.collect::<Result<_, LoadError>>()?;
         if pipeline > 1
             && exchanges
                 .iter()
@@ -110,6 +118,10 @@ impl<'a> Plan<'a> {
             } => {
                 let arrivals = Arrivals::new(*arrivals, spec.seed, spec.warm_up, stages)
                     .map_err(|problem| LoadError::BadSchedule { problem })?;
+                let arrivals = match spec.stop {
+                    StopRule::Count { requests } => arrivals.ending_after(spec.warm_up, requests),
+                    StopRule::Duration { .. } | StopRule::Interrupt => arrivals,
+                };
                 (Some(arrivals), Duration::ZERO)
             }
         };
@@ -129,7 +141,7 @@ impl<'a> Plan<'a> {
             Schedule::Open { connections, .. } => *connections,
         };
         Ok(Self {
-            target: &spec.target,
+            target: spec.target.clone(),
             peer,
             tls,
             cycle: cycle(&spec.exchanges)?,
@@ -139,16 +151,29 @@ impl<'a> Plan<'a> {
             lists,
             counter: Counter::default(),
             seed: spec.seed,
+            per_request: reuse == Reuse::PerRequest,
             connections: at_start,
             most_connections: spec.schedule.most_connections(),
             ramp,
+            taking: Taking::new(match arrivals {
+                Some(_) => spec.cpus.len().max(1),
+                None => 0,
+            })
+            .map_err(|source| LoadError::Poll { worker: 0, source })?,
             arrivals,
+            pace: match &spec.schedule {
+                Schedule::Closed { .. } => None,
+                Schedule::Open {
+                    arrivals, stages, ..
+                } => Some((*arrivals, stages.clone())),
+            },
             warm_up: spec.warm_up,
             stop: spec.stop,
             limit: spec.limit,
             quota: Quota::new(spec.stop),
             timeouts: spec.timeouts,
             content_sample: spec.content_sample,
+            wait: spec.wait,
             bin: spec.bin,
             interval: spec.interval,
             cpus: match spec.cpus.as_slice() {
@@ -167,6 +192,18 @@ impl<'a> Plan<'a> {
         };
         let request = &self.exchanges[exchange].request;
         request.append(choice, &self.lists, scratch, out);
+    }
+
+    /// The intended starts of an open loop in slice `slice` of a session, whose guard has the first stage's first rate.
+    /// Random ones differ from slice to slice, and are the same in each session of the same seed.
+    pub(crate) fn arrivals_of_slice(&self, slice: u64, guard: Duration) -> Option<Arrivals> {
+        let (kind, stages) = self.pace.as_ref()?;
+        let seed = match slice {
+            0 => self.seed,
+            _ => random::number(self.seed, slice),
+        };
+        // The stages were accepted when the plan was made.
+        Arrivals::new(*kind, seed, guard, stages).ok()
     }
 
     /// The address that connection `index` is made from, if one is given.

@@ -149,3 +149,23 @@ fn a_status_map_is_its_set() {
         assert_eq!(map.contains(status), set.contains(status), "{status}");
     }
 }
+
+#[test]
+fn each_slice_has_random_arrivals_of_its_own() {
+    let mut spec = spec();
+    spec.seed = 9;
+    spec.stop = StopRule::Interrupt;
+    spec.schedule = Schedule::Open {
+        arrivals: Kind::Poisson,
+        stages: vec![Stage::constant(100.0)],
+        connections: 1,
+        most_connections: 1,
+    };
+    let plan = Plan::new(&spec).unwrap();
+    let of = |slice| plan.arrivals_of_slice(slice, Duration::ZERO).unwrap();
+    assert_eq!(of(0), plan.arrivals.clone().unwrap());
+    assert_ne!(of(1), of(0));
+    assert_ne!(of(2), of(1));
+    let again = Plan::new(&spec).unwrap();
+    assert_eq!(again.arrivals_of_slice(2, Duration::ZERO), Some(of(2)));
+}

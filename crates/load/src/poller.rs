@@ -6,8 +6,9 @@ use std::{io, os::fd::OwnedFd};
 use rustix::{
     buffer::spare_capacity,
     event::{
-        Timespec,
+        EventfdFlags, Timespec,
         epoll::{self, CreateFlags, Event, EventData, EventFlags},
+        eventfd,
     },
     io::Errno,
 };
@@ -76,25 +77,89 @@ impl Events {
     }
 }
 
+/// Wakes a worker (eventfd(2)). Nobody reads it: each ring is an edge.
+#[derive(Debug)]
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    /// The slot of a bell's events.
+    pub(crate) const SLOT: usize = usize::MAX;
+
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(
+            0,
+            EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK,
+        )?))
+    }
+
+    /// Wakes whoever listens. A bell that was rung 2⁶⁴ times stays silent.
+    pub(crate) fn ring(&self) {
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+}
+
+/// Why there is no queue of readiness events.
+#[derive(Debug)]
+pub(crate) enum PollerError {
+    /// The system does not know epoll_pwait2(2), or a container forbids it.
+    Unknown,
+    /// Anything else.
+    System(io::Error),
+}
+
+impl From<Errno> for PollerError {
+    fn from(error: Errno) -> Self {
+        match error {
+            // A container's filter of system calls answers EPERM to what it does not know.
+            Errno::NOSYS | Errno::PERM => PollerError::Unknown,
+            error => PollerError::System(error.into()),
+        }
+    }
+}
+
 /// A queue of readiness events.
 #[derive(Debug)]
-pub(crate) struct Poller(OwnedFd);
+pub(crate) struct Poller {
+    queue: OwnedFd,
+    /// Whether it takes no socket, as when the system has no room for another.
+    #[cfg(test)]
+    pub(crate) is_full: bool,
+}
 
 impl Poller {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self(epoll::create(CreateFlags::CLOEXEC)?))
+    /// A queue, if this kernel has one with timeouts to the nanosecond.
+    pub(crate) fn new() -> Result<Self, PollerError> {
+        let poller = Self {
+            queue: epoll::create(CreateFlags::CLOEXEC).map_err(PollerError::from)?,
+            #[cfg(test)]
+            is_full: false,
+        };
+        let mut none = Events(Vec::with_capacity(1));
+        poller.wait(&mut none, 0).map_err(|error| {
+            PollerError::from(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+        })?;
+        Ok(poller)
     }
 
     /// Watches a socket, until it is closed.
     pub(crate) fn add(&self, socket: &OwnedFd, slot: usize, watch: Watch) -> io::Result<()> {
+        #[cfg(test)]
+        if self.is_full {
+            return Err(Errno::NOSPC.into());
+        }
         let data = EventData::new_u64(slot as u64);
-        Ok(epoll::add(&self.0, socket, data, watch.flags())?)
+        Ok(epoll::add(&self.queue, socket, data, watch.flags())?)
+    }
+
+    /// Is woken by a bell, too.
+    pub(crate) fn listen(&self, bell: &Bell) -> io::Result<()> {
+        self.add(&bell.0, Bell::SLOT, Watch::Reading)
     }
 
     /// Watches a socket for something else. What is already so is told of again.
     pub(crate) fn change(&self, socket: &OwnedFd, slot: usize, watch: Watch) -> io::Result<()> {
         let data = EventData::new_u64(slot as u64);
-        Ok(epoll::modify(&self.0, socket, data, watch.flags())?)
+        Ok(epoll::modify(&self.queue, socket, data, watch.flags())?)
     }
 
     /// Waits for events, at most `nanoseconds`.
@@ -104,9 +169,24 @@ impl Poller {
             tv_nsec: (nanoseconds % 1_000_000_000) as i64,
         };
         events.0.clear();
-        match epoll::wait(&self.0, spare_capacity(&mut events.0), Some(&timeout)) {
+        match epoll::wait(&self.queue, spare_capacity(&mut events.0), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_without_exact_timeouts_is_told_from_other_errors() {
+        assert!(Poller::new().is_ok());
+        for unknown in [Errno::NOSYS, Errno::PERM] {
+            assert!(matches!(PollerError::from(unknown), PollerError::Unknown));
+        }
+        let other = PollerError::from(Errno::MFILE);
+        assert!(matches!(other, PollerError::System(_)), "{other:?}");
     }
 }

@@ -30,16 +30,15 @@ enum Part {
 
 /// The lists of lines that templates choose from.
 #[derive(Debug, Default)]
-pub(crate) struct Lists<'a>(Vec<(&'a str, &'a [String])>);
+pub(crate) struct Lists(Vec<(String, Vec<String>)>);
 
-impl<'a> Lists<'a> {
-    pub(crate) fn new(lists: &'a BTreeMap<String, Vec<String>>) -> Self {
-        let list = |(name, lines): (&'a String, &'a Vec<String>)| (name.as_str(), lines.as_slice());
-        Self(lists.iter().map(list).collect())
+impl Lists {
+    pub(crate) fn new(lists: &BTreeMap<String, Vec<String>>) -> Self {
+        Self(lists.clone().into_iter().collect())
     }
 
     fn find(&self, name: &str) -> Result<usize, String> {
-        let found = self.0.iter().position(|(other, _)| *other == name);
+        let found = self.0.iter().position(|(other, _)| other == name);
         let found =
             found.ok_or_else(|| format!("there is no list {name:?} to take a line from"))?;
         match self.0[found].1.is_empty() {
@@ -92,7 +91,7 @@ impl Template {
     }
 
     /// Reads `{{counter}}`, `{{random LOW HIGH}}`, `{{line NAME}}` and `{{random-line NAME}}`.
-    pub(crate) fn parse(text: &[u8], place: Place, lists: &Lists<'_>) -> Result<Self, String> {
+    pub(crate) fn parse(text: &[u8], place: Place, lists: &Lists) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(open) = find(rest, b"{{") {
@@ -123,7 +122,7 @@ impl Template {
         choice: Choice,
         nth: &mut u64,
         place: Place,
-        lists: &Lists<'_>,
+        lists: &Lists,
         out: &mut Vec<u8>,
     ) {
         for part in &self.0 {
@@ -138,7 +137,7 @@ impl Template {
                     number(out, random::between(choice.seed, index, *low, *high));
                 }
                 Part::Line { list } => {
-                    let lines = lists.0[*list].1;
+                    let lines = &lists.0[*list].1;
                     put(
                         out,
                         &lines[(choice.count % lines.len() as u64) as usize],
@@ -146,7 +145,7 @@ impl Template {
                     );
                 }
                 Part::RandomLine { list } => {
-                    let lines = lists.0[*list].1;
+                    let lines = &lists.0[*list].1;
                     let last = lines.len() as u64 - 1;
                     let line = random::between(choice.seed, index, 0, last);
                     put(out, &lines[line as usize], place);
@@ -171,7 +170,7 @@ fn literal(text: &[u8], place: Place) -> Result<Part, String> {
     }
 }
 
-fn part(words: &str, place: Place, lists: &Lists<'_>) -> Result<Part, String> {
+fn part(words: &str, place: Place, lists: &Lists) -> Result<Part, String> {
     let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let rest = rest.trim();
     let list = || {

@@ -1,5 +1,8 @@
 //! TLS on a connection (rustls): bytes in and out of memory; the sockets are somebody else's.
 
+mod sessions;
+mod trust;
+
 use std::{
     io::{self, Read as _, Write as _},
     os::fd::OwnedFd,
@@ -7,25 +10,20 @@ use std::{
 };
 
 use deadheat_model::{
-    load::{Identity, Tls, Trust},
+    load::{Identity, Tls},
     observation::TlsSeen,
 };
 use rustix::io::Errno;
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind, RootCertStore,
-    SignatureScheme,
-    client::{
-        Resumption,
-        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-    },
-    crypto::{CryptoProvider, ring},
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
+    ClientConfig, ClientConnection, HandshakeKind,
+    client::Resumption,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject as _},
 };
 
+use self::sessions::Sessions;
+pub use self::trust::any_certificate;
 use crate::{LoadError, socket};
-
-/// Sessions that a worker remembers: several tickets come with each full handshake.
-const SESSIONS: usize = 256;
 
 fn problem(problem: impl Into<String>) -> LoadError {
     LoadError::Tls {
@@ -52,17 +50,9 @@ impl Client {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(|error| problem(error.to_string()))?;
-        let builder = match &tls.trust {
-            Trust::System => builder.with_root_certificates(system_authorities()?),
-            Trust::Authorities { pem } => builder.with_root_certificates(authorities(pem)?),
-            Trust::Anything => {
-                let anybody = Arc::new(Anybody(provider));
-                builder
-                    .dangerous()
-                    .with_custom_certificate_verifier(anybody)
-            }
-        };
+            .map_err(|error| problem(error.to_string()))?
+            .dangerous()
+            .with_custom_certificate_verifier(trust::verifier(&tls.trust, &provider)?);
         let mut config = match &tls.identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {
@@ -74,10 +64,8 @@ impl Client {
                 })?
             }
         };
-        config.resumption = match tls.resumption {
-            true => Resumption::in_memory_sessions(SESSIONS),
-            false => Resumption::disabled(),
-        };
+        // Each worker remembers sessions of its own.
+        config.resumption = Resumption::disabled();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self {
             config: Arc::new(config),
@@ -85,11 +73,11 @@ impl Client {
         })
     }
 
-    /// The same with sessions of its own, so that workers share no lock.
-    pub(crate) fn for_worker(&self, resumption: bool) -> Self {
+    /// The same with sessions of its own, so that workers share no lock; a session for each of `connections`.
+    pub(crate) fn for_worker(&self, resumption: bool, connections: usize) -> Self {
         let mut config = ClientConfig::clone(&self.config);
         if resumption {
-            config.resumption = Resumption::in_memory_sessions(SESSIONS);
+            config.resumption = Resumption::store(Arc::new(Sessions::new(connections)));
         }
         Self {
             config: Arc::new(config),
@@ -106,41 +94,6 @@ impl Client {
     }
 }
 
-fn system_authorities() -> Result<RootCertStore, LoadError> {
-    let mut store = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    store.add_parsable_certificates(found.certs);
-    match store.is_empty() {
-        true => Err(problem(
-            "this system has no certificate authorities: install them (ca-certificates), name one (--cacert) or \
-             believe anybody (--insecure)",
-        )),
-        false => Ok(store),
-    }
-}
-
-fn authorities(pem: &str) -> Result<RootCertStore, LoadError> {
-    let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-        let certificate = certificate.map_err(|error| {
-            problem(format!(
-                "an authority's certificate cannot be read: {error}"
-            ))
-        })?;
-        store.add(certificate).map_err(|error| {
-            problem(format!(
-                "an authority's certificate cannot be used: {error}"
-            ))
-        })?;
-    }
-    match store.is_empty() {
-        true => Err(problem(
-            "the authorities' file has no certificate in it (PEM)",
-        )),
-        false => Ok(store),
-    }
-}
-
 type Chain = Vec<CertificateDer<'static>>;
 
 fn read_identity(identity: &Identity) -> Result<(Chain, PrivateKeyDer<'static>), LoadError> {
@@ -153,54 +106,14 @@ fn read_identity(identity: &Identity) -> Result<(Chain, PrivateKeyDer<'static>),
     Ok((chain, key))
 }
 
-/// Believes anybody's certificate, and checks only that the server has its key.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
 /// Why TLS cannot go on.
 #[derive(Debug)]
 pub(crate) enum Broken {
     /// The socket failed.
     Socket(Errno),
-    /// The peer does not keep to TLS, or one side does not accept the other.
-    Tls(rustls::Error),
+    /// The peer does not keep to TLS, or one side does not accept the other: why in a few words, the same for all
+    /// that are alike, and in full.
+    Tls(&'static str, rustls::Error),
 }
 
 impl From<Errno> for Broken {
@@ -211,7 +124,7 @@ impl From<Errno> for Broken {
 
 impl From<rustls::Error> for Broken {
     fn from(error: rustls::Error) -> Self {
-        Broken::Tls(error)
+        Broken::Tls(why(&error), error)
     }
 }
 
@@ -227,6 +140,9 @@ pub(crate) fn why(error: &rustls::Error) -> &'static str {
                 "the server's certificate is not valid yet"
             }
             Certificate::UnknownIssuer => "nobody trusted has signed the server's certificate",
+            Certificate::NotValidForNameContext { presented, .. } if presented.is_empty() => {
+                "the server's certificate names no host: it has no subjectAltName"
+            }
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
                 "the server's certificate is for another name"
             }
@@ -290,13 +206,19 @@ impl Session {
     /// Decrypts some of the bytes that came, and takes them off `wire`. Plaintext goes to [`Self::take`], which must be
     /// emptied before the next call.
     pub(crate) fn feed(&mut self, wire: &mut &[u8]) -> Result<(), Broken> {
+        let came = *wire;
         // Reading from memory fails only where the plaintext was not taken, which the caller does. Nothing is read
         // any more after the peer's goodbye.
         if !matches!(self.connection.read_tls(wire), Ok(read) if read > 0) {
             *wire = &[];
         }
-        self.connection.process_new_packets()?;
-        Ok(())
+        let state = self.connection.process_new_packets();
+        state.map(drop).map_err(|error| match error {
+            rustls::Error::InvalidMessage(_) if came.starts_with(b"HTTP/") => {
+                Broken::Tls("this port speaks plain HTTP: use http://", error)
+            }
+            error => error.into(),
+        })
     }
 
     /// Plaintext that came, at most a buffer of it; 0: there is none.

@@ -1,20 +1,20 @@
-//! The files of a comparison of two servers that are no stacks, URLs or commands: `comparison.json` (a
-//! [`ComparisonHeader`], written before the first trial) and `trials.jsonl` (a [`ComparisonEntry`] per line, appended
-//! and synced after every trial). docs/formats.md documents both. Stacks are compared in a session.
+//! The files of a comparison: `comparison.json` (a [`ComparisonHeader`], written before the first heat) and
+//! `trials.jsonl` (a [`ComparisonEntry`] per line, appended and synced after every heat). docs/formats.md documents both.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    LoadSpec, Observation,
-    machine::Machine,
-    plan::{NoiseBound, Pinning},
-    trial::{Disturbance, Noise, Resources, TrialFailure},
+    LoadPoint, LoadSpec,
+    heat::{HeatEnd, HeatPlan, HeatRecord},
+    machine::{Finding, Machine},
+    plan::Pinning,
+    session::TargetRecord,
 };
 
 /// The version of both file formats.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// One of the two things that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,6 +29,14 @@ pub enum Side {
 impl Side {
     /// Both, A first.
     pub const BOTH: [Side; 2] = [Side::A, Side::B];
+
+    /// Its place among the members of every heat.
+    pub const fn member(self) -> usize {
+        match self {
+            Side::A => 0,
+            Side::B => 1,
+        }
+    }
 }
 
 impl fmt::Display for Side {
@@ -40,7 +48,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// What is known before the first trial.
+/// What is known before the first heat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonHeader {
     /// The version of the format, [`SCHEMA`].
@@ -55,17 +63,25 @@ pub struct ComparisonHeader {
     pub arguments: Vec<String>,
     /// Where it ran.
     pub machine: Machine,
+    /// What `deadheat doctor` found before it; of stacks alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// What the other one is compared with.
-    pub a: ComparedServer,
+    pub a: Contender,
     /// What is compared.
-    pub b: ComparedServer,
+    pub b: Contender,
+    /// At what load they are compared; each has heats of its own.
+    pub points: Vec<ComparedPoint>,
+    /// The database's version and origin, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postgres: Option<String>,
     /// What it will do.
     pub plan: ComparisonPlan,
 }
 
 impl ComparisonHeader {
-    /// The server of a side.
-    pub fn server(&self, side: Side) -> &ComparedServer {
+    /// The contender of a side.
+    pub fn contender(&self, side: Side) -> &Contender {
         match side {
             Side::A => &self.a,
             Side::B => &self.b,
@@ -73,18 +89,50 @@ impl ComparisonHeader {
     }
 }
 
-/// A server that is compared, and how it is loaded.
+/// One side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ComparedServer {
-    /// As it was typed, without a password.
+pub struct Contender {
+    /// As it was typed, without a password; the name of a stack.
     pub name: String,
-    /// How it is started; `None`: it runs already, and Deadheat neither starts nor samples it.
-    pub command: Option<ComparedCommand>,
-    /// The load of each trial. The address of a command's server is another one in each trial.
-    pub load: LoadSpec,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: ContenderKind,
 }
 
-/// A server that is started for each trial.
+/// What is compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum ContenderKind {
+    /// A server that runs already: Deadheat neither starts, freezes nor samples it.
+    Url {
+        /// Its load.
+        load: Box<LoadSpec>,
+    },
+    /// A server that is started for each heat.
+    Command {
+        /// How it is started.
+        command: ComparedCommand,
+        /// Its load. Its address is another one in each heat.
+        load: Box<LoadSpec>,
+    },
+    /// A stack, which is started for each heat.
+    Stack {
+        /// What is known of it, and whether it is ready.
+        record: Box<TargetRecord>,
+    },
+}
+
+impl ContenderKind {
+    /// The load of a server that is no stack.
+    pub fn load(&self) -> Option<&LoadSpec> {
+        match self {
+            ContenderKind::Url { load } | ContenderKind::Command { load, .. } => Some(load),
+            ContenderKind::Stack { .. } => None,
+        }
+    }
+}
+
+/// How a command's server is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComparedCommand {
     /// The program and its arguments, with `$HOST` and `$PORT` to be filled in.
@@ -93,24 +141,36 @@ pub struct ComparedCommand {
     pub folder: PathBuf,
 }
 
+/// A load at which both sides are compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedPoint {
+    /// The workload's id; for a URL or a command the method and the path.
+    pub workload: String,
+    /// The load point's id; for a URL or a command its connections ("c50").
+    pub point: String,
+    /// The load point as the workload's manifest has it; of stacks alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<LoadPoint>>,
+    /// The least of each heat: slices and guards become longer where answers are slow.
+    pub heat: HeatPlan,
+}
+
 /// What a comparison will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonPlan {
-    /// The seed of the order within blocks and of random requests.
+    /// The seed of the orders of slices and of random requests.
     pub seed: u64,
-    /// Blocks at most: a trial of each side.
-    pub blocks: u32,
-    /// The numbers of complete blocks at which it is looked at, declared before the first.
+    /// Heats at most, at each load.
+    pub heats: u32,
+    /// The numbers of heats at each load at which it is looked at, declared before the first.
     pub looks: Vec<u32>,
     /// The share of comparisons that may err, over all looks (0 to 1).
     pub alpha: f64,
-    /// Trials that were disturbed by more than this are void, and repeated in their block. `None`: none is.
-    pub noise_bound: Option<NoiseBound>,
     /// How CPUs are shared out.
     pub pinning: Pinning,
     /// The time that measuring may take, if it was bounded.
     pub budget_seconds: Option<f64>,
-    /// The time that measuring is expected to take.
+    /// The time that measuring is expected to take at most.
     #[serde(rename = "estimate_seconds", with = "crate::seconds")]
     pub estimate: Duration,
 }
@@ -119,8 +179,8 @@ pub struct ComparisonPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum ComparisonEntry {
-    /// A trial ended.
-    Trial(Box<ComparisonTrial>),
+    /// A heat ended.
+    Heat(Box<ComparedHeat>),
     /// The comparison ended in order; absent when it was killed.
     End {
         /// Why.
@@ -136,120 +196,51 @@ pub enum ComparisonEntry {
 pub enum ComparisonEnd {
     /// There was a verdict at a look.
     Decided,
-    /// All blocks were measured.
+    /// All heats were run.
     Finished,
     /// The budget was used up.
     Budget,
     /// SIGINT or SIGTERM.
     Interrupted,
-    /// A trial failed, so that there is nothing to compare.
+    /// A side failed at every load, so that there is nothing to compare.
     Failed,
 }
 
-/// One trial of one side.
+/// A heat of both sides at one load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ComparisonTrial {
-    /// The block, from 0.
-    pub block: u32,
-    /// The place in the block's order, from 0. A repetition has that of the trial that it repeats.
-    pub position: u32,
-    /// 0 for the first time in its block; more when the trials before it were void.
-    pub attempt: u32,
-    /// What was measured.
-    pub side: Side,
-    /// When it started (RFC 3339, UTC).
-    pub started: String,
-    /// The command with its address filled in; empty for a server that runs already.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub command: Vec<String>,
-    /// What came of it.
-    pub outcome: ComparisonOutcome,
-}
-
-/// What came of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "result", rename_all = "kebab-case")]
-pub enum ComparisonOutcome {
-    /// It ran to its end. Whether it counts is decided by the statistics, from what stands here.
-    Measured(Box<MeasuredServer>),
-    /// It did not get so far.
-    Failed(TrialFailure),
-}
-
-/// A trial that ran to its end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeasuredServer {
-    /// From a command's start to its first answer of the right status; `None` for a server that runs already.
-    #[serde(
-        rename = "ready_seconds",
-        default,
-        with = "crate::seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub ready: Option<Duration>,
-    /// What the load found.
-    pub load: Observation,
-    /// What the server's process tree used; `None` for a server that runs already, whose processes are not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resources: Option<Resources>,
-    /// What disturbed the machine meanwhile. Of a server that runs already, what it used itself is among what other
-    /// programs did.
-    pub noise: Noise,
-}
-
-impl ComparisonTrial {
-    /// How the trial was disturbed, on a machine of `cpus` CPUs; `None` when it was not measured. What other programs
-    /// used is 0 where it cannot be told from what the server used.
-    pub fn disturbance(&self, cpus: usize) -> Option<Disturbance> {
-        let ComparisonOutcome::Measured(measured) = &self.outcome else {
-            return None;
-        };
-        let noise = &measured.noise;
-        let other_cpu = measured.resources.as_ref().map_or(0.0, |resources| {
-            let all = resources.span_seconds * cpus.max(1) as f64;
-            if all > 0.0 {
-                noise.other_cpu_seconds / all
-            } else {
-                0.0
-            }
-        });
-        Some(Disturbance {
-            other_cpu,
-            steal: noise.steal_share,
-        })
-    }
+pub struct ComparedHeat {
+    /// The load's place in the header's list.
+    pub point: u32,
+    /// The heat. Its first member is A, its second B.
+    pub heat: HeatRecord,
 }
 
 /// A whole comparison, as read back from its files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonRecord {
-    /// What was known before the first trial.
+    /// What was known before the first heat.
     pub header: ComparisonHeader,
-    /// Trials in the order in which they ended.
-    pub trials: Vec<ComparisonTrial>,
+    /// Heats in the order in which they ended.
+    pub heats: Vec<ComparedHeat>,
     /// Why it ended; `None`: it was killed, or goes on.
     pub end: Option<ComparisonEnd>,
 }
 
 impl ComparisonRecord {
-    /// Whether a trial was disturbed by more than the plan allows. The figures of such a trial count for nothing; a
-    /// failure in it counts all the same, so that it is void only if nothing failed.
-    pub fn is_void(&self, trial: &ComparisonTrial) -> bool {
-        let bound = self.header.plan.noise_bound;
-        let disturbance = trial.disturbance(self.header.machine.cpus.len());
-        let both = bound.zip(disturbance);
-        both.is_some_and(|(bound, disturbance)| bound.is_passed_by(disturbance))
+    /// The heats at the load at this place that ran to their end, in their order.
+    pub fn complete_heats(&self, point: usize) -> impl Iterator<Item = &HeatRecord> + Clone {
+        let own = self
+            .heats
+            .iter()
+            .filter(move |one| one.point as usize == point);
+        own.map(|one| &one.heat)
+            .filter(|heat| heat.end == HeatEnd::Finished)
     }
 
-    /// How many blocks have a trial of each side, void or not.
-    pub fn complete_blocks(&self) -> u32 {
-        let has = |block: u32, side: Side| {
-            let mut trials = self.trials.iter();
-            trials.any(|trial| trial.block == block && trial.side == side)
-        };
-        let blocks = 0..self.header.plan.blocks;
-        blocks
-            .filter(|block| Side::BOTH.iter().all(|side| has(*block, *side)))
-            .count() as u32
+    /// How many heats ran to their end at the load that has most of them.
+    pub fn most_complete_heats(&self) -> u32 {
+        let points = 0..self.header.points.len();
+        let most = points.map(|point| self.complete_heats(point).count()).max();
+        most.unwrap_or(0) as u32
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     Cell, SessionHeader, TargetId, TrialRecord,
+    heats::{self, MeasuredHeat, NextHeat},
     session::{BuildRecord, EndReason, TargetState, WorkloadFailure},
     trial::Disturbance,
 };
@@ -88,4 +89,50 @@ pub enum Event {
         /// Why.
         reason: EndReason,
     },
+    /// Everything before the first heat is done, or a session goes on.
+    HeatsStarted {
+        /// What is known.
+        header: Box<heats::SessionHeader>,
+    },
+    /// A heat starts.
+    HeatStarted {
+        /// Its number in the session, from 0.
+        heat: u32,
+        /// What is measured.
+        next: NextHeat,
+    },
+    /// A heat comes to its next step.
+    HeatStep {
+        /// The step.
+        step: HeatStep,
+    },
+    /// A heat ended and is in the journal.
+    HeatEnded {
+        /// Its record.
+        heat: Box<MeasuredHeat>,
+    },
+    /// The session of heats ended in order.
+    HeatsEnded {
+        /// Why.
+        reason: heats::EndReason,
+    },
+}
+
+/// What a heat is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeatStep {
+    /// A member is started, checked and warmed up.
+    BringingUp {
+        /// The member.
+        target: TargetId,
+    },
+    /// A round begins.
+    Round {
+        /// Rounds before it.
+        done: u32,
+        /// Time since the first one began.
+        elapsed: Duration,
+    },
+    /// All members are checked once more and stopped.
+    Ending,
 }

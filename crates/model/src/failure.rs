@@ -57,8 +57,8 @@ failures! {
     TruncatedBody = "truncated-body", "the connection was closed in the middle of the answer's body";
     /// No whole answer within the request timeout.
     Timeout = "timeout", "no whole answer within the request timeout";
-    /// The head is not HTTP, or is larger than what is accepted.
-    BadHead = "bad-head", "the answer's head is not HTTP/1.x, or is too large";
+    /// The head is not HTTP/1.x, or is larger than 64 KiB.
+    BadHead = "bad-head", "the answer's head is not HTTP/1.x, or is larger than 64 KiB";
     /// The framing contradicts itself, or a chunk is malformed.
     BadFraming = "bad-framing", "the answer's length headers contradict each other, or a chunk is malformed";
     /// Bytes came that no request asked for.

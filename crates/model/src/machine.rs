@@ -10,6 +10,9 @@ pub struct Machine {
     pub cpu_model: String,
     /// Logical CPUs that this process may use.
     pub cpus: Vec<usize>,
+    /// Those of them that are threads of one core, core by core. Cores with one usable thread are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared_cores: Vec<Vec<usize>>,
     /// Memory in bytes.
     pub memory_bytes: u64,
     /// The operating system's name and version.

@@ -7,17 +7,23 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
 
-/// Requests by their fate over a span of time. Always:
-/// `carried_in + issued = succeeded + failed + in_flight`.
+/// Requests by their fate over a span of time. A request belongs to the span in which it was issued. Always:
+/// `carried_in + issued = carried_succeeded + carried_failed + succeeded + failed + in_flight`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
-    /// Requests in flight when the span began.
+    /// Requests in flight when the span began. They belong to the span before.
     pub carried_in: u64,
+    /// Of those: verified answers that came in the span. (Records of Deadheat 0.1 have them in `succeeded`.)
+    #[serde(default)]
+    pub carried_succeeded: u64,
+    /// Of those: requests that failed in the span. (Records of Deadheat 0.1 have them in `failed`.)
+    #[serde(default)]
+    pub carried_failed: u64,
     /// Requests issued in the span.
     pub issued: u64,
-    /// Requests with a verified answer that ended in the span.
+    /// Requests issued in the span whose verified answers came in it.
     pub succeeded: u64,
-    /// Requests that failed in the span, by kind.
+    /// Requests issued in the span that failed in it, by kind.
     pub failed: FailureCounts,
     /// Requests in flight when the span ended.
     pub in_flight: u64,
@@ -26,17 +32,31 @@ pub struct Tally {
 impl Tally {
     /// Whether no request was lost or invented.
     pub fn is_conserved(&self) -> bool {
-        self.carried_in + self.issued == self.succeeded + self.failed.total() + self.in_flight
+        self.carried_in + self.issued == self.carried_ended() + self.ended() + self.in_flight
     }
 
-    /// Requests that ended in the span, well or not.
+    /// Requests issued in the span that ended in it, well or not.
     pub fn ended(&self) -> u64 {
         self.succeeded + self.failed.total()
+    }
+
+    /// Requests issued before the span that ended in it, well or not.
+    pub fn carried_ended(&self) -> u64 {
+        self.carried_succeeded + self.carried_failed
+    }
+
+    /// The verified answers that make up throughput. A span cuts requests at both ends. One cut at its start and one cut
+    /// at its end count as one answer: without them a slow server's throughput would be too low by its connections over
+    /// the span's length.
+    pub fn answers(&self) -> u64 {
+        self.succeeded + self.carried_succeeded.min(self.in_flight)
     }
 
     /// Adds another tally of the same span.
     pub fn merge(&mut self, other: &Self) {
         self.carried_in += other.carried_in;
+        self.carried_succeeded += other.carried_succeeded;
+        self.carried_failed += other.carried_failed;
         self.issued += other.issued;
         self.succeeded += other.succeeded;
         self.failed.merge(&other.failed);
@@ -44,13 +64,30 @@ impl Tally {
     }
 }
 
-/// One bin of the time series of the measurement.
+/// One bin of the time series of the measurement: what ended in it, whenever it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {
     /// Verified answers.
     pub succeeded: u64,
     /// Failed requests.
     pub failed: u64,
+}
+
+impl<'a> std::iter::Sum<&'a Bin> for Bin {
+    fn sum<I: Iterator<Item = &'a Bin>>(bins: I) -> Self {
+        bins.fold(Self::default(), |sum, bin| Self {
+            succeeded: sum.succeeded + bin.succeeded,
+            failed: sum.failed + bin.failed,
+        })
+    }
+}
+
+/// The greatest common divisor of two widths, neither of which is zero.
+fn common(a: u128, b: u128) -> u128 {
+    match b {
+        0 => a,
+        _ => common(b, a % b),
+    }
 }
 
 /// What one worker thread used; for judging whether the generator was the limit.
@@ -62,7 +99,8 @@ pub struct WorkerHealth {
     #[serde(rename = "cpu_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub cpu_time: Duration,
-    /// The part of it in which an open loop's worker had nothing to do and waited awake for a request to be due.
+    /// The part of it in which the worker had nothing to do and waited awake: for a request of an open loop to be due, or
+    /// for answers ([`Wait::Poll`](crate::Wait::Poll)).
     #[serde(rename = "polled_seconds", default, with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub polled: Duration,
@@ -133,7 +171,7 @@ pub struct OpenLoop {
     #[serde(rename = "oldest_in_flight_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub oldest_in_flight: Duration,
-    /// Response time (end − intended start) of the verified answers that ended in the measurement.
+    /// Response time (end − intended start) of the measurement's requests whose verified answers came in it.
     pub response_time: LatencyHistogram,
     /// How late the generator noticed that a request's time had come: its own delay.
     pub send_lag: LatencyHistogram,
@@ -210,8 +248,17 @@ pub struct Observation {
     #[serde(rename = "window_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub window: Duration,
-    /// Service time (end − actual start) of the verified answers that ended in the measurement.
+    /// Service time (end − actual start) of the measurement's requests whose verified answers came in it.
     pub service_time: LatencyHistogram,
+    /// The same from the start of connecting (end − start of connecting = connect + TLS handshake + service time). Only of
+    /// loads with a connection per request.
+    #[serde(default)]
+    pub service_time_with_connect: Option<LatencyHistogram>,
+    /// How long requests were in flight in the measurement that began before it or were still in flight at its end,
+    /// together. `None`: not recorded.
+    #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
+    pub cut: Option<Duration>,
     /// The width of a bin.
     #[serde(rename = "bin_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
@@ -238,7 +285,7 @@ pub struct Observation {
     /// theirs that it would close (pipelining alone; RFC 9112 §9.3.2). They are one request in all counts.
     #[serde(default)]
     pub resent: u64,
-    /// Whole answers in the measurement by status, right or wrong.
+    /// Whole answers to the measurement's requests by status, right or wrong.
     #[serde(default, deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind, phase and cause.
@@ -258,8 +305,7 @@ pub struct Observation {
     pub received_bytes: u64,
     /// Body bytes received in the measurement, after the transfer coding is undone.
     pub body_bytes: u64,
-    /// Body bytes of the verified answers that ended in the measurement, whole: goodput. A body that began in the
-    /// warm-up counts with all of its bytes, as its answer does.
+    /// Body bytes of the verified answers to the measurement's requests that came in it.
     #[serde(default)]
     pub valid_body_bytes: u64,
     /// Answers in the measurement whose content was compared.
@@ -271,12 +317,25 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Verified answers per second of the measurement.
+    /// Verified answers per second of the measurement ([`Tally::answers`]).
     pub fn throughput(&self) -> f64 {
         if self.window.is_zero() {
             return 0.0;
         }
-        self.measured.succeeded as f64 / self.window.as_secs_f64()
+        self.measured.answers() as f64 / self.window.as_secs_f64()
+    }
+
+    /// Requests in flight on average, without those that failed: the time that requests were in flight over the
+    /// measurement's length (Little's law). `None` without a verified answer.
+    pub fn mean_in_flight(&self) -> Option<f64> {
+        let mean = self.service_time.mean()?.as_secs_f64();
+        let window = self.window.as_secs_f64();
+        match self.cut {
+            Some(cut) if window > 0.0 => {
+                Some((mean * self.measured.succeeded as f64 + cut.as_secs_f64()) / window)
+            }
+            _ => Some(self.throughput() * mean),
+        }
     }
 
     /// Requests of an open loop that had waited since before the measurement when it began: whatever was issued in it, or
@@ -301,14 +360,19 @@ impl Observation {
         self.measured.merge(&other.measured);
         self.window = self.window.max(other.window);
         self.service_time.merge(&other.service_time);
-        self.bin = self.bin.max(other.bin);
-        if self.bins.len() < other.bins.len() {
-            self.bins.resize(other.bins.len(), Bin::default());
+        match (
+            &mut self.service_time_with_connect,
+            &other.service_time_with_connect,
+        ) {
+            (Some(own), Some(more)) => own.merge(more),
+            (own @ None, Some(more)) => *own = Some(more.clone()),
+            (_, None) => {}
         }
-        for (own, more) in self.bins.iter_mut().zip(&other.bins) {
-            own.succeeded += more.succeeded;
-            own.failed += more.failed;
-        }
+        self.cut = match (self.cut, other.cut) {
+            (Some(own), Some(more)) => Some(own + more),
+            (own, more) => own.or(more),
+        };
+        self.merge_bins(other);
         self.connections_opened += other.connections_opened;
         self.connections_peak += other.connections_peak;
         self.connect_time.merge(&other.connect_time);
@@ -358,6 +422,35 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, 
 }
 
 impl Observation {
+    /// Adds a time series. If its bins have another width, both are counted in bins that hold a whole number of either:
+    /// their width is the least common multiple.
+    fn merge_bins(&mut self, other: &Self) {
+        if other.bin.is_zero() || other.bins.is_empty() {
+            return;
+        }
+        if self.bin.is_zero() || self.bins.is_empty() {
+            (self.bin, self.bins) = (other.bin, other.bins.clone());
+            return;
+        }
+        let (own, more) = (self.bin.as_nanos(), other.bin.as_nanos());
+        let width = own / common(own, more) * more;
+        let wide = |bins: &[Bin], factor: u128| -> Vec<Bin> {
+            let factor = usize::try_from(factor).unwrap_or(usize::MAX);
+            bins.chunks(factor).map(|bins| bins.iter().sum()).collect()
+        };
+        if width != own {
+            self.bins = wide(&self.bins, width / own);
+            self.bin = u64::try_from(width).map_or(Duration::MAX, Duration::from_nanos);
+        }
+        let added = wide(&other.bins, width / more);
+        if self.bins.len() < added.len() {
+            self.bins.resize(added.len(), Bin::default());
+        }
+        for (own, more) in self.bins.iter_mut().zip(&added) {
+            *own = [*own, *more].iter().sum();
+        }
+    }
+
     fn merge_failures(&mut self, other: &FailureGroup) {
         let alike = |own: &&mut FailureGroup| {
             own.kind == other.kind && own.phase == other.phase && own.cause == other.cause
@@ -379,6 +472,7 @@ mod tests {
     fn part(succeeded: u64, bins: usize) -> Observation {
         let mut part = Observation {
             window: Duration::from_secs(2),
+            bin: Duration::from_secs(1),
             bins: vec![
                 Bin {
                     succeeded: 1,
@@ -404,6 +498,38 @@ mod tests {
         assert_eq!(whole.bins.len(), 3);
         assert_eq!(whole.bins[0].succeeded, 2);
         assert_eq!(whole.throughput(), 5.0);
+    }
+
+    #[test]
+    fn bins_of_different_widths_are_counted_in_bins_that_hold_both() {
+        let series = |milliseconds, counts: &[u64]| Observation {
+            bin: Duration::from_millis(milliseconds),
+            bins: counts
+                .iter()
+                .map(|succeeded| Bin {
+                    succeeded: *succeeded,
+                    failed: 1,
+                })
+                .collect(),
+            ..Observation::default()
+        };
+        let merged = |one: &Observation, other: &Observation| {
+            let mut whole = one.clone();
+            whole.merge(other);
+            let counts = whole.bins.iter().map(|bin| bin.succeeded);
+            (whole.bin.as_millis(), counts.collect::<Vec<_>>())
+        };
+        let fine = series(100, &[1, 2, 3, 4, 5]);
+        let wide = series(200, &[10, 20]);
+        assert_eq!(merged(&fine, &wide), (200, vec![13, 27, 5]));
+        assert_eq!(merged(&wide, &fine), (200, vec![13, 27, 5]));
+        let odd = series(150, &[100, 200, 300]);
+        assert_eq!(merged(&fine, &odd), (300, vec![306, 309]));
+        assert_eq!(merged(&fine, &fine), (100, vec![2, 4, 6, 8, 10]));
+        assert_eq!(
+            merged(&Observation::default(), &odd),
+            merged(&odd, &Observation::default())
+        );
     }
 
     #[test]

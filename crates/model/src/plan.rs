@@ -32,7 +32,8 @@ impl std::fmt::Display for Cell {
 pub enum Pinning {
     /// Server on one set of CPUs; generator, database, upstream and sampling on the other.
     Apart {
-        /// The server's CPUs.
+        /// The server's CPUs. A variant made for fewer of them gets the first ones, which are threads of different
+        /// cores as far as there are any.
         server: Vec<usize>,
         /// The generator's CPUs.
         generator: Vec<usize>,

@@ -54,6 +54,10 @@ pub struct SessionHeader {
     /// Whether the report of the trials so far was served while it ran, from its beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
+    /// The names of the environment variables that servers inherited from Deadheat, beside those of the contract and of
+    /// their manifests; empty in older records, whose servers inherited all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<String>,
 }
 
 /// A stack that was asked for.
@@ -86,6 +90,16 @@ pub struct TargetRecord {
     /// Workloads that it does not answer rightly; the session leaves them out for this stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_workloads: Vec<WorkloadFailure>,
+}
+
+impl TargetRecord {
+    /// What was wrong with its answers to the workload of this id, if it does not answer it rightly.
+    pub fn failed_workload(&self, id: &str) -> Option<&TrialFailure> {
+        let mut failed = self.failed_workloads.iter();
+        failed
+            .find(|one| one.workload == id)
+            .map(|one| &one.failure)
+    }
 }
 
 /// A workload that a stack does not answer rightly.
@@ -173,7 +187,7 @@ pub enum EndReason {
     Budget,
     /// SIGINT or SIGTERM.
     Interrupted,
-    /// What it was to find out was known: whoever watched it said so after a block.
+    /// What it was to find out was known. Only comparisons of stacks ended so, before they were measured in heats.
     Enough,
 }
 

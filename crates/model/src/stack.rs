@@ -87,6 +87,9 @@ pub struct StackManifest {
     pub framework: String,
     /// How the code is executed, which decides the warm-up.
     pub runtime: Runtime,
+    /// Whether `deadheat run` measures it if nobody names a stack: one widely used stack of each language.
+    #[serde(default)]
+    pub usual: bool,
     /// What the stack cannot do or deviates in, shown with its results.
     #[serde(default)]
     pub limits: Vec<String>,
@@ -302,6 +305,10 @@ pub struct Build {
     /// Commands that bring the dependencies (they may use the network).
     #[serde(default)]
     pub fetch: Vec<Vec<String>>,
+    /// The host that they ask, unless this machine is set up for another one. Named when it cannot be reached and the
+    /// commands do not say whom they asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<String>,
     /// Commands that build.
     #[serde(default)]
     pub steps: Vec<Vec<String>>,

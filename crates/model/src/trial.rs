@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Cell, Observation, plan::NoiseBound, usage::UsageSeries};
 
@@ -166,6 +166,13 @@ pub struct TrialFailure {
     pub load: Option<Box<Observation>>,
 }
 
+impl TrialFailure {
+    /// Where and why, as the end of a sentence ("under load: ended by SIGSEGV").
+    pub fn in_words(&self) -> String {
+        format!("{}: {}", self.phase.describe(), self.reason)
+    }
+}
+
 /// How CPU time was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -187,12 +194,15 @@ pub struct Resources {
     pub cpu_seconds: f64,
     /// The span over which CPU time, switches and faults were counted.
     pub span_seconds: f64,
-    /// PSS of the tree in bytes when it had just become ready.
-    pub pss_idle_bytes: u64,
-    /// Mean PSS of the tree in bytes.
-    pub pss_mean_bytes: u64,
-    /// Largest PSS of the tree in bytes.
-    pub pss_peak_bytes: u64,
+    /// PSS of the tree in bytes when it had just become ready; `None` if it could not be read.
+    #[serde(default, deserialize_with = "bytes_if_read")]
+    pub pss_idle_bytes: Option<u64>,
+    /// Mean PSS of the tree in bytes; `None` if no sample could read it.
+    #[serde(default, deserialize_with = "bytes_if_read")]
+    pub pss_mean_bytes: Option<u64>,
+    /// Largest PSS of the tree in bytes; `None` if no sample could read it.
+    #[serde(default, deserialize_with = "bytes_if_read")]
+    pub pss_peak_bytes: Option<u64>,
     /// Samples behind the mean and the peak.
     pub samples: u32,
     /// Most processes seen at once.
@@ -210,6 +220,12 @@ pub struct Resources {
     /// CPU time and PSS of the tree sample by sample; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<UsageSeries>,
+}
+
+/// Older records say 0 for memory that could not be read. No process has none.
+fn bytes_if_read<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let bytes = Option::<u64>::deserialize(from)?;
+    Ok(bytes.filter(|bytes| *bytes > 0))
 }
 
 /// What disturbed the machine during the measurement, from `/proc/stat`: shares of all CPU time.
@@ -263,4 +279,31 @@ pub struct Pressure {
     pub memory: f64,
     /// For input or output.
     pub io: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_an_older_record_could_not_read_is_unknown_and_not_zero() {
+        let json = |bytes: &str| {
+            format!(
+                r#"{{"cpu_source":"proc","cpu_seconds":0.0,"span_seconds":1.0,"pss_idle_bytes":{bytes},
+                "pss_mean_bytes":{bytes},"pss_peak_bytes":{bytes},"samples":0,"processes":1,"threads":1,
+                "voluntary_switches":null,"involuntary_switches":null,"minor_faults":0,"major_faults":0}}"#
+            )
+        };
+        let read = |bytes: &str| {
+            let used: Resources = serde_json::from_str(&json(bytes)).unwrap();
+            [
+                used.pss_idle_bytes,
+                used.pss_mean_bytes,
+                used.pss_peak_bytes,
+            ]
+        };
+        assert_eq!(read("0"), [None; 3]);
+        assert_eq!(read("null"), [None; 3]);
+        assert_eq!(read("4096"), [Some(4096); 3]);
+    }
 }

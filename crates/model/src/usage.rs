@@ -18,8 +18,9 @@ pub struct UsageSample {
     pub seconds: f64,
     /// CPU seconds, user and system, that the tree had used since then.
     pub cpu_seconds: f64,
-    /// PSS of the tree in bytes. Where samples were merged to keep them few, the largest since the sample before.
-    pub pss_bytes: u64,
+    /// PSS of the tree in bytes; `None` if it could not be read. Where samples were merged to keep them few, the largest
+    /// since the sample before.
+    pub pss_bytes: Option<u64>,
 }
 
 impl UsageSample {
@@ -49,7 +50,7 @@ impl UsageSeries {
 struct Columns {
     seconds: Vec<f64>,
     cpu_seconds: Vec<f64>,
-    pss_bytes: Vec<u64>,
+    pss_bytes: Vec<Option<u64>>,
 }
 
 /// The columns of a series are not of one length.
@@ -111,7 +112,7 @@ mod tests {
         let sample = |(index, pss_bytes): (usize, &u64)| UsageSample {
             seconds: 0.25 * (index + 1) as f64,
             cpu_seconds: 0.125 * (index + 1) as f64,
-            pss_bytes: *pss_bytes,
+            pss_bytes: Some(*pss_bytes),
         };
         UsageSeries {
             samples: sizes.iter().enumerate().map(sample).collect(),
@@ -122,7 +123,7 @@ mod tests {
     fn thinning_keeps_the_peak_the_end_and_all_cpu_time() {
         let thinned = series(&[7, 5, 1, 9, 3]).thinned(2);
         let seconds: Vec<f64> = thinned.samples.iter().map(|s| s.seconds).collect();
-        let sizes: Vec<u64> = thinned.samples.iter().map(|s| s.pss_bytes).collect();
+        let sizes: Vec<u64> = thinned.samples.iter().filter_map(|s| s.pss_bytes).collect();
         assert_eq!((seconds, sizes), (vec![0.5, 1.0, 1.25], vec![7, 9, 3]));
         assert_eq!(thinned.samples[2].cpu_seconds, 0.625);
         assert_eq!(series(&[4, 2]).thinned(0), series(&[4, 2]));
@@ -131,11 +132,12 @@ mod tests {
 
     #[test]
     fn it_is_written_in_columns_and_read_back() {
-        let series = series(&[4096, 8192]);
+        let mut series = series(&[4096, 8192, 1]);
+        series.samples[2].pss_bytes = None;
         let json = serde_json::to_string(&series).unwrap();
         assert_eq!(
             json,
-            r#"{"seconds":[0.25,0.5],"cpu_seconds":[0.125,0.25],"pss_bytes":[4096,8192]}"#
+            r#"{"seconds":[0.25,0.5,0.75],"cpu_seconds":[0.125,0.25,0.375],"pss_bytes":[4096,8192,null]}"#
         );
         assert_eq!(serde_json::from_str::<UsageSeries>(&json).unwrap(), series);
     }

@@ -15,7 +15,8 @@ use crate::{
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
 pub const SCHEMA: u32 = 1;
-const FORMAT: &str = "deadheat-report";
+/// The name of the format, in all of its versions.
+pub(crate) const FORMAT: &str = "deadheat-report";
 
 /// What a session of Deadheat found, for programs: what the other formats show, unrounded. A field that goes or changes
 /// its meaning raises `schema`; new fields may come at any time.

@@ -16,6 +16,7 @@ pub mod load;
 pub mod markdown;
 mod page;
 pub mod schema;
+pub mod standings;
 pub mod text;
 pub mod view;
 
@@ -25,6 +26,7 @@ pub use error::ReportError;
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
-pub use schema::report_schema;
+pub use schema::{report_schema, standings_schema};
+pub use standings::StandingsView;
 pub use text::text;
 pub use view::View;

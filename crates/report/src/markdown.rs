@@ -4,7 +4,7 @@
 use crate::view::{GroupView, PublishedTableView, PublishedView, Row, RowState, Section, View};
 
 mod course;
-mod homes;
+pub(crate) mod homes;
 mod latency;
 mod lost;
 mod raw;
@@ -40,16 +40,18 @@ pub fn markdown(view: &View) -> String {
     homes::without_homes(&page.0)
 }
 
+/// Markdown under construction.
 #[derive(Default)]
-struct Page(String);
+pub(crate) struct Page(pub(crate) String);
 
 impl Page {
-    fn heading(&mut self, level: usize, title: &str) {
+    /// A heading of a level from 1.
+    pub(crate) fn heading(&mut self, level: usize, title: &str) {
         self.paragraph(&format!("{} {}", "#".repeat(level), escape(title)));
     }
 
     /// Text that is Markdown already, with an empty line before it.
-    fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         if !self.0.is_empty() {
             self.0.push('\n');
         }
@@ -57,7 +59,8 @@ impl Page {
         self.0.push('\n');
     }
 
-    fn bullets(&mut self, items: &[String], before: &str, after: &str) {
+    /// A list; `before` and `after` are Markdown.
+    pub(crate) fn bullets(&mut self, items: &[String], before: &str, after: &str) {
         let line = |item: &String| format!("- {before}{}{after}", escape(item));
         if !items.is_empty() {
             self.paragraph(&items.iter().map(line).collect::<Vec<_>>().join("\n"));
@@ -100,7 +103,8 @@ impl Page {
         }
     }
 
-    fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+    /// A table of text.
+    pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
         let mut lines = vec![
             line(head.iter().map(|name| (*name).to_owned()).collect()),

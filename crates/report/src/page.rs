@@ -82,10 +82,10 @@ impl Page {
 }
 
 /// Keeps a number and its unit on one line.
-const GLUE: char = '\u{a0}';
+pub(crate) const GLUE: char = '\u{a0}';
 
 /// The text with its numbers glued to their units.
-fn glued(text: &str) -> String {
+pub(crate) fn glued(text: &str) -> String {
     const UNITS: [&str; 8] = ["µs", "ms", "s", "%", "B", "KiB", "MiB", "GiB"];
     let mut glued = String::with_capacity(text.len());
     for word in text.split_inclusive(' ') {

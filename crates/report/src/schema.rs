@@ -8,7 +8,10 @@ use schemars::{
 };
 use serde_json::Value;
 
-use crate::json::{Report, SCHEMA};
+use crate::{
+    json::{Report, SCHEMA},
+    standings::json::Report as StandingsReport,
+};
 
 /// The JSON Schema (draft 2020-12) of what [`json`](crate::json()) writes.
 ///
@@ -16,6 +19,18 @@ use crate::json::{Report, SCHEMA};
 /// in the same version of the format.
 pub fn report_schema() -> Value {
     of::<Report<'static>>(&format!("urn:deadheat:schema:report:{SCHEMA}"))
+}
+
+/// The JSON Schema (draft 2020-12) of what [`standings::json`](crate::standings::json()) writes, open like the other.
+pub fn standings_schema() -> Value {
+    let version = deadheat_model::heats::SCHEMA;
+    let mut schema =
+        of::<StandingsReport<'static>>(&format!("urn:deadheat:schema:report:{version}"));
+    // An end that a lower bound leaves open is infinite, for which JSON has no number.
+    if let Some(high) = schema.pointer_mut("/$defs/Interval/properties/high") {
+        high["type"] = vec!["number", "null"].into();
+    }
+    schema
 }
 
 /// The schema of a type as it is written, under an id.

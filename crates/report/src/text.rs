@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 
-use crate::view::{GroupView, Loss, Row, Section, View};
+use crate::{
+    page::{GLUE, glued},
+    view::{GroupView, Loss, Row, Section, View},
+};
 
 mod charset;
 mod latency;
@@ -35,10 +38,10 @@ pub struct Screen {
     pub charset: Charset,
 }
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const WARN: Style = AnsiColor::Yellow.on_default();
-const LOST: Style = AnsiColor::Red.on_default();
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const LOST: Style = AnsiColor::Red.on_default();
 
 /// The whole report, wrapped at `width` columns, with ANSI colours if `colour`, in any characters.
 pub fn text(view: &View, width: usize, colour: bool) -> String {
@@ -54,13 +57,7 @@ pub fn text(view: &View, width: usize, colour: bool) -> String {
 
 /// The whole report for a screen.
 pub fn text_on(view: &View, screen: Screen) -> String {
-    let mut page = Page {
-        text: String::new(),
-        width: screen.width.max(LEAST_WIDTH),
-        colour: screen.colour,
-        charset: screen.charset,
-        note: String::new(),
-    };
+    let mut page = Page::new(screen);
     page.wrapped(BOLD, "", &format!("Deadheat {}", view.id));
     // The longest part comes first, so that a terminal ends with the results.
     page.provenance(view);
@@ -89,17 +86,33 @@ pub fn text_on(view: &View, screen: Screen) -> String {
     page.text
 }
 
-struct Page {
-    text: String,
-    width: usize,
+/// Text under construction.
+pub(crate) struct Page {
+    /// What there is of it.
+    pub(crate) text: String,
+    /// The columns that it keeps to.
+    pub(crate) width: usize,
     colour: bool,
-    charset: Charset,
+    /// The characters that it is written in.
+    pub(crate) charset: Charset,
     /// What was last said of the figures.
     note: String,
 }
 
 impl Page {
-    fn line(&mut self, style: Style, line: &str) {
+    /// An empty page for a screen.
+    pub(crate) fn new(screen: Screen) -> Self {
+        Self {
+            text: String::new(),
+            width: screen.width.max(LEAST_WIDTH),
+            colour: screen.colour,
+            charset: screen.charset,
+            note: String::new(),
+        }
+    }
+
+    /// A line as it is.
+    pub(crate) fn line(&mut self, style: Style, line: &str) {
         // All that is set in columns has been written in the charset before.
         let line = self.charset.write(line.trim_end());
         self.text.push_str(&self.paint(style, &line));
@@ -114,25 +127,60 @@ impl Page {
     }
 
     /// Text wrapped to the width; after the first line as deep as `mark` is wide.
-    fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
+    pub(crate) fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
         self.wrapped_at(style, mark, text, 0);
     }
 
     fn wrapped_at(&mut self, style: Style, mark: &str, text: &str, depth: usize) {
         let first = format!("{}{mark}", " ".repeat(depth));
-        let rest = " ".repeat(depth + display_width(mark));
-        // The other algorithm lets a line pass the width by a little rather than leave one short.
-        let options = textwrap::Options::new(self.width)
-            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .initial_indent(&first)
-            .subsequent_indent(&rest);
-        for line in textwrap::wrap(&self.charset.write(text), options) {
+        for line in self.wrap(&first, text) {
             self.line(style, &line);
         }
     }
 
-    fn section(&mut self, title: &str) {
+    /// The lines of a text that begins with `first` and goes on as deep as that is wide.
+    pub(crate) fn wrap(&self, first: &str, text: &str) -> Vec<String> {
+        let rest = " ".repeat(display_width(first));
+        // The other algorithm lets a line pass the width by a little rather than leave one short.
+        let options = textwrap::Options::new(self.width)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .initial_indent(first)
+            .subsequent_indent(&rest);
+        let text = self.charset.write(text);
+        let lines = textwrap::wrap(&text, options).into_iter();
+        lines.map(Cow::into_owned).collect()
+    }
+
+    /// The text, cut to this many lines with an ellipsis. Numbers stay with their units.
+    pub(crate) fn cut(&self, most: usize, first: &str, text: &str) -> Vec<String> {
+        let mut lines = self.wrap(first, &glued(text));
+        for line in &mut lines {
+            *line = line.replace(GLUE, " ");
+        }
+        if lines.len() <= most {
+            return lines;
+        }
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            let ellipsis = self.charset.write("…");
+            while display_width(last) + display_width(&ellipsis) > self.width {
+                last.pop();
+            }
+            last.push_str(&ellipsis);
+        }
+        lines
+    }
+
+    /// Text wrapped to the width, in at most so many lines.
+    pub(crate) fn at_most(&mut self, most: usize, style: Style, mark: &str, text: &str) {
+        for line in self.cut(most, mark, text) {
+            self.line(style, &line);
+        }
+    }
+
+    /// An empty line and a title.
+    pub(crate) fn section(&mut self, title: &str) {
         self.text.push('\n');
         self.line(BOLD, title);
     }

@@ -2,6 +2,9 @@
 //! and tells of it in events. Knows no report and no statistics.
 
 pub mod doctor;
+pub mod files;
+mod git;
+pub mod heat;
 pub mod manifest;
 pub mod prepare;
 pub mod process;

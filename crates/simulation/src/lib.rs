@@ -5,11 +5,14 @@
 //! ([`Simulation`]), as a [`SessionRecord`](deadheat_model::SessionRecord) that `deadheat_stats::analyse` takes as it
 //! takes a real one. The statistics' tests and `cargo xtask power` share this code.
 
+pub mod heats;
 pub mod machine;
 pub mod power;
 mod record;
+pub mod recorded;
 pub mod session;
 
 pub use machine::{Drift, Machine, Noise, Tails};
 pub use power::{Share, share};
+pub use recorded::Recorded;
 pub use session::{Design, Order, Simulation};

@@ -107,19 +107,11 @@ fn header(plan: Plan) -> SessionHeader {
         commit: None,
         started: String::new(),
         arguments: Vec::new(),
-        machine: Machine {
-            cpu_model: String::new(),
-            cpus: vec![0, 1],
-            memory_bytes: 0,
-            os: String::new(),
-            kernel: String::new(),
-            mitigations: Vec::new(),
-            governor: None,
-            congestion_control: None,
-        },
+        machine: machine(),
         findings: Vec::new(),
         boot: None,
         live: false,
+        environment: Vec::new(),
         definitions: Default::default(),
         plan,
         targets: Vec::new(),
@@ -128,14 +120,29 @@ fn header(plan: Plan) -> SessionHeader {
     }
 }
 
+/// A machine of which nothing is said but that it has two CPUs.
+pub(crate) fn machine() -> Machine {
+    Machine {
+        cpu_model: String::new(),
+        cpus: vec![0, 1],
+        shared_cores: Vec::new(),
+        memory_bytes: 0,
+        os: String::new(),
+        kernel: String::new(),
+        mitigations: Vec::new(),
+        governor: None,
+        congestion_control: None,
+    }
+}
+
 fn trial(block: u32, cell: Cell) -> TrialRecord {
     let resources = Resources {
         cpu_source: CpuSource::CgroupV2,
         cpu_seconds: 0.9 * WINDOW.as_secs_f64(),
         span_seconds: WINDOW.as_secs_f64(),
-        pss_idle_bytes: 1 << 20,
-        pss_mean_bytes: 1 << 21,
-        pss_peak_bytes: 1 << 22,
+        pss_idle_bytes: Some(1 << 20),
+        pss_mean_bytes: Some(1 << 21),
+        pss_peak_bytes: Some(1 << 22),
         samples: 1,
         processes: 1,
         threads: 1,

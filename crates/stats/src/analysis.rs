@@ -252,6 +252,7 @@ impl LoadAt<'_> {
         if compared && self.not_ranked(&cells).is_none() {
             rank::rank(
                 &mut cells,
+                metric,
                 comparison.pairs(),
                 settings.blocks_for_comparison,
             );

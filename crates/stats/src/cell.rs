@@ -24,7 +24,8 @@ pub struct CellAnalysis {
     pub target: TargetId,
     /// What it is worth.
     pub verdict: CellVerdict,
-    /// 1 + the number of stacks that are significantly better; `None` when it is not ranked.
+    /// 1 + the number of stacks that are significantly better, and no less than the rank of a stack with better figures;
+    /// `None` when it is not ranked.
     pub rank: Option<u32>,
     /// Trials that count, in the order of their blocks.
     pub trials: Vec<TrialAnalysis>,
@@ -88,12 +89,12 @@ pub struct Estimates {
     pub cpu_us_per_request: Option<MedianInterval>,
     /// CPUs that were busy for the process tree.
     pub cores_used: Option<MedianInterval>,
-    /// PSS of the tree in bytes when it had just become ready.
-    pub pss_idle_bytes: MedianInterval,
-    /// Mean PSS of the tree in bytes.
-    pub pss_mean_bytes: MedianInterval,
-    /// Largest PSS of the tree in bytes.
-    pub pss_peak_bytes: MedianInterval,
+    /// PSS of the tree in bytes when it had just become ready; null if a trial could not read it.
+    pub pss_idle_bytes: Option<MedianInterval>,
+    /// Mean PSS of the tree in bytes; null if a trial could not read it.
+    pub pss_mean_bytes: Option<MedianInterval>,
+    /// Largest PSS of the tree in bytes; null if a trial could not read it.
+    pub pss_peak_bytes: Option<MedianInterval>,
     /// Voluntary context switches per verified answer.
     pub voluntary_switches_per_request: Option<MedianInterval>,
     /// Involuntary context switches per verified answer.
@@ -207,9 +208,9 @@ fn estimates(trials: &[TrialAnalysis], settings: &Settings) -> Option<Estimates>
         throughput_per_second: always(|f| f.throughput_per_second)?,
         cpu_us_per_request: if_all(|f| f.cpu_us_per_request),
         cores_used: if_all(|f| f.cores_used),
-        pss_idle_bytes: always(|f| f.pss_idle_bytes)?,
-        pss_mean_bytes: always(|f| f.pss_mean_bytes)?,
-        pss_peak_bytes: always(|f| f.pss_peak_bytes)?,
+        pss_idle_bytes: if_all(|f| f.pss_idle_bytes),
+        pss_mean_bytes: if_all(|f| f.pss_mean_bytes),
+        pss_peak_bytes: if_all(|f| f.pss_peak_bytes),
         voluntary_switches_per_request: if_all(|f| f.voluntary_switches_per_request),
         involuntary_switches_per_request: if_all(|f| f.involuntary_switches_per_request),
         minor_faults_per_request: if_all(|f| f.minor_faults_per_request),

@@ -46,12 +46,12 @@ pub struct Figures {
     pub minor_faults_per_request: Option<f64>,
     /// Page faults with input or output per verified answer.
     pub major_faults_per_request: Option<f64>,
-    /// PSS of the tree when it had just become ready, in bytes.
-    pub pss_idle_bytes: f64,
-    /// Mean PSS of the tree in bytes.
-    pub pss_mean_bytes: f64,
-    /// Largest PSS of the tree in bytes.
-    pub pss_peak_bytes: f64,
+    /// PSS of the tree when it had just become ready, in bytes; null if it could not be read.
+    pub pss_idle_bytes: Option<f64>,
+    /// Mean PSS of the tree in bytes; null if it could not be read.
+    pub pss_mean_bytes: Option<f64>,
+    /// Largest PSS of the tree in bytes; null if it could not be read.
+    pub pss_peak_bytes: Option<f64>,
     /// From the process's start to its first correct answer, in seconds.
     pub ready_seconds: f64,
     /// CPU share of the generator's busiest worker, 0 to 1.
@@ -124,6 +124,7 @@ impl Figures {
             let rate = per_second(amount)?;
             (throughput > 0.0).then(|| rate / throughput)
         };
+        let bytes = |read: Option<u64>| read.map(|bytes| bytes as f64);
         let switches = |counted: Option<u64>| counted.and_then(|count| per_request(count as f64));
         Self {
             throughput_per_second: throughput,
@@ -138,9 +139,9 @@ impl Figures {
             involuntary_switches_per_request: switches(used.involuntary_switches),
             minor_faults_per_request: per_request(used.minor_faults as f64),
             major_faults_per_request: per_request(used.major_faults as f64),
-            pss_idle_bytes: used.pss_idle_bytes as f64,
-            pss_mean_bytes: used.pss_mean_bytes as f64,
-            pss_peak_bytes: used.pss_peak_bytes as f64,
+            pss_idle_bytes: bytes(used.pss_idle_bytes),
+            pss_mean_bytes: bytes(used.pss_mean_bytes),
+            pss_peak_bytes: bytes(used.pss_peak_bytes),
             ready_seconds: measured.ready.as_secs_f64(),
             busiest_worker: load.busiest_worker(),
             trend: steadiness::trend(load),

@@ -172,7 +172,7 @@ fn point(session: usize, cell: &CellAnalysis, changes: Vec<Change>) -> SeriesPoi
         trials: cell.trials.len(),
         throughput_per_second: estimates.map(|found| found.throughput_per_second),
         cpu_us_per_request: estimates.and_then(|found| found.cpu_us_per_request),
-        pss_mean_bytes: estimates.map(|found| found.pss_mean_bytes),
+        pss_mean_bytes: estimates.and_then(|found| found.pss_mean_bytes),
         service_time: estimates.map_or_else(Vec::new, |found| found.service_time.clone()),
         changes,
     }

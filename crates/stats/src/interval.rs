@@ -55,18 +55,19 @@ impl Moments {
             return if self.mean == 0.0 { 1.0 } else { 0.0 };
         }
         let t = (self.mean / self.error).abs();
-        (2.0 * student(self.n - 1).sf(t)).min(1.0)
+        (2.0 * student((self.n - 1) as f64).sf(t)).min(1.0)
     }
 }
 
 /// The quantile of Student's t at `probability` (0 to 1) with so many degrees of freedom (1 or more).
 pub fn t_quantile(probability: f64, freedom: usize) -> f64 {
-    student(freedom).inverse_cdf(probability)
+    student(freedom as f64).inverse_cdf(probability)
 }
 
-fn student(freedom: usize) -> StudentsT {
+/// Student's t with so many degrees of freedom, or one if they are fewer.
+pub(crate) fn student(freedom: f64) -> StudentsT {
     // Location 0, scale 1 and a positive number of degrees of freedom are always accepted.
-    StudentsT::new(0.0, 1.0, freedom.max(1) as f64).expect("positive degrees of freedom")
+    StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("positive degrees of freedom")
 }
 
 /// The geometric mean of `values` with its interval; `None` when there are none or one is not positive.

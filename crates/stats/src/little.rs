@@ -80,7 +80,7 @@ pub fn deviation(measured: &Measured, figures: &Figures, judge: &Judge<'_>) -> O
     if time.requests < least {
         return None;
     }
-    let in_flight = figures.throughput_per_second * time.mean_seconds;
+    let in_flight = measured.load.mean_in_flight()?;
     let missing = f64::from(connections) - in_flight;
     // At the measurement's ends each connection may have one answer more or less than its time says, and all of them the
     // same where they ask in step.
@@ -94,11 +94,15 @@ pub fn deviation(measured: &Measured, figures: &Figures, judge: &Judge<'_>) -> O
     })
 }
 
-/// How many more requests may seem to be in flight than there are connections: those that were under way when the
-/// measurement began count with their whole time, although part of it was before. It is much for a server that becomes
-/// faster while it is measured, as a runtime that compiles does; it is at most the longest service time for each.
+/// How many more requests may seem to be in flight than there are connections, in records of Deadheat 0.1: there,
+/// requests that were under way when the measurement began count with their whole time, although part of it was before.
+/// It is much for a server that becomes faster while it is measured, as a runtime that compiles does; it is at most the
+/// longest service time for each.
 fn before(measured: &Measured) -> f64 {
     let load = &measured.load;
+    if load.cut.is_some() {
+        return 0.0;
+    }
     let longest = load.service_time.max().unwrap_or_default();
     let window = load.window.as_secs_f64();
     match window > 0.0 {

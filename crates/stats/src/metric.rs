@@ -4,7 +4,7 @@ use deadheat_model::LoadPoint;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{CellAnalysis, Settings, figures::Figures};
+use crate::{CellAnalysis, Settings, figures::Figures, order_statistic::Interval};
 
 /// What the stacks of a load point are compared, ranked and sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -47,6 +47,25 @@ impl Metric {
         match self {
             Metric::Throughput => cell.throughput(),
             Metric::ResponseTime { percent } => cell.response_time(percent).map(|mean| mean.mean),
+        }
+    }
+
+    /// Whether `one` is better than `other` as far as their intervals tell: they do not touch.
+    pub fn is_apart(self, one: &CellAnalysis, other: &CellAnalysis) -> bool {
+        let interval = |cell| self.interval_of_cell(cell);
+        let Some((one, other)) = interval(one).zip(interval(other)) else {
+            return false;
+        };
+        match self {
+            Metric::Throughput => one.low > other.high,
+            Metric::ResponseTime { .. } => one.high < other.low,
+        }
+    }
+
+    fn interval_of_cell(self, cell: &CellAnalysis) -> Option<Interval> {
+        match self {
+            Metric::Throughput => cell.estimates.as_ref()?.throughput_per_second.interval,
+            Metric::ResponseTime { percent } => cell.response_time(percent)?.interval,
         }
     }
 

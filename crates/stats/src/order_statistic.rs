@@ -55,16 +55,29 @@ pub fn bounds(n: u64, level: f64) -> Option<Bounds> {
     Some(reached.unwrap_or_else(|| at(1)))
 }
 
+/// The median; `None` of nothing.
+pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    middle(&sorted)
+}
+
+/// The median of values in ascending order.
+fn middle(sorted: &[f64]) -> Option<f64> {
+    let n = sorted.len();
+    let upper = *sorted.get(n / 2)?;
+    Some(match n % 2 {
+        0 => f64::midpoint(sorted[n / 2 - 1], upper),
+        _ => upper,
+    })
+}
+
 /// The median of `values` with its interval; `None` when there are none.
 pub fn median_interval(values: &[f64], level: f64) -> Option<MedianInterval> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
-    let median = match n {
-        0 => return None,
-        _ if n % 2 == 1 => sorted[n / 2],
-        _ => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-    };
+    let median = middle(&sorted)?;
     let interval = bounds(n as u64, level).map(|bounds| {
         let rank = bounds.rank as usize;
         Interval {

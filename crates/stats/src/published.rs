@@ -310,11 +310,7 @@ fn lost(target: &TargetRecord, cell: &Cell) -> Option<MeasuredRow> {
             remedy: remedy.clone(),
         }),
         TargetState::Failed(failure) => Some(failed(failure)),
-        TargetState::Ready { .. } => {
-            let mut lost = target.failed_workloads.iter();
-            let lost = lost.find(|lost| lost.workload == cell.workload)?;
-            Some(failed(&lost.failure))
-        }
+        TargetState::Ready { .. } => target.failed_workload(&cell.workload).map(failed),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Ranks with ties, and which stacks are in a dead heat.
 
+use std::cmp::Reverse;
+
 use deadheat_model::TargetId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,20 +9,49 @@ use serde::Serialize;
 use crate::{CellAnalysis, compare::Comparison, metric::Metric, verdict::CellVerdict};
 
 /// Gives every comparable cell with at least so many trials its rank: 1 + the number of stacks that are significantly
-/// better. Of one with fewer nothing could be found, and so nothing better.
-pub fn rank(cells: &mut [CellAnalysis], comparisons: &[Comparison], least_trials: usize) {
+/// better, and no less than the rank of a stack with better figures. Of one with fewer nothing could be found, and so
+/// nothing better.
+///
+/// Without the second rule, noise would improve a rank: from a stack whose figures scatter nothing can be told apart, so
+/// that nothing would be better than it.
+pub fn rank(
+    cells: &mut [CellAnalysis],
+    metric: Metric,
+    comparisons: &[Comparison],
+    least_trials: usize,
+) {
     let enough = |cell: &&mut CellAnalysis| cell.trials.len() >= least_trials;
     let comparable = cells.iter_mut().filter(|cell| cell.is_comparable());
-    for cell in comparable.filter(enough) {
+    let mut best_first: Vec<&mut CellAnalysis> = comparable.filter(enough).collect();
+    best_first.sort_by_cached_key(|cell| (score(cell, metric), cell.target.clone()));
+    let mut least = 1;
+    for cell in best_first {
         let better = comparisons
             .iter()
             .filter(|pair| pair.different && pair.slower == cell.target);
-        cell.rank = Some(1 + better.count() as u32);
+        least = least.max(1 + better.count() as u32);
+        cell.rank = Some(least);
     }
 }
 
+/// The order of the cells by the mean that comparisons are of: the logarithm of the geometric mean over trials, the best
+/// first. In steps so small that nothing is told apart by them, and large enough that rounding is not.
+fn score(cell: &CellAnalysis, metric: Metric) -> Reverse<i64> {
+    let figures = cell
+        .trials
+        .iter()
+        .filter_map(|trial| trial.figures.as_ref());
+    let figures = figures.filter_map(|figures| metric.of_trial(figures));
+    let logs: Vec<f64> = figures
+        .map(|figure| metric.advantage(figure, 1.0))
+        .collect();
+    let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
+    Reverse((mean * 1e9).round() as i64)
+}
+
 /// Sorts cells for reading: ranked ones by rank, then those without a rank, lower bounds, failed ones, void ones and
-/// those not measured; in each by the metric, the best first, then by name.
+/// those not measured; in each by the metric, the best first, then by name. A lower bound that is already better than a
+/// comparable stack stands before that one: its true figure is better still.
 pub fn sort(cells: &mut [CellAnalysis], metric: Metric) {
     let key = |cell: &CellAnalysis| (class(&cell.verdict), cell.rank.unwrap_or(u32::MAX));
     // All figures are positive, so that their bits are in their order.
@@ -34,6 +65,16 @@ pub fn sort(cells: &mut [CellAnalysis], metric: Metric) {
         let by_name = a.target.cmp(&b.target);
         key(a).cmp(&key(b)).then(by_figure).then(by_name)
     });
+    for place in 0..cells.len() {
+        let bound = &cells[place];
+        let is_beaten =
+            |other: &CellAnalysis| other.is_comparable() && metric.is_apart(bound, other);
+        if class(&bound.verdict) == 1
+            && let Some(beaten) = cells[..place].iter().position(is_beaten)
+        {
+            cells[beaten..=place].rotate_right(1);
+        }
+    }
 }
 
 fn class(verdict: &CellVerdict) -> u8 {

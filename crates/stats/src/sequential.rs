@@ -1,4 +1,5 @@
-//! When a comparison that is still being measured is looked at, and what each look may cost of the error level.
+//! When a comparison that is still being measured is looked at, and what each look may cost of the error level. A block
+//! is whatever is repeated as a whole; in the statistics of heats ([`crate::heats`]) it is a heat.
 //!
 //! Whoever looks after every block and stops at the first "significant" calls equal things different far more often
 //! than at the level that the test claims (Armitage, McPherson & Rowe, J. R. Stat. Soc. A 132, 1969). So the looks are
@@ -11,11 +12,12 @@
 //! use the dependence would be a little wider open, but hold for normal statistics only, and not for the t statistics
 //! of five blocks.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// A look, and what it may cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Look {
     /// Blocks that are complete at it.
     pub blocks: u32,

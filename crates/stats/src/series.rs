@@ -13,8 +13,8 @@ pub struct Usage {
     pub to_seconds: f64,
     /// CPUs that were busy: CPU time over time.
     pub cores: f64,
-    /// PSS of the tree in bytes at the end, the largest where samples were merged.
-    pub pss_bytes: u64,
+    /// PSS of the tree in bytes at the end, the largest where samples were merged; `None` if it could not be read.
+    pub pss_bytes: Option<u64>,
 }
 
 /// Verified answers per second in each bin of full width, which is what steadiness is judged by; in each `merged` of
@@ -66,16 +66,16 @@ mod tests {
         let sample = |&(seconds, cpu_seconds, pss_bytes): &(f64, f64, u64)| UsageSample {
             seconds,
             cpu_seconds,
-            pss_bytes,
+            pss_bytes: Some(pss_bytes),
         };
         let samples: Vec<UsageSample> = samples.iter().map(sample).collect();
         Resources {
             cpu_source: CpuSource::CgroupV2,
             cpu_seconds: 0.0,
             span_seconds: 0.0,
-            pss_idle_bytes: 0,
-            pss_mean_bytes: 0,
-            pss_peak_bytes: 0,
+            pss_idle_bytes: None,
+            pss_mean_bytes: None,
+            pss_peak_bytes: None,
             samples: 0,
             processes: 0,
             threads: 0,
@@ -96,7 +96,7 @@ mod tests {
         let cores: Vec<f64> = found.iter().map(|usage| usage.cores).collect();
         assert_eq!(cores, [0.5, 2.0, 0.25]);
         assert_eq!((found[2].from_seconds, found[2].to_seconds), (1.0, 3.0));
-        assert_eq!(found[1].pss_bytes, 30);
+        assert_eq!(found[1].pss_bytes, Some(30));
     }
 
     #[test]
@@ -107,7 +107,10 @@ mod tests {
         );
         let cores: Vec<f64> = found.iter().map(|usage| usage.cores).collect();
         assert_eq!(cores, [1.25, 0.5]);
-        assert_eq!((found[0].pss_bytes, found[1].pss_bytes), (30, 20));
+        assert_eq!(
+            (found[0].pss_bytes, found[1].pss_bytes),
+            (Some(30), Some(20))
+        );
     }
 
     #[test]

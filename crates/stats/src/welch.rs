@@ -3,9 +3,9 @@
 //! B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
 //! Biometrika 34 (1947), with the degrees of freedom of Welch and Satterthwaite.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::ContinuousCDF;
 
-use crate::interval::moments;
+use crate::interval::{moments, student};
 
 /// The difference of two means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub fn difference(a: &[f64], b: &[f64]) -> Option<Difference> {
 impl Difference {
     /// The half width of the interval at `level` (0 to 1).
     pub fn half_width(&self, level: f64) -> f64 {
-        self.student().inverse_cdf(f64::midpoint(1.0, level)) * self.error
+        student(self.freedom).inverse_cdf(f64::midpoint(1.0, level)) * self.error
     }
 
     /// The two-sided p value of no difference. Without any spread it is 1 when there is none, else 0.
@@ -46,11 +46,6 @@ impl Difference {
         if self.error == 0.0 {
             return if self.mean == 0.0 { 1.0 } else { 0.0 };
         }
-        (2.0 * self.student().sf((self.mean / self.error).abs())).min(1.0)
-    }
-
-    fn student(&self) -> StudentsT {
-        // Location 0, scale 1 and at least one degree of freedom are always accepted.
-        StudentsT::new(0.0, 1.0, self.freedom.max(1.0)).expect("positive degrees of freedom")
+        (2.0 * student(self.freedom).sf((self.mean / self.error).abs())).min(1.0)
     }
 }

@@ -6,6 +6,7 @@ mod backlog;
 mod conversation;
 pub mod faults;
 pub mod judge;
+mod lacking;
 pub mod latency;
 mod listen;
 mod oracle;
@@ -18,6 +19,7 @@ mod tls;
 mod wire;
 
 pub use backlog::FullBacklog;
+pub use lacking::{NOT_TESTED, is_missing, not_tested};
 pub use listen::Listen;
 pub use oracle::OracleServer;
 pub use port::RefusingPort;

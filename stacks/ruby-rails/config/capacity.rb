@@ -8,10 +8,10 @@ module Capacity
 
   module_function
 
-  # In a cluster one for each CPU, since Ruby code runs in one thread of a process at a time. Each needs a database
-  # connection at least.
+  # One for each CPU, since Ruby code runs in one thread of a process at a time. Each needs a database connection at
+  # least.
   def processes
-    ENV["PUMA_MODE"] == "cluster" ? Integer(ENV.fetch("CPUS", 1)).clamp(1, database_connections_in_all) : 1
+    Integer(ENV.fetch("CPUS", 1)).clamp(1, database_connections_in_all)
   end
 
   def threads

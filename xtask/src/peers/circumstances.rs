@@ -2,7 +2,7 @@
 
 use std::{
     process::{Command, Stdio},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use super::{
@@ -102,8 +102,9 @@ fn command(case: Case, options: &Options) -> String {
 }
 
 fn today() -> String {
-    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
-    format!("{} (UTC)", now.date())
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let date = now.split('T').next().unwrap_or_default();
+    format!("{date} (UTC)")
 }
 
 fn nginx_version(measuring: &Measuring<'_>) -> String {

@@ -6,28 +6,26 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use deadheat_model::plan::NoiseBound;
 
-use crate::{
-    args::{PinningArg, duration},
-    choices::{NoiseArg, noise_bound},
-};
+use crate::args::{PinningArg, duration, time};
 
 const AFTER_HELP: &str = "\
 What A and B may be, tried in this order, and both the same kind:
   results/SESSION          a session's folder (nothing is measured)
   http://HOST:PORT         a server that is running
-  cmd:COMMAND              a server to be started, which listens at $HOST:$PORT
+  cmd:COMMAND              a server to start, which listens at $HOST:$PORT
   STACK[:VARIANT]          a stack, as its sources are now
   STACK[:VARIANT]@REVISION the same at a revision of git; @REVISION: of the other side's stack
 
-The verdict on B: faster or slower (the interval of the ratio excludes 1, and the ratio is farther from 1 than 1 %
-and than the A/A floor), dead heat (the whole interval lies within --margin), or not enough data.
-What is measured is looked at after the declared numbers of blocks alone, and 5 % of error are spent over these looks.
+The verdict on B: faster or slower (the interval of the ratio excludes 1, and the ratio is farther from 1 than 1 %),
+dead heat (the whole interval lies within --margin), or undecided. Between two sessions, a difference must also exceed
+what they found between a stack and itself (A/A).
+Results are tested only after numbers of heats that are fixed in advance. Together these tests give at most 5 %
+of comparisons a wrong verdict.
 
 --fail-if-slower 3%: exit status 1 when a cell of B has the verdict slower and its throughput is less than 0.97 of A's.
-When the interval only reaches below 0.97 the status is 0, and the output says that it was not excluded. Latency, CPU and
-memory are shown and not judged. Where B failed, the status is 1 with or without this option.
+If a slowdown is possible but not proven, the status is 0, and the output says so. Latency, CPU and
+memory are shown and not judged. If B fails, the status is 1 with or without this option.
 
 The guide is docs/compare.md.
 Exit status: 0 fine; 1 B failed, or was slower than --fail-if-slower; 2 wrong usage, or sessions that cannot be compared;
@@ -97,16 +95,22 @@ pub(crate) struct MeasureArgs {
     /// The time that measuring may take [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-    /// So many blocks and one look after them
+    /// Number of heats at each load, with one look after them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with_all = ["looks", "budget"])]
-    pub(crate) blocks: Option<u32>,
-    /// Look after these numbers of blocks [default: 5,7,10,14,20,28,40… as far as the budget reaches]
+    pub(crate) heats: Option<u32>,
+    /// Look after these numbers of heats [default: 5,7,10,14,20,28,40… as far as the budget reaches]
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) looks: Vec<u32>,
-    /// The measurement of each trial [default: 3s]
+    /// How long each heat loads both servers in turn [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) measure: Option<Duration>,
-    /// The warm-up of each trial [default: 1s; 2s for runtimes that compile while they run]
+    pub(crate) heat_time: Option<Duration>,
+    /// The counted part of a slice; longer where answers are slow [default: 100ms]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) slice: Option<Duration>,
+    /// Load at the start of a slice that does not count; longer where answers are slow [default: 30ms]
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| time(text, "write it like 30ms"))]
+    pub(crate) guard: Option<Duration>,
+    /// The warm-up of each server in each heat [default: until it is steady]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) warm_up: Option<Duration>,
     /// The seed of the order and of random requests [default: a random one, recorded]
@@ -115,28 +119,32 @@ pub(crate) struct MeasureArgs {
     /// Whether server and generator have CPUs of their own [default: apart]
     #[arg(long, value_enum)]
     pub(crate) pinning: Option<PinningArg>,
-    /// A trial is void when others use more than this share of the CPU time, or `off` [default: 5%]
-    #[arg(long, value_name = "SHARE", value_parser = noise_bound)]
-    pub(crate) noise_bound: Option<NoiseArg>,
     /// The folder of sessions [default: results]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
     /// How long a server may take to its first correct answer [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) start_timeout: Option<Duration>,
-    /// Print the plan, with its looks, and end
+    /// Print the plan, with its looks, and exit
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) _gone: GoneArgs,
 }
 
-impl MeasureArgs {
-    /// How much a trial may be disturbed before it is void.
-    pub(crate) fn noise_bound(&self) -> Option<NoiseBound> {
-        match self.noise_bound {
-            Some(NoiseArg(bound)) => bound,
-            None => Some(NoiseBound::default()),
-        }
-    }
+/// Options that other ones have taken the place of. Each is an error that names them.
+#[derive(Debug, Default, Args)]
+pub(crate) struct GoneArgs {
+    #[arg(long = "blocks", hide = true, value_name = "N", value_parser = |_: &str| gone("a comparison runs heats; use --heats N"))]
+    _blocks: Option<String>,
+    #[arg(long = "measure", hide = true, value_name = "TIME", value_parser = |_: &str| gone("servers are loaded in slices; use --slice, --guard and --heat-time"))]
+    _measure: Option<String>,
+    #[arg(long = "noise-bound", hide = true, value_name = "SHARE", value_parser = |_: &str| gone("disturbed slices are trimmed, so that nothing is repeated; leave it out"))]
+    _noise_bound: Option<String>,
+}
+
+fn gone(instead: &str) -> Result<String, String> {
+    Err(format!("this option is gone: {instead}"))
 }
 
 /// Of URLs and commands.
@@ -182,12 +190,34 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// A margin of a dead heat: not below the 1 % that a difference must have to count.
-fn margin(text: &str) -> Result<f64, String> {
+pub(crate) fn margin(text: &str) -> Result<f64, String> {
     let share = share(text)?;
     if (0.01..=0.5).contains(&share) {
         return Ok(share);
     }
     Err("it must be from 1% (below that a difference counts as none) to 50%".to_owned())
+}
+
+#[cfg(test)]
+impl MeasureArgs {
+    /// As when nothing is typed.
+    pub(crate) fn none() -> Self {
+        Self {
+            budget: None,
+            heats: None,
+            looks: Vec::new(),
+            heat_time: None,
+            slice: None,
+            guard: None,
+            warm_up: None,
+            seed: None,
+            pinning: None,
+            results: None,
+            start_timeout: None,
+            dry_run: false,
+            _gone: GoneArgs::default(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     };
     let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
-    output::data(&rendered(&versus, gate.as_ref(), args.verdict.format)?);
+    output::data(&rendered(&versus, gate.as_ref(), args.verdict.format)?)?;
     Ok(exit(&versus, gate.as_ref()))
 }
 

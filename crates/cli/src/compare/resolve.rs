@@ -23,7 +23,7 @@ pub(crate) enum Comparands {
     Live(Live),
 }
 
-/// Two things to be measured in alternation.
+/// Two things to be measured in the same heats.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Live {
     /// Servers that run.
@@ -253,11 +253,12 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
     let given = [
         ("--force", args.sessions.force, sessions),
         ("--budget", measure.budget.is_some(), !sessions),
-        ("--blocks", measure.blocks.is_some(), !sessions),
+        ("--heats", measure.heats.is_some(), !sessions),
         ("--looks", !measure.looks.is_empty(), !sessions),
-        ("--measure", measure.measure.is_some(), !sessions),
+        ("--heat-time", measure.heat_time.is_some(), !sessions),
+        ("--slice", measure.slice.is_some(), !sessions),
+        ("--guard", measure.guard.is_some(), !sessions),
         ("--warm-up", measure.warm_up.is_some(), !sessions),
-        ("--noise-bound", measure.noise_bound.is_some(), !sessions),
         ("--seed", measure.seed.is_some(), !sessions),
         // A server that runs has its CPUs already.
         ("--pinning", measure.pinning.is_some(), starts),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadheat_model::{SessionRecord, change::Change};
-use deadheat_runner::session::read_session;
+use deadheat_runner::session::{heats::is_session_of_heats, read_session};
 use deadheat_stats::versus::{
     Bounds, Versus,
     sessions::{self, refusals},
@@ -35,6 +35,13 @@ pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result
 }
 
 fn read(folder: &Path) -> Result<SessionRecord, Failure> {
+    if is_session_of_heats(folder) {
+        return Err(Failure::usage(format!(
+            "{} was measured in heats, whose figures hold beside each other and not for another hour of this machine; \
+             measure both side by side: `deadheat compare STACK@REVISION STACK`",
+            folder.display()
+        )));
+    }
     read_session(folder).map_err(Failure::usage)
 }
 

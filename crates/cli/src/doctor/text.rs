@@ -166,7 +166,7 @@ mod tests {
         ("proc/stat", "cpu  1 1 1 1 1 1 1 0 0 0\n"),
         (
             "proc/self/limits",
-            "Max open files            64                   4096                 files\n",
+            "Max open files            64                   64                   files\n",
         ),
         ("proc/sys/kernel/osrelease", "6.12.1\n"),
         ("proc/sys/kernel/randomize_va_space", "2\n"),

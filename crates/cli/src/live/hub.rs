@@ -175,17 +175,19 @@ impl Hub {
         let _ = self.quiet.subscribe().wait_for(|quiet| !quiet).await;
     }
 
-    /// Waits while this trial has had its share of answers.
+    /// Waits while this trial has had its share of answers, and takes one of them.
     pub(super) async fn admit(&self) {
-        let quiet = self.is_quiet();
-        if quiet && self.state().answers >= MOST_ANSWERS {
+        while !self.takes_answer() {
             self.gap().await;
         }
     }
 
-    /// Counts a request that will be answered.
-    pub(super) fn admitted(&self) {
-        self.state().answers += 1;
+    fn takes_answer(&self) -> bool {
+        let quiet = self.is_quiet();
+        let mut state = self.state();
+        let has_one = !quiet || state.answers < MOST_ANSWERS;
+        state.answers += u32::from(has_one);
+        has_one
     }
 
     /// A watcher with this version on its screen; `None` where there are too many.
@@ -309,13 +311,11 @@ mod tests {
         let hub = hub();
         for _ in 0..3 * MOST_ANSWERS {
             assert!(is_ready(hub.admit()), "no trial runs");
-            hub.admitted();
         }
         for _ in 0..2 {
             hub.be_quiet();
             for _ in 0..MOST_ANSWERS {
                 assert!(is_ready(hub.admit()));
-                hub.admitted();
             }
             assert!(!is_ready(hub.admit()));
             hub.publish("report".to_owned(), "{}");

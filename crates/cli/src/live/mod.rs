@@ -6,6 +6,7 @@
 //! looks at.
 
 mod answer;
+mod growing;
 mod hub;
 mod server;
 mod status;
@@ -19,14 +20,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{Event, SessionRecord};
-use deadheat_report::{
-    View,
-    html::live::{live_notice, live_page},
-};
-use deadheat_runner::session;
+use deadheat_model::Event;
+use deadheat_report::html::live::live_notice;
 
-use self::{answer::PLOTLY, hub::Hub, server::Server, status::Status};
+use self::{answer::PLOTLY, growing::Growing, hub::Hub, server::Server, status::Status};
 use crate::{exit::Failure, report::HTML_FILE, run::shown};
 
 /// How long the next trial waits for browsers to draw.
@@ -36,9 +33,9 @@ const QUICK: Duration = Duration::from_secs(1);
 /// … takes no more than this share of the session's time: it is not made after each trial.
 const MOST_OF_THE_TIME: f64 = 0.05;
 
-const PREPARING: &str = "The report begins with the first trial.";
-const QUIET: &str = "A trial is being measured, and drawing a report would disturb it. This page turns into the report \
-                     of the trials so far as soon as that trial has ended.";
+const PREPARING: &str = "The report begins with the first measurement.";
+const QUIET: &str = "A measurement is running, and drawing a report would disturb it. This page turns into the report \
+                     so far as soon as it has ended.";
 
 /// Serves a session's report while it grows.
 pub(crate) struct Live {
@@ -47,7 +44,7 @@ pub(crate) struct Live {
     interrupted: Arc<AtomicBool>,
     folder: Folder,
     status: Status,
-    record: Option<SessionRecord>,
+    record: Option<Growing>,
     drawn: Option<Drawn>,
 }
 
@@ -136,51 +133,44 @@ impl Live {
 
     /// Takes an event. Before a trial and after the last one this is where the report is drawn.
     pub(crate) fn on(&mut self, event: &Event) {
-        match event {
-            Event::SessionStarted { header } => {
-                self.record = self.read(&header.id);
-                let file = self.folder.of(&header.id).join(HTML_FILE);
-                self.status.leads_to(&shown(&file));
-            }
-            Event::TrialEnded { trial, .. } => {
-                if let Some(record) = &mut self.record {
-                    record.trials.push(trial.as_ref().clone());
-                }
-            }
-            Event::SessionEnded { reason } => {
-                if let Some(record) = &mut self.record {
-                    record.end = Some(*reason);
-                }
-            }
-            _ => {}
+        let id = match event {
+            Event::SessionStarted { header } => Some(&header.id),
+            Event::HeatsStarted { header } => Some(&header.id),
+            _ => None,
+        };
+        if let Some(id) = id {
+            let folder = self.folder.of(id);
+            self.record = Growing::read(&folder);
+            self.status.leads_to(&shown(&folder.join(HTML_FILE)));
+        } else if let Some(record) = &mut self.record {
+            record.on(event);
         }
-        let recorded = self.record.as_ref().map_or(0, |record| record.trials.len());
+        let recorded = self.record.as_ref().map_or(0, Growing::recorded);
         let changes = self.status.on(event, recorded);
-        // A trial goes on until the next one begins, or the session ends: only then is anybody told.
-        let runs = matches!(event, Event::TrialEnded { .. } | Event::TrialVoid { .. });
+        // A trial or a heat goes on until the next one begins, or the session ends: only then is anybody told.
+        let runs = matches!(
+            event,
+            Event::TrialEnded { .. } | Event::TrialVoid { .. } | Event::HeatEnded { .. }
+        );
         if !changes || runs {
             return;
         }
         self.hub.stand_in(notice(&self.status));
+        let begins = matches!(
+            event,
+            Event::TrialStarted { .. } | Event::HeatStarted { .. }
+        );
         let draws = match event {
-            Event::TrialStarted { .. } => self.is_due(),
-            Event::SessionEnded { .. } => self.hub.is_watched(),
+            _ if begins => self.is_due(),
+            Event::SessionEnded { .. } | Event::HeatsEnded { .. } => self.hub.is_watched(),
             _ => false,
         };
         if !draws || !self.draw() {
             self.hub.tell(&self.status.event());
         }
-        if let Event::TrialStarted { .. } = event {
+        if begins {
             self.hub.be_quiet();
         }
-    }
-
-    /// The session as its files hold it, which may be trials from before it went on.
-    fn read(&self, id: &str) -> Option<SessionRecord> {
-        let record = session::read_session(&self.folder.of(id));
-        record
-            .inspect_err(|error| tracing::warn!("the live page shows no report: {error}"))
-            .ok()
     }
 
     fn is_due(&self) -> bool {
@@ -197,9 +187,8 @@ impl Live {
             return false;
         };
         let begun = Instant::now();
-        let view = View::running(record, &deadheat_stats::analyse(record));
         let bar = self.status.bar(self.hub.version() + 1, PLOTLY);
-        let page = match live_page(&view, &bar) {
+        let page = match record.page(&bar) {
             Ok(page) => page,
             Err(error) => {
                 tracing::warn!("drawing the live page: {error}; the session goes on without it");
@@ -212,7 +201,7 @@ impl Live {
         });
         let expected = self.hub.publish(page, &self.status.event());
         // The last page is all that will be left, also of a session that was interrupted.
-        let hurries = || record.end.is_none() && self.interrupted.load(Ordering::Relaxed);
+        let hurries = || !record.has_ended() && self.interrupted.load(Ordering::Relaxed);
         self.hub.wait_until_drawn(expected, LONGEST_WAIT, hurries);
         true
     }

@@ -1,12 +1,14 @@
 //! How far a session is, in words, from its events.
 
-use deadheat_model::{Event, plan::Controls, session::EndReason};
+use deadheat_model::{Event, heats, plan::Controls, session::EndReason};
 use deadheat_report::html::live::{Bar, Stage};
 use serde_json::json;
 
 /// What a reader is told while trials run.
 const RUNNING: &str = "Refreshed after each trial and before the next, so that it takes part in none. What a browser \
                        does during a trial counts as a disturbance by other programs.";
+
+const RUNNING_HEATS: &str = "Refreshed between two heats, so that it disturbs none.";
 
 /// How far a session is.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub(super) struct Status {
     /// Trials that are left of a session that goes on.
     left: Option<usize>,
     controls: Controls,
+    /// The loads of a session of heats.
+    loads: Vec<String>,
 }
 
 impl Status {
@@ -39,6 +43,7 @@ impl Status {
             of: 0,
             left,
             controls: Controls::default(),
+            loads: Vec::new(),
         }
     }
 
@@ -73,21 +78,61 @@ impl Status {
             Event::TrialEnded { .. } => self.done += 1,
             Event::TrialVoid { repeats, .. } => self.of += usize::from(*repeats),
             Event::SessionEnded { reason } => {
-                self.stage = Stage::Ended;
                 let (words, title) = ended(*reason);
-                self.words = format!("{words}, after {} of {} trials", self.done, self.of);
-                self.title = title.to_owned();
+                self.end(
+                    &format!("{words}, after {} of {} trials", self.done, self.of),
+                    title,
+                );
+            }
+            Event::HeatsStarted { header } => {
+                let loads = header.plan.loads.iter();
+                self.loads = loads.map(|load| load.name()).collect();
+                self.done = recorded;
+                let most = header
+                    .plan
+                    .loads
+                    .iter()
+                    .map(|load| load.most_heats() as usize);
+                self.of = most.sum();
+                self.prepare("the first heat is about to begin");
+            }
+            Event::HeatStarted { heat, next } => {
+                self.stage = Stage::Running;
                 self.note = format!(
-                    "Deadheat has stopped serving this page, which keeps its last state. The report is the file {}.",
+                    "{RUNNING_HEATS} In the end the report is the file {}.",
                     self.file
                 );
+                self.title = format!("heat {}", heat + 1);
+                let load = self.loads.get(next.load).map_or("", String::as_str);
+                let stacks = next.members.len();
+                self.words = format!(
+                    "running: heat {} of at most {}, {stacks} stacks at {load}",
+                    heat + 1,
+                    self.of
+                );
+            }
+            Event::HeatEnded { .. } => self.done += 1,
+            Event::HeatsEnded { reason } => {
+                let (words, title) = ended_heats(*reason);
+                self.end(&format!("{words}, after {} heats", self.done), title);
             }
             Event::ServiceReady { .. }
             | Event::Built { .. }
             | Event::Prepared { .. }
-            | Event::BlockStarted { .. } => return false,
+            | Event::BlockStarted { .. }
+            | Event::HeatStep { .. } => return false,
         }
         true
+    }
+
+    fn end(&mut self, words: &str, title: &str) {
+        self.stage = Stage::Ended;
+        self.words = words.to_owned();
+        self.title = title.to_owned();
+        self.note = format!(
+            "Deadheat has stopped serving this page, which keeps its last state. The report is the file {}.",
+            self.file
+        );
     }
 
     fn prepare(&mut self, step: &str) {
@@ -121,6 +166,18 @@ impl Status {
     /// The same for the page's script.
     pub(super) fn event(&self) -> String {
         json!({ "status": self.words, "trials": self.done, "of": self.of }).to_string()
+    }
+}
+
+/// In words, and as a title.
+const fn ended_heats(reason: heats::EndReason) -> (&'static str, &'static str) {
+    use heats::EndReason::{Budget, Decided, Finished, Interrupted, Nothing};
+    match reason {
+        Decided => ("finished: every ranking is decided", "finished"),
+        Finished => ("finished: all heats were measured", "finished"),
+        Budget => ("ended: its budget was used up", "ended"),
+        Interrupted => ("interrupted", "interrupted"),
+        Nothing => ("ended: there was nothing to measure", "ended"),
     }
 }
 

@@ -6,6 +6,7 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
+use deadheat_load::limits::{LEAST_INTERVAL, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
 
 use super::{rate, target::FixedAddress, thresholds::Threshold};
@@ -13,7 +14,8 @@ use crate::args::time;
 
 const AFTER_HELP: &str = "\
 Times are written 500ms, 10s, 2m. The guide is docs/load.md.
-Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong usage; 3 nothing could be measured.";
+Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong usage; 3 nothing could be measured;
+130 interrupted before its end.";
 
 /// What `deadheat load` is asked to do.
 #[derive(Debug, Args)]
@@ -56,20 +58,20 @@ pub(crate) struct PaceArgs {
     /// Open loop, repeatable: a part at a rate (10s@1000/s) or between two (30s@1000..5000/s)
     #[arg(long, value_name = "LENGTH@RATE", value_parser = rate::stage)]
     pub(crate) stage: Vec<Stage>,
-    /// Open loop: how requests lie around the rate [default: uniform]
+    /// Open loop: how requests are spaced [default: uniform]
     #[arg(long, value_enum)]
     pub(crate) arrivals: Option<ArrivalsArg>,
-    /// Open loop: open up to so many connections when none is free [default: --connections]
+    /// Open loop: the most connections, if more are needed [default: --connections]
     #[arg(long, value_name = "N", value_parser = whole::<1, 1_000_000>)]
     pub(crate) max_connections: Option<u32>,
 }
 
-/// How requests lie around the rate.
+/// How requests are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ArrivalsArg {
-    /// At even distances
+    /// Evenly
     Uniform,
-    /// As of many users who do not know of each other
+    /// At random, as from independent users
     Poisson,
 }
 
@@ -86,10 +88,10 @@ impl From<ArrivalsArg> for Arrivals {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "End")]
 pub(crate) struct EndArgs {
-    /// Measure for so long [default: 10s; with --stage, all stages]
+    /// How long to measure [default: 10s; with --stage, all stages]
     #[arg(short, long, value_name = "TIME", value_parser = length)]
     pub(crate) duration: Option<Duration>,
-    /// Send exactly so many requests instead
+    /// Send exactly this many requests instead
     #[arg(short = 'n', long, value_name = "N", value_parser = requests)]
     pub(crate) requests: Option<u64>,
     /// Measure until Ctrl-C
@@ -98,7 +100,7 @@ pub(crate) struct EndArgs {
     /// Load before the measurement, not in the figures [default: 1s; 0s with --requests]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) warm_up: Option<Duration>,
-    /// Wait so long for what is in flight at the end
+    /// How long to wait at the end for what is in flight
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_or_none)]
     pub(crate) grace: Duration,
 }
@@ -131,8 +133,8 @@ pub(crate) struct RequestArgs {
     /// A new connection for each request
     #[arg(long)]
     pub(crate) no_keepalive: bool,
-    /// Send so many requests on a connection before the first is answered [default: 1]
-    #[arg(long, value_name = "N", value_parser = whole::<1, 65_536>)]
+    /// Requests sent on a connection before the first is answered [default: 1]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_PIPELINED>)]
     pub(crate) pipeline: Option<u32>,
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long)]
@@ -173,7 +175,7 @@ pub(crate) struct ConnectionArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "TLS")]
 pub(crate) struct TlsArgs {
-    /// Believe the authorities in this file alone (PEM)
+    /// Accept only what the authorities in this file have signed, and the file's own certificates (PEM)
     #[arg(long, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
     /// Show this certificate to the server (PEM, with its chain)
@@ -182,7 +184,7 @@ pub(crate) struct TlsArgs {
     /// The certificate's key (PEM)
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
-    /// Believe any certificate
+    /// Accept any certificate (insecure)
     #[arg(long)]
     pub(crate) insecure: bool,
     /// Ask for this name (SNI), and check the certificate against it [default: the URL's host]
@@ -215,7 +217,7 @@ pub(crate) struct AnswerArgs {
     /// The body is JSON with this value at this place: '/users/0/name="Ann"'
     #[arg(long, value_name = "POINTER=JSON")]
     pub(crate) expect_json: Option<String>,
-    /// Compare the content of one body in so many [default: 1]
+    /// Compare the content of one body in N [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::<1, { u32::MAX }>)]
     pub(crate) check_every: Option<u32>,
 }
@@ -230,7 +232,7 @@ pub(crate) struct OutputArgs {
     /// Write a file as well, repeatable: .txt .json .csv .hlog .hgrm .html
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
-    /// The width of the time series' parts [default: 1s]
+    /// The length of each interval in the time series [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub(crate) interval: Option<Duration>,
     /// What is shown meanwhile, on standard error
@@ -254,6 +256,18 @@ pub(crate) enum LiveArg {
     Off,
 }
 
+/// How workers wait for answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitArg {
+    /// Poll where every worker has a CPU that the server cannot use, else sleep
+    #[default]
+    Auto,
+    /// Stay awake, and use the whole CPU
+    Poll,
+    /// Sleep until an answer comes
+    Sleep,
+}
+
 /// Care for others, and for being able to do it again.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Care")]
@@ -264,16 +278,16 @@ pub(crate) struct CareArgs {
     /// One pinned worker thread per CPU: 2,3 or 0-3 [default: one worker, not pinned]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
+    /// How workers wait for answers: auto polls where the server cannot use their CPUs
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = WaitArg::Auto)]
+    pub(crate) wait: WaitArg,
     /// The seed of Poisson arrivals and templates [default: a random one, shown]
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) seed: Option<u64>,
-    /// Print the plan and end; nothing is sent
+    /// Print the plan and exit without sending anything
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
-
-/// The narrowest interval: histograms of less than this hold a handful of answers each.
-const NARROWEST: Duration = Duration::from_millis(10);
 
 /// "500ms", "10s", "1m 30s"; zero, too ("0s").
 fn time_or_none(text: &str) -> Result<Duration, String> {
@@ -287,7 +301,7 @@ pub(crate) fn length(text: &str) -> Result<Duration, String> {
         return Err("this is no time; a body is given with --body or --body-file".to_owned());
     }
     match time_or_none(text)? {
-        Duration::ZERO => Err("it must be longer than nothing".to_owned()),
+        Duration::ZERO => Err("it must be greater than zero".to_owned()),
         time => Ok(time),
     }
 }
@@ -319,7 +333,7 @@ fn whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
 
 fn interval(text: &str) -> Result<Duration, String> {
     match length(text)? {
-        time if time < NARROWEST => Err(format!("make it {NARROWEST:?} or more")),
+        time if time < LEAST_INTERVAL => Err(format!("make it {LEAST_INTERVAL:?} or more")),
         time => Ok(time),
     }
 }
@@ -336,7 +350,7 @@ mod tests {
         for wrong in ["10", "", "-1s", "ten", "1s,", "400days"] {
             assert!(time_or_none(wrong).is_err(), "{wrong:?}");
         }
-        assert!(length("0s").unwrap_err().contains("longer than nothing"));
+        assert!(length("0s").unwrap_err().contains("greater than zero"));
         assert_eq!(interval("10ms"), Ok(Duration::from_millis(10)));
         assert!(interval("1ms").unwrap_err().contains("10ms or more"));
     }

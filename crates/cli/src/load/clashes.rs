@@ -1,7 +1,12 @@
 //! Options that contradict each other, or that mean nothing without another one: refused with the reason and what to do,
 //! so that nobody believes in something that was not done.
 
-use super::{args::LoadArgs, rate, request::has_word, url::Origin};
+use super::{
+    args::{LoadArgs, WaitArg},
+    rate,
+    request::has_word,
+    url::Origin,
+};
 
 /// An option's name, and whether it was given.
 type Given<'a> = (&'a str, bool);
@@ -29,11 +34,13 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
         connection,
         tls,
         answer,
+        care,
         ..
     } = args;
     let rate = ("--rate", pace.rate.is_some());
     let stage = ("--stage", !pace.stage.is_empty());
     let ramp = ("--ramp", pace.ramp.is_some());
+    let poll = ("--wait poll", care.wait == WaitArg::Poll);
     let duration = ("--duration", end.duration.is_some());
     let requests = ("--requests", end.requests.is_some());
     let until = ("--until-interrupted", end.until_interrupted);
@@ -51,9 +58,11 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
     let expect_json = ("--expect-json", answer.expect_json.is_some());
     let unix = ("--unix-socket", connection.unix_socket.is_some());
     let resolve = ("--resolve", connection.resolve.is_some());
-    let one_end = "a load has one end: leave one of them out";
+    let one_end = "only one of these can end a load: leave one of them out";
     let open = "the ramp spreads the first requests of a closed loop, and an open loop has a schedule; begin with a \
                 stage that goes up, like --stage 5s@0..1000/s";
+    let scheduled =
+        "a load at a rate sleeps until shortly before a request is due: leave --wait out";
     let no_address = "a Unix socket has no address: leave one of them out";
     let one_content = "the content of a body is compared with one thing: leave one of them out";
     vec![
@@ -64,6 +73,8 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
         ),
         (ramp, rate, open),
         (ramp, stage, open),
+        (poll, rate, scheduled),
+        (poll, stage, scheduled),
         (duration, requests, one_end),
         (duration, until, one_end),
         (requests, until, one_end),
@@ -103,7 +114,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
                 "--header 'Authorization: …'",
                 has_header(args, "authorization"),
             ),
-            "both say who asks: leave one of them out",
+            "both set the Authorization header: leave one of them out",
         ),
         (expect_body, expect_file, one_content),
         (expect_body, expect_contains, one_content),
@@ -127,7 +138,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
         (
             ("--insecure", tls.insecure),
             ("--cacert", tls.cacert.is_some()),
-            "the one believes anybody, the other these authorities alone: leave one of them out",
+            "--insecure accepts any certificate, and --cacert only those that its file vouches for: leave one of them out",
         ),
     ]
 }
@@ -260,6 +271,8 @@ mod tests {
             "--rate 5/s | --stage 1s@5/s",
             "--ramp 1s | --rate 5/s",
             "--ramp 1s | --stage 1s@5/s",
+            "--wait poll | --rate 5/s",
+            "--wait poll | --stage 1s@5/s",
             "--duration 1s | --requests 5",
             "--duration 1s | --until-interrupted",
             "--requests 5 | --until-interrupted",
@@ -291,7 +304,7 @@ mod tests {
             ("--chunked --http1.0 -b x", "no chunks"),
             ("--pipeline 2 -H Expect:_100-continue -b x", "leave to send"),
             ("--pipeline 2 -H connection:_Close", "several requests"),
-            ("--user a:b -H authorization:x", "who asks"),
+            ("--user a:b -H authorization:x", "set the Authorization header"),
         ] {
             let error = checked(line).unwrap_err();
             assert!(error.contains(expected), "{line}: {error}");

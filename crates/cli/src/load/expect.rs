@@ -1,8 +1,7 @@
 //! What makes an answer valid.
 
-use std::fs;
-
 use deadheat_model::load::{Content, Expectation};
+use deadheat_runner::files;
 
 use super::args::AnswerArgs;
 
@@ -33,7 +32,7 @@ fn content(args: &AnswerArgs) -> Result<Option<Content>, String> {
         return Ok(Some(Content::Exact { bytes }));
     }
     if let Some(path) = &args.expect_body_file {
-        let bytes = fs::read(path)
+        let bytes = files::read_typed(path, files::LONGEST_BODY)
             .map_err(|error| format!("--expect-body-file {}: {error}", path.display()))?;
         return Ok(Some(Content::Exact { bytes }));
     }

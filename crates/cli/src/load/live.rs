@@ -88,7 +88,7 @@ impl Terminal {
             model,
             screen,
             palette: Palette {
-                colour: std::env::var_os("NO_COLOR").is_none(),
+                colour: output::colour_of_notes(),
             },
             drawn: None,
         };

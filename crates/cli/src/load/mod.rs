@@ -22,14 +22,17 @@ mod thresholds;
 mod told;
 pub(crate) mod url;
 mod urls_file;
+mod wait;
 mod words;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::SystemTime,
+};
 
 use deadheat_load::LoadEvent;
 use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
 use deadheat_runner::session::describe_machine;
-use jiff::Timestamp;
 
 use self::{
     args::{LiveArg, LoadArgs},
@@ -51,8 +54,10 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
     let found = target::find(&asked.origin, args)?;
     let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
-    let spec =
+    let mut spec =
         spec::spec(args, found.target, exchanges, run::random_seed()).map_err(Failure::usage)?;
+    let waiting = wait::choose(args.care.wait, &spec);
+    spec.wait = waiting.wait;
     let thresholds = &args.output.fail_if;
     let fits = |threshold: &Threshold| threshold.check(spec.schedule.is_open());
     thresholds
@@ -63,6 +68,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let around = Around {
         typed: &asked.typed,
         how: found.how.as_deref(),
+        why_wait: waiting.why,
         files: &args.output.output,
         thresholds,
     };
@@ -96,7 +102,7 @@ fn go(
     let stop = interrupt::on_signals().map_err(|error| {
         Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
     })?;
-    let started = format!("{:.3}", Timestamp::now());
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let mut live = Live::start(mode, &spec, &asked.typed);
     let mut series = Series::default();
     let mut on_event = |event: LoadEvent| {
@@ -152,7 +158,11 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
         output::error(&nothing);
         return Exit::Nothing;
     }
-    if failed { Exit::Failed } else { Exit::Fine }
+    match (failed, record.interrupted) {
+        (true, _) => Exit::Failed,
+        (false, true) => Exit::Interrupted,
+        (false, false) => Exit::Fine,
+    }
 }
 
 /// How the load is shown, where the user leaves it to us.

@@ -1,7 +1,7 @@
 //! What a load leaves behind: the report on standard output, and files. The only place that knows formats.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -12,6 +12,7 @@ use deadheat_report::{
     html::{Assets, Contents},
     load::{self as report, LoadView},
 };
+use deadheat_runner::files::Destination;
 use deadheat_stats::load::LoadAnalysis;
 
 use crate::{exit::Failure, output};
@@ -54,17 +55,17 @@ impl Format {
 pub(crate) struct Outputs {
     /// Whether standard output gets JSON.
     json: bool,
-    files: Vec<Destination>,
+    files: Vec<Output>,
 }
 
 #[derive(Debug)]
-struct Destination {
+struct Output {
     path: PathBuf,
     format: Format,
-    /// The file with what it has in it so far, if it was there.
-    old: Option<File>,
-    /// The file with what is new.
-    new: Option<File>,
+    /// Where it goes, until it is begun.
+    destination: Option<Destination>,
+    /// The table that has rows already.
+    table: Option<File>,
     /// Why nothing more can be written.
     failed: Option<String>,
 }
@@ -72,9 +73,9 @@ struct Destination {
 impl Outputs {
     /// Opens all files.
     pub(crate) fn open(paths: &[PathBuf], json: bool) -> Result<Self, Failure> {
-        let mut files: Vec<Destination> = Vec::new();
+        let mut files: Vec<Output> = Vec::new();
         for path in paths {
-            let destination = Destination::open(path)
+            let file = Output::open(path)
                 .map_err(|why| Failure::usage(format!("--output {}: {why}", path.display())))?;
             if files.iter().any(|other| place(&other.path) == place(path)) {
                 return Err(Failure::usage(format!(
@@ -82,7 +83,7 @@ impl Outputs {
                     path.display()
                 )));
             }
-            files.push(destination);
+            files.push(file);
         }
         Ok(Self { json, files })
     }
@@ -102,13 +103,12 @@ impl Outputs {
         let data = results.data(self.json).map_err(|error| {
             Failure::nothing(format!("writing the report of {}: {error}", record.url))
         })?;
-        output::data(&data);
-        let mut failed = None;
-        for mut destination in self.files {
-            match destination.finish(&results) {
-                Ok(()) => output::note(&format!("written: {}", destination.path.display())),
+        let mut failed = output::data(&data).err();
+        for mut file in self.files {
+            match file.finish(&results) {
+                Ok(()) => output::note(&format!("written: {}", file.path.display())),
                 Err(why) => {
-                    let shown = destination.path.display();
+                    let shown = file.path.display();
                     let failure = Failure::nothing(format!("writing {shown}: {why}"));
                     failed = failed.or(Some(failure));
                 }
@@ -127,35 +127,28 @@ fn place(path: &Path) -> Option<PathBuf> {
     })
 }
 
-impl Destination {
+impl Output {
     fn open(path: &Path) -> Result<Self, String> {
         let format = Format::of(path).ok_or(
             "which format? give the file one of the endings .txt .json .csv .hlog .hgrm .html",
         )?;
-        let is_there = fs::symlink_metadata(path).is_ok();
-        let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| {
+        let destination = Destination::open(path).map_err(|error| {
             format!(
                 "opening it for writing: {error}; give a file in a folder that you may write in"
             )
         })?;
-        if !is_there {
-            // It was made to see whether it can be. Nothing could take it away after a second Ctrl-C.
-            fs::remove_file(path).map_err(|error| format!("taking it away again: {error}"))?;
-        }
         Ok(Self {
             path: path.to_owned(),
             format,
-            old: is_there.then_some(file),
-            new: None,
+            destination: Some(destination),
+            table: None,
             failed: None,
         })
     }
 
     /// A table gets a row, and its head before the first one.
     fn add_row(&mut self, row: &str) {
-        let head = match self.new {
+        let head = match self.table {
             Some(_) => String::new(),
             None => report::csv_head(),
         };
@@ -165,39 +158,32 @@ impl Destination {
         }
     }
 
+    fn append(&mut self, rows: &str) -> io::Result<()> {
+        if let Some(destination) = self.destination.take() {
+            self.table = Some(destination.begin()?);
+        }
+        let Some(table) = &mut self.table else {
+            return Ok(());
+        };
+        table.write_all(rows.as_bytes())
+    }
+
     /// Writes what is not there yet.
     fn finish(&mut self, results: &Results<'_>) -> Result<(), String> {
         if let Some(why) = self.failed.take() {
             return Err(why);
         }
-        let text = match (self.format, &self.new) {
-            (Format::Csv, Some(_)) => return Ok(()),
-            (Format::Csv, None) => report::csv_head(),
-            (format, _) => results.text(format).map_err(|error| error.to_string())?,
+        let Some(destination) = self.destination.take() else {
+            return Ok(());
         };
-        self.append(&text).map_err(|error| error.to_string())
-    }
-
-    fn append(&mut self, text: &str) -> io::Result<()> {
-        let file = match &mut self.new {
-            Some(file) => file,
-            none => none.insert(begin(&self.path, self.old.take())?),
+        let text = match self.format {
+            Format::Csv => report::csv_head(),
+            format => results.text(format).map_err(|error| error.to_string())?,
         };
-        file.write_all(text.as_bytes())?;
-        file.flush()
+        destination
+            .write(text.as_bytes())
+            .map_err(|error| error.to_string())
     }
-}
-
-/// The file without what it had in it.
-fn begin(path: &Path, old: Option<File>) -> io::Result<File> {
-    let Some(file) = old else {
-        return File::create(path);
-    };
-    // A device or a pipe has no length.
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-    }
-    Ok(file)
 }
 
 /// A load's results, to be laid out in any format.

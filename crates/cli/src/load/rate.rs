@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
+use deadheat_load::limits::MOST_PER_SECOND;
 use deadheat_model::load::Stage;
 
 use super::{args::length, words::grouped};
-
-/// The highest rate that is taken: beyond it, something was mistyped.
-const MOST: f64 = 1e9;
 
 /// A rate above zero, in requests per second: "5000/s", "300/m", "5000" (per second).
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
@@ -87,7 +85,7 @@ fn any_rate(text: &str) -> Result<f64, String> {
         return Err(bad());
     }
     let rate = number.parse::<f64>().map_err(|_| bad())? / seconds;
-    if rate > MOST {
+    if rate > MOST_PER_SECOND {
         return Err(format!("{text:?} is more than a thousand million a second"));
     }
     Ok(rate)

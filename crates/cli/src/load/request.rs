@@ -1,15 +1,12 @@
 //! What is sent: requests from options and from the file of URLs.
 
-use std::{
-    fs,
-    io::{self, Read as _},
-    path::Path,
-};
+use std::{io, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::load::{
     Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse,
 };
+use deadheat_runner::{files, secret};
 
 use super::{
     args::{LoadArgs, RequestArgs},
@@ -17,22 +14,13 @@ use super::{
     urls_file,
 };
 
-/// Headers whose values are secrets, in lower case.
-const SECRET: [&str; 4] = [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "x-api-key",
-];
-/// What stands for a secret.
-pub(crate) const HIDDEN: &str = "…";
 /// Methods that a line of the file of URLs can name and that then go without the body.
 const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
-/// Where all requests go, as it was typed, and what is asked for there.
+/// Where all requests go, as it may be shown, and what is asked for there.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// The URL, or the file of URLs, as it was typed.
+    /// The URL, without secrets, or the file of URLs, as it was typed.
     pub(crate) typed: String,
     /// Where all requests go.
     pub(crate) origin: Origin,
@@ -47,7 +35,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
         (Some(text), None) => {
             let url = LoadUrl::parse(text, template)?;
             Ok(Asked {
-                typed: text.trim().to_owned(),
+                typed: secret::without_secret_values(text.trim()),
                 origin: url.origin.clone(),
                 lines: vec![urls_file::Line {
                     weight: 1,
@@ -217,30 +205,20 @@ fn body(args: &RequestArgs) -> Result<Body, String> {
 }
 
 fn read_body(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
-        true => io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
-        false => fs::read(path).map(|read| bytes = read),
+        true => files::bounded(io::stdin().lock(), files::LONGEST_BODY),
+        false => files::read_typed(path, files::LONGEST_BODY),
     };
-    read.map_err(|error| format!("--body-file {}: {error}", path.display()))?;
-    Ok(bytes)
-}
-
-/// A header's value as it may be shown and recorded.
-pub(crate) fn shown_value<'a>(name: &str, value: &'a str) -> &'a str {
-    match SECRET.contains(&name.to_ascii_lowercase().as_str()) {
-        true => HIDDEN,
-        false => value,
-    }
+    read.map_err(|error| format!("--body-file {}: {error}", path.display()))
 }
 
 /// Requests as they may be recorded: without secrets.
 pub(crate) fn without_secrets(exchanges: &mut [Exchange]) {
     for exchange in exchanges {
-        for (name, value) in &mut exchange.request.headers {
-            if shown_value(name, value) == HIDDEN {
-                *value = HIDDEN.to_owned();
-            }
+        let request = &mut exchange.request;
+        request.path = secret::without_secret_values(&request.path);
+        for (name, value) in &mut request.headers {
+            *value = secret::header_value(name, value).to_owned();
         }
     }
 }
@@ -257,6 +235,7 @@ pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> 
 mod tests {
     use clap::Parser;
     use deadheat_model::load::StatusSet;
+    use deadheat_runner::secret::HIDDEN;
 
     use super::*;
 
@@ -369,13 +348,15 @@ mod tests {
     #[test]
     fn secrets_are_not_recorded() {
         let mut sent = sent(&[
-            "http://h/",
+            "http://h/?token=t&page=2",
             "--user",
             "a:b",
             "-H",
             "COOKIE: s=1",
             "-H",
-            "X: y",
+            "Accept: y",
+            "-H",
+            "X-Auth-Token: t",
         ])
         .unwrap();
         without_secrets(&mut sent);
@@ -385,7 +366,8 @@ mod tests {
             .iter()
             .map(|(_, value)| value.as_str())
             .collect();
-        assert_eq!(values, [HIDDEN, "y", HIDDEN]);
+        assert_eq!(values, [HIDDEN, "y", HIDDEN, HIDDEN]);
+        assert_eq!(sent[0].request.path, "/?token=…&page=2");
     }
 
     #[test]

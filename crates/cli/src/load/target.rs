@@ -10,6 +10,7 @@ use std::{
 };
 
 use deadheat_model::load::{Endpoint, Identity, Target, Tls, Trust};
+use deadheat_runner::files;
 
 use super::{
     args::{ConnectionArgs, LoadArgs, TlsArgs},
@@ -230,7 +231,7 @@ fn first_open(addresses: &[SocketAddr], timeout: Duration) -> SocketAddr {
 fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
     let read = |option: &str, path: &Path, kind: &str| {
         let shown = path.display();
-        let text = fs::read_to_string(path)
+        let text = files::read_typed_text(path)
             .map_err(|error| Failure::usage(format!("{option} {shown}: {error}")))?;
         // As far as can be seen without reading it: "PRIVATE KEY" has several kinds.
         let has = text

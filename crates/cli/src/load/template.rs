@@ -1,8 +1,9 @@
 //! Templates: what stands in `{{…}}` is checked before the start, and the files of lines are read.
 
-use std::{borrow::Cow, collections::BTreeMap, fs};
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use deadheat_model::load::{Body, Exchange};
+use deadheat_runner::files;
 
 /// What can stand between the braces.
 const KNOWN: &str =
@@ -177,7 +178,7 @@ fn check(inside: &str) -> Result<Option<&str>, String> {
 }
 
 fn read_lines(file: &str) -> Result<Vec<String>, String> {
-    let text = fs::read_to_string(file)
+    let text = files::read_typed_text(Path::new(file))
         .map_err(|error| format!("reading {file}, which a template names: {error}"))?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines: Vec<String> = lines.map(str::to_owned).collect();

@@ -1,8 +1,8 @@
 //! What is said after a load, beyond its report.
 
 use deadheat_load::LoadError;
-use deadheat_model::{Failure, FailureCounts, LoadRecord};
-use deadheat_report::load::most_frequent_failure;
+use deadheat_model::{Failure, LoadRecord, load::Trust};
+use deadheat_report::load::{most_frequent, most_frequent_failure};
 
 use super::words::counted;
 use crate::exit::Failure as CommandFailure;
@@ -39,7 +39,7 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
             Some(most) => format!(
                 "not one valid answer in {}; mostly, {most}{}",
                 counted(found.measured.ended(), "request"),
-                what_to_do(&found.measured.failed)
+                what_to_do(record)
             ),
             None => format!(
                 "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
@@ -51,12 +51,24 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
     Some(format!("nothing could be measured: {why}"))
 }
 
-fn what_to_do(failed: &FailureCounts) -> &'static str {
-    let most = failed.iter().max_by_key(|(_, count)| *count);
-    let Some((kind, _)) = most else { return "" };
+fn what_to_do(record: &LoadRecord) -> &'static str {
+    let Some((kind, group)) = most_frequent(&record.observation) else {
+        return "";
+    };
     match kind {
         Failure::ConnectRefused => "; is the server running, and on this port?",
-        Failure::Tls => "; --insecure believes any certificate, --cacert a given authority",
+        Failure::Tls => {
+            let cause = group.map_or("", |group| group.cause.as_str());
+            let trust = record.spec.target.tls.as_ref().map(|tls| &tls.trust);
+            match trust {
+                _ if cause.contains("use http://") => "",
+                _ if !cause.contains("server's certificate") => "; does this port speak TLS?",
+                Some(Trust::Authorities { .. }) => "; --cacert accepts only what its file names",
+                _ => {
+                    "; --cacert accepts a given certificate or authority, --insecure any certificate"
+                }
+            }
+        }
         Failure::WrongStatus => "; --expect-status says which are valid",
         _ => "",
     }

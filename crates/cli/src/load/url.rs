@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use deadheat_runner::secret::typed_without_userinfo;
 use url::{Host as ParsedHost, Position, Url};
 
 use super::template::Held;
@@ -51,7 +52,7 @@ impl LoadUrl {
     /// are. A fragment is dropped: it is never sent.
     pub(crate) fn parse(text: &str, template: bool) -> Result<Self, String> {
         let text = text.trim();
-        let shown = without_userinfo(text);
+        let shown = typed_without_userinfo(text);
         let Some((scheme, _)) = text.split_once("://") else {
             return Err(format!(
                 "{shown:?} has no scheme: write http://{}",
@@ -113,23 +114,6 @@ impl Origin {
     pub(crate) fn shown(&self) -> String {
         let scheme = if self.tls { "https" } else { "http" };
         format!("{scheme}://{}", self.authority)
-    }
-}
-
-/// A URL, or what should have been one, as it may be shown: without what might be a password.
-pub(crate) fn without_userinfo(text: &str) -> String {
-    let (scheme, rest) = text
-        .split_once("://")
-        .map_or(("", text), |(scheme, rest)| (scheme, rest));
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let authority = match authority.rsplit_once('@') {
-        None => authority.to_owned(),
-        Some((_, host)) => format!("…@{host}"),
-    };
-    match scheme {
-        "" => format!("{authority}{path}"),
-        scheme => format!("{scheme}://{authority}{path}"),
     }
 }
 

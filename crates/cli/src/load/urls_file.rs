@@ -1,6 +1,8 @@
 //! Several URLs from a file: a line each, `[WEIGHT] [METHOD] URL`. A `#` at a line's start begins a comment.
 
-use std::{fs, path::Path};
+use std::path::Path;
+
+use deadheat_runner::files;
 
 use super::url::LoadUrl;
 
@@ -18,8 +20,8 @@ pub(crate) struct Line {
 /// Reads the file.
 pub(crate) fn read(path: &Path, template: bool) -> Result<Vec<Line>, String> {
     let shown = path.display();
-    let text =
-        fs::read_to_string(path).map_err(|error| format!("--urls: reading {shown}: {error}"))?;
+    let text = files::read_typed_text(path)
+        .map_err(|error| format!("--urls: reading {shown}: {error}"))?;
     parse(&text, template).map_err(|error| format!("--urls {shown}{error}"))
 }
 

@@ -12,12 +12,11 @@ use deadheat_model::{
 };
 use deadheat_report::view::load;
 
-use self::words::{counted, entry, length};
 pub(crate) use self::{
     choice::is_too_long,
-    publication::{objections, told},
+    publication::{objections, of_the_checkout, told},
     refusal::refusal,
-    words::about,
+    words::{about, counted, entry, glued, length},
 };
 
 /// The plan, some lines of at most 80 columns.

@@ -22,17 +22,7 @@ pub(crate) fn objections(plan: &Plan, commit: Option<&str>) -> Vec<String> {
             "server and generator are not kept apart, and take CPU time from each other".to_owned(),
         );
     }
-    match commit {
-        None => objections.push(
-            "the stacks lie outside a git checkout: nobody can tell which sources were measured"
-                .to_owned(),
-        ),
-        Some(commit) if commit.ends_with("-dirty") => objections.push(
-            "the checkout has changes that are not committed: nobody else has these sources"
-                .to_owned(),
-        ),
-        Some(_) => {}
-    }
+    objections.extend(of_the_checkout(commit));
     if plan.blocks < PUBLISHED_BLOCKS {
         let blocks = counted(plan.blocks as usize, "block");
         objections.push(format!("{blocks}, where {PUBLISHED_BLOCKS} are the least"));
@@ -43,13 +33,25 @@ pub(crate) fn objections(plan: &Plan, commit: Option<&str>) -> Vec<String> {
     if plan.noise_bound.is_none() {
         objections.push("disturbed trials count (--noise-bound off)".to_owned());
     }
-    if cfg!(debug_assertions) {
-        objections.push(
-            "this deadheat was built without optimisation: its generator is slow (cargo build --release)"
-                .to_owned(),
-        );
-    }
     objections
+}
+
+/// What nobody else could build again: sources that are in no commit, `commit` being that of the checkout, and a Deadheat
+/// that was built for its tests.
+pub(crate) fn of_the_checkout(commit: Option<&str>) -> Vec<String> {
+    let sources = match commit {
+        None => Some(
+            "the stacks lie outside a git checkout: nobody can tell which sources were measured",
+        ),
+        Some(commit) if commit.ends_with("-dirty") => {
+            Some("the checkout has changes that are not committed: nobody else has these sources")
+        }
+        Some(_) => None,
+    };
+    let slow = cfg!(debug_assertions).then_some(
+        "this deadheat was built without optimisation: its generator is slow (cargo build --release)",
+    );
+    sources.into_iter().chain(slow).map(str::to_owned).collect()
 }
 
 /// The same, as lines below the plan.

@@ -21,7 +21,7 @@ pub(crate) fn about(duration: Duration) -> String {
 }
 
 /// The length of a phase, exactly: "3 s", "1.5 s", "100 ms".
-pub(super) fn length(duration: Duration) -> String {
+pub(crate) fn length(duration: Duration) -> String {
     if duration < Duration::from_secs(1) {
         return format!("{} ms", duration.as_secs_f64() * 1000.0);
     }
@@ -35,7 +35,7 @@ pub(super) fn typed(duration: Duration) -> String {
 }
 
 /// A number of things.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 {
         format!("1 {noun}")
     } else {
@@ -53,7 +53,7 @@ pub(super) fn spelled(count: u32) -> String {
 }
 
 /// What an entry of the plan is about, and what it is, in lines of at most 80 columns.
-pub(super) fn entry(label: &str, text: &str) -> Vec<String> {
+pub(crate) fn entry(label: &str, text: &str) -> Vec<String> {
     wrapped(&format!("  {label:<10}"), text)
 }
 
@@ -71,7 +71,7 @@ pub(super) fn wrapped(mark: &str, text: &str) -> Vec<String> {
 }
 
 /// `text` as one word.
-pub(super) fn glued(text: &str) -> String {
+pub(crate) fn glued(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 

@@ -2,8 +2,9 @@
 
 use deadheat_model::choice::Purpose;
 use deadheat_runner::{
+    files::private_folder,
     manifest,
-    session::{self, LatencyMode, PinningMode, SessionOptions},
+    session::{self, LatencyMode, PinningMode, SessionOptions, heats::HeatOptions},
 };
 
 use super::findings::Findings;
@@ -25,9 +26,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         globs => manifest::select_targets(&catalogue, globs)
             .map_err(|error| Failure::usage(format!("--may-lack: {error}")))?,
     };
-    let folder = tempfile::Builder::new()
-        .prefix("deadheat-check-")
-        .tempdir()
+    let folder = private_folder("deadheat-check-")
         .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
     let options = SessionOptions {
         targets: select::targets(&catalogue, &selection),
@@ -44,6 +43,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         warm_up: None,
         latency: LatencyMode::Off,
         noise_bound: None,
+        heats: HeatOptions::default(),
         pinning: PinningMode::Off,
         postgres: select::postgres(&args.postgres.postgres)?,
         supervision: supervision()?,
@@ -66,13 +66,15 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         let _ = folder.keep();
         checked.folder.as_path()
     });
-    output::data(&match args.json {
+    let shown = output::data(&match args.json {
         true => format!("{:#}\n", findings.as_json(logs)),
         false => findings.as_text(),
     });
+    // Also where that failed: a folder that stays is always told of.
     if let Some(logs) = logs {
         output::note(&format!("logs: {}", logs.display()));
     }
+    shown?;
     let bad = findings.failed() > 0
         || (args.strict && findings.amiss() > 0)
         || checked.targets.len() < options.targets.len();

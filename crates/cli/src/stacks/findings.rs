@@ -2,11 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{
-    TargetId,
-    session::TargetState,
-    trial::{Phase, TrialFailure},
-};
+use deadheat_model::{TargetId, session::TargetState, trial::TrialFailure};
 use deadheat_runner::session::{Checked, CheckedTarget};
 use serde_json::{Value, json};
 
@@ -122,28 +118,13 @@ fn of_target(
                 },
             )]
         }
-        // What cannot be fetched is missing as much as a program that is not there.
-        TargetState::Failed(failure) if allowed && failure.phase == Phase::Fetch => {
-            let reason = format!("{}: {}", failure.phase.describe(), failure.reason);
-            let remedy = "make the registry that it is fetched from reachable".to_owned();
-            vec![finding(
-                None,
-                Outcome::Unavailable {
-                    reason,
-                    remedy,
-                    allowed,
-                },
-            )]
-        }
         TargetState::Failed(failure) => vec![finding(None, failed(failure))],
         TargetState::Ready { .. } => {
             let outcome = |id: &str| {
                 let passed = target.passed.iter().find(|one| one.workload == id);
-                let wrong = target.record.failed_workloads.iter();
-                let mut wrong = wrong.filter(|one| one.workload == id);
                 match passed {
                     Some(one) => Some(Outcome::Passed { probes: one.probes }),
-                    None => wrong.next().map(|one| failed(&one.failure)),
+                    None => target.record.failed_workload(id).map(failed),
                 }
             };
             let found = workloads.iter().filter_map(|id| Some((*id, outcome(id)?)));

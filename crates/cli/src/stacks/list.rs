@@ -43,7 +43,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     output::data(&match args.json {
         true => format!("{:#}\n", rows.iter().map(as_json).collect::<Value>()),
         false => table::as_text(&rows, output::width()),
-    });
+    })?;
     Ok(Exit::Fine)
 }
 

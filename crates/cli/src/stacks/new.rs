@@ -36,7 +36,7 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
             format!("making {folder}: {error}")
         })
     })?;
-    output::data(&told(skeleton, &name, &folder, &files, &left));
+    output::data(&told(skeleton, &name, &folder, &files, &left))?;
     Ok(Exit::Fine)
 }
 

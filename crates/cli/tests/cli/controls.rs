@@ -34,7 +34,7 @@ fn the_null_server_is_a_fresh_process_at_each_closed_load_point_and_is_measured_
         assert!(measured.load.measured.succeeded > 0);
         assert!(measured.load.content_checked > 0);
         assert_eq!((measured.verified_before, measured.verified_after), (1, 1));
-        assert!(measured.resources.pss_peak_bytes > 0);
+        assert!(measured.resources.pss_peak_bytes > Some(0));
         assert_eq!(measured.resources.processes, 1);
         // A loop for each of the server's CPUs, beside the thread that waits for them.
         assert_eq!(measured.resources.threads, pinned_cpus + 1);
@@ -121,12 +121,13 @@ fn open_loops_follow_the_closed_ones_at_rates_that_stay() {
         let offered = trial.offered_per_second.expect("an open loop has a rate");
         assert_eq!(offered, expected, "{} of {capacities:?}", trial.cell);
         let load = &measured(trial).load;
-        // The schedule's own, whatever was sent of it: what was due in the window of 1 s varies around the rate as
-        // Poisson arrivals do.
+        // The schedule's own, whatever was sent of it: what was due in the window varies around the rate as Poisson
+        // arrivals do.
         let open = load.open.as_ref().expect("an open loop");
         let due = open.offered as f64;
-        let spread = 6.0 * offered.sqrt();
-        assert!(due < offered + spread, "{}: {due} of {offered}", trial.cell);
+        let mean = offered * load.window.as_secs_f64();
+        let most = mean + 6.0 * mean.sqrt();
+        assert!(due < most, "{}: {due} of {mean}", trial.cell);
     }
 }
 
@@ -184,7 +185,8 @@ impl Drop for Busy {
 #[test]
 fn disturbed_trials_are_void_and_repeated_at_the_end_of_their_block() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let _busy = Busy::start();
+    // So many that none of the trials is without one beside it.
+    let _busy = [(); 4].map(|()| Busy::start());
     // So little that any trial beside a busy program passes it.
     let ended = root.run("--noise-bound 0.01% --blocks 2");
     ended.tells(&[

@@ -2,8 +2,8 @@
 pipelining, with one fault on request.
 
 FAULT   what goes wrong; every fault is handled below under its name
-EVENTS  a file that takes a line for what happens: "<event> <pid>"
-THIEF   a Unix socket of the test, which takes the port that it is told, as another program could
+DEADHEAT_TEST_EVENTS  a file that takes a line for what happens: "<event> <pid>"
+DEADHEAT_TEST_THIEF   a Unix socket of the test, which takes the port that it is told, as another program could
 """
 
 import json
@@ -19,6 +19,12 @@ RIGHT = b"Hello, World!"
 WRONG = b"Howdy, World?"
 # More requests than the probes make, reached in the first moments of a load.
 LOADED = 300
+# So slow that no generator is the limit, in seconds.
+UNHURRIED = 0.002
+# A server that has had nothing to do for so long has been frozen, or its machine is busy, in seconds.
+PAUSE = 0.05
+# More requests than a connection of the probes has.
+PROBED = 20
 # More connections than the probes have open but when they ask over many at once.
 CROWD = 16
 
@@ -26,9 +32,9 @@ fault = os.environ.get("FAULT", "none")
 
 
 def event(what):
-    if "EVENTS" in os.environ:
+    if "DEADHEAT_TEST_EVENTS" in os.environ:
         # One short write to a file opened for appending: lines of several processes do not mix.
-        with open(os.environ["EVENTS"], "ab", buffering=0) as file:
+        with open(os.environ["DEADHEAT_TEST_EVENTS"], "ab", buffering=0) as file:
             file.write(f"{what} {os.getpid()}\n".encode())
 
 
@@ -43,6 +49,8 @@ class Server:
         self.loaded_at = None
         self.open = 0
         self.dying = False
+        self.awake_at = None
+        self.has_forgotten = False
         self.greeting_before = None
         self.versions = set()
 
@@ -55,7 +63,19 @@ class Server:
         turned_away = []
         while True:
             # Not for ever: a signal between Python's own check and the wait would not be handled before the next event.
-            for number, _ in poll.poll(0.2):
+            found = poll.poll(0.2)
+            if self.has_paused():
+                self.has_forgotten = fault == "wrong-after-a-pause"
+                if fault == "closes-idle":
+                    idle = [one for one in connections.values() if one.requests > PROBED]
+                    for one in idle:
+                        number = one.socket.fileno()
+                        poll.unregister(number)
+                        connections.pop(number).socket.close()
+            for number, _ in found:
+                if number != self.listener.fileno() and number not in connections:
+                    # It was closed a moment ago.
+                    continue
                 if number == self.listener.fileno():
                     for connection in self.waiting():
                         if fault == "turns-away" and len(connections) > CROWD:
@@ -82,6 +102,11 @@ class Server:
                 return
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             yield connection
+
+    def has_paused(self):
+        """Whether it had nothing to do for long, after it was loaded."""
+        before, self.awake_at = self.awake_at, time.monotonic()
+        return self.loaded_at is not None and self.awake_at - before > PAUSE
 
     def answer(self, request, own):
         """The answer to a connection's request number `own`; `None`: there is none."""
@@ -114,6 +139,8 @@ class Server:
             event(version.decode())
 
     def count(self):
+        if fault in ("unhurried", "slow-start"):
+            time.sleep(UNHURRIED)
         self.answered += 1
         if self.answered == 1:
             event("answered")
@@ -129,6 +156,8 @@ class Server:
     def is_wrong(self, own):
         if fault == "right-then-wrong":
             return self.answered > LOADED
+        if fault == "wrong-after-a-pause":
+            return self.has_forgotten
         if fault == "right-until-after":
             # The load's connections are busy; the one of the probes has had a handful of requests.
             return self.loaded_at is not None and time.monotonic() > self.loaded_at + 0.3 and own < 20
@@ -232,7 +261,7 @@ def have_a_grandchild(on_sigterm):
 
 def tell_the_thief(port):
     with socket.socket(socket.AF_UNIX) as thief:
-        thief.connect(os.environ["THIEF"])
+        thief.connect(os.environ["DEADHEAT_TEST_THIEF"])
         thief.sendall(f"{port}\n".encode())
         # One byte: the port is taken (or the thief has had enough).
         thief.recv(1)

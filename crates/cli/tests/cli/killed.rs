@@ -16,7 +16,7 @@ const BOUND: Duration = Duration::from_secs(15);
 const BUILD: &str = r#"
 [build]
 steps = [["sh", "-c", """
-echo "build $$" >> "$EVENTS"
+echo "build $$" >> "$DEADHEAT_TEST_EVENTS"
 setsid sh -c 'trap "" TERM; while :; do sleep 1; done' &
 sleep 0.3
 """]]

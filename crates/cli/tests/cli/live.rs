@@ -215,7 +215,7 @@ fn during_a_trial_there_is_a_notice_and_a_script_that_waits() {
         page.contains("running: block 1 of 1, trial 1 of 3 ("),
         "{page}"
     );
-    assert!(page.contains("A trial is being measured"), "{page}");
+    assert!(page.contains("A measurement is running"), "{page}");
     assert!(page.len() < 16 << 10 && !page.contains("id=\"provenance\""));
     // Where the server's thread runs, it takes nothing from the stack that is measured.
     let record = root.session_folder();

@@ -157,6 +157,64 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
 }
 
 #[test]
+fn a_self_signed_certificate_is_accepted_if_it_is_given_and_has_the_right_name_and_date() {
+    let files = Files::new();
+    let stranger = Identity::self_signed(Of::Localhost).unwrap();
+    for (of, why) in [
+        (Of::Localhost, None),
+        (Of::Elsewhere, Some("is for another name")),
+        (Of::Past, Some("has expired")),
+    ] {
+        let identity = Identity::self_signed(of).unwrap();
+        files.write("own.pem", &identity.certificate);
+        let own = files.path("own.pem");
+        let serve = |identity: &Identity| over(TlsServer::new(identity.clone()).unwrap());
+        each_loop(
+            || serve(&identity),
+            &["--cacert", &own],
+            |loaded, server| match why {
+                None => succeeds(loaded, &server),
+                Some(why) => {
+                    assert!(loaded.stderr.contains(why), "{loaded}");
+                    fails(loaded, &server);
+                }
+            },
+        );
+        each_loop(
+            || serve(&stranger),
+            &["--cacert", &own],
+            |loaded, server| {
+                let advice = "--cacert accepts only what its file names";
+                assert!(loaded.stderr.contains(advice), "{loaded}");
+                fails(loaded, &server);
+            },
+        );
+    }
+}
+
+#[test]
+fn a_port_without_tls_is_named_instead_of_a_weaker_check() {
+    let files = Files::new();
+    for (fault, advice) in [
+        (
+            TlsFault::Garbage,
+            "this port speaks plain HTTP: use http://",
+        ),
+        (TlsFault::Close, "does this port speak TLS?"),
+    ] {
+        each_loop(
+            || over(files.server(Of::Localhost).failing(fault)),
+            &[],
+            |loaded, server| {
+                assert!(loaded.stderr.contains(advice), "{loaded}");
+                assert!(!loaded.stderr.contains("--insecure"), "{loaded}");
+                fails(loaded, &server);
+            },
+        );
+    }
+}
+
+#[test]
 fn sessions_are_resumed_unless_that_is_switched_off() {
     let files = Files::new();
     let ca = files.path("ca.pem");

@@ -22,7 +22,7 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["-d", r#"{"a":1}"#], "--body"),
         (
             &["-n", "5", "-d", "5s"],
-            "--duration and --requests: a load has one end",
+            "--duration and --requests: only one of these can end a load",
         ),
         (
             &["--rate", "5/s", "--stage", "1s@5/s"],
@@ -89,6 +89,8 @@ fn wrong_urls_are_refused() {
         ("localhost:8080/", "write http://localhost:8080/"),
         ("ftp://127.0.0.1/", "neither http nor https"),
         ("http://me:secret@127.0.0.1/", "--user"),
+        ("http://me:secret/2@127.0.0.1/", "is no URL"),
+        ("http:/me:secret@127.0.0.1/", "has no scheme"),
         ("http://127.0.0.1:0/", "port 0"),
     ] {
         let ended = loading
@@ -100,6 +102,14 @@ fn wrong_urls_are_refused() {
     }
     let root = Root::with(&[]);
     root.deadheat("load").exits(2).tells(&["give a URL"]);
+    for args in [
+        "load http://127.0.0.1/ http://me:secret@127.0.0.1/",
+        "run --postgres mysql://me:secret@127.0.0.1/db",
+        "run --postgres me:secret@127.0.0.1/db",
+    ] {
+        let ended = root.deadheat(args).exits(2);
+        assert!(!ended.stderr.contains("secret"), "{ended}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod doctor;
 mod faults;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
+mod heats;
 mod history;
 mod interrupted;
 mod killed;
@@ -36,3 +37,4 @@ mod services;
 mod session;
 mod setup;
 mod support;
+mod writing;

@@ -153,7 +153,7 @@ fn what_is_typed_wrongly() {
     refused(&root, "run --blokcs 1", &["--blokcs", "--blocks"]);
     refused(&root, "run --blocks 0", &["0", "1..=1000"]);
     refused(&root, "run --measure 5", &["5", "write it like 90s or 10m"]);
-    refused(&root, "run --measure 0s", &["longer than nothing"]);
+    refused(&root, "run --measure 0s", &["greater than zero"]);
     refused(&root, "run --pinning apart-ish", &["apart", "off"]);
     refused(&root, "reprot", &["reprot", "report"]);
     refused(&root, "", &["Usage: deadheat"]);
@@ -186,8 +186,9 @@ fn a_root_folder_without_stacks() {
 fn a_folder_without_a_manifest_is_worth_a_warning() {
     let root = Root::with(&[Fake::good("fake-one")]);
     root.write("stacks/unfinished/notes.txt", "to do");
-    root.run("--dry-run").exits(0).tells(&[
-        "warning: stacks/unfinished has no stack.toml and is left out",
-        "1 stack ×",
-    ]);
+    let left_out = "warning: stacks/unfinished has no stack.toml and is left out";
+    root.run("--dry-run")
+        .exits(0)
+        .says(&["1 stack ×"])
+        .tells(&[left_out]);
 }

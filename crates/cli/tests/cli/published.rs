@@ -172,8 +172,7 @@ fn a_dry_run_shows_what_would_be_repeated() {
     let root = root();
     root.deadheat(&format!("{QUICK} --dry-run --stack fake-two"))
         .exits(0)
-        .has_no_data()
-        .tells(&[
+        .says(&[
             "Plan: 1 stack × 1 load point, 2 blocks → 2 trials",
             "published blog text: 1 of 3 rows",
             "without One: not asked for in this session",

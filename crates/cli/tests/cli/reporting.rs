@@ -331,7 +331,7 @@ fn help_and_version_are_data() {
         "report",
         "setup",
         "stacks",
-        "Exit status: 0 fine",
+        "Exit status: 0 success",
     ]);
     assert!(help.stderr.is_empty(), "{help}");
     assert!(

@@ -74,7 +74,7 @@ fn a_report_that_cannot_be_written_loses_no_trial() {
     let root = Root::with(&[Fake::faulty("fake-slow", "slow-start")]);
     let running = root.start_run("");
     let folder = session_folder(&root);
-    obstruct(&folder.join("report.part"));
+    obstruct(&folder.join("report.html"));
     let shown = folder.display().to_string();
     running.wait().exits(3).tells(&[
         "report.html",

@@ -106,7 +106,8 @@ fn a_complete_session_ends_as_it_ended_and_without_what_a_kill_left() {
         Fake::good("fake-one"),
         Fake::faulty("fake-two", "wrong-answer"),
     ]);
-    root.run(&format!("{QUIET} --blocks 2")).exits(1);
+    root.run(&format!("{QUIET} --blocks 2 --start-timeout 2s"))
+        .exits(1);
     let folder = root.session_folder();
     let remains = ["blob", "null-answer"].map(|name| folder.join(name));
     for path in &remains {
@@ -123,7 +124,7 @@ fn an_interrupt_before_its_first_trial_leaves_it_as_it_was() {
     // A build that takes its time when a file says so.
     let build = r#"
 [build]
-steps = [["sh", "-c", 'test ! -e "$EVENTS-slow" || { echo "slowly $$" >> "$EVENTS"; sleep 600; }']]
+steps = [["sh", "-c", 'test ! -e "$DEADHEAT_TEST_EVENTS-slow" || { echo "slowly $$" >> "$DEADHEAT_TEST_EVENTS"; sleep 600; }']]
 "#;
     let root = interrupted(&[Fake::good("fake-one").with(build)], "--blocks 50");
     let journal = root.session_folder().join(TRIALS_FILE);
@@ -185,7 +186,8 @@ fn what_has_changed_is_refused_with_all_reasons() {
 #[test]
 fn a_stack_that_is_gone_or_fails_now_is_a_change() {
     // A build that may fail for a reason outside of its sources.
-    let build = "\n[build]\nsteps = [[\"sh\", \"-c\", 'test ! -e \"$EVENTS-broken\"']]\n";
+    let build =
+        "\n[build]\nsteps = [[\"sh\", \"-c\", 'test ! -e \"$DEADHEAT_TEST_EVENTS-broken\"']]\n";
     let root = interrupted(
         &[Fake::good("fake-one").with(build), Fake::good("fake-two")],
         "--blocks 9",
@@ -233,7 +235,8 @@ fn one_process_at_a_time() {
         folder.join(TRIALS_FILE).exists().then_some(())
     });
     start(&root, "").wait_alone().exits(2).tells(&[&pid]);
-    wait_for_lines(&root, 1);
+    // The first trial is that of the twin, with which alone nothing was measured.
+    wait_for_lines(&root, 2);
     start(&root, "")
         .wait_alone()
         .exits(2)

@@ -33,7 +33,7 @@ const MISSES: u32 = 2;
 /// A build that tells of itself and makes nothing.
 const BUILD: &str = r#"
 [build]
-steps = [["sh", "-c", 'echo "build $$" >> "$EVENTS"']]
+steps = [["sh", "-c", 'echo "build $$" >> "$DEADHEAT_TEST_EVENTS"']]
 "#;
 
 /// xorshift (Marsaglia 2003).
@@ -70,7 +70,7 @@ const SIGNS: [Sign; 14] = [
     Sign::Start,
     Sign::Event("build", 1),
     Sign::Event("answered", 1),
-    Sign::File("session.part"),
+    Sign::File(TRIALS_FILE),
     Sign::File(HEADER_FILE),
     Sign::Event("answered", 2),
     Sign::Event("sigterm", 2),
@@ -78,7 +78,7 @@ const SIGNS: [Sign; 14] = [
     Sign::Lines(2),
     Sign::Event("answered", 3),
     Sign::Event("started", 3),
-    Sign::File("report.part"),
+    Sign::File("report.html"),
     Sign::End,
 ];
 

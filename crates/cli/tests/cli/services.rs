@@ -1,10 +1,14 @@
 //! PostgreSQL that cannot be had: its workload fails with the reason, the others are measured.
 
-use std::{env, fs, os::unix::fs::PermissionsExt};
+use std::{env, fs, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
 use deadheat_model::trial::Phase;
+use rustix::process::Signal;
 
-use crate::support::{Ended, Fake, Recorded, Root, Running, running};
+use crate::support::{Ended, Fake, Recorded, Root, Running, eventually, running};
+
+/// What the supervisors may take to end everything on a busy machine.
+const BOUND: Duration = Duration::from_secs(15);
 
 /// A stack that answers plaintext, and claims to answer users.
 fn root() -> Root {
@@ -63,13 +67,11 @@ fn a_server_that_is_not_there() {
     }
 }
 
-#[test]
-fn binaries_that_do_not_start() {
-    let root = root();
-    let version = "#!/bin/sh\necho 'postgres (PostgreSQL) 99.9'\n";
-    let initdb = "#!/bin/sh\necho 'initdb: no space for a cluster' >&2\nexit 1\n";
+/// Puts `initdb` beside a `postgres` that only says its version, and starts a session that finds them first.
+fn start_with(root: &Root, initdb: &str) -> Running {
+    let version = "echo 'postgres (PostgreSQL) 99.9'";
     for (name, script) in [("postgres", version), ("initdb", initdb)] {
-        root.write(&format!("bin/{name}"), script);
+        root.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
         let everybody = fs::Permissions::from_mode(0o755);
         fs::set_permissions(root.path().join("bin").join(name), everybody)
             .expect("making it executable");
@@ -81,11 +83,33 @@ fn binaries_that_do_not_start() {
         .into_iter()
         .chain(env::split_paths(&path));
     command.env("PATH", env::join_paths(folders).expect("a PATH"));
-    let ended = Running::start_command(root.path(), command, args).wait();
+    Running::start_command(root.path(), command, args)
+}
+
+#[test]
+fn binaries_that_do_not_start() {
+    let root = root();
+    let initdb = "echo 'initdb: no space for a cluster' >&2\nexit 1";
+    let ended = start_with(&root, initdb).wait();
     let reason = [
         "PostgreSQL 99.9",
         "initdb",
         "initdb: no space for a cluster",
     ];
     assert_only_users_failed(&root, ended, &reason);
+}
+
+#[test]
+fn a_kill_while_a_cluster_is_made_leaves_nothing_of_it() {
+    let root = root();
+    let initdb = "mkdir data; : > data/half; while :; do sleep 1; done";
+    let running = start_with(&root, initdb);
+    eventually("a cluster that is half made", BOUND, || {
+        let mut folders = root.temporary().into_iter();
+        folders.find(|folder| folder.join("data/half").exists())
+    });
+    running.signal(Signal::KILL);
+    running.wait_alone().was_killed_by(9);
+    root.assert_nothing_runs(BOUND, "being killed during initdb");
+    assert_eq!(root.temporary(), Vec::<PathBuf>::new());
 }

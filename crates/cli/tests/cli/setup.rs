@@ -61,7 +61,7 @@ fn a_dry_run_prints_the_commands_and_does_nothing() {
     ]);
     let dry = setup(&root, "--dry-run").exits(0).says(&[
         "apt-get update",
-        "apt-get install -y --no-install-recommends no-such-compiler",
+        "apt-get install -y --no-install-recommends -- no-such-compiler",
         "stacks/fake-fetches && touch fetched)",
     ]);
     let calls = fs::read_to_string(root.path().join("calls")).unwrap_or_default();

@@ -12,7 +12,7 @@ mod head;
 mod request;
 
 pub(crate) use answer::{AnswerReader, Ending, Progress, Sink, Step};
-pub(crate) use head::{Head, Heads};
+pub(crate) use head::{Head, Heads, NOT_HTTP};
 pub(crate) use request::{EncodedRequest, Manner};
 
 use deadheat_model::Failure;

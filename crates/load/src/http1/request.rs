@@ -62,7 +62,7 @@ impl EncodedRequest {
     pub(crate) fn new(
         request: &RequestSpec,
         manner: Manner<'_>,
-        lists: &Lists<'_>,
+        lists: &Lists,
     ) -> Result<Self, String> {
         check(request, manner)?;
         let form = Form::new(request, manner, lists)?;
@@ -112,7 +112,7 @@ impl EncodedRequest {
     pub(crate) fn append(
         &self,
         choice: impl FnOnce() -> Choice,
-        lists: &Lists<'_>,
+        lists: &Lists,
         scratch: &mut Vec<u8>,
         out: &mut Vec<u8>,
     ) {
@@ -126,7 +126,7 @@ impl EncodedRequest {
 }
 
 impl Form {
-    fn new(request: &RequestSpec, manner: Manner<'_>, lists: &Lists<'_>) -> Result<Self, String> {
+    fn new(request: &RequestSpec, manner: Manner<'_>, lists: &Lists) -> Result<Self, String> {
         let text = |text: &[u8], place: Place| match request.template {
             true => Template::parse(text, place, lists),
             false => Ok(Template::literal(text)),
@@ -182,7 +182,7 @@ impl Form {
     fn render(
         &self,
         choice: Choice,
-        lists: &Lists<'_>,
+        lists: &Lists,
         scratch: &mut Vec<u8>,
         out: &mut Vec<u8>,
     ) -> usize {

@@ -1,24 +1,21 @@
 //! Intervals handed over while the load goes on: no lock, and no allocation as long as somebody takes them.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::{
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    time::Duration,
+};
 
 use deadheat_model::{Interval, LatencyHistogram};
+
+use super::Running;
+use crate::crew::Message;
 
 /// Intervals of one worker that may be on their way at once.
 const SPARE: usize = 4;
 
-/// What a worker tells the one who waits for it.
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// One of its intervals is over; with the worker's index.
-    Interval(usize, Box<Interval>),
-    /// It is through.
-    Through,
-}
-
 /// Room in the queue of messages for so many workers.
 pub(crate) fn room(workers: usize) -> usize {
-    workers * (SPARE + 2)
+    workers * (SPARE + 3)
 }
 
 /// A worker's end: filled intervals out, empty ones back.
@@ -69,5 +66,68 @@ impl Outlet {
     pub(crate) fn send(&self, interval: Box<Interval>) {
         // Nobody listens any more when the load was given up.
         let _ = self.filled.send(Message::Interval(self.worker, interval));
+    }
+}
+
+/// One interval after the other, each what was counted since the one before.
+#[derive(Debug)]
+pub(super) struct Rolling {
+    outlet: Option<Outlet>,
+    load_from: u64,
+    from: u64,
+    index: u64,
+    before: Running,
+}
+
+impl Rolling {
+    /// Goes to `outlet`, if anybody wants it.
+    pub(super) fn new(outlet: Option<Outlet>) -> Self {
+        Self {
+            outlet,
+            load_from: 0,
+            from: 0,
+            index: 0,
+            before: Running::default(),
+        }
+    }
+
+    /// The load begins.
+    pub(super) fn begin(&mut self, at: u64) {
+        (self.load_from, self.from) = (at, at);
+    }
+
+    pub(super) fn is_wanted(&self) -> bool {
+        self.outlet.is_some()
+    }
+
+    /// The interval that ends at `at`, until when `now` was counted.
+    pub(super) fn next(&mut self, at: u64, now: Running) -> Box<Interval> {
+        let mut part = match &self.outlet {
+            Some(outlet) => outlet.take(),
+            None => blank(false),
+        };
+        let before = &self.before;
+        let bytes = now.bytes.since(before.bytes);
+        part.index = self.index;
+        part.from = Duration::from_nanos(self.from - self.load_from);
+        part.until = Duration::from_nanos(at - self.load_from);
+        part.issued = now.issued - before.issued;
+        part.succeeded = now.succeeded - before.succeeded;
+        part.failed = now.failed.since(&before.failed);
+        part.offered = now.offered - before.offered;
+        part.sent_bytes = bytes.sent;
+        part.received_bytes = bytes.received;
+        part.valid_body_bytes = bytes.valid;
+        self.before = now;
+        self.index += 1;
+        self.from = at;
+        part
+    }
+
+    /// Hands it over.
+    pub(super) fn send(&self, part: Box<Interval>) {
+        if let Some(outlet) = &self.outlet {
+            outlet.send(part);
+        }
     }
 }

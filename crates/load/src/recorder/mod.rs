@@ -1,28 +1,34 @@
-//! What one worker saw: counters, histograms, time series, examples. One per thread, merged at the end.
+//! What one worker saw: counters, histograms, time series, examples. One per thread and slice, merged at the end.
 
+mod connections;
 mod failures;
 mod intervals;
+mod latencies;
+mod series;
 
 use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
-    CountHistogram, FailureCounts, LatencyHistogram, LoadPhase, Observation, Tally,
-    observation::{Bin, OpenLoop, ReceiveQueues, TlsSeen, WorkerHealth},
+    FailureCounts, LoadPhase, Observation, Tally,
+    observation::{ReceiveQueues, WorkerHealth},
 };
 
 pub(crate) use failures::{Cause, Examples, Fault};
-pub(crate) use intervals::{Message, Outlet, Return, room};
+pub(crate) use intervals::{Outlet, Return, room};
 
+use connections::Connections;
 use failures::Groups;
-
-/// Bins that a load without a known length has room for before the series must grow.
-const BINS_OF_UNKNOWN_LENGTH: usize = 8 * 1024;
+use intervals::Rolling;
+use latencies::Latencies;
+use series::Series;
 
 /// A request that ended: nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     /// When it should have been sent.
     pub(crate) intended: u64,
+    /// When the connection that it went out on was begun.
+    pub(crate) dialled: u64,
     /// When it was.
     pub(crate) started: u64,
     /// When its answer was whole.
@@ -48,6 +54,18 @@ struct Bytes {
     valid: u64,
 }
 
+impl Bytes {
+    /// What has come since `before`.
+    fn since(self, before: Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            received: self.received - before.received,
+            body: self.body - before.body,
+            valid: self.valid - before.valid,
+        }
+    }
+}
+
 /// What is counted over the whole load so far; intervals are differences of it.
 #[derive(Clone, Debug, Default)]
 struct Running {
@@ -58,44 +76,38 @@ struct Running {
     bytes: Bytes,
 }
 
+/// Answers to the measurement's requests.
+#[derive(Debug)]
+struct Answers {
+    /// By status.
+    statuses: Vec<u64>,
+    content_checked: u64,
+    /// Bytes of the bodies of those that were verified.
+    valid_bytes: u64,
+}
+
 /// Counts one worker's requests. Times are nanoseconds of the monotonic clock and never go back.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// The span that lasts: the warm-up, the measurement, then the cool-down.
-    span: Tally,
-    /// What was issued and ended in the spans before it.
-    earlier: Tally,
-    /// The measurement, once it is over, and its length.
+    /// The whole load so far.
+    total: Tally,
+    /// The measurement so far, and its length once it is over.
     measured: Tally,
     window: Duration,
     phase: LoadPhase,
-    load_from: u64,
     measure_from: u64,
+    /// Time in the measurement of requests that began before it or were in flight at its end.
+    cut: u64,
     last_end: u64,
-    /// Service times of the interval that lasts, and of the measurement's intervals before it.
-    service_now: LatencyHistogram,
-    service_time: LatencyHistogram,
-    /// Response times of the interval that lasts; only in an open loop.
-    response_now: Option<LatencyHistogram>,
-    /// What only an open loop has.
-    open: Option<OpenLoop>,
     offered: u64,
-    bin: Duration,
-    bin_ns: u64,
-    bin_end: u64,
-    bins: Vec<Bin>,
+    latencies: Latencies,
+    series: Series,
+    /// Over the whole load so far, before the measurement, and in it once it is over.
     bytes: Bytes,
+    bytes_before: Bytes,
     measured_bytes: Bytes,
-    content_checked: u64,
-    statuses: Vec<u64>,
-    connections_open: u64,
-    connections_opened: u64,
-    connections_peak: u64,
-    connect_time: LatencyHistogram,
-    handshake_time: LatencyHistogram,
-    /// Handshakes, where there is TLS.
-    pub(crate) tls: Option<TlsSeen>,
-    answers_per_connection: CountHistogram,
+    answers: Answers,
+    pub(crate) connections: Connections,
     /// Requests sent again on another connection.
     pub(crate) resent: u64,
     groups: Groups,
@@ -103,10 +115,7 @@ pub(crate) struct Recorder {
     pub(crate) examples: Examples,
     /// Looks at the receive queues.
     pub(crate) queues: ReceiveQueues,
-    outlet: Option<Outlet>,
-    interval: u64,
-    interval_from: u64,
-    before: Running,
+    rolling: Rolling,
 }
 
 /// What is recorded besides the basic counts.
@@ -116,62 +125,49 @@ pub(crate) struct Extent {
     pub(crate) is_open: bool,
     /// Whether there is TLS.
     pub(crate) has_tls: bool,
+    /// Whether each request has a connection of its own.
+    pub(crate) per_request: bool,
     /// Where intervals go, if anybody wants them.
     pub(crate) outlet: Option<Outlet>,
 }
 
 impl Recorder {
-    /// A recorder with room for a measurement of `length`; `None`: of unknown length.
-    pub(crate) fn new(bin: Duration, length: Option<Duration>, extent: Extent) -> Self {
-        let room = match length {
-            Some(length) => length.as_nanos().div_ceil(bin.as_nanos().max(1)) as usize + 1,
-            None => BINS_OF_UNKNOWN_LENGTH,
-        };
+    /// A recorder of one slice.
+    pub(crate) fn new(bin: Duration, extent: Extent) -> Self {
         Self {
-            span: Tally::default(),
-            earlier: Tally::default(),
+            total: Tally::default(),
             measured: Tally::default(),
             window: Duration::ZERO,
             phase: LoadPhase::WarmUp,
-            load_from: 0,
             measure_from: 0,
+            cut: 0,
             last_end: 0,
-            service_now: LatencyHistogram::new(),
-            service_time: LatencyHistogram::new(),
-            response_now: extent.is_open.then(LatencyHistogram::new),
-            open: extent.is_open.then(OpenLoop::default),
             offered: 0,
-            bin,
-            bin_ns: crate::schedule::nanos(bin).max(1),
-            bin_end: 0,
-            // Room for a day at the narrowest width; a longer series grows.
-            bins: Vec::with_capacity(room.min(1 << 27)),
+            latencies: Latencies::new(extent.is_open, extent.per_request),
+            series: Series::new(bin),
             bytes: Bytes::default(),
+            bytes_before: Bytes::default(),
             measured_bytes: Bytes::default(),
-            content_checked: 0,
-            statuses: vec![0; 1000],
-            connections_open: 0,
-            connections_opened: 0,
-            connections_peak: 0,
-            connect_time: LatencyHistogram::new(),
-            handshake_time: LatencyHistogram::new(),
-            tls: extent.has_tls.then(TlsSeen::default),
-            answers_per_connection: CountHistogram::new(),
+            answers: Answers {
+                statuses: vec![0; 1000],
+                content_checked: 0,
+                valid_bytes: 0,
+            },
+            connections: Connections::new(extent.has_tls),
             resent: 0,
             groups: Groups::new(),
             examples: Examples::default(),
             queues: ReceiveQueues::default(),
-            outlet: extent.outlet,
-            interval: 0,
-            interval_from: 0,
-            before: Running::default(),
+            rolling: Rolling::new(extent.outlet),
         }
     }
 
-    /// The load begins.
-    pub(crate) fn begin(&mut self, at: u64) {
-        self.load_from = at;
-        self.interval_from = at;
+    /// The load begins, with so many connections that are open already. Its measurement takes so many nanoseconds at
+    /// most, if that is known.
+    pub(crate) fn begin(&mut self, at: u64, open: u64, length: Option<u64>) {
+        self.rolling.begin(at);
+        self.connections.begin(open);
+        self.series.reserve(length);
     }
 
     fn is_measuring(&self) -> bool {
@@ -181,28 +177,34 @@ impl Recorder {
     /// The warm-up is over.
     pub(crate) fn begin_measurement(&mut self, from: u64, gauges: Gauges) {
         self.roll(from, gauges);
-        self.next_span(gauges.in_flight);
+        self.measured.carried_in = gauges.in_flight;
         self.phase = LoadPhase::Measurement;
         self.measure_from = from;
         self.last_end = from;
-        self.bin_end = from.saturating_add(self.bin_ns);
-        self.bins.push(Bin::default());
-        self.measured_bytes = self.bytes;
+        self.series.begin(from);
+        self.bytes_before = self.bytes;
     }
 
-    /// The measurement is over, if it ever began.
-    pub(crate) fn end_measurement(&mut self, at: u64, gauges: Gauges) {
+    /// The measurement is over, if it ever began; `under_way` are the starts of the requests in flight.
+    pub(crate) fn end_measurement(
+        &mut self,
+        at: u64,
+        gauges: Gauges,
+        under_way: impl Iterator<Item = u64>,
+    ) {
         self.roll(at, gauges);
         if self.is_measuring() {
-            self.measured = self.next_span(gauges.in_flight);
+            self.cut += under_way
+                .map(|started| at - started.max(self.measure_from))
+                .sum::<u64>();
+            self.measured.in_flight = gauges.in_flight;
             self.window = Duration::from_nanos(at - self.measure_from);
-            let (from, now) = (self.measured_bytes, self.bytes);
-            self.measured_bytes = Bytes {
-                sent: now.sent - from.sent,
-                received: now.received - from.received,
-                body: now.body - from.body,
-                valid: now.valid - from.valid,
-            };
+            if !self.window.is_zero() {
+                self.measured_bytes = Bytes {
+                    valid: self.answers.valid_bytes,
+                    ..self.bytes.since(self.bytes_before)
+                };
+            }
         }
         self.phase = LoadPhase::CoolDown;
     }
@@ -210,92 +212,72 @@ impl Recorder {
     /// Open loop: what had not been sent, or not been answered, when the measurement ended. `unsent` requests wait,
     /// the oldest of them for `oldest_unsent`; the oldest on its way was due `oldest_in_flight` ago (nanoseconds).
     pub(crate) fn note_backlog(&mut self, unsent: u64, oldest_unsent: u64, oldest_in_flight: u64) {
-        if let Some(open) = &mut self.open {
+        if let Some(open) = &mut self.latencies.open {
             open.unsent = unsent;
             open.oldest_unsent = Duration::from_nanos(oldest_unsent);
             open.oldest_in_flight = Duration::from_nanos(oldest_in_flight);
         }
     }
 
-    /// Ends a span and begins the next one, into which `in_flight` requests reach.
-    fn next_span(&mut self, in_flight: u64) -> Tally {
-        self.span.in_flight = in_flight;
-        let ended = std::mem::take(&mut self.span);
-        self.span.carried_in = in_flight;
-        add(&mut self.earlier, &ended);
-        ended
-    }
-
     /// An interval is over: its histograms join the measurement's, and the whole is handed over if anybody wants it.
     pub(crate) fn roll(&mut self, at: u64, gauges: Gauges) {
         if self.is_measuring() {
-            self.service_time.merge(&self.service_now);
-            if let (Some(open), Some(now)) = (&mut self.open, &self.response_now) {
-                open.response_time.merge(now);
-            }
+            self.latencies.keep();
         }
-        if let Some(outlet) = self.outlet.take() {
-            let mut part = outlet.take();
-            std::mem::swap(&mut part.service_time, &mut self.service_now);
-            std::mem::swap(&mut part.response_time, &mut self.response_now);
+        if self.rolling.is_wanted() {
             let running = Running {
-                issued: self.earlier.issued + self.span.issued,
-                succeeded: self.earlier.succeeded + self.span.succeeded,
-                failed: {
-                    let mut failed = self.earlier.failed.clone();
-                    failed.merge(&self.span.failed);
-                    failed
-                },
+                issued: self.total.issued,
+                succeeded: self.total.succeeded,
+                failed: self.total.failed.clone(),
                 offered: self.offered,
                 bytes: self.bytes,
             };
-            let before = &self.before;
-            part.index = self.interval;
-            part.from = Duration::from_nanos(self.interval_from - self.load_from);
-            part.until = Duration::from_nanos(at - self.load_from);
+            let mut part = self.rolling.next(at, running);
+            std::mem::swap(&mut part.service_time, &mut self.latencies.service_now);
+            std::mem::swap(&mut part.response_time, &mut self.latencies.response_now);
             part.phase = self.phase;
-            part.issued = running.issued - before.issued;
-            part.succeeded = running.succeeded - before.succeeded;
-            part.failed = running.failed.since(&before.failed);
-            part.offered = running.offered - before.offered;
-            part.sent_bytes = running.bytes.sent - before.bytes.sent;
-            part.received_bytes = running.bytes.received - before.bytes.received;
-            part.valid_body_bytes = running.bytes.valid - before.bytes.valid;
             part.in_flight = gauges.in_flight;
             part.waiting = gauges.waiting;
-            part.connections = self.connections_open;
-            self.before = running;
-            self.interval += 1;
-            self.interval_from = at;
-            outlet.send(part);
-            self.outlet = Some(outlet);
+            part.connections = self.connections.open();
+            self.rolling.send(part);
         }
-        self.service_now.clear();
-        if let Some(now) = &mut self.response_now {
-            now.clear();
-        }
+        self.latencies.clear();
     }
 
     /// A request is about to be written.
     #[inline]
     pub(crate) fn issued(&mut self) {
-        self.span.issued += 1;
+        self.total.issued += 1;
+        self.measured.issued += u64::from(self.is_measuring());
     }
 
-    /// Open loop: a request's time has come, `late` nanoseconds ago; `counts`: it lay in the measurement.
+    /// Whether what ends now ends in the measurement, but began before it.
     #[inline]
-    pub(crate) fn offered(&mut self, late: u64, counts: bool) {
+    fn is_carried(&self, started: u64) -> bool {
+        self.is_measuring() && started < self.measure_from
+    }
+
+    /// Open loop: a request's time has come; `counts`: it lay in the measurement.
+    #[inline]
+    pub(crate) fn offered(&mut self, counts: bool) {
         self.offered += 1;
-        if let (true, Some(open)) = (counts, &mut self.open) {
+        if let (true, Some(open)) = (counts, &mut self.latencies.open) {
             open.offered += 1;
-            open.send_lag.record_ns(late);
+        }
+    }
+
+    /// Open loop: a request whose time lay in the measurement (`counts`) could have been sent so many nanoseconds ago.
+    #[inline]
+    pub(crate) fn lagged(&mut self, nanoseconds: u64, counts: bool) {
+        if let (true, Some(open)) = (counts, &mut self.latencies.open) {
+            open.send_lag.record_ns(nanoseconds);
         }
     }
 
     /// Open loop: a request has been sent that waited for a connection for so many nanoseconds.
     #[inline]
     pub(crate) fn waited(&mut self, nanoseconds: u64) {
-        if let (LoadPhase::Measurement, Some(open)) = (self.phase, &mut self.open) {
+        if let (LoadPhase::Measurement, Some(open)) = (self.phase, &mut self.latencies.open) {
             open.connection_wait.record_ns(nanoseconds);
         }
     }
@@ -303,37 +285,44 @@ impl Recorder {
     /// A verified answer came, with so many bytes of body.
     #[inline]
     pub(crate) fn succeeded(&mut self, times: Times, body_bytes: u64) {
-        self.span.succeeded += 1;
+        self.total.succeeded += 1;
         self.bytes.valid += body_bytes;
-        self.service_now.record_ns(times.end - times.started);
-        if let Some(response) = &mut self.response_now {
-            response.record_ns(times.end - times.intended);
-        }
         if self.is_measuring() {
-            self.bin_at(times.end).succeeded += 1;
+            self.last_end = times.end;
+            self.series.at(times.end).succeeded += 1;
+            if times.started < self.measure_from {
+                self.measured.carried_succeeded += 1;
+                self.cut += times.end - self.measure_from;
+                return;
+            }
+            self.measured.succeeded += 1;
+            self.answers.valid_bytes += body_bytes;
         }
+        self.latencies.record(times, self.is_measuring());
     }
 
-    /// A request failed at `end`; `detail` is formatted if it is kept as an example.
+    /// A request that began at `started` failed at `end`; `detail` is formatted if it is kept as an example.
     #[cold]
-    pub(crate) fn failed(&mut self, fault: Fault, end: u64, detail: impl FnOnce() -> String) {
-        self.span.failed[fault.kind] += 1;
-        self.groups.count(fault, self.is_measuring());
+    pub(crate) fn failed(
+        &mut self,
+        fault: Fault,
+        started: u64,
+        end: u64,
+        detail: impl FnOnce() -> String,
+    ) {
+        let carried = self.is_carried(started);
+        self.total.failed[fault.kind] += 1;
+        self.groups.count(fault, self.is_measuring() && !carried);
         self.examples.keep(fault.kind, detail);
         if self.is_measuring() {
-            self.bin_at(end).failed += 1;
+            self.last_end = end;
+            self.series.at(end).failed += 1;
+            if carried {
+                self.measured.carried_failed += 1;
+            } else {
+                self.measured.failed[fault.kind] += 1;
+            }
         }
-    }
-
-    #[inline]
-    fn bin_at(&mut self, end: u64) -> &mut Bin {
-        self.last_end = end;
-        while end >= self.bin_end {
-            self.bins.push(Bin::default());
-            self.bin_end = self.bin_end.saturating_add(self.bin_ns);
-        }
-        let last = self.bins.len() - 1;
-        &mut self.bins[last]
     }
 
     /// Bytes of requests were written.
@@ -349,45 +338,21 @@ impl Recorder {
         self.bytes.body += of_bodies;
     }
 
-    /// A whole answer came, right or wrong.
+    /// A whole answer came, right or wrong, to a request that began at `started`.
     #[inline]
-    pub(crate) fn answered(&mut self, status: u16, content_checked: bool) {
-        if self.is_measuring() {
-            if let Some(count) = self.statuses.get_mut(usize::from(status)) {
+    pub(crate) fn answered(&mut self, started: u64, status: u16, content_checked: bool) {
+        if self.is_measuring() && started >= self.measure_from {
+            if let Some(count) = self.answers.statuses.get_mut(usize::from(status)) {
                 *count += 1;
             }
-            self.content_checked += u64::from(content_checked);
+            self.answers.content_checked += u64::from(content_checked);
         }
-    }
-
-    /// A connection was made, in so many nanoseconds.
-    pub(crate) fn connection_opened(&mut self, nanoseconds: u64) {
-        self.connect_time.record_ns(nanoseconds);
-        self.connections_opened += 1;
-        self.connections_open += 1;
-        self.connections_peak = self.connections_peak.max(self.connections_open);
-    }
-
-    /// TLS was agreed on, in so many nanoseconds.
-    pub(crate) fn handshake_done(&mut self, nanoseconds: u64) {
-        self.handshake_time.record_ns(nanoseconds);
-    }
-
-    /// A connection ended that had carried so many answers.
-    pub(crate) fn connection_closed(&mut self, answers: u64) {
-        self.connections_open -= 1;
-        self.answers_per_connection.record(answers);
-    }
-
-    /// A connection that has carried so many answers is still open at the load's end.
-    pub(crate) fn connection_lasted(&mut self, answers: u64) {
-        self.answers_per_connection.record(answers);
     }
 
     /// Requests that were issued and have not ended, by the counts.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
-        self.span.carried_in + self.span.issued - self.span.ended()
+        self.total.issued - self.total.ended()
     }
 
     /// When the last request of the measurement ended; its start if none did.
@@ -397,59 +362,40 @@ impl Recorder {
 
     /// The observation of a load that ended with `in_flight` requests under way.
     pub(crate) fn into_observation(mut self, in_flight: u64, health: WorkerHealth) -> Observation {
-        self.span.in_flight = in_flight;
-        let in_use = self.bins_in_use();
-        let mut total = self.earlier;
-        add(&mut total, &self.span);
-        total.in_flight = in_flight;
-        let (measured, window) = (self.measured, self.window);
-        let bins = window.as_nanos().div_ceil(u128::from(self.bin_ns)) as usize;
-        // An end exactly on a bin's edge has opened the bin after the last one.
-        self.bins.resize(bins.max(in_use), Bin::default());
-        let bytes = match window {
-            Duration::ZERO => Bytes::default(),
-            _ => self.measured_bytes,
-        };
-        let statuses = (0u16..).zip(self.statuses).filter(|(_, count)| *count > 0);
+        self.total.in_flight = in_flight;
+        let (bin, bins) = self.series.into_bins(self.window);
+        let bytes = self.measured_bytes;
+        let statuses = (0u16..).zip(self.answers.statuses);
+        let statuses = statuses.filter(|(_, count)| *count > 0);
         Observation {
-            total,
-            measured,
-            window,
-            service_time: self.service_time,
-            bin: self.bin,
-            bins: self.bins,
-            connections_opened: self.connections_opened,
-            connections_peak: self.connections_peak,
-            connect_time: self.connect_time,
-            handshake_time: self.handshake_time,
-            tls: self.tls,
-            answers_per_connection: self.answers_per_connection,
+            total: self.total,
+            measured: self.measured,
+            window: self.window,
+            service_time: self.latencies.service_time,
+            service_time_with_connect: self.latencies.with_connect,
+            cut: Some(Duration::from_nanos(self.cut)),
+            bin,
+            bins,
+            connections_opened: self.connections.opened,
+            connections_peak: self.connections.peak,
+            connect_time: self.connections.connect_time,
+            handshake_time: self.connections.handshake_time,
+            tls: self.connections.tls,
+            answers_per_connection: self.connections.answers,
             resent: self.resent,
             statuses: statuses.collect::<BTreeMap<u16, u64>>(),
             failures: self.groups.describe(),
-            open: self.open,
+            open: self.latencies.open,
             receive_queues: self.queues,
             sent_bytes: bytes.sent,
             received_bytes: bytes.received,
             body_bytes: bytes.body,
             valid_body_bytes: bytes.valid,
-            content_checked: self.content_checked,
+            content_checked: self.answers.content_checked,
             workers: vec![health],
             examples: self.examples.into_kept(),
         }
     }
-
-    fn bins_in_use(&self) -> usize {
-        let used = |bin: &Bin| *bin != Bin::default();
-        self.bins.iter().rposition(used).map_or(0, |last| last + 1)
-    }
-}
-
-/// Adds what was issued and ended in a span; what was in flight at its edges cancels out between spans.
-fn add(sum: &mut Tally, span: &Tally) {
-    sum.issued += span.issued;
-    sum.succeeded += span.succeeded;
-    sum.failed.merge(&span.failed);
 }
 
 #[cfg(test)]
@@ -461,8 +407,9 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn recorder() -> Recorder {
-        let length = Some(Duration::from_millis(100));
-        Recorder::new(Duration::from_millis(10), length, Extent::default())
+        let mut recorder = Recorder::new(Duration::from_millis(10), Extent::default());
+        recorder.begin(0, 0, Some(100 * MS));
+        recorder
     }
 
     fn in_flight(in_flight: u64) -> Gauges {
@@ -475,19 +422,20 @@ mod tests {
     fn succeed(recorder: &mut Recorder, started: u64, end: u64) {
         let times = Times {
             intended: started,
+            dialled: started,
             started,
             end,
         };
         recorder.succeeded(times, 7);
     }
 
-    fn fail(recorder: &mut Recorder, kind: Failure, end: u64) {
+    fn fail(recorder: &mut Recorder, kind: Failure, started: u64, end: u64) {
         let fault = Fault {
             kind,
             phase: FailurePhase::Body,
             cause: Cause::Other,
         };
-        recorder.failed(fault, end, String::new);
+        recorder.failed(fault, started, end, String::new);
     }
 
     fn health() -> WorkerHealth {
@@ -501,39 +449,52 @@ mod tests {
     }
 
     #[test]
-    fn spans_conserve_over_the_edge() {
+    fn a_request_counts_where_it_began() {
         let mut recorder = recorder();
         for _ in 0..5 {
             recorder.issued();
         }
         succeed(&mut recorder, 0, MS);
-        fail(&mut recorder, Failure::Reset, MS);
+        fail(&mut recorder, Failure::Reset, 0, MS);
         assert_eq!(recorder.outstanding(), 3);
         recorder.begin_measurement(10 * MS, in_flight(3));
-        recorder.issued();
+        for _ in 0..3 {
+            recorder.issued();
+        }
         succeed(&mut recorder, 5 * MS, 12 * MS);
-        fail(&mut recorder, Failure::Timeout, 35 * MS);
-        recorder.end_measurement(110 * MS, in_flight(2));
+        succeed(&mut recorder, 10 * MS, 14 * MS);
+        fail(&mut recorder, Failure::Timeout, 5 * MS, 35 * MS);
+        fail(&mut recorder, Failure::Reset, 12 * MS, 35 * MS);
+        recorder.end_measurement(110 * MS, in_flight(2), [5 * MS, 100 * MS].into_iter());
         succeed(&mut recorder, 5 * MS, 120 * MS);
         let seen = recorder.into_observation(1, health());
         assert!(seen.total.is_conserved() && seen.measured.is_conserved());
         assert_eq!((seen.measured.in_flight, seen.total.in_flight), (2, 1));
-        assert_eq!((seen.measured.succeeded, seen.total.succeeded), (1, 3));
+        assert_eq!((seen.measured.succeeded, seen.total.succeeded), (1, 4));
+        assert_eq!((seen.measured.issued, seen.total.issued), (3, 8));
+        let measured = &seen.measured;
         assert_eq!(
             (
-                seen.measured.carried_in,
-                seen.measured.issued,
-                seen.total.issued
+                measured.carried_in,
+                measured.carried_succeeded,
+                measured.carried_failed
             ),
-            (3, 1, 6)
+            (3, 1, 1)
         );
+        assert_eq!(
+            measured.failed.iter().collect::<Vec<_>>(),
+            [(Failure::Reset, 1)]
+        );
+        assert_eq!(measured.answers(), 2, "one was cut at each end");
         assert_eq!(seen.service_time.count(), 1);
-        assert_eq!(seen.valid_body_bytes, 7, "of the one that ended in it");
+        assert!(seen.service_time.max() < Some(Duration::from_millis(5)));
+        assert_eq!(seen.cut, Some(Duration::from_millis(2 + 100 + 10)));
+        assert_eq!(seen.valid_body_bytes, 7, "of the one that began in it");
         assert_eq!(seen.window, Duration::from_millis(100));
         assert_eq!(seen.bins.len(), 10);
         let (first, third) = (seen.bins[0], seen.bins[2]);
-        assert_eq!((first.succeeded, first.failed), (1, 0));
-        assert_eq!((third.succeeded, third.failed), (0, 1));
+        assert_eq!((first.succeeded, first.failed), (2, 0));
+        assert_eq!((third.succeeded, third.failed), (0, 2));
     }
 
     #[test]
@@ -562,7 +523,7 @@ mod tests {
                 .map(|bin| bin.succeeded)
                 .collect::<Vec<_>>()
         };
-        recorder.end_measurement(100 * MS, in_flight(0));
+        recorder.end_measurement(100 * MS, in_flight(0), [].into_iter());
         let seen = recorder.into_observation(0, health());
         assert_eq!(counts(seen), [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
     }

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use deadheat_model::load::{Arrivals as Kind, Stage};
 
-use crate::random;
+use super::nanos;
+use crate::{limits::MOST_PER_SECOND, random};
 
 /// A stretch of time over which the rate is linear.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +46,8 @@ pub(crate) struct Arrivals {
     kind: Kind,
     seed: u64,
     segments: Vec<Segment>,
+    /// How many there are at most.
+    end: u64,
 }
 
 impl Arrivals {
@@ -102,9 +105,26 @@ impl Arrivals {
                 kind,
                 seed,
                 segments,
+                end: u64::MAX,
             }),
             false => Err("its rate is always 0: nothing would be sent".to_owned()),
         }
+    }
+
+    /// The same, ending after `requests` that are due after the warm-up.
+    pub(crate) fn ending_after(mut self, warm_up: Duration, requests: u64) -> Self {
+        let mut cursor = Cursor::new(&self, 0, 1);
+        let mut before = 0;
+        while cursor.next(&self).is_some_and(|at| at < nanos(warm_up)) {
+            before += 1;
+        }
+        self.end = requests.saturating_add(before);
+        self
+    }
+
+    /// How many there are at most.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
     }
 
     /// Request `index`'s step on the clock of rate 1.
@@ -118,9 +138,6 @@ impl Arrivals {
         }
     }
 }
-
-/// The highest rate, per second: beyond it a nanosecond cannot tell two requests apart.
-const MOST_PER_SECOND: f64 = 1e9;
 
 /// Goes through every `stride`-th arrival from `first` on: one worker's share.
 #[derive(Clone, Debug)]
@@ -146,6 +163,17 @@ impl Cursor {
         cursor
     }
 
+    /// The number of the next request.
+    #[inline]
+    pub(crate) fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// Goes forward to request `index`.
+    pub(crate) fn seek(&mut self, arrivals: &Arrivals, index: u64) {
+        self.skip(arrivals, index.saturating_sub(self.index));
+    }
+
     fn skip(&mut self, arrivals: &Arrivals, count: u64) {
         for _ in 0..count {
             self.reached += arrivals.step(self.index);
@@ -155,6 +183,9 @@ impl Cursor {
 
     /// When the next request is due, in nanoseconds since the load's start; `None`: there is none any more.
     pub(crate) fn next(&mut self, arrivals: &Arrivals) -> Option<u64> {
+        if self.index >= arrivals.end {
+            return None;
+        }
         let expected = self.reached + arrivals.step(self.index);
         // An arrival exactly on a segment's end is the next segment's first.
         let segment = loop {

@@ -178,3 +178,22 @@ fn rates_that_are_none_are_refused() {
     assert!(new(&[Stage::constant(0.0)]).is_err());
     assert!(new(&[stage(1.0, 0.0, 0.0), Stage::constant(1.0)]).is_ok());
 }
+
+#[test]
+fn a_count_ends_so_many_after_the_warm_up() {
+    let warm_up = Duration::from_millis(100);
+    for kind in [Kind::Uniform, Kind::Poisson] {
+        let all = arrivals(kind, &[Stage::constant(1_000.0)]);
+        let endless = take(&all, 0, 1, 1_000);
+        let before = endless.iter().filter(|at| **at < 100 * MS).count();
+        let ending = all.ending_after(warm_up, 7);
+        assert_eq!(take(&ending, 0, 1, 1_000), endless[..before + 7]);
+        let shared: usize = (0..3)
+            .map(|worker| take(&ending, worker, 3, 1_000).len())
+            .sum();
+        assert_eq!(shared, before + 7);
+        let mut cursor = Cursor::new(&ending, 0, 1);
+        cursor.seek(&ending, 5);
+        assert_eq!(cursor.next(&ending), Some(endless[5]));
+    }
+}

@@ -2,11 +2,13 @@
 
 mod arrivals;
 mod quota;
+mod taking;
 
 use std::time::Duration;
 
 pub(crate) use arrivals::{Arrivals, Cursor};
 pub(crate) use quota::Quota;
+pub(crate) use taking::Taking;
 
 /// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:
 /// index ↦ ramp × index / connections.
@@ -34,6 +36,14 @@ pub(crate) struct Timeline {
     pub(crate) measure_from: u64,
     /// The measurement ends at the latest.
     pub(crate) measure_until: u64,
+}
+
+/// One slice, as its workers go through it.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    pub(crate) timeline: Timeline,
+    /// The intended starts of an open loop.
+    pub(crate) arrivals: Option<Arrivals>,
 }
 
 impl Timeline {

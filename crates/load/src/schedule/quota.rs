@@ -38,9 +38,15 @@ impl Quota {
     /// Whether nothing is left.
     #[inline]
     pub(crate) fn is_spent(&self) -> bool {
+        !self.has_more_than(0)
+    }
+
+    /// Whether more than `count` requests are left.
+    #[inline]
+    pub(crate) fn has_more_than(&self, count: usize) -> bool {
         match self {
-            Quota::Unlimited => false,
-            Quota::Left(left) => left.load(Ordering::Relaxed) == 0,
+            Quota::Unlimited => true,
+            Quota::Left(left) => left.load(Ordering::Relaxed) > count as u64,
         }
     }
 }

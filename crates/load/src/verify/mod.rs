@@ -3,6 +3,11 @@
 //! Content is compared as it comes and not gathered, except for JSON that differs in its bytes from what was once
 //! found equal in value.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use deadheat_model::{
     Failure,
     load::{Content, Exchange, Expectation},
@@ -14,7 +19,8 @@ use crate::{
     recorder::{Cause, Examples},
 };
 
-/// The most bytes of JSON that are gathered for one answer; more is taken as different.
+/// The most bytes that a worker gathers at a time, for all its connections. An answer with more is taken as different;
+/// one that finds no room is not checked, and not counted as checked.
 const GATHER_LIMIT: usize = 16 * 1024 * 1024;
 /// The piece in which repeated bytes are compared.
 const PATTERN: usize = 4 * 1024;
@@ -32,14 +38,21 @@ pub(crate) struct Contents {
     /// For each exchange: the exact content, a piece of the repeated one, or JSON text known to be equal (empty
     /// until there is one, then never changed: comparisons under way rely on it).
     known: Vec<Vec<u8>>,
-    /// Buffers for gathering, to be used again.
+    /// The bytes of what is known to be equal.
+    known_bytes: usize,
+    /// Buffers for gathering, to be used again, …
     spare: Vec<Vec<u8>>,
+    /// … and what they hold in all.
+    spare_bytes: usize,
+    /// The bytes that are gathered at this moment.
+    gathered: Arc<AtomicUsize>,
     every: u32,
-    until_next: u32,
+    /// For each exchange: answers until the next one whose content is compared.
+    until_next: Vec<u32>,
 }
 
 impl Contents {
-    /// Compares the content of the first answer and then of one in `every`; 0: of none.
+    /// Compares the content of each exchange's first answer and then of one in `every`; 0: of none.
     pub(crate) fn new<'a>(exchanges: impl Iterator<Item = &'a Exchange>, every: u32) -> Self {
         let known = |exchange: &Exchange| match &exchange.expect.content {
             Some(Content::Exact { bytes }) => bytes.clone(),
@@ -47,23 +60,28 @@ impl Contents {
             Some(Content::Json { .. } | Content::JsonAt { .. } | Content::Contains { .. })
             | None => Vec::new(),
         };
+        let known: Vec<Vec<u8>> = exchanges.map(known).collect();
         Self {
-            known: exchanges.map(known).collect(),
+            until_next: vec![0; known.len()],
+            known,
+            known_bytes: 0,
             spare: Vec::with_capacity(4),
+            spare_bytes: 0,
+            gathered: Arc::default(),
             every,
-            until_next: 0,
         }
     }
 
-    fn is_sampled(&mut self) -> bool {
+    fn is_sampled(&mut self, exchange: usize) -> bool {
         if self.every == 0 {
             return false;
         }
-        if self.until_next == 0 {
-            self.until_next = self.every;
+        let until_next = &mut self.until_next[exchange];
+        if *until_next == 0 {
+            *until_next = self.every;
         }
-        self.until_next -= 1;
-        self.until_next == self.every - 1
+        *until_next -= 1;
+        *until_next == self.every - 1
     }
 }
 
@@ -76,7 +94,39 @@ enum Comparison {
     /// They are not.
     Different,
     /// JSON that is spelled differently: all of it.
-    Gathering(Vec<u8>),
+    Gathering(Gathered),
+}
+
+/// What was gathered of an answer. Its bytes count until they are taken out or dropped.
+#[derive(Debug)]
+struct Gathered {
+    text: Vec<u8>,
+    all: Arc<AtomicUsize>,
+}
+
+impl Gathered {
+    /// Adds `data`; `false`: there is no room for it.
+    fn add(&mut self, data: &[u8]) -> bool {
+        let before = self.all.fetch_add(data.len(), Ordering::Relaxed);
+        let fits = before + data.len() <= GATHER_LIMIT;
+        if fits {
+            self.text.extend_from_slice(data);
+        } else {
+            self.all.fetch_sub(data.len(), Ordering::Relaxed);
+        }
+        fits
+    }
+
+    fn into_text(mut self) -> Vec<u8> {
+        self.all.fetch_sub(self.text.len(), Ordering::Relaxed);
+        std::mem::take(&mut self.text)
+    }
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.text.len(), Ordering::Relaxed);
+    }
 }
 
 /// What is known of one answer so far.
@@ -197,12 +247,17 @@ impl Answer {
                 // Of the known text's length it is the known text; shorter, it may still be JSON of that value.
                 Some((length > 0 && length == known.len()) || content.matches(&known[..length]))
             }
-            (Comparison::Gathering(text), content) => {
+            (Comparison::Gathering(gathered), content) => {
+                let text = gathered.into_text();
                 let same = content.matches(&text);
-                if same && known.is_empty() {
+                if same && known.is_empty() && contents.known_bytes + text.len() <= GATHER_LIMIT {
+                    contents.known_bytes += text.len();
                     known.extend_from_slice(&text);
                 }
-                contents.spare.push(text);
+                if contents.spare_bytes + text.capacity() <= GATHER_LIMIT {
+                    contents.spare_bytes += text.capacity();
+                    contents.spare.push(text);
+                }
                 Some(same)
             }
         }
@@ -233,7 +288,7 @@ impl Sink for Examiner<'_> {
             if self.examples.wants(Failure::WrongStatus) {
                 self.answer.note = Some(excerpt(raw));
             }
-        } else if self.expect.content.is_some() && self.contents.is_sampled() {
+        } else if self.expect.content.is_some() && self.contents.is_sampled(self.exchange) {
             self.answer.comparison = Comparison::Same;
         }
     }
@@ -259,9 +314,12 @@ impl Examiner<'_> {
         let is_next = || known.get(from as usize..to as usize) == Some(data);
         let same = match (&mut self.answer.comparison, content) {
             (Comparison::Off | Comparison::Different, _) => return,
-            (Comparison::Gathering(text), _) => {
-                if text.len() + data.len() <= GATHER_LIMIT {
-                    text.extend_from_slice(data);
+            (Comparison::Gathering(gathered), _) => {
+                if gathered.add(data) {
+                    return;
+                }
+                if gathered.text.len() + data.len() <= GATHER_LIMIT {
+                    self.answer.comparison = Comparison::Off;
                     return;
                 }
                 false
@@ -276,10 +334,15 @@ impl Examiner<'_> {
             (Comparison::Same, _) => {
                 if !is_next() {
                     let mut text = self.contents.spare.pop().unwrap_or_default();
+                    self.contents.spare_bytes -= text.capacity();
                     text.clear();
-                    text.extend_from_slice(&known[..from as usize]);
-                    text.extend_from_slice(data);
-                    self.answer.comparison = Comparison::Gathering(text);
+                    let all = Arc::clone(&self.contents.gathered);
+                    let mut gathered = Gathered { text, all };
+                    self.answer.comparison =
+                        match gathered.add(&known[..from as usize]) && gathered.add(data) {
+                            true => Comparison::Gathering(gathered),
+                            false => Comparison::Off,
+                        };
                 }
                 return;
             }

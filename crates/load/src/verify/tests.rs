@@ -145,3 +145,57 @@ fn contents_can_be_known_in_part() {
         assert_eq!(verdicts, [RIGHT, RIGHT, CONTENT, CONTENT, CONTENT]);
     }
 }
+
+#[test]
+fn all_connections_of_a_worker_share_the_room_for_gathering() {
+    let at = exchange(Content::JsonAt {
+        pointer: "/0".to_owned(),
+        value: serde_json::json!(1),
+    });
+    let statuses = StatusMap::new(&at.expect.status);
+    let examples = Examples::default();
+    let mut contents = Contents::new([&at].into_iter(), 1);
+    // Three answers at once, each of them a bit more than a third of the room.
+    let mut body = b"[1,\"".to_vec();
+    body.resize(GATHER_LIMIT * 2 / 5, b'x');
+    body.extend_from_slice(b"\"]");
+    let mut answers = [Answer::new(), Answer::new(), Answer::new()];
+    for round in 0..2 {
+        for answer in &mut answers {
+            answer.begin();
+            answer.is_right_status = true;
+            answer.comparison = Comparison::Same;
+            body[10] = b'a' + round;
+            for piece in body.chunks(64 * 1024) {
+                let mut examiner = Examiner {
+                    answer: &mut *answer,
+                    exchange: 0,
+                    expect: &at.expect,
+                    statuses: &statuses,
+                    contents: &mut contents,
+                    examples: &examples,
+                    received: 0,
+                };
+                examiner.body(piece);
+            }
+        }
+        assert!(contents.gathered.load(Ordering::Relaxed) <= GATHER_LIMIT);
+        let verdicts = answers
+            .each_mut()
+            .map(|answer| answer.verdict(0, &at.expect, &mut contents));
+        let checked = verdicts.map(|verdict| (verdict.failure, verdict.content_checked));
+        assert_eq!(checked, [RIGHT, RIGHT, (None, false)], "round {round}");
+        assert_eq!(contents.gathered.load(Ordering::Relaxed), 0);
+        assert!(contents.spare_bytes <= GATHER_LIMIT);
+    }
+    // What breaks off gives its room back.
+    answers[0].comparison = Comparison::Gathering(Gathered {
+        text: Vec::new(),
+        all: Arc::clone(&contents.gathered),
+    });
+    if let Comparison::Gathering(gathered) = &mut answers[0].comparison {
+        assert!(gathered.add(b"[1"));
+    }
+    answers[0].begin();
+    assert_eq!(contents.gathered.load(Ordering::Relaxed), 0);
+}

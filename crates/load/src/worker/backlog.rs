@@ -4,97 +4,298 @@ use std::collections::VecDeque;
 
 use deadheat_model::{Failure, failure::FailurePhase};
 
-use super::{Phase, Worker};
+use super::{Worker, connects::back_off, lateness::Lateness};
 use crate::{
-    connection::{Flight, State},
+    connection::{Need, State},
     deadlines::NEVER,
+    dialogue::Flight,
     recorder::{Cause, Fault},
-    schedule::{Arrivals, Cursor},
+    schedule::{Arrivals, Cursor, global},
 };
 
-/// Requests that may wait before the queue must grow.
-const ROOM: usize = 16 * 1024;
-
-/// A request whose time has come.
+/// A request that this worker has taken, and that is about to be sent.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     /// When it should have been sent.
     intended: u64,
-    /// When that was noticed: what comes before is the generator's own delay, what comes after the connections'.
-    noticed: u64,
+    /// How long it could have been sent and was not: the generator's own delay. What else comes before it is sent is the
+    /// connections'.
+    lag: u64,
 }
 
-/// The requests of an open loop that have not been sent, and the connections that wait for one.
+/// What a worker of an open loop knows of arrivals that have not been sent, and of connections that wait for one.
 #[derive(Debug)]
 pub(super) struct Backlog {
-    cursor: Cursor,
+    arrivals: Arrivals,
+    /// The arrivals that this worker looks after: it wakes for each, and counts it as offered. Any worker may send it.
+    own: Cursor,
+    /// The number of the next one of them.
+    own_index: u64,
+    /// When it is due, and how long after the one before.
+    next_arrival: u64,
+    gap: u64,
+    /// How late timers are.
+    pub(super) lateness: Lateness,
+    /// The next arrival that nobody has taken, as far as it is known: its number, and when it is due since the start.
+    next: (u64, Option<u64>),
+    all: Cursor,
+    /// What this worker has taken and cannot send yet: a connection is being made for it.
     waiting: VecDeque<Waiting>,
     /// Connections without a request, the longest idle one first, so that all are used.
     free: VecDeque<usize>,
     /// Slots without a connection.
-    pub(super) absent: Vec<usize>,
+    absent: Vec<usize>,
+    /// Connections in a row that could not be made although there were others, and until when no more are tried.
+    refusals: u32,
+    no_more_before: u64,
+    /// Since when this worker can send another request.
+    room_since: u64,
+    /// Another worker has been woken for the arrivals before this one.
+    called_for: u64,
 }
 
 impl Backlog {
-    pub(super) fn new(arrivals: &Arrivals, worker: usize, workers: usize, slots: usize) -> Self {
+    /// Of worker `worker` of `workers` that look after arrivals, with so many slots for connections.
+    pub(super) fn new(arrivals: Arrivals, worker: usize, workers: usize, slots: usize) -> Self {
         Self {
-            cursor: Cursor::new(arrivals, worker, workers),
-            waiting: VecDeque::with_capacity(ROOM),
+            own: Cursor::new(&arrivals, worker, workers),
+            own_index: 0,
+            next_arrival: NEVER,
+            gap: NEVER,
+            lateness: Lateness::default(),
+            next: (u64::MAX, None),
+            all: Cursor::new(&arrivals, 0, 1),
+            arrivals,
+            waiting: VecDeque::with_capacity(slots),
             free: VecDeque::with_capacity(slots),
             absent: Vec::with_capacity(slots),
+            refusals: 0,
+            no_more_before: 0,
+            room_since: 0,
+            called_for: 0,
         }
     }
 
-    /// Requests that have not been sent.
+    /// Requests that this worker has taken and not sent.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.len() as u64
+    }
+
+    /// How many arrivals there are at most.
+    pub(super) fn end(&self) -> u64 {
+        self.arrivals.end()
+    }
+
+    /// When the worker is to be woken at the latest.
+    pub(super) fn wake(&self) -> u64 {
+        let wake = self.lateness.wake_for(self.next_arrival, self.gap);
+        match self.waiting.is_empty() || self.no_more_before == 0 {
+            true => wake,
+            false => wake.min(self.no_more_before),
+        }
+    }
+
+    /// A connection was made.
+    pub(super) fn connected(&mut self) {
+        (self.refusals, self.no_more_before) = (0, 0);
+    }
+
+    /// A connection could not be made although there are others: more of them wait for a while.
+    pub(super) fn refused(&mut self, now: u64) {
+        self.refusals += 1;
+        self.no_more_before = now + back_off(self.refusals);
+    }
+
+    /// Slots in which a connection can be made now.
+    fn spare(&self, now: u64) -> usize {
+        match now >= self.no_more_before {
+            true => self.absent.len(),
+            false => 0,
+        }
+    }
+
+    /// When arrival `index` is due since the load's start. Numbers never go back.
+    #[inline]
+    fn due(&mut self, index: u64) -> Option<u64> {
+        if self.next.0 != index {
+            self.all.seek(&self.arrivals, index);
+            self.next = (index, self.all.next(&self.arrivals));
+        }
+        self.next.1
     }
 }
 
 impl Worker<'_> {
-    /// Looks up when the next request's time comes.
-    pub(super) fn next_arrival(&mut self) {
-        if let (Some(backlog), Some(arrivals)) = (&mut self.backlog, &self.plan.arrivals) {
-            let next = backlog.cursor.next(arrivals);
-            let due = |at: u64| self.timeline.start.saturating_add(at);
-            let before = self.next_arrival;
-            self.next_arrival = next.map_or(NEVER, due);
-            self.arrival_gap = self.next_arrival.saturating_sub(before);
+    /// A slice begins, whose intended starts are `arrivals`.
+    pub(super) fn begin_backlog(&mut self, arrivals: Arrivals) {
+        let workers = self.plan.cpus.len();
+        let looking = workers.min(self.plan.most_connections as usize);
+        let Some(backlog) = &mut self.backlog else {
+            return;
+        };
+        backlog.own = Cursor::new(&arrivals, self.index, looking);
+        backlog.all = Cursor::new(&arrivals, 0, 1);
+        backlog.arrivals = arrivals;
+        backlog.next = (u64::MAX, None);
+        backlog.next_arrival = NEVER;
+        backlog.waiting.clear();
+        backlog.called_for = 0;
+        backlog.room_since = self.clock.timeline.start;
+        backlog.connected();
+        backlog.absent.clear();
+        for (slot, connection) in self.connections.iter().enumerate() {
+            // Those that are to be there from the start are made at once.
+            let is_extra = global(self.index, workers, slot) >= self.plan.connections;
+            if connection.state == State::Absent && is_extra {
+                backlog.absent.push(slot);
+            }
+        }
+        self.plan.taking.note_free(self.index, backlog.free.len());
+        self.next_arrival();
+    }
+
+    /// Looks up when the next request's time comes that this worker looks after.
+    fn next_arrival(&mut self) {
+        if let Some(backlog) = &mut self.backlog {
+            backlog.own_index = backlog.own.index();
+            let next = match self.connections.is_empty() {
+                true => None,
+                false => backlog.own.next(&backlog.arrivals),
+            };
+            let due = |at: u64| self.clock.timeline.start.saturating_add(at);
+            let before = backlog.next_arrival;
+            backlog.next_arrival = next.map_or(NEVER, due);
+            backlog.gap = backlog.next_arrival.saturating_sub(before);
         }
     }
 
-    /// Takes in the requests whose time has come, and sends those that find a connection.
-    pub(super) fn admit(&mut self) {
-        while self.now >= self.next_arrival {
-            let intended = self.next_arrival;
-            if !self.claim() {
-                self.next_arrival = NEVER;
-                return;
-            }
+    /// Counts the requests whose time has come, and sends those that find a connection.
+    #[inline]
+    pub(super) fn admit_due(&mut self) {
+        let due = |backlog: &Backlog| self.clock.now >= backlog.next_arrival;
+        if self.backlog.as_ref().is_some_and(due) {
+            self.admit();
+        }
+    }
+
+    fn admit(&mut self) {
+        self.offer_until(self.clock.now);
+        self.take_in();
+    }
+
+    /// Counts the requests that were due by `until`.
+    fn offer_until(&mut self, until: u64) {
+        while let Some(backlog) = &self.backlog
+            && backlog.next_arrival <= until
+            && backlog.next_arrival != NEVER
+        {
+            self.recorder
+                .offered(self.clock.counts(backlog.next_arrival));
+            let lag = self.clock.now.saturating_sub(backlog.next_arrival);
+            let taking = &self.plan.taking;
+            taking.note_due(self.index, backlog.own_index, lag);
             self.next_arrival();
-            let noticed = self.now;
-            let counts =
-                (self.timeline.measure_from..self.timeline.measure_until).contains(&intended);
-            self.recorder.offered(noticed - intended, counts);
-            if let Some(backlog) = &mut self.backlog {
-                backlog.waiting.push_back(Waiting { intended, noticed });
-            }
-            self.dispatch();
         }
     }
 
     /// What is to be done for an open loop after each round of events.
     pub(super) fn attend_backlog(&mut self) {
-        if self.phase != Phase::Over && self.now >= self.next_arrival {
-            self.admit();
-        }
         self.give_up_waiting();
         self.dispatch();
+        self.admit();
+    }
+
+    /// The next arrival that nobody has taken and its time, if it is due by `until`.
+    #[inline]
+    fn look_due(&mut self, until: u64) -> Option<(u64, u64)> {
+        if !self.clock.is_sending() {
+            return None;
+        }
+        let index = self.plan.taking.taken();
+        let due = self.backlog.as_mut()?.due(index)?;
+        let intended = self.clock.timeline.start.saturating_add(due);
+        (intended <= until).then_some((index, intended))
+    }
+
+    /// Takes the next arrival, if it is due by `until`: its number, and when it is due.
+    #[inline]
+    fn take_due(&mut self, until: u64) -> Option<(u64, u64)> {
+        loop {
+            let (index, intended) = self.look_due(until)?;
+            if self.plan.taking.take(index) {
+                return Some((index, intended));
+            }
+        }
+    }
+
+    /// Takes arrivals that are due, as long as they can be sent without waiting for an answer to another. What is left
+    /// is for the other workers, or for the next connection that becomes free.
+    fn take_in(&mut self) {
+        while self.has_room() {
+            // A new connection is made where nobody has a free one.
+            let has_free = self
+                .backlog
+                .as_ref()
+                .is_some_and(|backlog| !backlog.free.is_empty());
+            if !has_free && self.plan.taking.free_elsewhere(self.index).is_some() {
+                break;
+            }
+            let Some((index, intended)) = self.take_due(self.clock.now) else {
+                return;
+            };
+            self.put_waiting(index, intended);
+            self.dispatch();
+        }
+        self.call_another();
+    }
+
+    /// Wakes another worker that has a free connection, if something is due that this one cannot send.
+    fn call_another(&mut self) {
+        let Some(other) = self.plan.taking.free_elsewhere(self.index) else {
+            return;
+        };
+        let due = self.look_due(self.clock.now);
+        if let (Some((index, _)), Some(backlog)) = (due, &mut self.backlog)
+            && index >= backlog.called_for
+        {
+            backlog.called_for = index + 1;
+            self.plan.taking.bell(other).ring();
+        }
+    }
+
+    /// Whether another request can be sent without waiting for an answer.
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.backlog.as_ref().is_some_and(|backlog| {
+            let spare = backlog.free.len() + self.opening + backlog.spare(self.clock.now);
+            backlog.waiting.len() < spare
+        })
+    }
+
+    /// Request `index`, which was due at `intended`, has been taken.
+    fn put_waiting(&mut self, index: u64, intended: u64) {
+        let has_room = self.has_room();
+        let counts = self.clock.counts(intended);
+        if let Some(backlog) = &mut self.backlog {
+            let lag = match has_room {
+                true => self
+                    .clock
+                    .now
+                    .saturating_sub(intended.max(backlog.room_since)),
+                false => 0,
+            };
+            let noticed = self.plan.taking.lag(index).unwrap_or(0);
+            let lag = lag
+                .max(noticed)
+                .min(self.clock.now.saturating_sub(intended));
+            self.recorder.lagged(lag, counts);
+            backlog.waiting.push_back(Waiting { intended, lag });
+        }
     }
 
     /// Sends waiting requests on free connections, and opens more where there are none.
     fn dispatch(&mut self) {
-        if self.phase == Phase::Over {
+        if self.clock.is_over() {
             return;
         }
         while self
@@ -108,41 +309,79 @@ impl Worker<'_> {
             self.send_waiting(slot);
         }
         while let Some(backlog) = &mut self.backlog {
+            if backlog.waiting.len() <= self.opening || backlog.spare(self.clock.now) == 0 {
+                return;
+            }
             // Those that were read in this round are about to be free.
-            if backlog.waiting.len() <= self.opening + self.drained.len() {
+            let connections = &self.connections;
+            let needs = |slot: &&usize| connections[**slot].need == Need::Send;
+            let drained = self.agenda.iter().filter(needs).count();
+            if backlog.waiting.len() <= self.opening + drained {
                 return;
             }
             let Some(slot) = backlog.absent.pop() else {
                 return;
             };
             self.connect(slot);
+            self.attend(slot);
         }
     }
 
     /// A connection without a request.
     fn take_free(&mut self) -> Option<usize> {
         let backlog = self.backlog.as_mut()?;
-        while let Some(slot) = backlog.free.pop_front() {
-            let connection = &mut self.connections[slot];
-            connection.listed = false;
-            if connection.state == State::Open && connection.flights.is_empty() {
-                return Some(slot);
-            }
-        }
-        None
+        let slot = backlog.free.pop_front()?;
+        self.connections[slot].listed = false;
+        self.plan.taking.note_free(self.index, backlog.free.len());
+        Some(slot)
     }
 
     /// A connection is free: it takes the request that has waited longest, or waits for one.
     pub(super) fn serve(&mut self, slot: usize) {
+        if self.connections[slot].listed {
+            return;
+        }
+        if self
+            .backlog
+            .as_ref()
+            .is_some_and(|backlog| backlog.waiting.is_empty())
+            && let Some((index, intended)) = self.take_due(self.clock.now)
+        {
+            self.put_waiting(index, intended);
+        }
+        let has_room = self.has_room();
         let Some(backlog) = &mut self.backlog else {
             return;
         };
-        if backlog.waiting.is_empty() {
-            if !std::mem::replace(&mut self.connections[slot].listed, true) {
-                backlog.free.push_back(slot);
+        if !backlog.waiting.is_empty() {
+            return self.send_waiting(slot);
+        }
+        if !has_room {
+            backlog.room_since = self.clock.now;
+        }
+        self.connections[slot].listed = true;
+        backlog.free.push_back(slot);
+        self.plan.taking.note_free(self.index, backlog.free.len());
+    }
+
+    /// A slot has no connection any more, and one can be made in it.
+    pub(super) fn note_absent(&mut self, slot: usize) {
+        let has_room = self.has_room();
+        if let Some(backlog) = &mut self.backlog {
+            if !has_room {
+                backlog.room_since = self.clock.now;
             }
-        } else {
-            self.send_waiting(slot);
+            backlog.absent.push(slot);
+        }
+    }
+
+    /// The connection in `slot` is closed: nothing can be sent on it.
+    pub(super) fn unlist(&mut self, slot: usize) {
+        if std::mem::take(&mut self.connections[slot].listed)
+            && let Some(backlog) = &mut self.backlog
+        {
+            backlog.free.retain(|free| *free != slot);
+            self.plan.taking.note_free(self.index, backlog.free.len());
         }
     }
 
@@ -156,10 +395,10 @@ impl Worker<'_> {
         let Some(waiting) = waiting else {
             return self.serve(slot);
         };
-        self.recorder.waited(start - waiting.noticed);
+        self.recorder.waited(start - waiting.intended - waiting.lag);
         self.launch(slot, waiting.intended, start);
         self.begin_answer(slot);
-        self.write(slot);
+        self.send(slot);
     }
 
     /// Takes a request that waits, because nothing comes of the connection that was made for it.
@@ -171,26 +410,36 @@ impl Worker<'_> {
 
     /// Counts requests that waited for a connection longer than a request may take.
     fn give_up_waiting(&mut self) {
+        let Some(until) = self.clock.now.checked_sub(self.bounds.request) else {
+            return;
+        };
         while let Some(oldest) = self
             .backlog
             .as_ref()
             .and_then(|backlog| backlog.waiting.front())
         {
-            if self.now.saturating_sub(oldest.noticed) < self.request_timeout {
-                return;
+            if oldest.intended > until || !self.take_waiting() {
+                break;
             }
-            let end = self.tick();
-            if !self.take_waiting() {
-                return;
-            }
-            self.recorder.issued();
-            let fault = Fault {
-                kind: Failure::NoConnection,
-                phase: FailurePhase::Waiting,
-                cause: Cause::Why("all connections were busy or being made"),
-            };
-            self.recorder.failed(fault, end, || "never sent".to_owned());
+            self.give_up();
         }
+        while self.take_due(until).is_some() {
+            self.give_up();
+        }
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        let end = self.tick();
+        if self.clock.is_over() {
+            return;
+        }
+        let fault = Fault {
+            kind: Failure::NoConnection,
+            phase: FailurePhase::Waiting,
+            cause: Cause::Why("all connections were busy or being made"),
+        };
+        self.never_sent(fault, end, || "never sent".to_owned());
     }
 
     /// The measurement ends at `at`: what has not been sent is not sent any more, and is told of.
@@ -198,32 +447,33 @@ impl Worker<'_> {
         if self.backlog.is_none() {
             return;
         }
-        // What came due in the last moments, and was not looked at yet.
-        while self.next_arrival < at && self.claim() {
-            let intended = self.next_arrival;
-            self.next_arrival();
-            let counts = intended >= self.timeline.measure_from;
-            self.recorder.offered(at - intended, counts);
-            if let Some(backlog) = &mut self.backlog {
-                backlog.waiting.push_back(Waiting {
-                    intended,
-                    noticed: at,
-                });
-            }
+        // What came due in the last moments, and was not looked at yet; another worker may have sent it.
+        self.offer_until(match self.is_spent() {
+            true => NEVER,
+            false => at.saturating_sub(1),
+        });
+        let mut untaken = 0;
+        let mut oldest = None;
+        while let Some((index, intended)) = self.take_due(at.saturating_sub(1)) {
+            let lag = self.plan.taking.lag(index).unwrap_or(0);
+            self.recorder.lagged(lag, self.clock.counts(intended));
+            untaken += 1;
+            oldest = oldest.or(Some(intended));
         }
-        self.next_arrival = NEVER;
         let Some(backlog) = &mut self.backlog else {
             return;
         };
+        backlog.next_arrival = NEVER;
         let since =
             |intended: Option<u64>| intended.map_or(0, |intended| at.saturating_sub(intended));
-        let oldest = backlog.waiting.front().map(|waiting| waiting.intended);
+        let waiting = backlog.waiting.front().map(|waiting| waiting.intended);
+        let oldest = waiting.into_iter().chain(oldest).min();
         let flights = self
             .connections
             .iter()
-            .flat_map(|connection| connection.flights.iter());
+            .flat_map(|connection| connection.dialogue.flights());
         let in_flight = flights.map(|flight: Flight| flight.intended).min();
-        let unsent = backlog.waiting();
+        let unsent = backlog.waiting() + untaken;
         backlog.waiting.clear();
         self.recorder
             .note_backlog(unsent, since(oldest), since(in_flight));

@@ -5,7 +5,7 @@ use rustix::io::Errno;
 
 use super::{Phase, Worker};
 use crate::{
-    connection::State,
+    connection::{Need, State},
     deadlines::NEVER,
     poller::Watch,
     recorder::{Cause, Fault},
@@ -21,27 +21,40 @@ const BACKOFF_MOST: u64 = 500_000_000;
 /// How long a server that has announced the connection's end is waited for. The side that closes first has to remember
 /// the connection (TIME_WAIT, RFC 9293 §3.6), which costs a client its local ports.
 const GOODBYE: u64 = 200_000_000;
+/// How long a slice must have waited for it, so that its end does not cut a wait short that had just begun.
+const GOODBYE_IN_SLICE: u64 = 10_000_000;
 /// After so many waits for nothing a worker takes the server for one that never closes, and closes first itself.
 const VAIN_GOODBYES: u32 = 3;
 
+/// How long to wait after so many attempts in vain in a row, in nanoseconds.
+pub(super) fn back_off(refusals: u32) -> u64 {
+    let before = refusals.saturating_sub(1).min(16);
+    (BACKOFF_FIRST << before).min(BACKOFF_MOST)
+}
+
 impl Worker<'_> {
-    /// Closes the connection if it is open, and begins to make it again if it is still wanted.
+    /// Closes the connection if it is open, and has it made again if it is still wanted.
     pub(super) fn renew(&mut self, slot: usize) {
         self.close(slot);
-        if !self.connections[slot].flights.is_empty() {
-            // What is on its way is sent again.
-            return self.connect(slot);
-        }
-        if let Some(backlog) = &mut self.backlog {
+        // What is on its way is sent again.
+        if self.backlog.is_some() && self.connections[slot].dialogue.is_idle() {
             self.deadlines.set(slot, NEVER);
-            backlog.absent.push(slot);
-            return;
+            return self.note_absent(slot);
         }
-        let spent = self.phase == Phase::Measuring && self.plan.quota.is_spent();
-        if spent || self.phase == Phase::CoolDown {
-            return self.retire(slot);
+        self.want(slot, Need::Connect);
+    }
+
+    /// Makes a connection, unless those that are being made will take the last requests.
+    pub(super) fn connect_if_needed(&mut self, slot: usize) {
+        let is_free = self.backlog.is_none() && self.connections[slot].dialogue.is_idle();
+        let nothing_left = match self.clock.phase {
+            Phase::Measuring => !self.plan.quota.has_more_than(self.opening),
+            phase => phase == Phase::CoolDown,
+        };
+        match is_free && nothing_left {
+            true => self.deadlines.set(slot, NEVER),
+            false => self.connect(slot),
         }
-        self.connect(slot);
     }
 
     /// Nothing more is expected: the server closes the connection, or this side after a while.
@@ -50,22 +63,32 @@ impl Worker<'_> {
             return self.renew(slot);
         }
         self.connections[slot].state = State::Closing;
-        self.deadlines.set(slot, self.now.saturating_add(GOODBYE));
+        self.deadlines
+            .set(slot, self.clock.now.saturating_add(GOODBYE));
+    }
+
+    /// The slice is over. Whether the server should have closed the connection in `slot` by now counts.
+    pub(super) fn end_goodbye(&mut self, slot: usize) {
+        let begun = self.deadlines.of(slot).saturating_sub(GOODBYE);
+        let is_closing = self.connections[slot].state == State::Closing;
+        if is_closing && self.clock.now.saturating_sub(begun) >= GOODBYE_IN_SLICE {
+            self.vain_goodbyes += 1;
+        }
     }
 
     pub(super) fn connect(&mut self, slot: usize) {
         let now = self.tick();
-        if self.phase == Phase::Over {
+        if self.clock.is_over() {
             return;
         }
         self.deadlines
-            .set(slot, now.saturating_add(self.connect_timeout));
+            .set(slot, now.saturating_add(self.bounds.connect));
         let source = self
             .plan
             .source(global(self.index, self.plan.cpus.len(), slot));
         let tls = match self.tls.as_ref().map(|tls| tls.session()).transpose() {
             Ok(tls) => tls.map(Box::new),
-            Err(error) => return self.tls_failed(slot, &error),
+            Err(error) => return self.tls_failed(slot, crate::tls::why(&error), &error),
         };
         match socket::begin_connect(&self.plan.peer, source) {
             Ok(socket) => {
@@ -103,18 +126,23 @@ impl Worker<'_> {
 
     fn established(&mut self, slot: usize) {
         let now = self.tick();
-        if self.phase == Phase::Over {
+        if self.clock.is_over() {
             return;
         }
         let connection = &mut self.connections[slot];
-        self.recorder.connection_opened(now - connection.begun);
-        connection.establish();
+        let again = connection.establish();
+        self.recorder
+            .connections
+            .opened(now - connection.begun, again);
+        if let Some(backlog) = &mut self.backlog {
+            backlog.connected();
+        }
         if connection.state == State::Handshaking {
             connection.begun = now;
             return self.handshake(slot);
         }
         self.opening -= 1;
-        self.ready(slot);
+        self.want(slot, Need::Begin);
     }
 
     /// Goes on agreeing on TLS, as far as that goes without waiting.
@@ -129,23 +157,27 @@ impl Worker<'_> {
             }
             Ok(true) => {
                 let now = self.tick();
-                if self.phase == Phase::Over {
+                if self.clock.is_over() {
                     return;
                 }
                 let connection = &mut self.connections[slot];
-                self.recorder.handshake_done(now - connection.begun);
-                if let (Some(tls), Some(seen)) = (&connection.tls, &mut self.recorder.tls) {
+                self.recorder
+                    .connections
+                    .handshake_done(now - connection.begun);
+                if let (Some(tls), Some(seen)) =
+                    (&connection.tls, &mut self.recorder.connections.tls)
+                {
                     tls.note(seen);
                 }
                 connection.state = State::Open;
                 self.opening -= 1;
-                self.ready(slot);
+                self.want(slot, Need::Begin);
             }
             Err(Broken::Socket(error)) => self.connect_failed(slot, error),
-            Err(Broken::Tls(error)) => {
+            Err(Broken::Tls(why, error)) => {
                 // The peer is told why, if that goes without waiting.
                 let _ = self.connections[slot].flush();
-                self.tls_failed(slot, &error);
+                self.tls_failed(slot, why, &error);
             }
         }
     }
@@ -160,11 +192,6 @@ impl Worker<'_> {
             };
             if !tls.is_handshaking() {
                 return Ok(true);
-            }
-            // A connection that is renewed while its last bytes are being decrypted finds the room in use. What comes
-            // meanwhile is told of once the socket is watched.
-            if self.buffers.wire.is_empty() {
-                return Ok(false);
             }
             let length = match socket::read(connection.socket()?, &mut self.buffers.wire) {
                 Ok(0) => return Err(Broken::Socket(Errno::CONNABORTED)),
@@ -187,21 +214,20 @@ impl Worker<'_> {
             self.opening -= 1;
         }
         if connection.close() {
-            self.recorder.connection_closed(connection.answered);
+            let answers = connection.answered_in_slice();
+            let is_held = answers == 0 && connection.dialled < self.clock.timeline.start;
+            self.recorder
+                .connections
+                .closed((!is_held).then_some(answers));
         }
+        self.unlist(slot);
     }
 
-    pub(super) fn retire(&mut self, slot: usize) {
-        self.close(slot);
-        self.connections[slot].state = State::Retired;
-        self.deadlines.set(slot, NEVER);
-    }
-
-    fn tls_failed(&mut self, slot: usize, error: &rustls::Error) {
+    fn tls_failed(&mut self, slot: usize, why: &'static str, error: &rustls::Error) {
         let fault = Fault {
             kind: Failure::Tls,
             phase: FailurePhase::Tls,
-            cause: Cause::Why(crate::tls::why(error)),
+            cause: Cause::Why(why),
         };
         self.unmade(slot, fault, || error.to_string());
     }
@@ -238,63 +264,83 @@ impl Worker<'_> {
 
     fn unmade(&mut self, slot: usize, fault: Fault, detail: impl Fn() -> String) {
         let end = self.tick();
-        if self.phase == Phase::Over {
+        if self.clock.is_over() {
             return;
         }
         self.close(slot);
-        if !self.connections[slot].flights.is_empty() {
+        if !self.connections[slot].dialogue.is_idle() {
             // They were issued already, and were to be sent again.
-            while self.connections[slot].flights.pop().is_some() {
-                self.recorder.failed(fault, end, &detail);
+            while let Some(flight) = self.connections[slot].dialogue.take_first() {
+                self.recorder.failed(fault, flight.started, end, &detail);
             }
-        } else if self.backlog.is_some() {
-            if self.take_waiting() {
-                self.recorder.issued();
-                self.recorder.failed(fault, end, &detail);
+        } else if let Some(backlog) = &mut self.backlog {
+            if self.recorder.connections.open() > 0 {
+                // What waits is served by the connections that there are.
+                backlog.refused(end);
+            } else if self.take_waiting() {
+                self.never_sent(fault, end, &detail);
             }
         } else if self.claim() {
-            self.recorder.issued();
-            self.recorder.failed(fault, end, &detail);
+            self.never_sent(fault, end, &detail);
         } else {
-            return self.retire(slot);
+            return self.deadlines.set(slot, NEVER);
         }
-        self.connections[slot].refusals += 1;
-        if let Some(backlog) = &mut self.backlog {
+        if self.backlog.is_some() {
             // The rate bounds the attempts: each takes a request with it.
+            self.connections[slot].refusals += 1;
             self.deadlines.set(slot, NEVER);
-            backlog.absent.push(slot);
-            return;
+            return self.note_absent(slot);
         }
-        let before = (self.connections[slot].refusals - 1).min(16);
-        let wait = (BACKOFF_FIRST << before).min(BACKOFF_MOST);
-        self.deadlines.set(slot, end + wait);
+        self.back_off(slot, end);
+    }
+
+    /// A closed loop's connection was of no use: the next attempt waits.
+    pub(super) fn back_off(&mut self, slot: usize, now: u64) {
+        let connection = &mut self.connections[slot];
+        connection.refusals += 1;
+        if self.backlog.is_none() {
+            connection.need = Need::Nothing;
+            let wait = back_off(connection.refusals);
+            self.deadlines.set(slot, now + wait);
+        }
+    }
+
+    /// Counts a request as issued and failed at once.
+    pub(super) fn never_sent(&mut self, fault: Fault, end: u64, detail: impl FnOnce() -> String) {
+        self.recorder.issued();
+        self.recorder.failed(fault, end, end, detail);
     }
 
     /// Does what is due: first connects and later ones, timeouts.
     #[cold]
     pub(super) fn expire(&mut self) {
-        let now = self.now;
+        let now = self.clock.now;
         let mut from = 0;
         while let Some(slot) = self.deadlines.take_due(from, now) {
             from = slot + 1;
             match self.connections[slot].state {
-                // The first connect.
-                State::Absent if self.backlog.is_some() => self.connect(slot),
+                // The first connect, or one after a while.
+                State::Absent if self.backlog.is_some() && self.clock.is_sending() => {
+                    self.want(slot, Need::Connect);
+                }
                 State::Absent => self.renew(slot),
                 State::Connecting | State::Handshaking => {
                     self.connect_failed(slot, Errno::TIMEDOUT);
                 }
-                // An open loop's connection without a request: what it was given for the last one, or to be made.
-                State::Open if self.connections[slot].flights.is_empty() => {}
-                State::Open if self.connections[slot].holding => self.release(slot),
+                // A slice begins. (Of an open loop: what it was given for the last request, or to be made.)
+                State::Open if self.connections[slot].dialogue.is_idle() => {
+                    if self.backlog.is_none() {
+                        self.want(slot, Need::Send);
+                    }
+                }
+                State::Open if self.connections[slot].dialogue.is_holding() => self.release(slot),
                 State::Open => self.time_out(slot),
                 State::Closing => {
                     self.vain_goodbyes += 1;
                     self.renew(slot);
                 }
-                State::Retired => {}
             }
-            if self.phase == Phase::Over {
+            if self.clock.is_over() {
                 return;
             }
         }

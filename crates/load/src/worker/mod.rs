@@ -1,12 +1,15 @@
 //! One worker thread: an event loop over its share of the connections.
 //!
-//! After its set-up a worker takes no lock, allocates nothing and formats nothing, as long as no failure is among
-//! the first few of its kind (TLS allocates for its records, and a template for a body longer than those before). An
-//! answer costs one `recv` and the next request one `send`; the rest is shared by all connections that were ready at
-//! once.
+//! Between a slice's first request and its drain a worker takes no lock, allocates nothing and formats nothing, as long
+//! as no failure is among the first few of its kind (TLS allocates for its records, and a template for a body longer
+//! than those before). An answer costs one `recv` and the next request one `send`; the rest is shared by all
+//! connections that were ready at once.
 
+mod agenda;
 mod backlog;
+mod clock;
 mod connects;
+mod health;
 mod lateness;
 mod reading;
 mod requests;
@@ -16,23 +19,24 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::{Observation, observation::WorkerHealth};
+use deadheat_model::{Observation, Wait, observation::WorkerHealth};
 
 use crate::{
     LoadError,
-    connection::{Connection, State},
+    connection::{Connection, Need, State},
     deadlines::{Deadlines, NEVER},
     http1::Heads,
     plan::Plan,
-    poller::{EVENTS, Events, Poller, Ready},
+    poller::{Bell, EVENTS, Events, Poller, PollerError, Ready},
     recorder::{Extent, Gauges, Outlet, Recorder},
-    schedule::{Timeline, first_send, nanos, share},
+    schedule::{Course, first_send, global, nanos, share},
     sys, tls,
     verify::Contents,
 };
 
 use backlog::Backlog;
-use lateness::Lateness;
+use clock::{Clock, Phase};
+use health::Health;
 
 /// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;
@@ -45,15 +49,6 @@ const LOOK: u64 = 100_000_000;
 /// The most connections that one look takes in.
 const LOOKED_AT: usize = 64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    WarmUp,
-    Measuring,
-    /// Nothing is issued any more; what is in flight may end.
-    CoolDown,
-    Over,
-}
-
 /// Room for what is read.
 struct Buffers {
     /// Plain bytes.
@@ -62,87 +57,105 @@ struct Buffers {
     wire: Vec<u8>,
     /// Room for what is dropped.
     dropped: Vec<u8>,
+    /// A body from a template.
+    scratch: Vec<u8>,
+    /// Heads of answers.
+    heads: Heads,
+}
+
+/// How long something is waited for at most, in nanoseconds.
+struct Bounds {
+    request: u64,
+    connect: u64,
+}
+
+/// What one worker saw in a slice.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) worker: usize,
+    pub(crate) observation: Observation,
+    pub(crate) outline: Outline,
+}
+
+/// The same without what was counted.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    health: WorkerHealth,
+    /// From the measurement's end until nothing was in flight.
+    pub(crate) drained: Duration,
+    /// Connections made in the place of earlier ones.
+    pub(crate) reconnected: u64,
+    /// Whether it was told to stop before it was over.
+    pub(crate) interrupted: bool,
+}
+
+impl Outline {
+    /// With what was counted by worker `worker`, and `left` requests under way at the end.
+    fn with(self, worker: usize, counted: Recorder, left: u64) -> Part {
+        Part {
+            worker,
+            observation: counted.into_observation(left, self.health),
+            outline: self,
+        }
+    }
 }
 
 /// A worker with its connections.
 pub(crate) struct Worker<'a> {
     index: usize,
-    plan: &'a Plan<'a>,
+    plan: &'a Plan,
     stop: &'a AtomicBool,
     poller: Poller,
     buffers: Buffers,
-    /// Room for a body from a template.
-    scratch: Vec<u8>,
     tls: Option<tls::Client>,
     connections: Vec<Connection>,
+    /// Connections that need something, in the order in which that came up.
+    agenda: Vec<usize>,
     /// Connections being made.
     opening: usize,
     /// Connections whose end the server had announced, and that it did not close.
     vain_goodbyes: u32,
-    /// Connections whose answers have been read in this round and that may send again, in the order in which they came.
-    drained: Vec<usize>,
     deadlines: Deadlines,
+    bounds: Bounds,
     /// The requests of an open loop whose time has come.
     backlog: Option<Backlog>,
-    /// When the next one's time comes; in a closed loop never.
-    next_arrival: u64,
-    /// How long after the one before that is.
-    arrival_gap: u64,
-    /// How late timers are.
-    lateness: Lateness,
-    heads: Heads,
     contents: Contents,
+    clock: Clock,
     recorder: Recorder,
-    timeline: Timeline,
-    request_timeout: u64,
-    connect_timeout: u64,
-    cool_down: u64,
-    interval: u64,
-    phase: Phase,
-    /// When the next phase begins.
-    phase_edge: u64,
-    /// When the interval ends.
-    interval_edge: u64,
-    /// The earlier one.
-    edge: u64,
+    health: Health,
     next_look: u64,
-    /// The last reading of the clock.
-    now: u64,
-    /// Requests under way when the load ended.
+    /// Whether nothing had happened when events were last looked for.
+    is_idle: bool,
+    /// Requests under way when the slice ended.
     left: u64,
-    /// CPU time, time without a CPU and wall time at the measurement's start, then over the measurement.
-    cpu_time: Duration,
-    /// Time of the measurement that went into waiting awake.
-    polled: u64,
-    run_delay: Option<Duration>,
-    wall: u64,
+    interrupted: bool,
 }
 
 impl<'a> Worker<'a> {
     /// Allocates all that worker `index` will need. To be called on its own, pinned thread.
     pub(crate) fn new(
         index: usize,
-        plan: &'a Plan<'a>,
+        plan: &'a Plan,
         stop: &'a AtomicBool,
         outlet: Option<Outlet>,
     ) -> Result<Self, LoadError> {
-        let poller = Poller::new().map_err(|source| LoadError::Poll {
+        let failed = |source| LoadError::Poll {
             worker: index,
             source,
+        };
+        let poller = Poller::new().map_err(|error| match error {
+            PollerError::Unknown => LoadError::OldKernel,
+            PollerError::System(source) => failed(source),
         })?;
         if plan.arrivals.is_some() {
             sys::make_timers_exact();
+            poller.listen(plan.taking.bell(index)).map_err(failed)?;
         }
         let workers = plan.cpus.len();
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
             .map(|global| Connection::new(global as usize % plan.cycle.len(), plan.pipeline))
             .collect();
-        let extent = Extent {
-            is_open: plan.arrivals.is_some(),
-            has_tls: plan.tls.is_some(),
-            outlet,
-        };
-        let exchanges = plan.exchanges.iter().map(|prepared| prepared.exchange);
+        let exchanges = plan.exchanges.iter().map(|prepared| &prepared.exchange);
         let resumption = plan.target.tls.as_ref().is_some_and(|tls| tls.resumption);
         // Written to, so that its pages are there before the first read.
         let buffer = || vec![1u8; READ_BUFFER];
@@ -158,186 +171,270 @@ impl<'a> Worker<'a> {
                     true => vec![0; DROP_ROOM],
                     false => Vec::new(),
                 },
+                scratch: Vec::new(),
+                heads: Heads::new(),
             },
-            scratch: Vec::new(),
-            tls: plan.tls.as_ref().map(|tls| tls.for_worker(resumption)),
-            drained: Vec::with_capacity(EVENTS),
-            deadlines: Deadlines::new(connections.len()),
-            backlog: plan
-                .arrivals
+            tls: plan
+                .tls
                 .as_ref()
-                .map(|arrivals| Backlog::new(arrivals, index, workers, connections.len())),
-            connections,
+                .map(|tls| tls.for_worker(resumption, connections.len())),
+            // While it is worked off, those that need something again stand behind the others.
+            agenda: Vec::with_capacity(2 * connections.len()),
             opening: 0,
             vain_goodbyes: 0,
-            next_arrival: NEVER,
-            arrival_gap: NEVER,
-            lateness: Lateness::default(),
-            heads: Heads::new(),
+            deadlines: Deadlines::new(connections.len()),
+            bounds: Bounds {
+                request: nanos(plan.timeouts.request),
+                connect: nanos(plan.timeouts.connect),
+            },
+            backlog: plan.arrivals.as_ref().map(|arrivals| {
+                // Who has no connection looks after no arrival.
+                let workers = workers.min(plan.most_connections as usize);
+                Backlog::new(arrivals.clone(), index, workers, connections.len())
+            }),
+            connections,
             contents: Contents::new(exchanges, plan.content_sample),
-            recorder: Recorder::new(plan.bin, plan.length(), extent),
-            timeline: Timeline::new(0, plan.warm_up, plan.length()),
-            request_timeout: nanos(plan.timeouts.request),
-            connect_timeout: nanos(plan.timeouts.connect),
-            cool_down: nanos(plan.timeouts.cool_down),
-            interval: plan.interval.map_or(NEVER, nanos),
-            phase: Phase::WarmUp,
-            phase_edge: NEVER,
-            interval_edge: NEVER,
-            edge: NEVER,
+            clock: Clock::new(
+                plan.interval.map_or(NEVER, nanos),
+                nanos(plan.timeouts.cool_down),
+            ),
+            recorder: recorder(plan, outlet),
+            health: Health::default(),
             next_look: NEVER,
-            now: 0,
+            is_idle: false,
             left: 0,
-            cpu_time: Duration::ZERO,
-            polled: 0,
-            run_delay: None,
-            wall: 0,
+            interrupted: false,
         })
     }
 
-    /// Loads until the end; `events` is room for them, which cannot go with the worker to another thread.
-    pub(crate) fn run(&mut self, timeline: Timeline, events: &mut Events) -> Result<(), LoadError> {
-        self.begin(timeline);
-        while self.phase != Phase::Over {
+    /// Loads for a slice, until nothing is in flight or that has been waited for long enough; `events` is room for what
+    /// happens.
+    pub(crate) fn run(&mut self, course: Course, events: &mut Events) -> Result<(), LoadError> {
+        self.begin(course, events)?;
+        while !self.clock.is_over() {
             self.wait(events)?;
-            if self.now >= self.next_look {
+            if self.clock.now >= self.next_look {
                 self.look_at_queues();
             }
             for ready in events.iter() {
-                if self.phase == Phase::Over {
+                if self.clock.is_over() {
                     break;
                 }
-                if self.now >= self.next_arrival {
-                    self.admit();
-                }
+                self.admit_due();
                 self.on_event(ready);
             }
-            self.send_more();
-            if self.phase != Phase::Over && self.now >= self.deadlines.next() {
+            self.work_off(0);
+            let left = self.agenda.len();
+            if !self.clock.is_over() && self.clock.now >= self.deadlines.next() {
                 self.expire();
             }
             if self.backlog.is_some() {
                 self.attend_backlog();
             }
+            self.work_off(left);
             self.look_for_the_end();
         }
         Ok(())
     }
 
-    /// What was seen. The sockets are closed by dropping the worker, after the measurement's end has been noted.
-    pub(crate) fn observation(self) -> Observation {
-        let health = WorkerHealth {
-            cpu: self.plan.cpus[self.index],
-            cpu_time: self.cpu_time,
-            polled: Duration::from_nanos(self.polled),
-            run_delay: self.run_delay,
-            wall: Duration::from_nanos(self.wall),
-        };
-        self.recorder.into_observation(self.left, health)
+    /// What was seen in the slice that is over. Connections are held, and another slice may follow.
+    pub(crate) fn report(&mut self) -> Part {
+        self.hold();
+        let outline = self.outline();
+        let fresh = recorder(self.plan, None);
+        let seen = std::mem::replace(&mut self.recorder, fresh);
+        outline.with(self.index, seen, self.left)
     }
 
-    fn begin(&mut self, timeline: Timeline) {
-        self.timeline = timeline;
-        self.phase_edge = timeline.measure_from;
-        self.interval_edge = timeline.start.saturating_add(self.interval);
-        self.edge = self.phase_edge.min(self.interval_edge);
-        self.next_look = timeline.measure_from;
-        self.recorder.begin(timeline.start);
-        let own = share(self.index, self.plan.cpus.len(), self.plan.most_connections);
-        for (slot, global) in own.enumerate() {
-            if global < self.plan.connections {
-                let after = first_send(global, self.plan.connections, self.plan.ramp);
-                self.deadlines
-                    .set(slot, timeline.start.saturating_add(after));
-            } else if let Some(backlog) = &mut self.backlog {
-                backlog.absent.push(slot);
+    /// What was seen in the last slice. The sockets are closed.
+    pub(crate) fn into_report(self) -> Part {
+        let outline = self.outline();
+        outline.with(self.index, self.recorder, self.left)
+    }
+
+    /// What was seen, without what the recorder has.
+    fn outline(&self) -> Outline {
+        let (over, due) = (self.clock.now, self.clock.timeline.measure_until);
+        Outline {
+            drained: Duration::from_nanos(over.saturating_sub(due)),
+            reconnected: self.recorder.connections.made_again(),
+            interrupted: self.interrupted,
+            health: self.health.seen(self.plan.cpus[self.index]),
+        }
+    }
+
+    /// Leaves the connections that are at rest open until the next slice, and gives up the others.
+    fn hold(&mut self) {
+        self.agenda.clear();
+        for slot in 0..self.connections.len() {
+            self.end_goodbye(slot);
+            self.deadlines.set(slot, NEVER);
+            let is_at_rest = self.connections[slot].dialogue.has_written(self.plan);
+            let connection = &mut self.connections[slot];
+            connection.on_agenda = false;
+            connection.need = Need::Nothing;
+            let is_at_rest = is_at_rest
+                && connection.state == State::Open
+                && connection.dialogue.is_idle()
+                && !connection.spoiled;
+            if !is_at_rest {
+                while connection.dialogue.take_first().is_some() {}
+                // The slice's counts have been closed.
+                connection.close();
+                self.unlist(slot);
             }
         }
-        self.next_arrival();
-        self.tick();
-        self.expire();
+        self.opening = 0;
     }
 
-    /// Waits for what happens next, and reads the clock.
-    fn wait(&mut self, events: &mut Events) -> Result<(), LoadError> {
-        let until = self.deadlines.next().min(self.edge).min(self.now + NAP);
-        let wake = self.lateness.wake_for(self.next_arrival, self.arrival_gap);
-        let until = until.min(wake);
-        let timeout = until.saturating_sub(self.now);
-        let waited = self.poller.wait(events, timeout);
-        waited.map_err(|source| LoadError::Poll {
+    fn begin(&mut self, course: Course, events: &mut Events) -> Result<(), LoadError> {
+        let timeline = course.timeline;
+        self.clock.begin(timeline);
+        self.health = Health::default();
+        self.next_look = timeline.measure_from;
+        (self.is_idle, self.interrupted, self.left) = (false, false, 0);
+        let open = self.connections.iter().filter(|one| one.is_established());
+        let open = open.count() as u64;
+        let length = timeline.measure_until.checked_sub(timeline.measure_from);
+        let length = length.filter(|_| timeline.measure_until < NEVER);
+        self.recorder.begin(timeline.start, open, length);
+        self.tick();
+        if open > 0 {
+            self.find_ended(events)?;
+        }
+        let (workers, connections) = (self.plan.cpus.len(), self.plan.connections);
+        for slot in 0..self.connections.len() {
+            let global = global(self.index, workers, slot);
+            if global < connections {
+                let after = first_send(global, connections, self.plan.ramp);
+                self.deadlines
+                    .set(slot, timeline.start.saturating_add(after));
+            }
+        }
+        if let Some(arrivals) = course.arrivals {
+            self.begin_backlog(arrivals);
+        }
+        self.tick();
+        self.expire();
+        self.work_off(0);
+        Ok(())
+    }
+
+    /// Looks for connections that ended while they were held, before anything is sent on them.
+    fn find_ended(&mut self, events: &mut Events) -> Result<(), LoadError> {
+        for connection in &mut self.connections {
+            connection.answered_before = connection.answered;
+        }
+        for _ in 0..=self.connections.len() / EVENTS {
+            self.look(events, 0)?;
+            for ready in events.iter() {
+                if !self.clock.is_over() {
+                    self.on_event(ready);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for events for so many nanoseconds, and reads the clock.
+    fn look(&mut self, events: &mut Events, nanoseconds: u64) -> Result<(), LoadError> {
+        let looked = self.poller.wait(events, nanoseconds);
+        looked.map_err(|source| LoadError::Poll {
             worker: self.index,
             source,
         })?;
-        let before = self.now;
         self.tick();
-        match events.is_empty() {
-            true if timeout > 0 => self.lateness.note(until, self.now),
-            true if self.phase == Phase::Measuring => self.polled += self.now - before,
+        Ok(())
+    }
+
+    /// Waits for what happens next.
+    fn wait(&mut self, events: &mut Events) -> Result<(), LoadError> {
+        let until = self.wait_until();
+        let before = self.clock.now;
+        let timeout = until.saturating_sub(before);
+        let was_idle = self.is_idle || self.backlog.is_some();
+        self.look(events, timeout)?;
+        self.is_idle = events.is_empty() && self.agenda.is_empty();
+        match &mut self.backlog {
+            Some(backlog) if self.is_idle && timeout > 0 => {
+                backlog.lateness.note(until, self.clock.now);
+            }
+            _ if self.is_idle && timeout == 0 && was_idle => {
+                self.health.looked_in_vain(self.clock.now - before);
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Until when there is nothing to do if nothing happens. Reads the clock where an open loop's schedule asks for
+    /// exactness: since it was last read, requests have been sent.
+    fn wait_until(&mut self) -> u64 {
+        if self.backlog.is_some() {
+            self.tick();
+        }
+        if !self.agenda.is_empty() || self.polls() {
+            return 0;
+        }
+        let until = self.deadlines.next().min(self.clock.edge());
+        let until = until.min(self.clock.now + NAP);
+        let wake = self.backlog.as_ref().map_or(NEVER, Backlog::wake);
+        until.min(wake)
+    }
+
+    /// Whether answers are waited for awake.
+    #[inline]
+    fn polls(&self) -> bool {
+        self.plan.wait == Wait::Poll && self.backlog.is_none() && self.recorder.outstanding() > 0
     }
 
     /// Reads the clock, and passes into the next phase where it is time. All times of a load come from here, so
     /// that none recorded in one phase belongs to another.
     #[inline]
     fn tick(&mut self) -> u64 {
-        self.now = sys::monotonic_ns();
-        while self.now >= self.edge && self.phase != Phase::Over {
-            self.pass_edge();
+        self.clock.now = sys::monotonic_ns();
+        while let Some(edge) = self.clock.reached() {
+            self.pass_edge(edge);
         }
-        self.now
+        self.clock.now
     }
 
     #[cold]
-    fn pass_edge(&mut self) {
-        let at = self.edge;
-        if at == self.phase_edge {
-            self.pass_into_next_phase(at);
+    fn pass_edge(&mut self, at: u64) {
+        let now = self.clock.now;
+        // What is noted of the end of a phase belongs to that phase.
+        if self.clock.is_phase_edge(at) {
+            match self.clock.phase {
+                Phase::WarmUp => {
+                    self.recorder.begin_measurement(at, self.gauges());
+                    self.health.begin(now);
+                }
+                Phase::Measuring => self.end_measurement(at),
+                Phase::CoolDown => self.finish(at),
+                Phase::Over => {}
+            }
         } else {
             self.recorder.roll(at, self.gauges());
         }
-        while self.interval_edge <= at {
-            self.interval_edge = self.interval_edge.saturating_add(self.interval);
-        }
-        self.edge = self.phase_edge.min(self.interval_edge);
-    }
-
-    fn pass_into_next_phase(&mut self, at: u64) {
-        match self.phase {
-            Phase::WarmUp => {
-                self.recorder.begin_measurement(at, self.gauges());
-                self.phase = Phase::Measuring;
-                self.phase_edge = self.timeline.measure_until;
-                self.cpu_time = sys::thread_cpu_time();
-                self.run_delay = sys::thread_run_delay();
-                self.wall = self.now;
-            }
-            Phase::Measuring => {
-                self.end_measurement(at);
-                self.phase = Phase::CoolDown;
-                self.phase_edge = at.saturating_add(self.cool_down);
-            }
-            Phase::CoolDown => self.finish(at),
-            Phase::Over => {}
-        }
+        self.clock.pass(at);
     }
 
     fn end_measurement(&mut self, at: u64) {
-        self.cpu_time = sys::thread_cpu_time().saturating_sub(self.cpu_time);
-        self.run_delay = sys::thread_run_delay()
-            .zip(self.run_delay)
-            .map(|(now, before)| now.saturating_sub(before));
-        self.wall = self.now - self.wall;
+        self.health.end(self.clock.now);
         self.close_backlog(at);
-        self.recorder.end_measurement(at, self.gauges());
+        let gauges = self.gauges();
+        let flights = self
+            .connections
+            .iter()
+            .flat_map(|one| one.dialogue.flights());
+        let under_way = flights.map(|flight| flight.started);
+        self.recorder.end_measurement(at, gauges, under_way);
         self.next_look = NEVER;
     }
 
     #[cold]
     fn finish(&mut self, at: u64) {
-        match self.phase {
+        match self.clock.phase {
             Phase::Measuring => self.end_measurement(at),
             Phase::WarmUp | Phase::CoolDown => self.recorder.roll(at, self.gauges()),
             Phase::Over => {}
@@ -345,16 +442,18 @@ impl<'a> Worker<'a> {
         self.left = self.gauges().in_flight;
         for connection in &self.connections {
             if connection.is_established() {
-                self.recorder.connection_lasted(connection.answered);
+                self.recorder
+                    .connections
+                    .lasted(connection.answered_in_slice());
             }
         }
-        self.phase = Phase::Over;
+        self.clock.phase = Phase::Over;
     }
 
     /// Whether another request may be issued; takes it from the quota when there is one.
     #[inline]
     fn claim(&self) -> bool {
-        match self.phase {
+        match self.clock.phase {
             Phase::WarmUp => true,
             Phase::Measuring => self.plan.quota.claim(),
             Phase::CoolDown | Phase::Over => false,
@@ -363,10 +462,16 @@ impl<'a> Worker<'a> {
 
     /// What stands now. Requests under way come from the connections, and must agree with the counts.
     fn gauges(&self) -> Gauges {
-        let on_their_way = self.connections.iter().map(|one| one.flights.len() as u64);
+        let each = self.connections.iter();
+        let on_their_way = each.map(|one| one.dialogue.in_flight() as u64);
         Gauges {
             in_flight: on_their_way.sum(),
-            waiting: self.backlog.as_ref().map_or(0, Backlog::waiting),
+            waiting: match (&self.backlog, self.index) {
+                (None, _) => 0,
+                // What nobody has taken is nobody's: one worker tells of it.
+                (Some(backlog), 0) => backlog.waiting() + self.plan.taking.waiting(),
+                (Some(backlog), _) => backlog.waiting(),
+            },
         }
     }
 
@@ -376,31 +481,41 @@ impl<'a> Worker<'a> {
                 .backlog
                 .as_ref()
                 .is_none_or(|backlog| backlog.waiting() == 0);
-        if nothing_left && self.phase == Phase::Measuring && self.plan.quota.is_spent() {
+        if nothing_left && self.clock.phase == Phase::Measuring && self.is_spent() {
             let last = self.recorder.last_end();
             self.finish(last);
         }
-        if nothing_left && self.phase == Phase::CoolDown {
-            self.finish(self.now);
+        if nothing_left && self.clock.phase == Phase::CoolDown {
+            self.finish(self.clock.now);
         }
         if self.stop.load(Ordering::Relaxed) {
             let now = self.tick();
-            if self.phase != Phase::Over {
+            if !self.clock.is_over() {
+                self.interrupted = true;
                 self.finish(now);
             }
+        }
+    }
+
+    /// Whether everything has been issued, or taken by a worker that will.
+    #[inline]
+    fn is_spent(&self) -> bool {
+        match &self.backlog {
+            Some(backlog) => self.plan.taking.taken() >= backlog.end(),
+            None => self.plan.quota.is_spent(),
         }
     }
 
     /// Looks at the receive queues of connections with a request under way.
     #[cold]
     fn look_at_queues(&mut self) {
-        self.next_look = self.now.saturating_add(LOOK);
+        self.next_look = self.clock.now.saturating_add(LOOK);
         let queues = &mut self.recorder.queues;
         queues.looks += 1;
         let busy = self
             .connections
             .iter()
-            .filter(|one| !one.flights.is_empty());
+            .filter(|one| !one.dialogue.is_idle());
         for connection in busy.take(LOOKED_AT) {
             if let Some(bytes) = connection.unread() {
                 queues.connections += 1;
@@ -413,6 +528,10 @@ impl<'a> Worker<'a> {
 
     fn on_event(&mut self, ready: Ready) {
         let slot = ready.slot;
+        if slot == Bell::SLOT {
+            // What it is for is looked at after each round of events.
+            return;
+        }
         if self.connections[slot].state == State::Connecting {
             self.try_to_establish(slot);
         }
@@ -427,7 +546,22 @@ impl<'a> Worker<'a> {
                     self.go_on_writing(slot);
                 }
             }
-            State::Absent | State::Connecting | State::Closing | State::Retired => {}
+            State::Absent | State::Connecting | State::Closing => {}
         }
     }
 }
+
+/// A recorder for what `plan` asks for.
+fn recorder(plan: &Plan, outlet: Option<Outlet>) -> Recorder {
+    let extent = Extent {
+        is_open: plan.arrivals.is_some(),
+        has_tls: plan.tls.is_some(),
+        per_request: plan.per_request,
+        outlet,
+    };
+    Recorder::new(plan.bin, extent)
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -3,21 +3,30 @@
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
 
-use super::{Phase, Worker, requests::fault};
+use super::{Worker, requests::fault};
 use crate::{
-    connection::State,
-    http1::{Ending, Progress, Step},
-    recorder::Cause,
+    connection::{Need, State},
+    http1::{Ending, NOT_HTTP, Progress, Step},
+    recorder::{Cause, Fault},
     socket,
-    tls::{self, Broken},
-    verify::{Examiner, excerpt},
+    tls::Broken,
+    verify::excerpt,
 };
 
 /// Bytes read at once where a head is expected: small answers and heads come whole, and of a long body that nobody looks
 /// at little is copied.
 const HEAD_READ: usize = 16 * 1024;
+/// Bytes read from one connection before others are looked at.
+const AT_A_TIME: usize = 1024 * 1024;
 /// The shortest rest of a body that is worth a system call of its own to be dropped unseen.
 const WORTH_DROPPING: u64 = 8 * 1024;
+
+/// Bytes came after an answer that no request asked for. The cause is the same however they are cut.
+pub(super) const EXTRA: Fault = Fault {
+    kind: Failure::ExtraBytes,
+    phase: FailurePhase::Body,
+    cause: Cause::Why("bytes after the answer"),
+};
 
 /// What came of the bytes of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +44,7 @@ impl Worker<'_> {
         if self.tls.is_some() {
             return self.receive_tls(slot, closing);
         }
+        let mut read = 0;
         loop {
             let (length, asked, is_dropped) = match self.read_some(slot) {
                 Ok(read) => read,
@@ -42,7 +52,7 @@ impl Worker<'_> {
                 Err(error) => return self.reading_failed(slot, error),
             };
             let end = self.tick();
-            if self.phase == Phase::Over {
+            if self.clock.is_over() {
                 return;
             }
             if length == 0 {
@@ -62,6 +72,10 @@ impl Worker<'_> {
             if flow == Flow::Off || (length < asked && !closing) {
                 return;
             }
+            read += length;
+            if read >= AT_A_TIME {
+                return self.want(slot, Need::Read { closing });
+            }
         }
     }
 
@@ -70,23 +84,18 @@ impl Worker<'_> {
     fn read_some(&mut self, slot: usize) -> Result<(usize, usize, bool), Errno> {
         let connection = &self.connections[slot];
         let socket = connection.socket()?;
-        let left = match connection.reader.body_left() {
-            Some(left) if left >= WORTH_DROPPING && connection.answer.ignores_body() => left,
-            _ => 0,
-        };
-        if left > 0 && !self.buffers.dropped.is_empty() {
+        if let Some(body) = connection.dialogue.ignored()
+            && body.left >= WORTH_DROPPING
+            && !self.buffers.dropped.is_empty()
+        {
             // Nothing may follow the last answer that is expected: room for a byte more tells whether that is so.
-            let is_last = connection.flights.len() == 1 || !connection.reader.keeps_alive();
-            let more = u64::from(is_last);
-            let room = self
-                .buffers
-                .dropped
-                .len()
-                .min(usize::try_from(left + more).unwrap_or(usize::MAX));
+            let wanted = body.left + u64::from(body.is_last);
+            let most = self.buffers.dropped.len();
+            let room = most.min(usize::try_from(wanted).unwrap_or(usize::MAX));
             let length = socket::drop_bytes(socket, &mut self.buffers.dropped[..room])?;
             return Ok((length, room, true));
         }
-        let room = match connection.reader.progress() {
+        let room = match connection.dialogue.progress() {
             Progress::Body => self.buffers.plain.len(),
             Progress::Nothing | Progress::Head => HEAD_READ,
         };
@@ -95,6 +104,7 @@ impl Worker<'_> {
     }
 
     fn receive_tls(&mut self, slot: usize, closing: bool) {
+        let mut taken = 0;
         loop {
             let read = self.connections[slot].socket();
             let length = match read.and_then(|socket| socket::read(socket, &mut self.buffers.wire))
@@ -104,7 +114,7 @@ impl Worker<'_> {
                 Err(error) => return self.reading_failed(slot, error),
             };
             let end = self.tick();
-            if self.phase == Phase::Over {
+            if self.clock.is_over() {
                 return;
             }
             if length == 0 {
@@ -119,6 +129,10 @@ impl Worker<'_> {
             (self.buffers.wire, self.buffers.plain) = (wire, plain);
             if flow == Flow::Off || (length < asked && !closing) {
                 return;
+            }
+            taken += length;
+            if taken >= AT_A_TIME {
+                return self.want(slot, Need::Read { closing });
             }
         }
     }
@@ -166,7 +180,7 @@ impl Worker<'_> {
     fn tls_broken(&mut self, slot: usize, broken: &Broken, end: u64) {
         let phase = self.phase_of(slot);
         let (why, detail) = match broken {
-            Broken::Tls(error) => (Cause::Why(tls::why(error)), error.to_string()),
+            Broken::Tls(why, error) => (Cause::Why(why), error.to_string()),
             Broken::Socket(error) => (
                 Cause::System(*error),
                 std::io::Error::from(*error).to_string(),
@@ -190,11 +204,10 @@ impl Worker<'_> {
     /// Takes note of bytes of a body that were dropped unseen.
     #[inline]
     fn take_dropped(&mut self, slot: usize, length: usize, end: u64, closing: bool) -> Flow {
-        let connection = &mut self.connections[slot];
-        let left = connection.reader.body_left().unwrap_or_default();
+        let dialogue = &mut self.connections[slot].dialogue;
+        let left = dialogue.ignored().map_or(0, |body| body.left);
         let of_body = left.min(length as u64);
-        connection.answer.dropped(of_body);
-        let step = connection.reader.skip(of_body);
+        let step = dialogue.dropped(of_body);
         self.recorder.received(length, of_body);
         let extra: &[u8] = match length as u64 > left {
             true => b"(dropped unseen)",
@@ -218,28 +231,29 @@ impl Worker<'_> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let connection = &mut self.connections[slot];
-            let Some(first) = connection.flights.first() else {
-                // Nobody has asked for anything: an answer before its request, or a farewell.
+            let Some(first) = connection.dialogue.first() else {
+                // Nobody has asked for anything.
                 self.recorder.received(rest.len(), 0);
-                self.renew(slot);
-                return Flow::Off;
+                if closing {
+                    // A farewell, such as 408 (RFC 9110 §15.5.9).
+                    self.renew(slot);
+                    return Flow::Off;
+                }
+                connection.spoiled = true;
+                return Flow::On;
             };
-            let prepared = &self.plan.exchanges[first.exchange as usize];
-            let mut examiner = Examiner {
-                answer: &mut connection.answer,
-                exchange: first.exchange as usize,
-                expect: &prepared.exchange.expect,
-                statuses: &prepared.statuses,
-                contents: &mut self.contents,
-                examples: &self.recorder.examples,
-                received: 0,
-            };
-            let step = connection.reader.feed(rest, &mut self.heads, &mut examiner);
-            let received = examiner.received;
+            let (step, received) = connection.dialogue.feed(
+                first,
+                rest,
+                self.plan,
+                &mut self.buffers.heads,
+                &mut self.contents,
+                &self.recorder.examples,
+            );
             match step {
                 Ok(Step::More) => {
                     self.recorder.received(rest.len(), received);
-                    if connection.holding && connection.answer.may_continue {
+                    if connection.dialogue.may_go_on() {
                         self.release(slot);
                     }
                     return match self.connections[slot].state {
@@ -256,11 +270,15 @@ impl Worker<'_> {
                 }
                 Err(wrong) => {
                     self.recorder.received(rest.len(), received);
-                    let phase = match connection.reader.progress() {
+                    let phase = match connection.dialogue.progress() {
                         Progress::Body => FailurePhase::Body,
                         Progress::Nothing | Progress::Head => FailurePhase::Head,
                     };
-                    let fault = fault(wrong.kind, phase, Cause::Why(wrong.why));
+                    let fault = match wrong.why == NOT_HTTP && connection.answered > 0 {
+                        // What is no answer belongs to the one before, of which it was cut off.
+                        true => EXTRA,
+                        false => fault(wrong.kind, phase, Cause::Why(wrong.why)),
+                    };
                     self.fail(slot, fault, end, || {
                         format!("{}: {}", wrong.why, excerpt(rest))
                     });
@@ -286,13 +304,13 @@ impl Worker<'_> {
         closing: bool,
     ) -> Flow {
         let connection = &self.connections[slot];
-        let Some(first) = connection.flights.first() else {
+        let Some(first) = connection.dialogue.first() else {
             return Flow::Off;
         };
-        let is_last = connection.flights.len() == 1;
+        let is_last = connection.dialogue.in_flight() == 1;
         let announced = self.plan.exchanges[first.exchange as usize].request.closes;
         // An answer that comes before its request is whole leaves the rest of the request in the way of the next.
-        let early = is_last && !self.has_written(slot);
+        let early = is_last && !connection.dialogue.has_written(self.plan);
         let extra = if is_last || !keep_alive { rest } else { &[] };
         self.judge(slot, end, extra);
         if !extra.is_empty() || early {
@@ -318,52 +336,16 @@ impl Worker<'_> {
         Flow::On
     }
 
-    /// Takes note of a connection that may send again once what has come on the others has been read.
-    #[inline]
-    fn note_drained(&mut self, slot: usize) {
-        // One connection's answers come in a row.
-        if self.is_drained(slot) && self.drained.last() != Some(&slot) {
-            self.drained.push(slot);
-        }
-    }
-
-    /// Whether half of what may be on its way at once has been answered: whole batches would let the connection run
-    /// dry, single requests would cost a system call each.
-    #[inline]
-    fn is_drained(&self, slot: usize) -> bool {
-        let connection = &self.connections[slot];
-        connection.state == State::Open
-            && (connection.flights.is_empty() || connection.flights.len() <= self.plan.pipeline / 2)
-    }
-
-    /// Sends on the connections that have been read in this round. Answers are read before the next requests are sent: no
-    /// answer is stamped later because of requests that need not be sent before, and the kernel's code for either stays
-    /// in the CPU's cache. (What an open loop's schedule asks for, and first requests on new connections, do not wait.)
-    #[inline]
-    pub(super) fn send_more(&mut self) {
-        for nth in 0..self.drained.len() {
-            let slot = self.drained[nth];
-            // Something else may have happened to it since.
-            if self.is_drained(slot) {
-                match self.connections[slot].flights.is_empty() {
-                    true => self.ready(slot),
-                    false => self.refill(slot),
-                }
-            }
-        }
-        self.drained.clear();
-    }
-
     fn closed_by_peer(&mut self, slot: usize, end: u64) {
         let connection = &mut self.connections[slot];
-        if connection.flights.is_empty() {
+        if connection.dialogue.is_idle() {
             return self.renew(slot);
         }
         let cut = connection
             .tls
             .as_mut()
             .is_some_and(|session| !session.has_said_goodbye());
-        match connection.reader.end() {
+        match connection.dialogue.end() {
             Ending::Whole if cut => {
                 let cause = Cause::Why("TLS was cut off without a close_notify");
                 let fault = fault(Failure::TruncatedBody, FailurePhase::Body, cause);

@@ -1,13 +1,13 @@
 //! A request on a connection: sent, judged, counted.
 
-use std::mem;
-
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
 
-use super::{Phase, Worker};
+use super::{Worker, reading::EXTRA};
 use crate::{
-    connection::{Flight, State},
+    connection::State,
+    deadlines::NEVER,
+    dialogue::Flight,
     http1::Progress,
     poller::Watch,
     recorder::{Cause, Fault, Times},
@@ -22,9 +22,6 @@ impl Worker<'_> {
     /// waits.
     #[inline]
     pub(super) fn ready(&mut self, slot: usize) {
-        if !self.connections[slot].flights.is_empty() {
-            return self.send_again(slot);
-        }
         match self.backlog {
             None => self.refill(slot),
             Some(_) => {
@@ -38,18 +35,30 @@ impl Worker<'_> {
     #[inline]
     pub(super) fn refill(&mut self, slot: usize) {
         let start = self.tick();
-        if self.phase == Phase::Over {
+        if self.clock.is_over() {
             return;
         }
-        let was_empty = self.connections[slot].flights.is_empty();
-        while !self.connections[slot].flights.is_full() && self.claim() {
+        let was_empty = self.connections[slot].dialogue.is_idle();
+        while self.connections[slot].dialogue.has_room() && self.claim() {
             self.launch(slot, start, start);
         }
         if was_empty {
-            if self.connections[slot].flights.is_empty() {
-                return self.retire(slot);
+            if self.connections[slot].dialogue.is_idle() {
+                return self.rest(slot);
             }
             self.begin_answer(slot);
+        }
+        self.send(slot);
+    }
+
+    /// Writes what has been launched, unless the connection is spoiled.
+    #[inline]
+    pub(super) fn send(&mut self, slot: usize) {
+        if self.connections[slot].spoiled {
+            let end = self.tick();
+            return self.fail(slot, EXTRA, end, || {
+                "bytes came while no request was on its way".to_owned()
+            });
         }
         self.write(slot);
     }
@@ -61,85 +70,47 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot];
         let exchange = plan.cycle[connection.turn];
         connection.turn = next(connection.turn, plan.cycle.len());
-        connection.flights.push(Flight {
+        let flight = Flight {
             intended,
             started,
             exchange,
-        });
+        };
+        let scratch = &mut self.buffers.scratch;
+        connection.dialogue.put(flight, plan, scratch);
         self.recorder.issued();
-        if plan.composes {
-            self.compose(slot, exchange);
-        } else {
-            connection.written = 0;
-            connection.holding = plan.exchanges[exchange as usize].request.hold_at.is_some();
-        }
-    }
-
-    fn compose(&mut self, slot: usize, exchange: u32) {
-        let connection = &mut self.connections[slot];
-        if connection.written == connection.composed.len() {
-            connection.composed.clear();
-            connection.written = 0;
-        }
-        let out = &mut connection.composed;
-        self.plan.compose(exchange as usize, &mut self.scratch, out);
     }
 
     /// Gets ready for the answer to the first request on its way.
     #[inline]
     pub(super) fn begin_answer(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        let Some(first) = connection.flights.first() else {
+        let Some(first) = connection.dialogue.begin_answer(self.plan) else {
             return;
         };
-        connection.answer.begin();
-        let request = &self.plan.exchanges[first.exchange as usize].request;
-        connection.reader.begin(request.is_head);
-        let wait = if connection.holding {
-            HOLD.min(self.request_timeout)
+        let wait = if connection.dialogue.is_holding() {
+            HOLD.min(self.bounds.request)
         } else {
-            self.request_timeout
+            self.bounds.request
         };
         self.deadlines.set(slot, first.started.saturating_add(wait));
     }
 
     /// Sends what is on its way on a new connection, because the server closed the one before with an answer.
-    fn send_again(&mut self, slot: usize) {
-        let exchanges = self.connections[slot].flights.len();
-        for nth in 0..exchanges {
-            let flight = self.connections[slot].flights.iter().nth(nth);
-            if let Some(flight) = flight {
-                self.compose(slot, flight.exchange);
-                self.recorder.resent += 1;
-            }
-        }
+    pub(super) fn send_again(&mut self, slot: usize) {
+        let scratch = &mut self.buffers.scratch;
+        let again = self.connections[slot]
+            .dialogue
+            .put_again(self.plan, scratch);
+        self.recorder.resent += again;
         self.begin_answer(slot);
         self.write(slot);
     }
 
     #[inline]
     pub(super) fn write(&mut self, slot: usize) {
-        let plan = self.plan;
         let connection = &mut self.connections[slot];
-        let before = connection.written;
-        let written = if plan.composes {
-            let composed = mem::take(&mut connection.composed);
-            let written = connection.write(&composed);
-            connection.composed = composed;
-            written
-        } else {
-            let Some(first) = connection.flights.first() else {
-                return;
-            };
-            let request = &plan.exchanges[first.exchange as usize].request;
-            let bytes = request.fixed().unwrap_or_default();
-            match request.hold_at {
-                Some(hold_at) if connection.holding => connection.write(&bytes[..hold_at]),
-                _ => connection.write(bytes),
-            }
-        };
-        self.recorder
-            .sent(connection.written.saturating_sub(before));
+        let (count, written) = connection.write(self.plan);
+        self.recorder.sent(count);
         let watched = written.and_then(|all| {
             let wanted = if all {
                 Watch::Reading
@@ -149,49 +120,39 @@ impl Worker<'_> {
             connection.watch(&self.poller, slot, wanted)
         });
         if let Err(error) = watched {
-            let end = self.tick();
-            let fault = fault(Failure::Reset, FailurePhase::Write, Cause::System(error));
-            self.fail(slot, fault, end, || {
-                format!("writing the request: {}", std::io::Error::from(error))
-            });
+            self.writing_failed(slot, error);
+        }
+    }
+
+    #[cold]
+    fn writing_failed(&mut self, slot: usize, error: Errno) {
+        let end = self.tick();
+        let fault = fault(Failure::Reset, FailurePhase::Write, Cause::System(error));
+        let detail = || format!("writing the request: {}", std::io::Error::from(error));
+        self.fail(slot, fault, end, detail);
+        // A connection that was of no use at all is like one that could not be made.
+        if !self.clock.is_over() && self.connections[slot].answered == 0 {
+            self.back_off(slot, end);
         }
     }
 
     /// There is room for writing again.
     pub(super) fn go_on_writing(&mut self, slot: usize) {
-        if !self.has_written(slot) {
+        if !self.connections[slot].dialogue.has_written(self.plan) {
             self.write(slot);
         } else if let Err(error) = self.connections[slot].flush() {
-            let end = self.tick();
-            let fault = fault(Failure::Reset, FailurePhase::Write, Cause::System(error));
-            self.fail(slot, fault, end, || {
-                format!("writing the request: {}", std::io::Error::from(error))
-            });
+            self.writing_failed(slot, error);
         }
-    }
-
-    /// Whether all that is on its way has been written.
-    #[inline]
-    pub(super) fn has_written(&self, slot: usize) -> bool {
-        let connection = &self.connections[slot];
-        if self.plan.composes {
-            return connection.written == connection.composed.len();
-        }
-        connection.flights.first().is_none_or(|first| {
-            let request = &self.plan.exchanges[first.exchange as usize].request;
-            request
-                .fixed()
-                .is_none_or(|bytes| connection.written == bytes.len())
-        })
     }
 
     /// Sends the rest of a request whose body was held back.
     pub(super) fn release(&mut self, slot: usize) {
-        self.connections[slot].holding = false;
-        if let Some(first) = self.connections[slot].flights.first() {
-            let deadline = first.started.saturating_add(self.request_timeout);
+        let dialogue = &mut self.connections[slot].dialogue;
+        dialogue.release();
+        if let Some(first) = dialogue.first() {
+            let deadline = first.started.saturating_add(self.bounds.request);
             self.deadlines.set(slot, deadline);
-            match self.now >= deadline {
+            match self.clock.now >= deadline {
                 true => self.time_out(slot),
                 false => self.write(slot),
             }
@@ -202,41 +163,47 @@ impl Worker<'_> {
     #[inline]
     pub(super) fn judge(&mut self, slot: usize, end: u64, extra: &[u8]) {
         let connection = &mut self.connections[slot];
-        let Some(flight) = connection.flights.pop() else {
+        let Some(flight) = connection.dialogue.take_first() else {
             return;
         };
         connection.answered += 1;
+        connection.refusals = 0;
         let exchange = flight.exchange as usize;
         let expect = &self.plan.exchanges[exchange].exchange.expect;
         let verdict = connection
+            .dialogue
             .answer
             .verdict(exchange, expect, &mut self.contents);
-        self.recorder
-            .answered(connection.answer.status, verdict.content_checked);
+        self.recorder.answered(
+            flight.started,
+            connection.dialogue.answer.status,
+            verdict.content_checked,
+        );
         match verdict.failure {
             None if extra.is_empty() => {
                 let times = Times {
                     intended: flight.intended,
+                    dialled: connection.dialled,
                     started: flight.started,
                     end,
                 };
-                self.recorder.succeeded(times, connection.answer.length);
+                self.recorder
+                    .succeeded(times, connection.dialogue.answer.length);
             }
             None => {
-                let cause = Cause::Why("bytes after the answer");
-                let fault = fault(Failure::ExtraBytes, FailurePhase::Body, cause);
-                self.recorder.failed(fault, end, || excerpt(extra));
+                self.recorder
+                    .failed(EXTRA, flight.started, end, || excerpt(extra));
             }
             Some(kind) => {
                 let phase = match kind {
                     Failure::WrongStatus => FailurePhase::Head,
                     _ => FailurePhase::Body,
                 };
-                let answer = &connection.answer;
+                let answer = &connection.dialogue.answer;
                 let note = verdict.note;
                 let describe = || note.unwrap_or_else(|| answer.describe(kind, expect));
-                self.recorder
-                    .failed(fault(kind, phase, answer.cause(kind)), end, describe);
+                let fault = fault(kind, phase, answer.cause(kind));
+                self.recorder.failed(fault, flight.started, end, describe);
             }
         }
     }
@@ -252,8 +219,9 @@ impl Worker<'_> {
 
     /// What is going on with the first request on its way.
     pub(super) fn phase_of(&self, slot: usize) -> FailurePhase {
-        match self.connections[slot].reader.progress() {
-            Progress::Nothing if !self.has_written(slot) => FailurePhase::Write,
+        let dialogue = &self.connections[slot].dialogue;
+        match dialogue.progress() {
+            Progress::Nothing if !dialogue.has_written(self.plan) => FailurePhase::Write,
             Progress::Nothing => FailurePhase::FirstByte,
             Progress::Head => FailurePhase::Head,
             Progress::Body => FailurePhase::Body,
@@ -270,23 +238,29 @@ impl Worker<'_> {
         end: u64,
         detail: impl FnOnce() -> String,
     ) {
-        if self.phase == Phase::Over {
+        if self.clock.is_over() {
             return;
         }
-        if self.connections[slot].flights.pop().is_some() {
-            self.recorder.failed(fault, end, detail);
+        if let Some(flight) = self.connections[slot].dialogue.take_first() {
+            self.recorder.failed(fault, flight.started, end, detail);
         }
         let behind = Fault {
             kind: Failure::ClosedEarly,
             phase: FailurePhase::FirstByte,
             cause: Cause::Why("it was pipelined behind a request that failed"),
         };
-        while self.connections[slot].flights.pop().is_some() {
-            self.recorder.failed(behind, end, || {
+        while let Some(flight) = self.connections[slot].dialogue.take_first() {
+            self.recorder.failed(behind, flight.started, end, || {
                 format!("pipelined behind a request that failed: {}", fault.kind)
             });
         }
         self.renew(slot);
+    }
+
+    /// Leaves a connection open that has nothing to send, and perhaps will in another slice.
+    fn rest(&mut self, slot: usize) {
+        self.deadlines.set(slot, NEVER);
+        self.watch_idle(slot);
     }
 
     /// Watches a connection that has nothing to send, so that its end is noticed.

@@ -7,13 +7,16 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     env,
     process::Command,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
-use deadheat_load::{LoadEvent, Phase};
+use deadheat_load::{LoadEvent, Phase, Session, Slice};
 use deadheat_model::{
-    Schedule,
+    LoadSpec, Schedule, StopRule, Wait,
     load::{Content, RequestSpec},
 };
 use deadheat_testkit::{
@@ -21,7 +24,7 @@ use deadheat_testkit::{
     answers::{chunked, send, send_cut, sized},
 };
 
-use crate::support::{expecting, lasting, run_until};
+use crate::support::{expecting, lasting, run_until, wait_until};
 
 struct Counting;
 
@@ -74,6 +77,13 @@ const ALONE: &str = "DEADHEAT_ALLOCATION_TEST";
 
 #[test]
 fn workers_allocate_nothing_while_they_measure() {
+    // On a busy machine a buffer's first use may come after the warm-up. An allocation of each request always shows.
+    let attempts: Vec<String> = (0..3).map_while(|_| alone().err()).collect();
+    assert!(attempts.len() < 3, "{}", attempts.join("\n"));
+}
+
+/// Runs the test below in a process of its own; what it said if it failed.
+fn alone() -> Result<(), String> {
     let this = env::current_exe().unwrap();
     let output = Command::new(this)
         .args([
@@ -84,9 +94,11 @@ fn workers_allocate_nothing_while_they_measure() {
         .env(ALONE, "1")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("1 passed"), "{said}");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.success() && said.contains("1 passed") {
+        true => Ok(()),
+        false => Err(said),
+    }
 }
 
 #[test]
@@ -161,4 +173,45 @@ fn in_a_process_of_its_own() {
         in_measurement, 0,
         "allocations by the workers in the measurement"
     );
+    slices(spec);
+}
+
+/// The same in slices, from the end of the guard to the drain, and what the threads use while connections are held. The
+/// first slice is for what is used for the first time.
+fn slices(mut spec: LoadSpec) {
+    (spec.wait, spec.timeouts.cool_down) = (Wait::Poll, Duration::from_secs(20));
+    spec.stop = StopRule::Interrupt;
+    let mut session = Session::open(spec, Arc::default()).unwrap();
+    for (nth, guard) in [200, 50, 50].into_iter().enumerate() {
+        let slice = Slice {
+            guard: Duration::from_millis(guard),
+            length: Duration::from_millis(200),
+        };
+        let mut counts = Vec::new();
+        ARMED.store(true, Ordering::Relaxed);
+        let mut note = |_| counts.push(BY_WORKERS.load(Ordering::Relaxed));
+        let seen = session.slice(slice, &mut note).unwrap();
+        ARMED.store(false, Ordering::Relaxed);
+        assert_eq!(seen.observation.total.failed.total(), 0);
+        assert!(seen.observation.measured.succeeded > 4);
+        let [started, ended, drained] = counts[..] else {
+            panic!("{counts:?}");
+        };
+        if nth > 0 {
+            assert_eq!((ended - started, drained - ended), (0, 0));
+        }
+        // They are about to wait for the next order.
+        wait_until(|| of_workers("stat").iter().all(|stat| stat.contains(") S ")));
+        let before = of_workers("schedstat");
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(before, of_workers("schedstat"), "used while held");
+    }
+}
+
+/// What proc(5) has in this file of each worker's thread.
+fn of_workers(file: &str) -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let workers = tasks.filter(|task| read(task.path().join("comm")).starts_with("load-"));
+    workers.map(|task| read(task.path().join(file))).collect()
 }

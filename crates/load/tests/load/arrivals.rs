@@ -8,11 +8,11 @@
 use std::{net::SocketAddr, time::Duration};
 
 use deadheat_model::{
-    LoadSpec, Schedule, StopRule,
+    Failure, LoadSpec, Schedule, StopRule,
     load::{Arrivals, Stage},
 };
 use deadheat_testkit::{
-    OracleServer, Turn, answers,
+    OracleServer, Step, Turn, answers,
     judge::{distance, gaps, least},
 };
 
@@ -174,4 +174,103 @@ fn connections_without_a_request_are_kept_beyond_the_timeouts() {
     assert!(seen.connections_opened <= 8 + failed, "{seen:?}");
     assert_eq!(seen.total.ended(), 30);
     server.seen_at_rest();
+}
+
+#[test]
+fn what_one_worker_cannot_send_another_sends() {
+    // One connection never answers; whichever worker has it, the other's has room for all requests.
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.index {
+        0 => vec![Step::Silence],
+        _ => answers::send(answers::hello()),
+    });
+    let server = server.unwrap();
+    let mut spec = open(server.address(), 200.0, 2);
+    spec.cpus = vec![0, 0];
+    spec.stop = StopRule::Count { requests: 40 };
+    spec.timeouts.request = Duration::from_millis(2_000);
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 39, "{:?}", seen.failures);
+    assert_eq!(seen.total.failed[Failure::Timeout], 1);
+    assert_eq!(seen.open.unwrap().offered, 40);
+    let server = server.seen_at_rest();
+    let mut requests: Vec<u64> = server.each.iter().map(|one| one.requests).collect();
+    requests.sort_unstable();
+    assert_eq!(requests, [1, 39]);
+}
+
+#[test]
+fn more_workers_than_connections_send_every_request() {
+    for most_connections in [1, 2] {
+        let server = OracleServer::start(|_: &Turn<'_>| answers::send(answers::hello())).unwrap();
+        let mut spec = open(server.address(), 300.0, 1);
+        if let Schedule::Open {
+            most_connections: most,
+            ..
+        } = &mut spec.schedule
+        {
+            *most = most_connections;
+        }
+        spec.cpus = vec![0, 0, 0];
+        spec.stop = StopRule::Count { requests: 30 };
+        let seen = run(&spec);
+        assert_eq!(seen.measured.succeeded, 30, "{:?}", seen.failures);
+        let open = seen.open.unwrap();
+        assert_eq!((open.offered, open.unsent), (30, 0));
+        assert!(server.seen_at_rest().connections <= u64::from(most_connections));
+    }
+}
+
+#[test]
+fn workers_of_an_overloaded_server_lose_and_invent_nothing() {
+    let slow = |turn: &Turn<'_>| {
+        let answer = Step::Until(turn.arrived + Duration::from_millis(10));
+        [vec![answer], answers::send(answers::hello())].concat()
+    };
+    for cpus in [1, 2] {
+        let server = OracleServer::start(slow).unwrap();
+        let mut spec = open(server.address(), 800.0, 3);
+        spec.cpus = vec![0; cpus];
+        spec.stop = StopRule::Duration {
+            length: Duration::from_millis(500),
+        };
+        spec.timeouts.cool_down = Duration::from_secs(10);
+        let seen = run(&spec);
+        let open = seen.open.unwrap();
+        assert_eq!(open.offered, 400);
+        assert_eq!(open.offered, seen.measured.issued + open.unsent);
+        assert_eq!(open.send_lag.count(), open.offered);
+        assert_eq!(open.connection_wait.count(), seen.measured.issued);
+        assert!(open.unsent > 200, "three connections answer 300/s at most");
+        let server = server.seen_at_rest();
+        assert_eq!(
+            (server.requests, server.connections),
+            (seen.total.issued, 3)
+        );
+    }
+}
+
+#[test]
+fn what_waits_is_served_by_the_connections_that_there_are() {
+    let slow = |_: &Turn<'_>| {
+        let mut steps = vec![Step::Pause(Duration::from_millis(4))];
+        steps.extend(answers::send(answers::hello()));
+        steps
+    };
+    let server = OracleServer::start(slow).unwrap();
+    // Another connection than the first cannot be made: no machine has the address (TEST-NET-1, RFC 5737).
+    let mut spec = open(server.address(), 1_000.0, 1);
+    spec.target.sources = ["127.0.0.1", "192.0.2.1"]
+        .map(|address| address.parse().unwrap())
+        .to_vec();
+    spec.schedule = Schedule::Open {
+        arrivals: Arrivals::Uniform,
+        stages: vec![Stage::constant(1_000.0)],
+        connections: 1,
+        most_connections: 2,
+    };
+    spec.stop = StopRule::Count { requests: 50 };
+    let seen = run(&spec);
+    assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
+    assert_eq!(seen.total.succeeded, 50);
+    assert_eq!(server.seen().connections, 1);
 }

@@ -2,12 +2,19 @@
 
 use std::time::Duration;
 
+use deadheat_model::StopRule;
 use deadheat_testkit::{
     OracleServer, Served, Step, Turn,
     answers::{hello, send},
 };
 
 use crate::support::{count, lasting, run};
+
+/// A right answer after so many milliseconds.
+fn after(milliseconds: u64) -> Vec<Step> {
+    let pause = Step::Pause(Duration::from_millis(milliseconds));
+    [vec![pause], send(hello())].concat()
+}
 
 fn answering() -> OracleServer {
     OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap()
@@ -49,14 +56,23 @@ fn a_count_is_exact_over_workers() {
 
 #[test]
 fn a_count_begins_after_the_warm_up() {
-    let server = answering();
+    // The first answers come long after the warm-up.
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
+        0 => after(600),
+        _ => send(hello()),
+    });
+    let server = server.unwrap();
     let mut spec = count(server.address(), 3, 40);
-    spec.warm_up = Duration::from_millis(100);
+    spec.warm_up = Duration::from_millis(200);
     let seen = run(&spec);
-    assert_eq!(seen.measured.issued, 40);
-    assert_eq!(seen.measured.succeeded, 40 + seen.measured.carried_in);
-    assert!(seen.total.issued > 40, "there was a warm-up");
-    assert_eq!(server.seen_at_rest().requests, seen.total.issued);
+    let measured = &seen.measured;
+    assert_eq!((measured.issued, measured.succeeded), (40, 40));
+    assert_eq!((measured.carried_in, measured.carried_succeeded), (3, 3));
+    assert_eq!(measured.answers(), 40, "nothing was cut at the end");
+    assert_eq!(seen.valid_body_bytes, 40 * 13);
+    assert_eq!((seen.content_checked, seen.statuses[&200]), (40, 40));
+    assert_eq!(seen.total.succeeded, 43);
+    assert_eq!(server.seen_at_rest().requests, 43);
 }
 
 #[test]
@@ -73,7 +89,9 @@ fn a_load_over_time_loses_and_invents_nothing() {
     assert_eq!(seen.window, Duration::from_secs(1));
     assert_eq!(seen.bins.len(), 100);
     // Each answer comes in one piece, so that the bytes of the warm-up can be told from the measurement's.
-    assert_eq!(seen.body_bytes, seen.measured.succeeded * 13);
+    let measured = &seen.measured;
+    let came = measured.succeeded + measured.carried_succeeded;
+    assert_eq!(seen.body_bytes, came * 13);
     assert_eq!(seen.valid_body_bytes, seen.measured.succeeded * 13);
     assert!(seen.measured.succeeded > 0 && seen.measured.succeeded < seen.total.succeeded);
     assert_eq!(
@@ -89,19 +107,33 @@ fn a_load_over_time_loses_and_invents_nothing() {
 #[test]
 fn what_is_in_flight_at_the_edges_is_known() {
     // Each answer takes longer than the warm-up and longer than what follows the measurement.
-    let slow = |_: &Turn<'_>| {
-        [
-            vec![Step::Pause(Duration::from_millis(1_500))],
-            send(hello()),
-        ]
-        .concat()
-    };
-    let server = OracleServer::start(slow).unwrap();
+    let server = OracleServer::start(|_: &Turn<'_>| after(1_500)).unwrap();
     let seen = run(&lasting(server.address(), 5, 750, 1_500));
     assert_eq!(seen.measured.carried_in, 5);
     assert_eq!(seen.measured.in_flight, 5);
     assert_eq!(seen.total.in_flight, 5);
-    assert_eq!(seen.measured.issued, seen.measured.succeeded);
+    assert_eq!((seen.measured.issued, seen.measured.succeeded), (5, 0));
+    assert_eq!(seen.measured.carried_succeeded, 5);
+    assert_eq!(seen.measured.answers(), 5, "one for each two that were cut");
+    // All connections had a request in flight all the time, but for moments.
+    let cut = seen.cut.unwrap();
+    assert!(cut <= 5 * seen.window && cut > 4 * seen.window, "{cut:?}");
+}
+
+#[test]
+fn what_fails_of_the_warm_up_is_no_failure_of_the_measurement() {
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
+        0 => [vec![Step::Pause(Duration::from_millis(600))], send("?")].concat(),
+        _ => send(hello()),
+    });
+    let server = server.unwrap();
+    let mut spec = lasting(server.address(), 2, 200, 60_000);
+    spec.stop = StopRule::Count { requests: 0 };
+    spec.limit = Some(Duration::from_secs(1));
+    let seen = run(&spec);
+    assert_eq!(seen.total.failed.total(), 2, "{:?}", seen.examples);
+    assert_eq!((seen.measured.carried_failed, seen.measured.issued), (2, 0));
+    assert_eq!(seen.failures[0].measured, 0);
 }
 
 #[test]

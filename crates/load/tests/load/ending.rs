@@ -41,6 +41,21 @@ fn phases_are_called_in_order_at_their_instants() {
 }
 
 #[test]
+fn the_time_that_a_listener_takes_at_the_start_is_not_the_loads() {
+    let server = answering();
+    let spec = lasting(server.address(), 2, 250, 50);
+    let mut on_event = |event| {
+        if event == LoadEvent::Phase(Phase::WarmUpStarted) {
+            // As a terminal that is drawn for the first time.
+            thread::sleep(Duration::from_millis(300));
+        }
+    };
+    let seen = run_until(&spec, &mut on_event, &AtomicBool::new(false)).unwrap();
+    let before = seen.total.issued - seen.measured.issued;
+    assert!(before > 0, "the warm-up was over before it began");
+}
+
+#[test]
 fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
     let server = answering();
     for spec in [

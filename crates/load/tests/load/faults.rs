@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use deadheat_model::Failure;
+use deadheat_model::{Failure, load::RequestSpec};
 use deadheat_testkit::{
-    OracleServer, RefusingPort,
-    answers::{hello, send, sized},
+    OracleServer, RefusingPort, Turn,
+    answers::{BODY, hello, send, sized},
     faults::{self, Case},
     right_then,
 };
 
-use crate::support::{count, exchange_of, run};
+use crate::support::{count, exchange_of, expecting, run};
 
 const REQUESTS: u64 = 7;
 
@@ -121,6 +121,24 @@ fn answers_that_turn_wrong_are_told_apart() {
         "{:?}",
         seen.examples
     );
+}
+
+#[test]
+fn each_exchange_has_its_own_sample() {
+    // As many exchanges as the sample is wide: one counter for all of them would look at the first one alone.
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.request.path.as_str() {
+        "/right" => send(hello()),
+        _ => send(sized(200, "", b"Hello, Wurld!")),
+    });
+    let server = server.unwrap();
+    let mut spec = count(server.address(), 1, 40);
+    spec.exchanges = ["/right", "/wrong"]
+        .map(|path| expecting(RequestSpec::get(path), BODY))
+        .into();
+    spec.content_sample = 2;
+    let seen = run(&spec);
+    assert_eq!(seen.content_checked, 20);
+    assert_eq!(seen.total.failed[Failure::WrongContent], 10);
 }
 
 #[test]

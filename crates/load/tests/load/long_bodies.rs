@@ -1,11 +1,23 @@
 //! Long bodies, read or dropped unseen: what has come is counted to the byte, and nothing is left behind.
 
-use std::time::Duration;
+use std::{
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::Duration,
+};
 
-use deadheat_model::{Failure, load::RequestSpec};
-use deadheat_testkit::{OracleServer, Step, Turn, answers::sized};
+use deadheat_model::{Failure, StopRule, load::RequestSpec};
+use deadheat_testkit::{
+    OracleServer, Step, Turn,
+    answers::{hello, sized},
+};
 
-use crate::support::{count, expecting, run};
+use crate::{
+    arrivals::open,
+    support::{count, expecting, run},
+};
 
 /// Around the sizes of buffers, on this side and in the kernel.
 const LENGTHS: [usize; 8] = [
@@ -87,6 +99,33 @@ fn the_end_is_noticed_in_the_middle_of_a_long_body() {
 }
 
 #[test]
+fn extra_bytes_are_extra_bytes_whenever_they_come() {
+    // In the same segment, in one of their own, and while nothing is asked for.
+    let cuts = [
+        vec![Step::Send([hello(), b"+++".to_vec()].concat())],
+        vec![Step::Send(hello()), Step::Send(b"+++".to_vec())],
+        vec![
+            Step::Send(hello()),
+            Step::Pause(Duration::from_millis(10)),
+            Step::Send(b"+++".to_vec()),
+        ],
+    ];
+    for steps in cuts {
+        let script = steps.clone();
+        let server = OracleServer::start(move |_: &Turn<'_>| script.clone()).unwrap();
+        let mut open = open(server.address(), 20.0, 1);
+        open.stop = StopRule::Count { requests: 6 };
+        for spec in [count(server.address(), 1, 6), open] {
+            let seen = run(&spec);
+            let failed = &seen.total.failed;
+            assert_eq!(failed[Failure::ExtraBytes], failed.total(), "{failed:?}");
+            // What comes late is the next request's failure.
+            assert!(failed.total() >= 3, "{steps:?}: {failed:?}");
+        }
+    }
+}
+
+#[test]
 fn bytes_after_a_long_body_that_nobody_looks_at_are_noticed() {
     for extra in [1, 100] {
         let server = OracleServer::start(move |_: &Turn<'_>| {
@@ -102,4 +141,63 @@ fn bytes_after_a_long_body_that_nobody_looks_at_are_noticed() {
         let wrong = failed.iter().find(|one| one.0 == Failure::ExtraBytes);
         assert_eq!(wrong, Some((Failure::ExtraBytes, 3)), "{extra}: {failed:?}");
     }
+}
+
+/// The least time that its reader takes for its bytes: chunks of one byte.
+const SLOW_TO_READ: &[u8] = b"1\r\nx\r\n";
+/// Small answers that are to be given while the long one lasts.
+const MEANWHILE: u64 = 5;
+/// The long answer ends at the latest after so many bytes, so that a broken test ends.
+const MOST_BYTES: usize = 256 << 20;
+
+#[test]
+fn a_body_that_never_pauses_does_not_hold_up_other_connections() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let small = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let small = &small;
+        let first = scope.spawn(move || {
+            let first = listener.accept().unwrap().0;
+            let second = listener.accept().unwrap().0;
+            scope.spawn(move || answer_all(second, small));
+            answer_until(first, || small.load(Ordering::Relaxed) >= MEANWHILE)
+        });
+        let mut spec = count(address, 2, MEANWHILE + 10);
+        spec.exchanges[0].expect.length = None;
+        spec.exchanges[0].expect.content = None;
+        let seen = run(&spec);
+        assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
+        assert!(first.join().unwrap(), "others had to wait for its end");
+    });
+}
+
+/// Answers each request with little.
+fn answer_all(mut socket: TcpStream, answered: &AtomicU64) {
+    let mut request = [0; 4096];
+    while socket.read(&mut request).is_ok_and(|length| length > 0) {
+        if socket.write_all(&hello()).is_err() {
+            return;
+        }
+        answered.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Answers a request with a body that goes on until `is_enough`, or for too long; further ones with little. Whether it
+/// was enough.
+fn answer_until(mut socket: TcpStream, is_enough: impl Fn() -> bool) -> bool {
+    let mut request = [0; 4096];
+    assert!(socket.read(&mut request).unwrap() > 0);
+    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    socket.write_all(head).unwrap();
+    let piece = SLOW_TO_READ.repeat(10_000);
+    let mut sent = 0;
+    while !is_enough() && sent < MOST_BYTES {
+        socket.write_all(&piece).unwrap();
+        sent += piece.len();
+    }
+    let enough = is_enough();
+    socket.write_all(b"0\r\n\r\n").unwrap();
+    answer_all(socket, &AtomicU64::new(0));
+    enough
 }

@@ -11,6 +11,7 @@ mod long_bodies;
 mod pacing;
 mod reconnecting;
 mod requests;
+mod sessions;
 mod support;
 mod tls;
 mod unix;

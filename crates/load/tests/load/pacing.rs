@@ -1,11 +1,14 @@
-//! The ramp, as the server saw it. Machines stall: only order and generous bounds are tested.
+//! The ramp, as the server saw it, and how answers are waited for. Machines stall: only order and generous bounds are tested.
 
-use std::time::Duration;
+use std::{sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_model::Schedule;
-use deadheat_testkit::{OracleServer, Step, Turn};
+use deadheat_model::{Schedule, Wait};
+use deadheat_testkit::{
+    OracleServer, Step, Turn,
+    answers::{hello, send},
+};
 
-use crate::support::{lasting, run};
+use crate::support::{lasting, run, run_until};
 
 #[test]
 fn first_requests_are_spread_over_the_ramp() {
@@ -31,6 +34,37 @@ fn first_requests_are_spread_over_the_ramp() {
 #[test]
 fn without_a_ramp_all_start_at_once() {
     let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
-    let seen = run(&lasting(server.address(), 20, 0, 1_000));
-    assert_eq!(seen.total.issued, 20);
+    // A load that is told to stop before it starts sends what is due at its start, and nothing later.
+    let sent = |ramp| {
+        let mut spec = lasting(server.address(), 20, 0, 60_000);
+        spec.schedule = Schedule::Closed {
+            connections: 20,
+            ramp,
+        };
+        let seen = run_until(&spec, &mut |_| {}, &AtomicBool::new(true)).unwrap();
+        seen.total.issued
+    };
+    assert_eq!(sent(Duration::ZERO), 20);
+    assert!(sent(Duration::from_secs(50)) < 20, "a ramp spreads them");
+}
+
+#[test]
+fn waiting_awake_is_no_work() {
+    let slow = |_: &Turn<'_>| {
+        let mut steps = vec![Step::Pause(Duration::from_millis(20))];
+        steps.extend(send(hello()));
+        steps
+    };
+    let server = OracleServer::start(slow).unwrap();
+    for wait in [Wait::Poll, Wait::Sleep] {
+        let mut spec = lasting(server.address(), 2, 20, 300);
+        spec.wait = wait;
+        let seen = run(&spec);
+        assert!(seen.measured.succeeded > 0);
+        let health = &seen.workers[0];
+        let polled = health.polled > Duration::ZERO;
+        assert_eq!(polled, wait == Wait::Poll, "{health:?}");
+        // However often it was not let run, it did not work: it waits for 20 ms at a time.
+        assert!(health.busy() < 0.5, "{health:?}");
+    }
 }

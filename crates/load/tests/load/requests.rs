@@ -2,8 +2,8 @@
 
 use deadheat_model::load::{Body, RequestSpec};
 use deadheat_testkit::{
-    OracleServer, Turn,
-    answers::{chunked, send, sized},
+    OracleServer, Script, Step, Turn,
+    answers::{BODY, chunked, hello, send, sized},
 };
 
 use crate::support::{count, expecting, lasting, run};
@@ -63,6 +63,29 @@ fn bodies_arrive_sized_and_chunked() {
             );
         }
     }
+}
+
+#[test]
+fn an_answer_may_come_before_its_request_is_whole() {
+    /// Answers each connection as soon as it is made.
+    struct Early;
+    impl Script for Early {
+        fn greet(&self, _: u64) -> Vec<Step> {
+            send(hello())
+        }
+        fn answer(&self, _: &Turn<'_>) -> Vec<Step> {
+            vec![Step::Silence]
+        }
+    }
+    let server = OracleServer::start(Early).unwrap();
+    let mut spec = count(server.address(), 1, 3);
+    let upload = post(Body::Sized(vec![b'z'; 9_000_000]));
+    spec.exchanges = vec![expecting(upload, BODY)];
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 3, "{:?}", seen.examples);
+    // The rest of the request would be taken for the next one.
+    assert_eq!(seen.connections_opened, 3);
+    assert!(seen.sent_bytes < 3 * 9_000_000);
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub fn lasting(address: SocketAddr, connections: u32, warm_up_ms: u64, length_ms
 
 /// Waits for a condition; its bound only ends a broken test.
 #[track_caller]
-pub fn wait_until(holds: impl Fn() -> bool) {
+pub fn wait_until(mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < until, "it did not come within a minute");
@@ -101,8 +101,10 @@ pub fn run_until(
     let sum = |count: fn(&deadheat_model::observation::Bin) -> u64| {
         seen.bins.iter().map(count).sum::<u64>()
     };
-    assert_eq!(sum(|bin| bin.succeeded), seen.measured.succeeded);
-    assert_eq!(sum(|bin| bin.failed), seen.measured.failed.total());
+    let (own, carried) = (&seen.measured, seen.measured.carried_succeeded);
+    assert_eq!(sum(|bin| bin.succeeded), own.succeeded + carried);
+    let failed = own.failed.total() + own.carried_failed;
+    assert_eq!(sum(|bin| bin.failed), failed);
     assert!(seen.measured.issued <= seen.total.issued);
     assert_eq!(seen.workers.len(), spec.cpus.len().max(1));
     for (kind, _) in seen.total.failed.iter() {

@@ -1,39 +1,42 @@
 //! TLS, with a server that counts handshakes.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Barrier},
+    time::Duration,
+};
 
 use deadheat_model::{
     Failure, LoadSpec, Observation,
     failure::FailurePhase,
-    load::{HttpVersion, Identity, Protocol, Reuse, Tls, Trust},
+    load::{Body, HttpVersion, Identity, Protocol, RequestSpec, Reuse, Tls, Trust},
 };
 use deadheat_testkit::{
     Authority, Listen, Of, OracleServer, Seen, Step, TlsFault, TlsServer, Turn,
-    answers::{hello, send},
+    answers::{hello, send, sized},
 };
 
 use crate::{
     arrivals::open,
-    support::{count, run},
+    support::{count, expecting, run},
 };
 
 const REQUESTS: u64 = 30;
-const A_CONNECTION_EACH: Protocol = Protocol::Http1 {
+pub const A_CONNECTION_EACH: Protocol = Protocol::Http1 {
     version: HttpVersion::Http11,
     reuse: Reuse::PerRequest,
     pipeline: 1,
 };
 
-fn localhost(authority: &Authority) -> TlsServer {
+pub fn localhost(authority: &Authority) -> TlsServer {
     TlsServer::new(authority.server(Of::Localhost).unwrap()).unwrap()
 }
 
-fn serving(tls: TlsServer) -> OracleServer {
+pub fn serving(tls: TlsServer) -> OracleServer {
     let listen = Listen::ipv4().unwrap().over_tls(tls);
     listen.serve(|_: &Turn<'_>| send(hello())).unwrap()
 }
 
-fn believing(authority: &Authority) -> Tls {
+pub fn believing(authority: &Authority) -> Tls {
     Tls {
         server_name: "localhost".to_owned(),
         trust: Trust::Authorities {
@@ -146,6 +149,28 @@ fn handshakes_are_counted_as_the_server_counts_them() {
 }
 
 #[test]
+fn each_of_many_connections_resumes_a_session() {
+    const CONNECTIONS: u32 = 24;
+    let authority = Authority::new().unwrap();
+    // All connections answer and end at once, so that all of them are made again at once.
+    let together = Arc::new(Barrier::new(CONNECTIONS as usize));
+    let script = move |_: &Turn<'_>| {
+        together.wait();
+        send(hello())
+    };
+    let tls = localhost(&authority).only_1_3().unwrap();
+    let server = Listen::ipv4().unwrap().over_tls(tls).serve(script).unwrap();
+    let mut spec = count(server.address(), CONNECTIONS, u64::from(CONNECTIONS) * 3);
+    spec.target.tls = Some(believing(&authority));
+    spec.protocol = A_CONNECTION_EACH;
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, u64::from(CONNECTIONS) * 3);
+    let server = server.seen_at_rest();
+    // Only the first handshake of each connection has nothing to resume.
+    assert_eq!(server.full_handshakes, u64::from(CONNECTIONS));
+}
+
+#[test]
 fn tls_changes_no_count() {
     let authority = Authority::new().unwrap();
     each_loop(
@@ -160,6 +185,28 @@ fn tls_changes_no_count() {
             assert_eq!(seen.received_bytes, REQUESTS * hello().len() as u64);
         },
     );
+}
+
+#[test]
+fn bodies_larger_than_sockets_buffers_arrive_over_tls() {
+    let authority = Authority::new().unwrap();
+    let body = vec![b'z'; 9_000_000];
+    let listen = Listen::ipv4().unwrap().over_tls(localhost(&authority));
+    let echo = |turn: &Turn<'_>| send(sized(200, "", &turn.request.body));
+    let server = listen.serve(echo).unwrap();
+    let mut spec = count(server.address(), 2, 4);
+    spec.target.tls = Some(believing(&authority));
+    let upload = RequestSpec {
+        method: "POST".to_owned(),
+        body: Body::Sized(body.clone()),
+        ..RequestSpec::get("/")
+    };
+    spec.exchanges = vec![expecting(upload, &body)];
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 4, "{:?}", seen.examples);
+    assert_eq!((seen.content_checked, seen.connections_opened), (4, 2));
+    let server = server.seen_at_rest();
+    assert!(server.first.iter().all(|request| request.body == body));
 }
 
 #[test]
@@ -213,7 +260,10 @@ fn an_address_is_a_name_too() {
         |seen, server| {
             assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
             // RFC 6066 § 3: an address is not sent as a name.
-            assert_eq!(server.each[0].tls.as_ref().unwrap().name, None);
+            // The last connection may be given up before TLS is agreed on.
+            let agreed = server.each.iter().filter_map(|one| one.tls.as_ref());
+            let names: Vec<_> = agreed.map(|tls| tls.name.clone()).collect();
+            assert!(!names.is_empty() && names.iter().all(Option::is_none));
         },
     );
 }

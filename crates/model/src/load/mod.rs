@@ -9,6 +9,7 @@ mod target;
 
 use std::{collections::BTreeMap, time::Duration};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use exchange::{Body, Exchange, RequestSpec};
@@ -47,13 +48,17 @@ pub struct LoadSpec {
     pub warm_up: Duration,
     /// Bounds on waiting.
     pub timeouts: Timeouts,
-    /// One answer in so many has its content compared (1: every one, 0: none). Status and length always are.
+    /// One answer in so many of each exchange has its content compared (1: every one, 0: none). Status and length
+    /// always are.
     pub content_sample: u32,
     /// The seed of random arrivals and templates.
     #[serde(default)]
     pub seed: u64,
     /// One worker thread per CPU, pinned to it; empty: one worker, not pinned.
     pub cpus: Vec<usize>,
+    /// How a closed loop's workers wait for answers.
+    #[serde(default)]
+    pub wait: Wait,
     /// The width of the bins of the time series.
     #[serde(with = "crate::seconds")]
     pub bin: Duration,
@@ -84,10 +89,22 @@ impl LoadSpec {
             content_sample: 1,
             seed: 0,
             cpus: Vec::new(),
+            wait: Wait::default(),
             bin: Duration::from_millis(500),
             interval: None,
         }
     }
+}
+
+/// How the workers of a closed loop wait for answers. An open loop sleeps, and wakes shortly before a request is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// Asleep. A server on the same machine pays for waking the worker.
+    #[default]
+    Sleep,
+    /// Awake: a worker uses its whole CPU as long as a request is in flight. For workers that have a CPU to themselves.
+    Poll,
 }
 
 /// When the load ends.

@@ -2,17 +2,14 @@
 
 use super::{
     canvas::{Anchor, Canvas, Type},
+    content::Failure,
     layout::{DIM, INK, MARGIN, RED, ROOM},
 };
-use crate::view::{GroupView, Loss, View};
 
 const LEAST_ROW: f32 = 44.0;
 const MOST_ROW: f32 = 58.0;
 
-pub(super) fn draw(canvas: &mut Canvas, view: &View, group: Option<&GroupView>, area: (f32, f32)) {
-    let here = group.iter().flat_map(|group| &group.losses);
-    let losses: Vec<&Loss> = here.chain(&view.losses).collect();
-    let (top, bottom) = area;
+pub(super) fn draw(canvas: &mut Canvas, losses: &[Failure], (top, bottom): (f32, f32)) {
     let note = Type::regular(17.0, DIM);
     if losses.is_empty() {
         let at = (MARGIN, top + LEAST_ROW);
@@ -25,17 +22,21 @@ pub(super) fn draw(canvas: &mut Canvas, view: &View, group: Option<&GroupView>, 
     let mut y = top + 0.7 * row;
     for loss in losses.iter().take(most) {
         cross(canvas, (MARGIN + 8.0, y - 7.0));
-        let name = format!("{} {}", loss.target, loss.what);
         let at = (MARGIN + 30.0, y);
-        canvas.text(Type::bold(19.0, INK), at, Anchor::Start, ROOM - 30.0, &name);
-        let reasons = loss.reasons.join("; ");
+        canvas.text(
+            Type::bold(19.0, INK),
+            at,
+            Anchor::Start,
+            ROOM - 30.0,
+            &loss.what,
+        );
         let at = (MARGIN + 30.0, y + 20.0);
         canvas.text(
             Type::regular(15.0, DIM),
             at,
             Anchor::Start,
             ROOM - 30.0,
-            &reasons,
+            &loss.why,
         );
         y += row;
     }

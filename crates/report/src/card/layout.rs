@@ -3,10 +3,10 @@
 use super::{
     SIZE,
     canvas::{Anchor, Canvas, Type},
+    content::{Body, Content},
     face::{Faces, LACKING},
     failures, plot,
 };
-use crate::view::{GroupView, Section, View};
 
 pub(super) const INK: &str = "#1b2026";
 pub(super) const DIM: &str = "#5a636d";
@@ -38,20 +38,19 @@ const VERDICT: [(f32, usize); 3] = [(25.0, 2), (22.0, 3), (19.0, 4)];
 /// From baseline to baseline, in sizes.
 const LEADING: f32 = 1.32;
 
-/// The card of a load point, or of a session that has none.
-pub(super) fn svg(view: &View, group: Option<&GroupView>, faces: &Faces) -> String {
+/// The card.
+pub(super) fn svg(content: &Content, faces: &Faces) -> String {
     let mut canvas = Canvas::new(faces, WIDTH, HEIGHT, GROUND);
     canvas.rect((0.0, 0.0), (WIDTH, 8.0), BLUE);
     mark(&mut canvas);
-    let place = place(view, group);
     canvas.text(
         Type::regular(18.0, DIM),
         (WIDTH - MARGIN, MARK_Y),
         Anchor::End,
         ROOM - 240.0,
-        &place,
+        &content.place,
     );
-    let title = group.map_or("No load point", |group| &group.title);
+    let title = content.title.as_str();
     let face = canvas.face(Type::bold(1.0, INK));
     let fits = |size: &f32| face.width(title, *size) <= ROOM;
     let size = TITLE
@@ -65,16 +64,13 @@ pub(super) fn svg(view: &View, group: Option<&GroupView>, faces: &Faces) -> Stri
         ROOM,
         title,
     );
-    let verdict = group.map_or(&view.headline, |group| &group.summary);
-    let below = self::verdict(&mut canvas, verdict);
+    let below = verdict(&mut canvas, &content.verdict);
     let area = (below + 16.0, FOOT_Y);
-    match group {
-        Some(group) if !group.rows.is_empty() => {
-            plot::draw(&mut canvas, group, area);
-        }
-        _ => failures::draw(&mut canvas, view, group, area),
+    match &content.body {
+        Body::Plot(plot) => plot::draw(&mut canvas, plot, area),
+        Body::Failures(failures) => failures::draw(&mut canvas, failures, area),
     }
-    foot(&mut canvas, view);
+    foot(&mut canvas, content);
     canvas.finish()
 }
 
@@ -93,16 +89,6 @@ fn mark(canvas: &mut Canvas) {
         200.0,
         "Deadheat",
     );
-}
-
-/// When, and which of how many load points this is.
-fn place(view: &View, group: Option<&GroupView>) -> String {
-    let closed = view.sections.iter();
-    let closed = closed.filter(|section| matches!(section, Section::Capacity(_)));
-    match (closed.count(), group) {
-        (0 | 1, _) | (_, None) => view.brief.date.clone(),
-        (many, Some(_)) => format!("{}, one of {many} load points", view.brief.date),
-    }
 }
 
 /// Writes the verdict and returns where it ends.
@@ -133,7 +119,7 @@ fn verdict(canvas: &mut Canvas, verdict: &str) -> f32 {
     y - LEADING * size
 }
 
-fn foot(canvas: &mut Canvas, view: &View) {
+fn foot(canvas: &mut Canvas, content: &Content) {
     canvas.line(
         (MARGIN, MACHINE_Y - 22.0),
         (WIDTH - MARGIN, MACHINE_Y - 22.0),
@@ -142,8 +128,8 @@ fn foot(canvas: &mut Canvas, view: &View) {
     );
     let kind = Type::regular(16.0, DIM);
     let at = (MARGIN, MACHINE_Y);
-    canvas.text(kind, at, Anchor::Start, ROOM, &view.brief.machine);
-    let mut caveat = view.brief.caveat.clone();
+    canvas.text(kind, at, Anchor::Start, ROOM, &content.machine);
+    let mut caveat = content.caveat.clone();
     if canvas.lacks {
         caveat += &format!(" {LACKING}: not in the card's font.");
     }

@@ -2,6 +2,7 @@
 //! (<https://ogp.me>, `og:image`).
 
 mod canvas;
+pub(crate) mod content;
 mod face;
 mod failures;
 mod layout;
@@ -16,6 +17,7 @@ use crate::{
     ReportError, View,
     view::{GroupView, RowState, Section},
 };
+use content::Content;
 use face::{FAMILY, Faces};
 
 /// The card's width and height in pixels.
@@ -23,8 +25,12 @@ pub const SIZE: (u32, u32) = (1200, 630);
 
 /// The card as a PNG file: of a workload (`name` or `name:point`), or of the first load point with a verdict.
 pub fn card(view: &View, workload: Option<&str>) -> Result<Vec<u8>, ReportError> {
-    let svg = svg(view, workload)?;
-    let tree = tree(&svg)?;
+    png(&svg(view, workload)?)
+}
+
+/// A document as a PNG file.
+pub(crate) fn png(svg: &str) -> Result<Vec<u8>, ReportError> {
+    let tree = tree(svg)?;
     let failed = |reason: &str| ReportError::Card {
         reason: reason.to_owned(),
     };
@@ -37,11 +43,15 @@ pub fn card(view: &View, workload: Option<&str>) -> Result<Vec<u8>, ReportError>
 
 /// The same as an SVG document, which a program with the font DejaVu Sans shows alike.
 pub fn svg(view: &View, workload: Option<&str>) -> Result<String, ReportError> {
-    let group = chosen(view, workload)?;
+    draw(&Content::of_trials(view, chosen(view, workload)?))
+}
+
+/// A card as an SVG document.
+pub(crate) fn draw(content: &Content) -> Result<String, ReportError> {
     let faces = Faces::new().ok_or_else(|| ReportError::Card {
         reason: "its font cannot be read".to_owned(),
     })?;
-    Ok(layout::svg(view, group, &faces))
+    Ok(layout::svg(content, &faces))
 }
 
 /// The document as it is drawn, text turned into outlines.

@@ -3,16 +3,14 @@
 
 use super::{
     canvas::{Anchor, Canvas, Type},
+    content::{Plot, PlotRow},
     layout::{BLUE, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM},
 };
-use crate::{
-    figure::{count, counted, figure},
-    view::{GroupView, PlotCell, Row},
-};
+use crate::figure::{count, counted, figure};
 
 /// More rows than this are too small in a preview.
 const MOST_ROWS: usize = 8;
-/// Of which so many are kept for lower bounds, which stand last and may be the fastest.
+/// Of which so many are kept for lower bounds, which may stand last and be the fastest.
 const MOST_BOUNDS: usize = 2;
 /// Between the axis's figures at least, in pixels.
 const TICK_GAP: f32 = 26.0;
@@ -20,8 +18,11 @@ const TICK_SIZE: f32 = 14.0;
 /// The names' sizes, and the most room that they take.
 const NAME_SIZES: [f32; 2] = [20.0, 17.0];
 const NAME_ROOM: f32 = 400.0;
-const RANK_ROOM: f32 = 46.0;
-const VALUE_ROOM: f32 = 162.0;
+const LEAST_RANK_ROOM: f32 = 46.0;
+/// Of a figure at least, and of its half width.
+const LEAST_VALUE: f32 = 84.0;
+const SPREAD_ROOM: f32 = 78.0;
+const VALUE: Type = Type::bold(18.0, INK);
 const BRACKET_ROOM: f32 = 20.0;
 const HEAT: Type = Type::bold(15.0, INK);
 /// Below the rows: the axis's figures, what they are, and what is not shown.
@@ -32,8 +33,12 @@ const ABOVE: f32 = 0.4;
 
 /// Where things are.
 struct Frame {
+    /// Where names begin.
+    names: f32,
     left: f32,
     right: f32,
+    /// How wide figures are.
+    value: f32,
     top: f32,
     row: f32,
     /// What stands at the right end.
@@ -56,61 +61,77 @@ impl Frame {
     }
 }
 
-pub(super) fn draw(canvas: &mut Canvas, group: &GroupView, (top, bottom): (f32, f32)) {
-    let shown = shown(group);
+pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) {
+    let shown = shown(plot);
     let (size, names) = names(canvas, &shown);
     let widths = names
         .iter()
         .map(|name| canvas.face(name_type(size)).width(name, size));
     let name_room = widths.fold(0.0, f32::max);
-    let heats = heats(group, &shown);
-    let beside = if heats.is_empty() {
+    let ranks = shown.iter();
+    let ranks = ranks.map(|(_, row)| canvas.face(name_type(size)).width(&row.rank, size) + 12.0);
+    let rank_room = ranks.fold(LEAST_RANK_ROOM, f32::max);
+    let values = shown.iter();
+    let values = values.map(|(_, row)| canvas.face(VALUE).width(&row.value, VALUE.size));
+    let value_room = values.fold(LEAST_VALUE, f32::max);
+    let ties = ties(plot, &shown);
+    let beside = if ties.is_empty() {
         0.0
     } else {
-        canvas.face(HEAT).width(group.heat_name, HEAT.size)
-            + BRACKET_ROOM * heats.len().min(2) as f32
+        canvas.face(HEAT).width(plot.tie_name, HEAT.size) + BRACKET_ROOM * ties.len().min(2) as f32
     };
-    let ends = shown.iter().map(|(_, cell)| {
-        let dot = cell.throughput;
+    let ends = shown.iter().map(|(_, row)| {
+        let dot = row.dot;
         dot.ends.map_or(dot.value, |(_, high)| high.max(dot.value))
     });
     let most = ends.fold(0.0, f64::max);
     let row = ((bottom - top - BELOW) / shown.len() as f32).min(MOST_ROW);
     let slack = bottom - top - BELOW - row * shown.len() as f32;
     let frame = Frame {
-        left: MARGIN + RANK_ROOM + name_room + 24.0,
-        right: MARGIN + ROOM - beside - VALUE_ROOM - 30.0,
+        names: MARGIN + rank_room,
+        left: MARGIN + rank_room + name_room + 24.0,
+        right: MARGIN + ROOM - beside - value_room - SPREAD_ROOM - 30.0,
+        value: value_room,
         top: top + ABOVE * slack,
         row,
         // Room for the open end of a lower bound that is the highest.
-        most: if shown.iter().any(|(_, cell)| cell.lower_bound) {
+        most: if shown.iter().any(|(_, row)| row.is_bound) {
             1.12 * most
         } else {
             most
         },
     };
     axis(canvas, &frame, shown.len());
-    for (place, ((row, cell), name)) in shown.iter().zip(&names).enumerate() {
+    for (place, ((_, row), name)) in shown.iter().zip(&names).enumerate() {
         label(canvas, &frame, place, row, name, size);
-        mark(canvas, &frame, place, cell);
+        mark(canvas, &frame, place, row);
         value(canvas, &frame, place, row);
     }
-    let x = frame.right + 30.0 + VALUE_ROOM;
-    brackets(canvas, &frame, &heats, x, group.heat_name);
-    below(canvas, &frame, group, &shown);
+    let x = frame.right + 30.0 + value_room + SPREAD_ROOM;
+    brackets(canvas, &frame, &ties, x, plot.tie_name);
+    below(canvas, &frame, plot, &shown);
 }
 
-/// The rows that the card has room for: the first ones, and of the lower bounds at least some.
-fn shown(group: &GroupView) -> Vec<(&Row, &PlotCell)> {
-    let all = || group.rows.iter().zip(&group.plot);
-    let bounds = all().filter(|(_, cell)| cell.lower_bound).count();
-    let others = group.rows.len() - bounds;
-    let kept = bounds.min(MOST_BOUNDS.max(MOST_ROWS.saturating_sub(others)));
-    let ranked = all().filter(|(_, cell)| !cell.lower_bound);
-    ranked
-        .take(MOST_ROWS - kept)
-        .chain(all().filter(|(_, cell)| cell.lower_bound).take(kept))
-        .collect()
+/// A row with its place in the table.
+type Shown<'a> = (usize, &'a PlotRow);
+
+/// The rows that the card has room for, in the table's order: the first ones, and of the lower bounds at least some.
+fn shown(plot: &Plot) -> Vec<Shown<'_>> {
+    let bounds = plot.rows.iter().filter(|row| row.is_bound).count();
+    let others = plot.rows.len() - bounds;
+    let mut bounds_left = bounds.min(MOST_BOUNDS.max(MOST_ROWS.saturating_sub(others)));
+    let mut others_left = MOST_ROWS - bounds_left;
+    let mut has_room = |row: &PlotRow| {
+        let left = match row.is_bound {
+            true => &mut bounds_left,
+            false => &mut others_left,
+        };
+        let room = *left > 0;
+        *left = left.saturating_sub(1);
+        room
+    };
+    let all = plot.rows.iter().enumerate();
+    all.filter(|(_, row)| has_room(row)).collect()
 }
 
 const fn name_type(size: f32) -> Type {
@@ -118,11 +139,11 @@ const fn name_type(size: f32) -> Type {
 }
 
 /// The stacks' names in the largest size in which all fit, or cut: where that leaves them different, if possible.
-fn names(canvas: &mut Canvas, shown: &[(&Row, &PlotCell)]) -> (f32, Vec<String>) {
+fn names(canvas: &mut Canvas, shown: &[Shown]) -> (f32, Vec<String>) {
     let kind = name_type(1.0);
     let whole: Vec<String> = shown
         .iter()
-        .map(|(row, _)| canvas.drawable(kind, &row.target))
+        .map(|(_, row)| canvas.drawable(kind, &row.name))
         .collect();
     let face = canvas.face(kind);
     let fits = |size: &f32| {
@@ -150,15 +171,12 @@ fn names(canvas: &mut Canvas, shown: &[(&Row, &PlotCell)]) -> (f32, Vec<String>)
     (size, cuts.find(distinct).unwrap_or_else(|| cut(0.5)))
 }
 
-/// Each dead heat's rows, of those that are shown.
-fn heats(group: &GroupView, shown: &[(&Row, &PlotCell)]) -> Vec<Vec<usize>> {
-    let place = |row: &usize| {
-        let name = &group.plot.get(*row)?.target;
-        shown.iter().position(|(_, cell)| cell.target == *name)
-    };
-    let heats = group.heats.iter();
-    let heats = heats.map(|heat| heat.iter().filter_map(place).collect::<Vec<_>>());
-    heats.filter(|rows| rows.len() > 1).collect()
+/// Each tie's rows, of those that are shown.
+fn ties(plot: &Plot, shown: &[Shown]) -> Vec<Vec<usize>> {
+    let place = |row: &usize| shown.iter().position(|(place, _)| place == row);
+    let ties = plot.ties.iter();
+    let ties = ties.map(|tie| tie.iter().filter_map(place).collect::<Vec<_>>());
+    ties.filter(|rows| rows.len() > 1).collect()
 }
 
 /// The distance of the axis's figures: the least of 1, 2 or 5 times a power of ten of which no more than `most_ticks`
@@ -196,21 +214,22 @@ fn axis(canvas: &mut Canvas, frame: &Frame, rows: usize) {
     }
 }
 
-fn label(canvas: &mut Canvas, frame: &Frame, place: usize, row: &Row, name: &str, size: f32) {
+fn label(canvas: &mut Canvas, frame: &Frame, place: usize, row: &PlotRow, name: &str, size: f32) {
     let y = frame.y(place) + 0.35 * size;
     let kind = Type::regular(size, DIM);
-    canvas.text(kind, (MARGIN, y), Anchor::Start, RANK_ROOM, &row.rank);
-    let at = (MARGIN + RANK_ROOM, y);
+    let room = frame.names - MARGIN;
+    canvas.text(kind, (MARGIN, y), Anchor::Start, room, &row.rank);
+    let at = (frame.names, y);
     canvas.text(name_type(size), at, Anchor::Start, NAME_ROOM + 1.0, name);
 }
 
-fn mark(canvas: &mut Canvas, frame: &Frame, place: usize, cell: &PlotCell) {
+fn mark(canvas: &mut Canvas, frame: &Frame, place: usize, row: &PlotRow) {
     // Higher than the dot, so that an interval narrower than it is still seen.
     const CAP: f32 = 9.0;
     let y = frame.y(place);
-    let dot = cell.throughput;
+    let dot = row.dot;
     let x = frame.x(dot.value);
-    if cell.lower_bound {
+    if row.is_bound {
         canvas.arrow((x, y), (frame.right, y), ORANGE, 2.5);
         canvas.dot((x, y), 6.0, ORANGE, ORANGE);
         return;
@@ -227,22 +246,22 @@ fn mark(canvas: &mut Canvas, frame: &Frame, place: usize, cell: &PlotCell) {
     canvas.dot((x, y), 3.5, BLUE, BLUE);
 }
 
-fn value(canvas: &mut Canvas, frame: &Frame, place: usize, row: &Row) {
+fn value(canvas: &mut Canvas, frame: &Frame, place: usize, row: &PlotRow) {
     let y = frame.y(place) + 6.0;
     let x = frame.right + 22.0;
-    let kind = Type::bold(18.0, INK);
-    canvas.text(kind, (x + 84.0, y), Anchor::End, 96.0, &row.throughput);
+    let at = (x + frame.value, y);
+    canvas.text(VALUE, at, Anchor::End, frame.value + 1.0, &row.value);
     if let Some(spread) = &row.spread {
-        let at = (x + 92.0, y);
+        let at = (x + frame.value + 8.0, y);
         canvas.text(Type::regular(15.0, DIM), at, Anchor::Start, 84.0, spread);
     }
 }
 
 /// A line beside each dead heat that points at its rows; the second one, where ranks overlap, stands beside the first.
-fn brackets(canvas: &mut Canvas, frame: &Frame, heats: &[Vec<usize>], x: f32, what: &str) {
+fn brackets(canvas: &mut Canvas, frame: &Frame, ties: &[Vec<usize>], x: f32, what: &str) {
     const ARM: f32 = 8.0;
     let mut taken: Vec<(usize, f32)> = Vec::new();
-    for rows in heats {
+    for rows in ties {
         let (first, last) = (rows[0], rows[rows.len() - 1]);
         let is_free = |lane: &f32| {
             taken
@@ -265,32 +284,30 @@ fn brackets(canvas: &mut Canvas, frame: &Frame, heats: &[Vec<usize>], x: f32, wh
 }
 
 /// What the axis is, and what is not shown.
-fn below(canvas: &mut Canvas, frame: &Frame, group: &GroupView, shown: &[(&Row, &PlotCell)]) {
+fn below(canvas: &mut Canvas, frame: &Frame, plot: &Plot, shown: &[Shown]) {
     let y = frame.y(shown.len()) - 0.5 * frame.row + 42.0;
     let kind = Type::regular(15.0, DIM);
-    let what = group.intervals.split_once(". ");
-    let what = what.map_or(group.intervals.trim_end_matches('.'), |(first, _)| first);
-    let mut sentences = vec![format!("Requests per second. {what}.")];
-    if shown.iter().any(|(_, cell)| cell.lower_bound) {
+    let mut sentences = vec![plot.axis.clone()];
+    if shown.iter().any(|(_, row)| row.is_bound) {
         sentences.push("Dashed: a lower bound.".to_owned());
     }
     canvas.text(kind, (MARGIN, y), Anchor::Start, ROOM, &sentences.join(" "));
     let mut rest = Vec::new();
-    let left = group.rows.len() - shown.len();
+    let left = plot.rows.len() - shown.len();
     if left > 0 {
-        let bounds = shown.iter().filter(|(_, cell)| cell.lower_bound).count();
+        let bounds = shown.iter().filter(|(_, row)| row.is_bound).count();
         let first = match bounds {
-            0 => format!("The first {} of {}", shown.len(), group.rows.len()),
+            0 => format!("The first {} of {}", shown.len(), plot.rows.len()),
             bounds => format!(
                 "The first {} and {} of {}",
                 shown.len() - bounds,
                 counted(bounds, "lower bound"),
-                group.rows.len()
+                plot.rows.len()
             ),
         };
         rest.push(format!("{first}, and {left} more in the report."));
     }
-    rest.extend(group.not_measured.clone());
+    rest.extend(plot.not_measured.clone());
     if !rest.is_empty() {
         let at = (MARGIN, y + 20.0);
         canvas.text(kind, at, Anchor::Start, ROOM, &rest.join(" "));

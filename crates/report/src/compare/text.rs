@@ -35,7 +35,7 @@ pub fn text(view: &CompareView, width: usize, colour: bool) -> String {
         ratios(&mut page, table);
     }
     section(&mut page, "Not compared", &view.not_compared);
-    bullets(&mut page, "To know", &view.notes);
+    bullets(&mut page, "Notes", &view.notes);
     bullets(&mut page, "What differs between A and B", &view.differences);
     bullets(&mut page, "How it was measured and judged", &view.how);
     side(&mut page, "A", &view.a);

@@ -165,8 +165,8 @@ fn headline(versus: &Versus) -> String {
 /// Why there is no figure of anything that was to be compared.
 fn no_ratio(versus: &Versus) -> &'static str {
     match versus.how {
-        How::Alternating { look: None, .. } => "no look was reached",
-        How::Alternating { .. } => "no block has a trial of each side that counts",
+        How::Heats { look: None, .. } => "no look was reached",
+        How::Heats { .. } => "no heat has slices of both sides that count",
         How::Sessions => "both sides have no figure in common",
     }
 }
@@ -174,7 +174,7 @@ fn no_ratio(versus: &Versus) -> &'static str {
 fn of_one(cell: &Compared) -> String {
     let Some(ratio) = cell.ratios.first() else {
         return format!(
-            "Not enough data: both sides have no figure in common ({}).",
+            "Undecided: both sides have no figure in common ({}).",
             cell.subject
         );
     };
@@ -189,7 +189,7 @@ fn of_one(cell: &Compared) -> String {
         Verdict::Better => format!("B is faster: {amount}."),
         Verdict::Worse => format!("B is slower: {amount}."),
         Verdict::DeadHeat => format!("A dead heat: {amount}."),
-        Verdict::NotEnoughData => format!("Not enough data to tell B from A: {amount}."),
+        Verdict::NotEnoughData => format!("Undecided: B has {amount}."),
     }
 }
 
@@ -204,7 +204,7 @@ fn of_many(cells: &[Compared]) -> String {
         (Verdict::Worse, "slower in"),
         (Verdict::Better, "faster in"),
         (Verdict::DeadHeat, "in a dead heat in"),
-        (Verdict::NotEnoughData, "undecided for want of data in"),
+        (Verdict::NotEnoughData, "undecided in"),
     ];
     let told: Vec<String> = kinds
         .into_iter()
@@ -247,7 +247,7 @@ fn gate_view(gate: &Gate) -> GateView {
     if !open.is_empty() {
         sentences.push(format!(
             "A slowdown of more than {bound} was not excluded, because the interval reaches below {least}: {}. More \
-             blocks would tell.",
+             time would tell.",
             list(&open)
         ));
     }
@@ -284,7 +284,7 @@ fn warnings(versus: &Versus) -> Vec<String> {
         .filter(|_| versus.b.failed.is_some());
     let failed = unsaid.filter_map(side);
     let early = match &versus.how {
-        How::Alternating { look: None, .. } if versus.compared.is_empty() => {
+        How::Heats { look: None, .. } if versus.compared.is_empty() => {
             Some("no look was reached, so that there are no figures".to_owned())
         }
         _ => None,

@@ -18,6 +18,7 @@ pub(super) const fn title(metric: Metric) -> &'static str {
         Metric::ServiceTimeP99 => "Service time, p99 (closed loop)",
         Metric::CpuPerRequest => "CPU time per request",
         Metric::MemoryMean => "Memory, mean PSS",
+        Metric::MemoryPeak => "Memory, peak PSS",
     }
 }
 
@@ -31,6 +32,7 @@ pub(super) const fn name(metric: Metric) -> &'static str {
         Metric::ServiceTimeP99 => "p99 service time",
         Metric::CpuPerRequest => "CPU time per request",
         Metric::MemoryMean => "mean PSS",
+        Metric::MemoryPeak => "peak PSS",
     }
 }
 
@@ -39,21 +41,24 @@ pub(super) fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Throughput => figure(value),
         Metric::CpuPerRequest => seconds(value / 1e6),
-        Metric::MemoryMean => bytes(value),
+        Metric::MemoryMean | Metric::MemoryPeak => bytes(value),
         _ => seconds(value),
     }
 }
 
 /// A verdict on a metric.
 pub(super) const fn verdict(metric: Metric, verdict: Verdict) -> &'static str {
-    let amount = matches!(metric, Metric::CpuPerRequest | Metric::MemoryMean);
+    let amount = matches!(
+        metric,
+        Metric::CpuPerRequest | Metric::MemoryMean | Metric::MemoryPeak
+    );
     match (verdict, amount) {
         (Verdict::Better, false) => "faster",
         (Verdict::Better, true) => "less",
         (Verdict::Worse, false) => "slower",
         (Verdict::Worse, true) => "more",
         (Verdict::DeadHeat, _) => "dead heat",
-        (Verdict::NotEnoughData, _) => "not enough data",
+        (Verdict::NotEnoughData, _) => "undecided",
     }
 }
 
@@ -66,9 +71,11 @@ pub(super) fn ratio(value: f64) -> String {
     }
 }
 
-/// An interval of a ratio; a dash where there is none.
+/// An interval of a ratio; a dash where there is none. A lower bound leaves an end open.
 pub(super) fn interval(interval: Option<Interval>) -> String {
     match interval {
+        Some(interval) if interval.high.is_infinite() => format!("from {}", ratio(interval.low)),
+        Some(interval) if interval.low <= 0.0 => format!("up to {}", ratio(interval.high)),
         Some(interval) => format!("{}–{}", ratio(interval.low), ratio(interval.high)),
         None => figure::NONE.to_owned(),
     }
@@ -119,7 +126,7 @@ pub(super) fn rules(bounds: &Bounds) -> String {
         "B / A is the geometric mean of B's figure over A's. B differs when the interval excludes 1 and the ratio is \
          farther from it than {difference} (times: {latency}) and than the A/A floor, where that was measured. A dead \
          heat is an interval that lies within {margin}{times} of 1 as a whole: the difference, whatever it is, is \
-         smaller. Anything else is not enough data."
+         smaller. Anything else is undecided."
     )
 }
 
@@ -129,7 +136,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
     match &versus.how {
         How::Sessions => vec![
             "The two sessions were measured at two times and share no blocks, so that whatever the machine did \
-             differently then is in every ratio. `deadheat compare STACK STACK@REVISION` measures both in alternation. \
+             differently then is in every ratio. `deadheat compare STACK STACK@REVISION` measures both in the same heats. \
              Where both measured the null server, B differs only by more than that did between them."
                 .to_owned(),
             format!(
@@ -138,18 +145,25 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 level(1.0 - versus.bounds.alpha)
             ),
         ],
-        How::Alternating {
+        How::Heats {
             design,
             look,
-            blocks,
+            heats,
+            slice_seconds,
+            guard_seconds,
+            took_seconds,
             ended,
             seed,
         } => {
             let mut told = vec![
                 format!(
-                    "Measured in alternation, in {} with both sides in random order (seed {seed}): a t interval of the \
-                     log-ratios within blocks.",
-                    counted(*blocks as usize, "block")
+                    "Measured in {} within {}: both servers were alive at the same time and were loaded in turn, in \
+                     slices of {} or more, of which the first {} did not count (seed {seed}). A ratio is the \
+                     difference of logarithms within heats; processes that differ from heat to heat are in its interval.",
+                    counted(*heats as usize, "heat"),
+                    seconds(*took_seconds),
+                    seconds(slice_seconds + guard_seconds),
+                    seconds(*guard_seconds),
                 ),
                 looks(design, &alpha),
             ];
@@ -160,7 +174,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 };
                 told.push(format!(
                     "The figures are of the look after {}, which spends {}{cells}: its intervals have a level of {}.",
-                    counted(look.blocks as usize, "block"),
+                    counted(look.blocks as usize, "heat"),
                     percent(look.spends),
                     level(1.0 - look.spends / versus.compared.len().max(1) as f64),
                 ));
@@ -172,20 +186,20 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
 }
 
 fn looks(design: &Design, alpha: &str) -> String {
-    let blocks: Vec<String> = design
+    let heats: Vec<String> = design
         .looks
         .iter()
         .map(|look| look.blocks.to_string())
         .collect();
-    match blocks.as_slice() {
+    match heats.as_slice() {
         [one] => format!(
-            "It was to be looked at once, after {one} blocks, as declared beforehand: all of the {alpha} of error is \
+            "It was to be looked at once, after {one} heats, as declared beforehand: all of the {alpha} of error is \
              that look's."
         ),
         _ => format!(
-            "It was to be looked at after {} blocks, as declared beforehand. {alpha} of error are spent over these \
+            "It was to be looked at after {} heats, as declared beforehand. {alpha} of error are spent over these \
              looks, little at the early ones (Lan & DeMets 1983), so that looking often costs nothing.",
-            list(&blocks)
+            list(&heats)
         ),
     }
 }

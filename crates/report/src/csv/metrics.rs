@@ -148,9 +148,9 @@ impl List {
         for (name, unit, value) in per_request {
             self.maybe(name, unit, *value);
         }
-        self.amount("pss_idle", "bytes", *pss_idle_bytes);
-        self.amount("pss_mean", "bytes", *pss_mean_bytes);
-        self.amount("pss_peak", "bytes", *pss_peak_bytes);
+        self.maybe("pss_idle", "bytes", *pss_idle_bytes);
+        self.maybe("pss_mean", "bytes", *pss_mean_bytes);
+        self.maybe("pss_peak", "bytes", *pss_peak_bytes);
         self.amount("ready", "seconds", *ready_seconds);
         self.amount("busiest_worker", "share", *busiest_worker);
         if let Some(Trend {
@@ -215,6 +215,8 @@ impl List {
         let (measured, total) = (&load.measured, &load.total);
         let counts = [
             ("carried_in", measured.carried_in),
+            ("carried_succeeded", measured.carried_succeeded),
+            ("carried_failed", measured.carried_failed),
             ("issued", measured.issued),
             ("succeeded", measured.succeeded),
             ("failed", measured.failed.total()),

@@ -2,7 +2,7 @@
 //! docs/report-csv.md describes every column and metric.
 
 mod lost;
-mod metrics;
+pub(crate) mod metrics;
 mod standing;
 
 use deadheat_model::{LoadPoint, SessionRecord, TargetId, TrialRecord};
@@ -49,7 +49,7 @@ pub const COLUMNS: [&str; 25] = [
 pub fn csv(record: &SessionRecord, analysis: &Analysis) -> String {
     let standings = Standings::of(record, analysis);
     let kinds = Kinds::of(record);
-    let mut table = Table::new();
+    let mut table = Table::new(&COLUMNS);
     let found: Vec<Vec<Metric>> = (0..)
         .zip(&record.trials)
         .map(|(index, trial)| {
@@ -219,29 +219,32 @@ fn trial_row(record: &SessionRecord, trial: &TrialRecord, standing: Option<&Stan
     }
 }
 
-/// The table as it is written.
-struct Table(::csv::Writer<Vec<u8>>);
+/// A table as it is written.
+pub(crate) struct Table(::csv::Writer<Vec<u8>>);
 
 impl Table {
-    fn new() -> Self {
+    /// A table with these columns.
+    pub(crate) fn new(columns: &[&str]) -> Self {
         let mut settings = ::csv::WriterBuilder::new();
         settings.terminator(::csv::Terminator::CRLF);
         let mut table = Self(settings.from_writer(Vec::new()));
-        table.write(COLUMNS);
+        table.write(columns);
         table
     }
 
     fn add(&mut self, row: &Row) {
-        self.write(row.fields());
+        self.write(&row.fields());
     }
 
-    fn write(&mut self, fields: [&str; COLUMNS.len()]) {
+    /// Adds a row, which has as many fields as there are columns.
+    pub(crate) fn write(&mut self, fields: &[&str]) {
         self.0
             .write_record(fields)
             .expect("every row has as many fields, and memory takes them");
     }
 
-    fn end(self) -> String {
+    /// The whole table.
+    pub(crate) fn end(self) -> String {
         let bytes = self.0.into_inner().expect("memory takes what it is given");
         String::from_utf8(bytes).expect("made of text")
     }
@@ -258,7 +261,7 @@ mod tests {
             reason: "Größe 大小".to_owned(),
             ..Row::default()
         };
-        let mut table = Table::new();
+        let mut table = Table::new(&COLUMNS);
         table.add(&row);
         let text = table.end();
         let (head, rest) = text.split_once("\r\n").unwrap();

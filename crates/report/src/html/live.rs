@@ -10,15 +10,25 @@ const STYLE: &str = include_str!("live.css");
 const NOTICE_STYLE: &str = concat!(include_str!("notice.css"), include_str!("live.css"));
 const SCRIPT: &str = include_str!("live.js");
 
+/// What is counted in a session of trials.
+pub(super) const TRIALS: &str = "Trials";
+
 /// The templates of a notice: few, because it is made before each trial.
 const NOTICE: [(&str, &str); 2] = [
     ("notice.html", include_str!("templates/notice.html.j2")),
-    ("live.html", include_str!("templates/live.html.j2")),
+    TEMPLATE,
 ];
+
+/// The template of the bar.
+pub(crate) const TEMPLATE: (&str, &str) = ("live.html", include_str!("templates/live.html.j2"));
 
 /// What a live page may load: plotly's script and the events of its own server beside what stands in it.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'self'; \
                           connect-src 'self'; img-src data: blob:";
+
+/// The same for a page that needs no library.
+pub(crate) const POLICY_WITHOUT_LIBRARY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src \
+                                                 'unsafe-inline'; connect-src 'self'; img-src data: blob:";
 
 /// Where a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +63,8 @@ pub struct Bar {
 }
 
 impl Bar {
-    pub(super) fn context(&self) -> Value {
+    /// What the templates call `live`; `counted` is what [`trials`](Self::trials) are.
+    pub(crate) fn context(&self, counted: &str) -> Value {
         let is = match self.stage {
             Stage::Preparing => "preparing",
             Stage::Running => "running",
@@ -61,6 +72,7 @@ impl Bar {
         };
         context! {
             is,
+            counted,
             status => self.status.as_str(),
             note => self.note.as_str(),
             title => self.title.as_str(),
@@ -84,5 +96,5 @@ pub fn live_page(view: &View, bar: &Bar) -> Result<String, ReportError> {
 pub fn live_notice(bar: &Bar, notice: &str) -> Result<String, ReportError> {
     let environment = environment(&NOTICE)?;
     let template = environment.get_template("notice.html")?;
-    Ok(template.render(context! { live => bar.context(), notice })?)
+    Ok(template.render(context! { live => bar.context(TRIALS), notice })?)
 }

@@ -40,7 +40,7 @@ const TEMPLATES: &[(&str, &str)] = &[
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),
-    ("live.html", include_str!("templates/live.html.j2")),
+    live::TEMPLATE,
     ("course.html", include_str!("templates/course.html.j2")),
     ("startup.html", include_str!("templates/startup.html.j2")),
     ("series.html", include_str!("templates/series.html.j2")),
@@ -122,7 +122,7 @@ fn page(view: &View, shell: &Shell<'_>, live: Option<&Bar>) -> Result<String, Re
     let page = environment(TEMPLATES)?
         .get_template(PAGE)?
         .render(context! {
-        live => live.map(Bar::context),
+        live => live.map(|bar| bar.context(live::TRIALS)),
         view => Value::from(Serde(view)),
         ratios => ratios,
         series => Value::from(Serde(series.flatten())),
@@ -136,7 +136,7 @@ fn page(view: &View, shell: &Shell<'_>, live: Option<&Bar>) -> Result<String, Re
     Ok(shell.weighed(page))
 }
 
-fn environment(
+pub(crate) fn environment(
     templates: &[(&'static str, &'static str)],
 ) -> Result<Environment<'static>, ReportError> {
     let mut environment = Environment::new();

@@ -291,15 +291,13 @@ fn memory(cells: &[PlotCell]) -> Drawing {
     let axis = Axis::new().range_mode(RangeMode::ToZero);
     let mut drawing = Drawing::new(title.to_owned(), names(cells), axis);
     drawing.reach(cells.iter().map(|cell| {
-        let sizes = cell.pss.iter().map(|dot| dot.value);
-        let least = sizes.clone().fold(f64::MAX, f64::min);
-        let most = sizes.fold(0.0, f64::max);
-        Some((least / MIB, most / MIB))
+        let sizes = || cell.pss.iter().flatten().map(|dot| dot.value / MIB);
+        Some((sizes().reduce(f64::min)?, sizes().reduce(f64::max)?))
     }));
     for (index, series) in MEMORY.into_iter().enumerate() {
         let dots = cells.iter().map(|cell| {
             // Its interval, too: a size without one says nothing of another run.
-            Some(cell.pss[index].scaled(1.0 / MIB))
+            Some(cell.pss[index]?.scaled(1.0 / MIB))
         });
         let text = |mib: f64| format!("{} {}", series.name, bytes(mib * MIB));
         drawing.add(&series, dots, text);

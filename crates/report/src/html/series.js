@@ -29,11 +29,12 @@ if (seriesFrame) {
       value: trial.rate[index],
       text: `${figure(trial.rate[index])} requests/s`,
     }));
-    const memory = sums(trial.memory).map((tenths) => tenths / 10);
+    const sizes = sums(trial.memory.map((tenths) => tenths ?? 0));
     const usage = from(samples).map((start, index) => {
       const cores = trial.cores[index] / 100;
       const end = samples[index];
-      return { start, end, cores, size: memory[index] };
+      const size = trial.memory[index] === null ? null : sizes[index] / 10;
+      return { start, end, cores, size };
     });
     return {
       rates,
@@ -45,7 +46,9 @@ if (seriesFrame) {
         value: cores,
         text: `${fixed(cores, 2)} CPU cores`,
       })),
-      memory: usage.map(({ start, end, size }) => ({ start, end, at: end, value: size, text: `${fixed(size, 1)} MiB` })),
+      memory: usage
+        .filter(({ size }) => size !== null)
+        .map(({ start, end, size }) => ({ start, end, at: end, value: size, text: `${fixed(size, 1)} MiB` })),
     };
   };
 
@@ -136,7 +139,7 @@ if (seriesFrame) {
       ["Seconds", ...trials.map((trial) => [named(trial), ...notes(trial)])],
       inOrder.map(([span, { cells }]) => [span, ...cells]));
     const samples = all.flatMap(({ usage }, trial) => usage.map(({ start, end, cores, size }) =>
-      [named(trials[trial]), `${seconds(start)}–${seconds(end)} s`, fixed(cores, 2), `${fixed(size, 1)} MiB`]));
+      [named(trials[trial]), `${seconds(start)}–${seconds(end)} s`, fixed(cores, 2), size === null ? "–" : `${fixed(size, 1)} MiB`]));
     tabulate(byId("usage"), `CPU and memory of ${target}`, ["Trial", "Seconds", "CPU cores used", "Memory (PSS)"], samples);
   };
 

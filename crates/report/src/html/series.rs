@@ -97,8 +97,8 @@ struct Trial<'a> {
     after: Vec<i64>,
     /// Cores used since then, in hundredths.
     cores: Vec<i64>,
-    /// By how many tenths of a MiB PSS differs from that of the sample before; the first from nothing.
-    memory: Vec<i64>,
+    /// By how many tenths of a MiB PSS differs from that of the last sample that could read it; the first from nothing.
+    memory: Vec<Option<i64>>,
 }
 
 /// Three digits; whole where it is, so that no ".0" follows.
@@ -160,10 +160,10 @@ fn trial(trial: &SeriesTrial) -> Option<Trial<'_>> {
         usage,
     } = lines;
     let times = usage.iter().map(|usage| whole(usage.to_seconds * 100.0));
-    let sizes = usage.iter().map(|usage| {
-        let mib = usage.pss_bytes as f64 / f64::from(1 << 20);
-        whole(mib * 10.0)
-    });
+    let tenths = |bytes: u64| whole(bytes as f64 / f64::from(1 << 20) * 10.0);
+    let mut grown = difference();
+    let sizes = usage.iter().map(|usage| usage.pss_bytes.map(tenths));
+    let memory = sizes.map(|size| size.map(&mut grown)).collect();
     Some(Trial {
         block: &trial.block,
         steadiness: &trial.steadiness,
@@ -171,12 +171,12 @@ fn trial(trial: &SeriesTrial) -> Option<Trial<'_>> {
         aside: trial.aside.as_deref(),
         interval: *interval_seconds,
         rate: rates.iter().map(|rate| three_digits(*rate)).collect(),
-        after: differences(times),
+        after: times.map(difference()).collect(),
         cores: usage
             .iter()
             .map(|usage| whole(usage.cores * 100.0))
             .collect(),
-        memory: differences(sizes),
+        memory,
     })
 }
 
@@ -184,11 +184,10 @@ fn whole(value: f64) -> i64 {
     value.round() as i64
 }
 
-/// Each value less the one before it; the first as it is. Sums of rounded values are as exact as these.
-fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
+/// A value less the one before it; the first as it is. Sums of rounded values are as exact as these.
+fn difference() -> impl FnMut(i64) -> i64 {
     let mut before = 0;
-    let difference = |value: i64| value - std::mem::replace(&mut before, value);
-    values.map(difference).collect()
+    move |value| value - std::mem::replace(&mut before, value)
 }
 
 fn three_digits(value: f64) -> Rounded {
@@ -237,7 +236,7 @@ mod tests {
             from_seconds,
             to_seconds,
             cores,
-            pss_bytes: (mib * f64::from(1 << 20)) as u64,
+            pss_bytes: Some((mib * f64::from(1 << 20)) as u64),
         };
         let lines = Lines {
             interval_seconds: 0.5,

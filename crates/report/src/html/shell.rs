@@ -34,6 +34,8 @@ enum Plotly {
     Beside { file: String, bytes: usize },
     /// At an address of the server that the page is from, which also tells it of events.
     Served(String),
+    /// Nowhere: the page needs no library. It is a file, or its server tells it of events.
+    Nowhere { is_file: bool },
 }
 
 impl<'a> Shell<'a> {
@@ -57,18 +59,36 @@ impl<'a> Shell<'a> {
         }
     }
 
+    /// The shell of a page that is a file and draws its plots without a library.
+    pub(crate) fn without_library(data: Vec<DataFile<'a>>) -> Self {
+        Self {
+            plotly: Plotly::Nowhere { is_file: true },
+            data,
+        }
+    }
+
+    /// The same of a page that is served, without data.
+    pub(crate) fn served_without_library() -> Self {
+        Self {
+            plotly: Plotly::Nowhere { is_file: false },
+            data: Vec::new(),
+        }
+    }
+
     /// What the templates call `shell`.
     pub(crate) fn context(&self) -> Value {
         let (inline, source) = match &self.plotly {
             Plotly::Here(script) => (Some(script.clone()), None),
             Plotly::Beside { file, .. } => (None, Some(file)),
             Plotly::Served(address) => (None, Some(address)),
+            Plotly::Nowhere { .. } => (None, None),
         };
         // A browser checks no file's hash where the page is a file, too; 'self' is the page's own folder.
         let policy = match self.plotly {
-            Plotly::Here(_) => POLICY.replace("{beside}", ""),
+            Plotly::Here(_) | Plotly::Nowhere { is_file: true } => POLICY.replace("{beside}", ""),
             Plotly::Beside { .. } => POLICY.replace("{beside}", " 'self'"),
             Plotly::Served(_) => live::POLICY.to_owned(),
+            Plotly::Nowhere { is_file: false } => live::POLICY_WITHOUT_LIBRARY.to_owned(),
         };
         context! {
             policy => Value::from_safe_string(policy),
@@ -80,7 +100,10 @@ impl<'a> Shell<'a> {
     }
 
     fn is_file(&self) -> bool {
-        !matches!(self.plotly, Plotly::Served(_))
+        !matches!(
+            self.plotly,
+            Plotly::Served(_) | Plotly::Nowhere { is_file: false }
+        )
     }
 
     /// The page with what it says about its own weight, if it is a file.
@@ -111,7 +134,18 @@ impl<'a> Shell<'a> {
                     )
                 })
             }
-            Plotly::Served(_) => page,
+            Plotly::Nowhere { is_file: true } => {
+                let data = data
+                    .map(|data| format!(", of which {data}"))
+                    .unwrap_or_default();
+                weight::weighed(&page, |length| {
+                    format!(
+                        "This page weighs {}{data}. It needs nothing else.",
+                        size(length)
+                    )
+                })
+            }
+            Plotly::Served(_) | Plotly::Nowhere { is_file: false } => page,
         }
     }
 }

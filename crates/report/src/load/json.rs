@@ -10,16 +10,6 @@ use crate::ReportError;
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
 pub const SCHEMA: u32 = 1;
 
-/// Request headers whose values are secrets. They are not written.
-const SECRET_HEADERS: [&str; 4] = [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "x-api-key",
-];
-/// What stands in the place of a secret.
-const NOT_WRITTEN: &str = "(not written)";
-
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -32,7 +22,7 @@ struct Report<'a> {
     figures: &'a LoadFigures,
     settings: &'a LoadSettings,
     machine: &'a Machine,
-    spec: LoadSpec,
+    spec: &'a LoadSpec,
     observation: &'a Observation,
     intervals: &'a [Interval],
 }
@@ -76,23 +66,11 @@ pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
         figures: &analysis.figures,
         settings: &analysis.settings,
         machine: &record.machine,
-        spec: without_secrets(&record.spec),
+        spec: &record.spec,
         observation: &record.observation,
         intervals: &record.intervals,
     };
     let mut text = serde_json::to_string_pretty(&report)?;
     text.push('\n');
     Ok(text)
-}
-
-/// The spec as others may see it: reports are passed on.
-fn without_secrets(spec: &LoadSpec) -> LoadSpec {
-    let mut spec = spec.clone();
-    let exchanges = spec.exchanges.iter_mut();
-    for (name, value) in exchanges.flat_map(|exchange| &mut exchange.request.headers) {
-        if SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-            *value = NOT_WRITTEN.to_owned();
-        }
-    }
-    spec
 }

@@ -19,5 +19,5 @@ pub use json::{SCHEMA, json};
 pub use text::text;
 pub use view::{
     FailureRow, LatencyRow, LatencyTable, LoadView, Percentiles, Point, Series, SignView,
-    StatusRow, most_frequent_failure,
+    StatusRow, most_frequent, most_frequent_failure,
 };

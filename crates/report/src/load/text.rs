@@ -39,7 +39,7 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     page.section("The generator itself");
     page.facts(&view.generator);
     if !view.notes.is_empty() {
-        page.section("To know");
+        page.section("Notes");
         for sign in &view.notes {
             page.wrapped(Style::new(), "- ", &sign.sentence);
         }

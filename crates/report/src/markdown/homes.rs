@@ -1,7 +1,7 @@
 //! A report that is committed does not tell whose machine it came from: home folders stand as `~`.
 
 /// The text with `~` for the folder below `/home` or `/Users`, and for `/root`, wherever a path begins with it.
-pub(super) fn without_homes(text: &str) -> String {
+pub(crate) fn without_homes(text: &str) -> String {
     let mut rest = text;
     let mut written = String::with_capacity(text.len());
     while let Some(at) = rest.find('/') {

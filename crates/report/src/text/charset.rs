@@ -15,7 +15,7 @@ pub enum Charset {
 impl Charset {
     /// `text` in these characters. What ASCII lacks is written by what is usual for it ("us" for "µs"), and in names by
     /// code points: two names that differ do so afterwards.
-    pub(super) fn write<'a>(self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn write<'a>(self, text: &'a str) -> Cow<'a, str> {
         if self == Charset::Unicode || text.is_ascii() {
             return text.into();
         }
@@ -23,7 +23,7 @@ impl Charset {
         for character in text.chars() {
             match character {
                 'µ' => ascii.push('u'),
-                '–' | '—' => ascii.push('-'),
+                '–' | '—' | '·' => ascii.push('-'),
                 '±' => ascii.push_str("+-"),
                 '≥' => ascii.push_str(">="),
                 '≤' => ascii.push_str("<="),

@@ -101,6 +101,14 @@ fn cpus(record: &SessionRecord) -> Vec<String> {
                         .to_owned(),
                 );
             }
+            let on = |side: &[usize], core: &[usize]| core.iter().any(|cpu| side.contains(cpu));
+            let mut cores = record.header.machine.shared_cores.iter();
+            if cores.any(|core| on(server, core) && on(generator, core)) {
+                caveats.push(
+                    "Server and generator ran on threads of one core: each was slower while the other worked."
+                        .to_owned(),
+                );
+            }
             let made_for =
                 |target: &TargetRecord| target.cpus.map_or(usize::MAX, |cpus| cpus as usize);
             let fewer = record.header.targets.iter();

@@ -148,7 +148,9 @@ fn detail(trial: &TrialRecord, analysis: &TrialAnalysis, point: &LoadPoint) -> T
         p50: at(50.0),
         p99: at(99.0),
         cpu: cpu.map_or(NONE.to_owned(), |us| seconds(us / 1e6)),
-        pss_peak: figures.map_or(NONE.to_owned(), |figures| bytes(figures.pss_peak_bytes)),
+        pss_peak: figures
+            .and_then(|figures| figures.pss_peak_bytes)
+            .map_or(NONE.to_owned(), bytes),
         failed: load.map_or(NONE.to_owned(), |load| count(load.total.failed.total())),
         lines: lines(trial, point, load, measured, figures),
         percentiles: time.map(percentiles).unwrap_or_default(),
@@ -320,7 +322,7 @@ fn used(measured: &Measured) -> Vec<(String, String)> {
         CpuSource::Proc => "/proc, in steps of 10 ms",
     };
     let line = |value: String, name: &str| (value, name.to_owned());
-    let counted = |switches: Option<u64>| switches.map_or_else(|| NONE.to_owned(), count);
+    let counted = |figure: Option<u64>| figure.map_or_else(|| NONE.to_owned(), count);
     vec![
         line(
             figure(used.span_seconds),
@@ -330,10 +332,10 @@ fn used(measured: &Measured) -> Vec<(String, String)> {
             figure(used.cpu_seconds),
             &format!("seconds of CPU, user and system ({source})"),
         ),
-        line(count(used.pss_idle_bytes), "bytes of PSS when just ready"),
-        line(count(used.pss_mean_bytes), "bytes of PSS on average"),
+        line(counted(used.pss_idle_bytes), "bytes of PSS when just ready"),
+        line(counted(used.pss_mean_bytes), "bytes of PSS on average"),
         line(
-            count(used.pss_peak_bytes),
+            counted(used.pss_peak_bytes),
             &format!(
                 "bytes of PSS at most ({} samples)",
                 count(used.samples.into())

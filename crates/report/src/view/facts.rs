@@ -2,6 +2,7 @@
 
 use deadheat_model::{
     LoadPoint, SessionRecord,
+    machine::Machine,
     plan::Pinning,
     session::{EndReason, TargetRecord, TargetState},
     stack::{Database, Pool},
@@ -23,7 +24,7 @@ pub struct Fact {
 }
 
 /// What is known of a stack.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StackFacts {
     /// The stack, under its variant.
     pub target: String,
@@ -67,24 +68,13 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
     if let Some(served) = live::served(record) {
         fact("Live page", served);
     }
-    fact("Processor", machine.cpu_model.clone());
-    fact(
-        "CPUs",
-        format!("{} usable: {}", machine.cpus.len(), numbers(&machine.cpus)),
-    );
-    fact("Pinning", pinning(&plan.pinning));
-    fact("Memory", bytes(machine.memory_bytes as f64));
-    fact("System", machine.os.clone());
-    fact("Kernel", machine.kernel.clone());
-    let governor = || "none known".to_owned();
-    fact(
-        "Frequency governor",
-        machine.governor.clone().unwrap_or_else(governor),
-    );
-    if let Some(name) = &machine.congestion_control {
-        fact("Congestion control", name.clone());
-    }
-    fact("Mitigations", or_none(machine.mitigations.join("; ")));
+    facts.extend(self::machine(machine, &plan.pinning));
+    let mut fact = |name: &str, value: String| {
+        facts.push(Fact {
+            name: name.to_owned(),
+            value: clean(&value),
+        });
+    };
     if let Some(postgres) = &header.postgres {
         fact("Database", postgres.clone());
     }
@@ -133,6 +123,33 @@ pub fn provenance(record: &SessionRecord, analysis: &Analysis) -> Vec<Fact> {
     facts.extend(chosen::facts(plan));
     facts.extend(controls::facts(analysis));
     facts.extend(guard::facts(record, analysis));
+    facts
+}
+
+/// The machine, and how its CPUs were shared out.
+pub(crate) fn machine(machine: &Machine, pinning: &Pinning) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: String| {
+        facts.push(Fact {
+            name: name.to_owned(),
+            value: clean(&value),
+        });
+    };
+    fact("Processor", machine.cpu_model.clone());
+    fact("CPUs", usable_cpus(machine));
+    fact("Pinning", self::pinning(pinning));
+    fact("Memory", bytes(machine.memory_bytes as f64));
+    fact("System", machine.os.clone());
+    fact("Kernel", machine.kernel.clone());
+    let governor = || "none known".to_owned();
+    fact(
+        "Frequency governor",
+        machine.governor.clone().unwrap_or_else(governor),
+    );
+    if let Some(name) = &machine.congestion_control {
+        fact("Congestion control", name.clone());
+    }
+    fact("Mitigations", or_none(machine.mitigations.join("; ")));
     facts
 }
 
@@ -198,6 +215,17 @@ fn pinning(pinning: &Pinning) -> String {
     }
 }
 
+/// "4 usable: 0, 1, 2 and 3; threads of one core: 0 and 2, 1 and 3".
+fn usable_cpus(machine: &Machine) -> String {
+    let usable = format!("{} usable: {}", machine.cpus.len(), numbers(&machine.cpus));
+    let cores = machine.shared_cores.iter();
+    let cores: Vec<String> = cores.map(|cpus| numbers(cpus)).collect();
+    match cores.is_empty() {
+        true => usable,
+        false => format!("{usable}; threads of one core: {}", cores.join(", ")),
+    }
+}
+
 /// "CPU 1", "CPUs 0, 2 and 3".
 pub fn cpu_words(cpus: &[usize]) -> String {
     let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
@@ -231,7 +259,8 @@ pub fn stacks(record: &SessionRecord) -> Vec<StackFacts> {
     record.header.targets.iter().map(stack).collect()
 }
 
-fn stack(target: &TargetRecord) -> StackFacts {
+/// What is known of a stack.
+pub(crate) fn stack(target: &TargetRecord) -> StackFacts {
     let versions: Vec<String> = target
         .versions
         .iter()

@@ -10,7 +10,7 @@ mod cost;
 mod course;
 mod detail;
 mod doubts;
-mod facts;
+pub(crate) mod facts;
 mod group;
 mod guard;
 mod latency;
@@ -39,6 +39,7 @@ pub use course::{BlockRow, CoursePlot, CoursePoint, CourseView, Mark, MarkKind, 
 pub use detail::{CellDetail, TrialDetail};
 pub(crate) use doubts::why;
 pub use facts::{Fact, StackFacts};
+pub(crate) use group::title;
 pub use group::{GroupView, Missing, PairRow, load};
 pub use latency::{LatencyRow, LatencyTable, LatencyView};
 pub use losses::Loss;

@@ -28,7 +28,7 @@ impl Cost {
     /// A stack's: bytes, or seconds per request.
     pub fn of(self, cell: &PlotCell) -> Option<Dot> {
         match self {
-            Cost::PeakMemory => Some(cell.pss[2]),
+            Cost::PeakMemory => cell.pss[2],
             Cost::CpuTime => cell.cpu.map(|cpu| cpu.scaled(1e-6)),
         }
     }
@@ -108,7 +108,7 @@ fn sentence(cost: Cost, stacks: &[String], all: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Stacks by name, throughput, peak memory and CPU time in µs.
+    /// Stacks by name, throughput, peak memory (0: not read) and CPU time in µs.
     fn cells(of: &[(&str, f64, f64, Option<f64>)]) -> Vec<PlotCell> {
         let dot = |value: f64| Dot { value, ends: None };
         let cell = |(name, rate, memory, cpu): &(&str, f64, f64, Option<f64>)| PlotCell {
@@ -119,7 +119,7 @@ mod tests {
             throughput: dot(*rate),
             trials: vec![*rate],
             cpu: cpu.map(dot),
-            pss: [dot(1.0), dot(2.0), dot(*memory)],
+            pss: [1.0, 2.0, *memory].map(|size| (size > 0.0).then(|| dot(size))),
             times: Vec::new(),
             spectrum: Vec::new(),
         };
@@ -151,6 +151,18 @@ mod tests {
             "1 of 5 stacks is beaten by no other in throughput and CPU time per request at once, going by the medians \
              alone: fast."
         );
+    }
+
+    #[test]
+    fn a_stack_whose_memory_could_not_be_read_is_not_the_best_on_memory() {
+        let cells = cells(&[
+            ("fast", 100.0, 50.0, None),
+            ("small", 40.0, 5.0, None),
+            ("unknown", 200.0, 0.0, None),
+        ]);
+        let memory = frontier(Cost::PeakMemory, &cells).unwrap();
+        assert_eq!(memory.stacks, ["small", "fast"]);
+        assert!(memory.sentence.starts_with("2 of 2 stacks"), "{memory:?}");
     }
 
     #[test]

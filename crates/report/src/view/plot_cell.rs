@@ -67,8 +67,8 @@ pub struct PlotCell {
     pub trials: Vec<f64>,
     /// CPU µs per request.
     pub cpu: Option<Dot>,
-    /// PSS in bytes: idle, mean and peak.
-    pub pss: [Dot; 3],
+    /// PSS in bytes: idle, mean and peak, each if it could be read.
+    pub pss: [Option<Dot>; 3],
     /// Service times (of an open loop: response times) in seconds: the percent and the figure.
     pub times: Vec<(f64, Dot)>,
     /// The same times over the trials, at all percentiles that each trial can tell: the percent, and the geometric mean
@@ -110,10 +110,11 @@ pub fn plot_cell(
             .collect(),
         cpu: estimates.cpu_us_per_request.as_ref().map(Dot::of_median),
         pss: [
-            Dot::of_median(&estimates.pss_idle_bytes),
-            Dot::of_median(&estimates.pss_mean_bytes),
-            Dot::of_median(&estimates.pss_peak_bytes),
-        ],
+            &estimates.pss_idle_bytes,
+            &estimates.pss_mean_bytes,
+            &estimates.pss_peak_bytes,
+        ]
+        .map(|estimate| estimate.as_ref().map(Dot::of_median)),
         times: times.collect(),
         spectrum: spectrum(record, point, cell),
     })

@@ -122,9 +122,9 @@ pub fn row(group: &Group, cell: &CellAnalysis, estimates: &Estimates) -> Row {
             .and_then(|estimate| estimate.interval)
             .map(|interval| ends(&interval, cpu_time)),
         cores: of(&estimates.cores_used, figure),
-        pss_idle: bytes(estimates.pss_idle_bytes.median),
-        pss_mean: bytes(estimates.pss_mean_bytes.median),
-        pss_peak: bytes(estimates.pss_peak_bytes.median),
+        pss_idle: of(&estimates.pss_idle_bytes, bytes),
+        pss_mean: of(&estimates.pss_mean_bytes, bytes),
+        pss_peak: of(&estimates.pss_peak_bytes, bytes),
         p50: at(50.0),
         p90: at(90.0),
         p99: at(99.0),

@@ -326,8 +326,7 @@ pub fn not_measured(record: &SessionRecord, group: &Group) -> Option<String> {
             }
             (TargetState::Ready { .. }, Some(_)) => continue,
             (TargetState::Ready { .. }, None) => {
-                let mut failed = target.failed_workloads.iter();
-                if failed.any(|failed| failed.workload == group.workload) {
+                if target.failed_workload(&group.workload).is_some() {
                     continue;
                 }
                 "not planned"

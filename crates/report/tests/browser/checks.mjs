@@ -122,7 +122,8 @@ export const axe = async (page, rules = null, within = "html") => {
 export const keyboard = async (page, timeout = 30_000) => {
   const stops = await page.evaluate(() => {
     window.scrollTo(0, 0);
-    document.querySelectorAll(".scroll, pre").forEach((region) => region.setAttribute("data-not-reached", ""));
+    const regions = [...document.querySelectorAll(".scroll, pre")].filter((region) => region.checkVisibility());
+    regions.forEach((region) => region.setAttribute("data-not-reached", ""));
     return document.querySelectorAll("a, button, input, select, summary, [tabindex], .scroll, pre").length;
   });
   let scrolls = 0;

@@ -2,23 +2,17 @@
 
 use std::{fs, path::Path};
 
-use deadheat_model::SessionRecord;
-use deadheat_report::{ReportError, View, card};
-use deadheat_stats::analyse;
+use deadheat_report::{ReportError, card};
 use resvg::tiny_skia::Pixmap;
 
 use crate::{
-    cases,
+    cases::{self, Case},
     fixture::{Found, Session, good},
     large,
 };
 
-fn view(record: &SessionRecord) -> View {
-    View::new(record, &analyse(record))
-}
-
-fn svg(record: &SessionRecord) -> String {
-    card::svg(&view(record), None).unwrap()
+fn svg(name: &str) -> String {
+    card::svg(&cases::named(name).view, None).unwrap()
 }
 
 /// Every text on the card, one a line.
@@ -34,24 +28,62 @@ fn words(svg: &str) -> Vec<String> {
     texts.map(text).collect()
 }
 
-fn all() -> Vec<(&'static str, SessionRecord)> {
-    let mut all = cases::all();
-    all.push(("odd-names", large::odd_names()));
-    all
+#[test]
+fn a_document() {
+    insta::assert_snapshot!("card", words(&svg("plausible")).join("\n"));
 }
 
 #[test]
-fn documents() {
-    for (name, record) in all() {
-        insta::assert_snapshot!(format!("card-{name}"), words(&svg(&record)).join("\n"));
+fn a_card_shows_the_first_rows_of_a_load_point_in_order() {
+    for Case { name, view, .. } in cases::all() {
+        let words = words(&card::svg(view, None).unwrap());
+        let groups = view.groups();
+        let group = groups.iter().find(|group| !group.rows.is_empty());
+        let Some(group) = group else {
+            assert!(
+                words
+                    .iter()
+                    .any(|text| text.starts_with("No stack has a result")),
+                "{name}"
+            );
+            continue;
+        };
+        assert!(
+            words.contains(&group.title) || *name == "odd-names",
+            "{name}: {words:?}"
+        );
+        let mut texts = words.iter();
+        for row in group.rows.iter().take(8) {
+            let is_there = |wanted: &String| texts.any(|text| text == wanted);
+            let spread = row.spread.as_ref().map(|spread| spread.replace("± ", "±"));
+            let shown = [&row.rank, &row.throughput].into_iter().chain(&spread);
+            assert!({ shown }.all(is_there), "{name}: {row:?}");
+        }
+        let is_bound = group
+            .rows
+            .iter()
+            .take(8)
+            .any(|row| row.throughput.starts_with('≥'));
+        let text = words.join(" ");
+        assert_eq!(text.contains("Dashed: a lower bound."), is_bound, "{name}");
+        let is_tied = |word: &str| words.iter().any(|text| text == word);
+        let heat = group
+            .heats
+            .iter()
+            .any(|heat| heat.iter().any(|row| *row < 8));
+        assert_eq!(
+            is_tied("dead heat") || is_tied("could not be told apart"),
+            heat,
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn a_card_is_a_picture_of_its_size_and_the_same_every_time() {
-    let view = view(&cases::plausible());
-    let png = card(&view, None).unwrap();
-    assert_eq!(png, card(&view, None).unwrap());
+    let view = &cases::named("plausible").view;
+    let png = card(view, None).unwrap();
+    assert_eq!(png, card(view, None).unwrap());
     let picture = Pixmap::decode_png(&png).unwrap();
     assert_eq!((picture.width(), picture.height()), card::SIZE);
     let ground = picture.pixel(20, 300).unwrap();
@@ -85,7 +117,7 @@ fn a_figure_that_changes_changes_its_row_of_the_picture() {
             "one" => good(Found::at(2_000.0)),
             _ => good(Found::at(rate)),
         });
-        Pixmap::decode_png(&card(&view(&session.build()), None).unwrap()).unwrap()
+        Pixmap::decode_png(&card(&Case::new("rates", session.build()).view, None).unwrap()).unwrap()
     };
     let (one, same, other) = (session(1_000.0), session(1_000.0), session(1_300.0));
     assert!(differing(&one, &same).is_empty());
@@ -94,8 +126,8 @@ fn a_figure_that_changes_changes_its_row_of_the_picture() {
 
 #[test]
 fn no_text_leaves_the_card_or_meets_another() {
-    for (name, record) in all() {
-        let boxes = card::text_boxes(&view(&record), None).unwrap();
+    for Case { name, view, .. } in cases::all() {
+        let boxes = card::text_boxes(view, None).unwrap();
         assert!(boxes.len() > 5, "{name}");
         for [left, top, right, bottom] in &boxes {
             let inside = *left >= 0.0 && *right <= 1200.0 && *top >= 0.0 && *bottom <= 630.0;
@@ -117,7 +149,7 @@ fn no_text_leaves_the_card_or_meets_another() {
 fn every_dot_has_an_interval_an_open_end_or_is_hollow() {
     let count = |svg: &str, what: &str| svg.matches(what).count();
     // The mark has two dots.
-    let plausible = svg(&cases::plausible());
+    let plausible = svg("plausible");
     assert_eq!(count(&plausible, "<circle"), 2 + 7);
     assert_eq!(count(&plausible, "stroke-dasharray"), 1, "nginx-static");
     assert_eq!(
@@ -127,7 +159,7 @@ fn every_dot_has_an_interval_an_open_end_or_is_hollow() {
             .count(),
         6
     );
-    let single = svg(&cases::one_trial());
+    let single = svg("one-trial");
     assert_eq!(count(&single, "<circle"), 2 + 1);
     assert_eq!(count(&single, "fill=\"#fcfbf8\" stroke="), 1);
     assert!(
@@ -139,7 +171,7 @@ fn every_dot_has_an_interval_an_open_end_or_is_hollow() {
 
 #[test]
 fn a_session_of_failures_says_so() {
-    let words = words(&svg(&cases::failures_only()));
+    let words = words(&svg("failures-only"));
     assert!(
         words
             .iter()
@@ -155,8 +187,8 @@ fn a_session_of_failures_says_so() {
 
 #[test]
 fn what_is_not_shown_is_counted() {
-    let words = words(&svg(&cases::thirty()));
-    let dots = svg(&cases::thirty()).matches("<circle").count();
+    let words = words(&svg("thirty"));
+    let dots = svg("thirty").matches("<circle").count();
     assert_eq!(dots, 2 + 8);
     assert!(
         words
@@ -168,7 +200,7 @@ fn what_is_not_shown_is_counted() {
 
 #[test]
 fn characters_that_the_font_lacks_are_boxes_and_the_card_says_so() {
-    let words = words(&svg(&large::odd_names()));
+    let words = words(&svg("odd-names"));
     assert!(
         words.iter().any(|text| text == "□□-□□□□□□□:□□"),
         "{words:?}"
@@ -180,15 +212,15 @@ fn characters_that_the_font_lacks_are_boxes_and_the_card_says_so() {
     );
     assert!(words.iter().any(|text| text == "größe-šťovík:naïve"));
     assert!(words.iter().any(|text| text == "لغة-إطار"));
-    let plain = svg(&cases::plausible());
+    let plain = svg("plausible");
     assert!(!plain.contains('□'));
 }
 
 #[test]
 fn the_load_point_can_be_chosen() {
-    let view = view(&cases::plausible());
+    let view = &cases::named("plausible").view;
     let title = |workload| {
-        let words = words(&card::svg(&view, workload).unwrap());
+        let words = words(&card::svg(view, workload).unwrap());
         words
             .into_iter()
             .find(|text| text.contains("connections"))
@@ -197,7 +229,7 @@ fn the_load_point_can_be_chosen() {
     assert_eq!(title(None), "json, 50 connections");
     assert_eq!(title(Some("users")), "users, 100 connections");
     assert_eq!(title(Some("users:c100")), "users, 100 connections");
-    match card::svg(&view, Some("users:c50")) {
+    match card::svg(view, Some("users:c50")) {
         Err(ReportError::NoSuchWorkload { known, .. }) => {
             assert_eq!(known, ["json:c50", "users:c100"]);
         }
@@ -210,10 +242,9 @@ fn the_load_point_can_be_chosen() {
 fn look_at_cards() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("look-cards");
     fs::create_dir_all(&folder).unwrap();
-    let mut sessions = all();
-    sessions.push(("large", large::large()));
-    for (name, record) in sessions {
-        let png = card(&view(&record), None).unwrap();
+    let large = Box::leak(Box::new(Case::new("large", large::large())));
+    for Case { name, view, .. } in cases::all().chain([&*large]) {
+        let png = card(view, None).unwrap();
         fs::write(folder.join(format!("{name}.png")), png).unwrap();
     }
 }

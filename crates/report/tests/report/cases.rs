@@ -7,9 +7,11 @@ use deadheat_model::{
     session::{EndReason, TargetState, WorkloadFailure},
     trial::{Phase, TrialOutcome},
 };
+use deadheat_report::View;
+use deadheat_stats::{Analysis, analyse};
 
 use crate::fixture::{Found, Session, failed, failure, good, scatter, with_failures};
-use crate::{method_cases, published_fixture};
+use crate::{large, method_cases, published_fixture};
 
 /// Text that wants to break out of every format.
 pub const HOSTILE: [&str; 5] = [
@@ -223,25 +225,57 @@ pub fn nothing() -> SessionRecord {
         .build()
 }
 
-/// Every case by its name. They are made once: histograms take their time.
-pub fn all() -> Vec<(&'static str, SessionRecord)> {
-    static ALL: OnceLock<Vec<(&'static str, SessionRecord)>> = OnceLock::new();
-    ALL.get_or_init(make_all).clone()
+/// A session, what is found in it, and what is shown of it.
+pub struct Case {
+    pub name: &'static str,
+    pub record: SessionRecord,
+    pub analysis: Analysis,
+    pub view: View,
 }
 
-fn make_all() -> Vec<(&'static str, SessionRecord)> {
-    vec![
-        ("plausible", plausible()),
-        ("one-trial", one_trial()),
-        ("failures-only", failures_only()),
-        ("ties", ties()),
-        ("thirty", thirty()),
-        ("lost-block", lost_block()),
-        ("nothing", nothing()),
-        ("published", published_fixture::session()),
-        ("latency", method_cases::latency()),
-        ("noisy", method_cases::noisy()),
-        ("thirty-latency", method_cases::thirty_latency()),
-        ("lost-ceiling", method_cases::lost_ceiling()),
-    ]
+impl Case {
+    pub fn new(name: &'static str, record: SessionRecord) -> Self {
+        let analysis = analyse(&record);
+        Self {
+            view: View::new(&record, &analysis),
+            name,
+            record,
+            analysis,
+        }
+    }
+}
+
+type Make = (&'static str, fn() -> SessionRecord);
+
+const MAKE: [Make; 13] = [
+    ("plausible", plausible),
+    ("one-trial", one_trial),
+    ("failures-only", failures_only),
+    ("ties", ties),
+    ("thirty", thirty),
+    ("lost-block", lost_block),
+    ("nothing", nothing),
+    ("odd-names", large::odd_names),
+    ("published", published_fixture::session),
+    ("latency", method_cases::latency),
+    ("noisy", method_cases::noisy),
+    ("thirty-latency", method_cases::thirty_latency),
+    ("lost-ceiling", method_cases::lost_ceiling),
+];
+
+/// Every case. Each is made once, when it is first asked for: histograms take their time.
+pub fn all() -> impl Iterator<Item = &'static Case> {
+    (0..MAKE.len()).map(made)
+}
+
+fn made(at: usize) -> &'static Case {
+    static MADE: [OnceLock<Case>; MAKE.len()] = [const { OnceLock::new() }; MAKE.len()];
+    let (name, make) = MAKE[at];
+    MADE[at].get_or_init(|| Case::new(name, make()))
+}
+
+/// The case of this name.
+pub fn named(name: &str) -> &'static Case {
+    let at = MAKE.iter().position(|(known, _)| *known == name);
+    made(at.expect("a case of this name"))
 }

@@ -29,11 +29,10 @@ fn versus(ratio: f64) -> Versus {
     });
     let cell = |workload: &str| PairedCell {
         subject: subject(workload),
-        series: vec![Series {
-            metric: Metric::Throughput,
-            pairs: pairs.clone().collect(),
-            floor: Some(0.012),
-        }],
+        series: vec![Series::of_pairs(
+            Metric::Throughput,
+            &pairs.clone().collect::<Vec<_>>(),
+        )],
         notes: vec![HOSTILE[0].to_owned()],
     };
     let bounds = Bounds::default();
@@ -42,16 +41,20 @@ fn versus(ratio: f64) -> Versus {
         facts: vec![Fact::new("command", HOSTILE[1]), Fact::new("commit", "")],
         failed: None,
     };
+    let cells = [cell("GET /"), cell(&"GET /a/very/long/path".repeat(5))];
+    let mut compared = at_look(&cells, look, &bounds);
+    for ratio in compared.iter_mut().flat_map(|cell| &mut cell.ratios) {
+        ratio.floor = Some(0.012);
+    }
     Versus {
-        compared: at_look(
-            &[cell("GET /"), cell(&"GET /a/very/long/path".repeat(5))],
-            look,
-            &bounds,
-        ),
-        how: How::Alternating {
+        compared,
+        how: How::Heats {
             design,
             look: Some(look),
-            blocks: 10,
+            heats: 10,
+            slice_seconds: 0.1,
+            guard_seconds: 0.02,
+            took_seconds: 143.0,
             ended: Ended::Decided,
             seed: 7,
         },
@@ -91,8 +94,8 @@ fn text_keeps_its_width_and_its_words() {
         "Of 2 cells, B is slower in 2.",
         "--fail-if-slower 3 %: failed.",
         "GET / c50 5,000 4,760 0.952",
-        "looked at after 5, 7, 10 and 14 blocks, as declared beforehand",
-        "The figures are of the look after 10 blocks, which spends",
+        "looked at after 5, 7, 10 and 14 heats, as declared beforehand",
+        "The figures are of the look after 10 heats, which spends",
         "split over 2 cells",
         "It ended because every cell had its verdict, or could not get one.",
         "the A/A floor of throughput is 1.2 %",
@@ -101,6 +104,14 @@ fn text_keeps_its_width_and_its_words() {
     for fragment in expected {
         assert!(flat.contains(fragment), "{fragment:?} is not in\n{page}");
     }
+}
+
+#[test]
+fn a_whole_comparison() {
+    let versus = versus(0.95);
+    let view = CompareView::new(&versus, Some(&versus.gate(0.03)));
+    insta::assert_snapshot!("compare-text", text(&view, 80, false));
+    insta::assert_snapshot!("compare-markdown", markdown(&view));
 }
 
 #[test]

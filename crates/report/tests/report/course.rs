@@ -10,7 +10,7 @@ use deadheat_report::{
 use deadheat_stats::analyse;
 
 use crate::{
-    cases,
+    cases::{self, Case},
     fixture::{Found, Session, measured},
     method_cases,
 };
@@ -27,9 +27,12 @@ fn count(point: &CoursePoint, kind: MarkKind) -> usize {
 
 #[test]
 fn every_trial_has_its_place_whatever_became_of_it() {
-    for (name, record) in cases::all() {
+    for Case {
+        name, record, view, ..
+    } in cases::all()
+    {
         let mut places = BTreeSet::new();
-        for point in points(&record) {
+        for point in view.course.iter().flat_map(|course| &course.points) {
             for mark in &point.plot.marks {
                 let trial = &record.trials[mark.place - 1];
                 assert!(places.insert(mark.place), "{name}: {} twice", mark.hover);

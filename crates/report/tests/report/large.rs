@@ -1,5 +1,5 @@
-//! Sessions that no snapshot is kept of: one as large as they get, one whose names no ASCII font has, and one of stacks
-//! to choose from.
+//! Sessions that few tests ask for: one as large as they get, one whose names no ASCII font has, and one of stacks to
+//! choose from.
 
 use std::{cell::RefCell, collections::HashMap};
 

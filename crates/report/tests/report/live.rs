@@ -35,11 +35,11 @@ fn main_of(page: &str) -> &str {
 
 #[test]
 fn a_live_page_has_what_the_file_has_and_the_file_has_nothing_of_a_live_page() {
-    for (name, record) in cases::all() {
-        let analysis = analyse(&record);
-        let view = View::running(&record, &analysis);
+    for case in cases::all() {
+        let (name, record) = (case.name, &case.record);
+        let view = View::running(record, &case.analysis);
         let live = live_page(&view, &bar()).unwrap();
-        let file = html::html_with(&View::new(&record, &analysis), "").unwrap();
+        let file = html::html_with(&case.view, "").unwrap();
         if record.end.is_some() {
             // A page that is served says nothing of its weight.
             let (before, after) = main_of(&file).split_once("<p>This page weighs").unwrap();

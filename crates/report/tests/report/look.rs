@@ -7,10 +7,11 @@ use deadheat_report::{
     View, csv, html,
     html::{Assets, Contents},
     json, load,
+    standings::html as standings_html,
 };
 use deadheat_stats::analyse;
 
-use crate::{cases, large, load_fixture, over_time};
+use crate::{cases, large, load_fixture, over_time, standings};
 
 #[test]
 #[ignore = "writes pages of several megabytes"]
@@ -21,8 +22,8 @@ fn look() {
         Err(error) if error.kind() != ErrorKind::NotFound => panic!("{folder:?}: {error}"),
         _ => fs::create_dir_all(&folder).unwrap(),
     }
-    let mut sessions = cases::all();
-    sessions.push(("odd-names", large::odd_names()));
+    let cases = cases::all().map(|case| (case.name, case.record.clone()));
+    let mut sessions: Vec<_> = cases.collect();
     sessions.push(("over-time", over_time::session()));
     sessions.push(("to-choose-from", large::to_choose_from()));
     sessions.push(("large", large::large()));
@@ -40,6 +41,14 @@ fn look() {
             let script = apart.join(html::plotly_file());
             fs::write(script, html::plotly_js()).unwrap();
         }
+    }
+    for (name, view) in standings::views() {
+        let contents = standings_html::Contents {
+            json: "{}",
+            csv: "load\r\n",
+        };
+        let page = standings_html::html(&view, Some(&contents)).unwrap();
+        fs::write(folder.join(format!("heats-{name}.html")), page).unwrap();
     }
     for (name, record) in load_fixture::all() {
         let analysis = deadheat_stats::load::analyse(&record);

@@ -5,7 +5,7 @@ use deadheat_report::{View, html, markdown, view::LostView};
 use deadheat_stats::analyse;
 
 use crate::{
-    cases,
+    cases::{self, Case},
     fixture::{Found, Session, disturbed, failed, good, measured},
     method_cases,
 };
@@ -56,9 +56,13 @@ fn one_cause_of_thirty_stacks_at_eight_workloads_is_one_entry() {
 
 #[test]
 fn every_failure_and_every_loss_is_named_with_its_cause() {
-    for (name, record) in cases::all() {
-        let analysis = analyse(&record);
-        let view = View::new(&record, &analysis);
+    for Case {
+        name,
+        record,
+        analysis,
+        view,
+    } in cases::all()
+    {
         let named = |target: &str| {
             let causes = view.lost.causes.iter();
             causes

@@ -8,6 +8,7 @@ mod csv_table;
 mod documentation;
 #[path = "../../../stats/tests/stats/fixture.rs"]
 mod fixture;
+mod formats;
 mod history;
 mod hostile;
 mod large;
@@ -23,7 +24,12 @@ mod over_time;
 mod promises;
 #[path = "../../../stats/tests/stats/published_fixture.rs"]
 mod published_fixture;
+mod purposes;
 mod ratios;
 mod schema;
+mod shortened;
+mod shown;
 mod snapshots;
+mod standings;
 mod terminal;
+mod third_party;

@@ -1,31 +1,23 @@
 //! What the method finds is in every format.
 
-use deadheat_report::{View, html, json, markdown, text};
+use deadheat_model::SessionRecord;
+use deadheat_report::{View, json};
 use deadheat_stats::{Analysis, analyse, limit::Limit, verdict::TrialVerdict};
 
-use crate::{cases, method_cases};
+use crate::{cases, formats::shown, method_cases};
 
-/// All formats, with words as they are read: lines joined, nothing escaped.
-fn pages(
-    record: &deadheat_model::SessionRecord,
-    analysis: &Analysis,
-) -> [(&'static str, String); 4] {
-    let view = View::new(record, analysis);
-    let plain = |page: String| {
-        page.replace('\\', "")
-            .replace("&#x27;", "'")
-            .replace("&#x2f;", "/")
-            .replace("&lt;", "<")
-    };
+/// All formats as their words, JSON as it is.
+fn pages(record: &SessionRecord, analysis: &Analysis) -> [(&'static str, String); 4] {
+    let [text, markdown, html] = shown(&View::new(record, analysis));
     [
-        ("text", text(&view, 4_000, false)),
-        ("markdown", plain(markdown(&view))),
-        ("html", plain(html::html_with(&view, "").unwrap())),
+        text,
+        markdown,
+        html,
         ("json", json(record, analysis).unwrap()),
     ]
 }
 
-fn all_say(record: &deadheat_model::SessionRecord, words: &[&str]) {
+fn all_say(record: &SessionRecord, words: &[&str]) {
     let analysis = analyse(record);
     for (format, page) in pages(record, &analysis) {
         for word in words {
@@ -114,34 +106,11 @@ fn every_format_says_what_open_loops_found() {
 }
 
 #[test]
-fn a_lost_ceiling_and_a_lost_twin_are_told() {
-    all_say(
-        &method_cases::lost_ceiling(),
-        &[
-            "The null server failed in 1 of 3 trials, so that the ceiling is not known here.",
-            "its twin failed in 1 of 3 trials: the noise floor is not known here",
-        ],
-    );
-}
-
-#[test]
 fn no_time_is_called_latency_alone() {
-    for (name, record) in [
-        ("latency", method_cases::latency()),
-        ("plausible", cases::plausible()),
-    ] {
-        let analysis = analyse(&record);
-        for (format, page) in pages(&record, &analysis).iter().take(3) {
-            for line in page.lines().filter(|line| !line.contains("class=")) {
-                let line = line.to_lowercase();
-                assert!(
-                    !line
-                        .replace("=\"latency-", "")
-                        .replace("#latency-", "")
-                        .contains("latency"),
-                    "{name} {format}: {line}"
-                );
-            }
+    for name in ["latency", "plausible"] {
+        for (format, page) in shown(&cases::named(name).view) {
+            let page = page.to_lowercase().replace("#latency-", "");
+            assert!(!page.contains("latency"), "{name} {format}: {page}");
         }
     }
 }

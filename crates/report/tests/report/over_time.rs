@@ -28,7 +28,7 @@ pub fn sampled(name: &str, mut trial: Measured, growth_mib: f64) -> Measured {
         UsageSample {
             seconds: (seconds * 1e3).round() / 1e3,
             cpu_seconds: (cpu_seconds * 1e6).round() / 1e6,
-            pss_bytes: used.pss_mean_bytes + grown as u64,
+            pss_bytes: used.pss_mean_bytes.map(|mean| mean + grown as u64),
         }
     };
     let samples: Vec<UsageSample> = (0..count).map(sample).collect();
@@ -170,7 +170,7 @@ fn the_lines_are_those_of_the_records() {
             assert!((after.iter().sum::<i64>() as f64 / 100.0 - last.seconds).abs() <= 0.005);
             let spent = after.iter().zip(&cores).map(|(after, cores)| after * cores);
             assert!((spent.sum::<i64>() as f64 / 1e4 - last.cpu_seconds).abs() <= 0.1);
-            let mib = last.pss_bytes as f64 / f64::from(1 << 20);
+            let mib = last.pss_bytes.unwrap() as f64 / f64::from(1 << 20);
             assert!((memory.iter().sum::<i64>() as f64 / 10.0 - mib).abs() <= 0.05);
         }
     }

@@ -1,26 +1,11 @@
 //! What every report keeps, whatever the session.
 
-use deadheat_model::{SessionRecord, session::Resumption};
-use deadheat_report::{View, figure, html, json, markdown, text};
+use deadheat_model::{SessionRecord, TrialOutcome, session::Resumption};
+use deadheat_report::{View, csv::csv, figure, html, json, markdown, text};
 use deadheat_stats::analyse;
+use serde_json::Value;
 
-use crate::cases;
-
-#[test]
-fn text_keeps_its_width() {
-    for (name, record) in cases::all() {
-        let view = View::new(&record, &analyse(&record));
-        for width in [80, 100, 120] {
-            for line in text(&view, width, false).lines() {
-                let columns = textwrap::core::display_width(line);
-                assert!(
-                    columns <= width,
-                    "{name} at {width}: {columns} columns: {line}"
-                );
-            }
-        }
-    }
-}
+use crate::cases::{self, Case};
 
 #[test]
 fn every_format_says_where_the_figures_come_from() {
@@ -187,9 +172,8 @@ fn figures(text: &str) -> std::collections::BTreeSet<String> {
 fn every_figure_in_markdown_is_the_view_s() {
     // Of the words that the format itself writes: "95 % interval", p50, p90, p99 and p99.9.
     let own = figures("95 50 90 99 99.9");
-    for (name, record) in cases::all() {
-        let view = View::new(&record, &analyse(&record));
-        let known = figures(&serde_json::to_string(&view).unwrap());
+    for Case { name, view, .. } in cases::all() {
+        let known = figures(&serde_json::to_string(view).unwrap());
         let counts: Vec<String> = view
             .groups()
             .iter()
@@ -198,7 +182,7 @@ fn every_figure_in_markdown_is_the_view_s() {
         let is_known = |figure: &&String| {
             known.contains(*figure) || own.contains(*figure) || counts.contains(figure)
         };
-        let written = figures(&markdown(&view));
+        let written = figures(&markdown(view));
         let foreign: Vec<&String> = written.iter().filter(|one| !is_known(one)).collect();
         assert!(foreign.is_empty(), "{name}: {foreign:?}");
         assert!(written.len() > 10, "{name}");
@@ -207,9 +191,10 @@ fn every_figure_in_markdown_is_the_view_s() {
 
 #[test]
 fn markdown_is_fit_to_be_committed() {
-    for (name, mut record) in cases::all() {
+    for case in cases::all() {
+        let (name, mut record) = (case.name, case.record.clone());
         record.header.arguments = vec!["run".to_owned(), "--root=/home/jo/deadheat".to_owned()];
-        let view = View::new(&record, &analyse(&record));
+        let view = View::new(&record, &case.analysis);
         let page = markdown(&view);
         assert_eq!(page, markdown(&view), "{name}");
         assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{name}");
@@ -270,4 +255,44 @@ fn a_raw_block_is_of_the_trial_nearest_to_the_median() {
         }
     }
     assert_eq!(looked_at, 13);
+}
+
+#[test]
+fn memory_that_could_not_be_read_is_nowhere_a_figure() {
+    let mut record = cases::plausible();
+    let hidden = record.trials[0].cell.target.clone();
+    for trial in &mut record.trials {
+        if let TrialOutcome::Measured(measured) = &mut trial.outcome
+            && trial.cell.target == hidden
+        {
+            let used = &mut measured.resources;
+            used.pss_idle_bytes = None;
+            used.pss_mean_bytes = None;
+            used.pss_peak_bytes = None;
+        }
+    }
+    let analysis = analyse(&record);
+    let view = View::new(&record, &analysis);
+    let name = hidden.to_string();
+    assert!(markdown(&view).contains("RAM (PSS): – idle, – mean, – peak"));
+    let row = |line: &&str| line.contains(&name) && line.contains("pss_");
+    assert_eq!(csv(&record, &analysis).lines().find(row), None);
+    let json: Value = serde_json::from_str(&json(&record, &analysis).unwrap()).unwrap();
+    let cells = json.pointer("/analysis/groups/0/cells").unwrap();
+    let mut cells = cells.as_array().unwrap().iter();
+    let cell = cells.find(|cell| cell["target"] == name).unwrap();
+    assert_eq!(cell["estimates"]["pss_peak_bytes"], Value::Null);
+    html::html_with(&view, "").unwrap();
+}
+
+#[test]
+fn threads_of_one_core_are_named_and_a_core_on_both_sides_is_a_caveat() {
+    let caveat = "ran on threads of one core";
+    let mut record = cases::plausible();
+    let page = |record: &SessionRecord| markdown(&View::new(record, &analyse(record)));
+    assert!(!page(&record).contains(caveat));
+    record.header.machine.shared_cores = vec![vec![0, 1]];
+    let page = page(&record);
+    assert!(page.contains("threads of one core: 0 and 1"), "{page}");
+    assert!(page.contains(caveat));
 }

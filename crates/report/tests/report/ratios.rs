@@ -8,12 +8,9 @@ use deadheat_stats::{Analysis, analyse};
 
 use crate::{cases, large};
 
-fn ratios(case: &str) -> (Analysis, Option<RatiosView>) {
-    let mut all = cases::all().into_iter();
-    let (_, record) = all.find(|(name, _)| *name == case).unwrap();
-    let analysis = analyse(&record);
-    let view = View::new(&record, &analysis).ratios;
-    (analysis, view)
+fn ratios(case: &str) -> (&'static Analysis, Option<&'static RatiosView>) {
+    let case = cases::named(case);
+    (&case.analysis, case.view.ratios.as_ref())
 }
 
 fn place(view: &RatiosView, target: &str) -> usize {
@@ -29,8 +26,8 @@ fn with_any_baseline_a_pair_says_what_was_compared() {
     let groups = analysis.groups.iter();
     for (group, column) in groups.zip(&view.columns) {
         for pair in group.comparison.pairs() {
-            let faster = place(&view, &pair.faster.to_string());
-            let slower = place(&view, &pair.slower.to_string());
+            let faster = place(view, &pair.faster.to_string());
+            let slower = place(view, &pair.slower.to_string());
             let (better, worse) = (
                 &column.beside[slower][faster],
                 &column.beside[faster][slower],
@@ -63,8 +60,8 @@ fn with_any_baseline_a_pair_says_what_was_compared() {
 fn each_stack_is_the_baseline_of_itself_and_who_has_no_figure_says_why() {
     let (_, view) = ratios("plausible");
     let view = view.unwrap();
-    let limited = place(&view, "nginx-static");
-    let ranked = place(&view, "rust-axum");
+    let limited = place(view, "nginx-static");
+    let ranked = place(view, "rust-axum");
     let without = |why| Ratio::NotCompared { why };
     for column in &view.columns {
         let beside = |baseline: usize, stack: usize| column.beside[baseline][stack].clone();
@@ -76,7 +73,7 @@ fn each_stack_is_the_baseline_of_itself_and_who_has_no_figure_says_why() {
     }
     assert_ne!(view.baseline, limited, "it is compared with nobody");
     // It failed at one of both.
-    let failing = place(&view, "nim-jester");
+    let failing = place(view, "nim-jester");
     let why = |column: usize| view.columns[column].beside[ranked][failing].clone();
     assert!(matches!(why(0), Ratio::Compared { .. }));
     assert_eq!(why(1), without("failed"));

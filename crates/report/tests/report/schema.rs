@@ -96,13 +96,11 @@ fn failed_check() -> SessionRecord {
 fn reports() -> Vec<(&'static str, Value)> {
     static ALL: OnceLock<Vec<(&'static str, Value)>> = OnceLock::new();
     let make = || {
-        let mut records = cases::all();
-        records.push(("failed-check", failed_check()));
-        let texts = records.iter().map(|(name, record)| {
-            let text = json(record, &analyse(record)).expect("a report");
-            (*name, text)
-        });
+        let text = |record, analysis| json(record, analysis).expect("a report");
+        let texts = cases::all().map(|case| (case.name, text(&case.record, &case.analysis)));
         let mut texts: Vec<_> = texts.collect();
+        let failed = failed_check();
+        texts.push(("failed-check", text(&failed, &analyse(&failed))));
         texts.sort_by_key(|(_, text)| text.len());
         let parse = |text: String| serde_json::from_str(&text).expect("a report is JSON");
         let reports = texts.into_iter().map(|(name, text)| (name, parse(text)));
@@ -113,7 +111,7 @@ fn reports() -> Vec<(&'static str, Value)> {
 
 /// A schema that allows no fields but those that it names. The published one allows others, for readers of what a later
 /// Deadheat writes; what this one writes has none.
-fn closed(mut schema: Value) -> Validator {
+pub fn closed(mut schema: Value) -> Validator {
     close(&mut schema, true);
     jsonschema::validator_for(&schema).expect("a JSON Schema")
 }
@@ -146,7 +144,7 @@ fn close(schema: &mut Value, whole: bool) {
 }
 
 #[track_caller]
-fn satisfies(validator: &Validator, name: &str, report: &Value) {
+pub fn satisfies(validator: &Validator, name: &str, report: &Value) {
     let errors: Vec<String> = validator
         .iter_errors(report)
         .map(|error| format!("{}: {error:.200}", error.instance_path()))

@@ -6,9 +6,9 @@ use deadheat_model::{machine::Finding, plan::Pinning};
 
 use super::{
     World,
-    finding::{counted, fine, listed, note, parse_list, unknown, warning},
+    finding::{counted, fine, listed, note, unknown, warning},
 };
-use crate::session::cores_below;
+use crate::session::{cores_below, nodes_below, parse_list};
 
 pub(super) fn check(world: &World) -> Vec<Finding> {
     vec![
@@ -84,13 +84,11 @@ fn threads_of_cores(world: &World) -> Finding {
         );
     }
     let cores = cores_below(world.root.path(), cpus);
-    let shared = cores.iter().any(|core| core.len() > 1);
+    let shared = cores.iter().any(|core| core.cpus.len() > 1);
     if let Pinning::Apart { server, generator } = &world.pinning {
         let has = |side: &[usize], core: &[usize]| core.iter().any(|cpu| side.contains(cpu));
-        if cores
-            .iter()
-            .any(|core| has(server, core) && has(generator, core))
-        {
+        let mut cores = cores.iter().map(|core| &core.cpus[..]);
+        if cores.any(|core| has(server, core) && has(generator, core)) {
             return warning(
                 "smt",
                 "server and generator are threads of one core",
@@ -122,16 +120,13 @@ fn threads_of_cores(world: &World) -> Finding {
 }
 
 fn numa(world: &World) -> Finding {
-    let folder = "sys/devices/system/node";
     let why = "Memory of another node answers later. Where a process's memory lies is luck, and differs from trial to \
                trial.";
-    let Some(online) = world.root.text(&format!("{folder}/online")) else {
+    let Some(nodes) = nodes_below(world.root.path()) else {
         return unknown("numa", "the kernel does not tell the nodes", why);
     };
-    let nodes: Vec<Vec<usize>> = parse_list(&online)
-        .iter()
-        .filter_map(|node| world.root.text(&format!("{folder}/node{node}/cpulist")))
-        .map(|list| parse_list(&list))
+    let nodes: Vec<Vec<usize>> = nodes
+        .into_values()
         .map(|mut cpus| {
             cpus.retain(|cpu| world.machine.cpus.contains(cpu));
             cpus

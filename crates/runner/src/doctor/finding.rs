@@ -3,6 +3,8 @@
 //! A remedy is one command or sentence a line. A command begins with a small letter or a sign, so that it can be told
 //! from a sentence and is never broken over lines.
 
+use std::collections::BTreeSet;
+
 use deadheat_model::machine::{Finding, Level};
 
 /// Nothing to do.
@@ -69,7 +71,8 @@ pub(super) fn gibibytes(bytes: u64) -> String {
 /// CPUs as the kernel and taskset(1) list them: "0-2,5".
 pub(super) fn listed(cpus: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for &cpu in cpus {
+    let cpus: BTreeSet<usize> = cpus.iter().copied().collect();
+    for cpu in cpus {
         match ranges.last_mut() {
             Some((_, last)) if *last + 1 == cpu => *last = cpu,
             _ => ranges.push((cpu, cpu)),
@@ -82,18 +85,10 @@ pub(super) fn listed(cpus: &[usize]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-/// The CPUs of the kernel's list.
-pub(super) fn parse_list(text: &str) -> Vec<usize> {
-    let ranges = text.trim().split(',').filter_map(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
-    });
-    ranges.flatten().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::parse_list;
 
     #[test]
     fn lists_are_the_kernels() {

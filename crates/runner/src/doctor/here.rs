@@ -21,7 +21,7 @@ fn build(world: &World) -> Finding {
     warning(
         "build",
         "not optimised",
-        "The generator then takes several times as much CPU for a request, and is the limit before the servers are.",
+        "An unoptimised load generator needs several times more CPU time per request, so it becomes the limit.",
         "cargo run --release -- run",
     )
 }

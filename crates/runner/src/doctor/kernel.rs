@@ -38,7 +38,7 @@ fn hypervisor(world: &World) -> Finding {
 fn mitigations(world: &World) -> Finding {
     let on = world.machine.mitigations.iter();
     let (open, on): (Vec<_>, Vec<_>) = on.partition(|state| state.contains(": Vulnerable"));
-    let why = "They make system calls dearer, and a server of many small requests makes more of them. Leave them as your \
+    let why = "They make system calls more expensive, which servers of many small requests feel most. Leave them as your \
                users have them, and compare figures only with machines that have the same.";
     match (on.len(), open.len()) {
         (0, 0) => match world.root.has("sys/devices/system/cpu/vulnerabilities") {

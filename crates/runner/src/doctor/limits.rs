@@ -1,4 +1,4 @@
-//! Limits of the process (getrlimit(2)), which servers inherit.
+//! Limits of the process (getrlimit(2)), which servers inherit, but for that of open files: each is given the same.
 
 use deadheat_model::machine::Finding;
 
@@ -6,6 +6,7 @@ use super::{
     World,
     finding::{fine, unknown, warning},
 };
+use crate::process::OPEN_FILES;
 
 /// Descriptors that a server or the generator holds beside its connections.
 const BESIDE: u64 = 100;
@@ -15,7 +16,7 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
 }
 
 fn descriptors(world: &World) -> Finding {
-    let Some((soft, hard)) = limit(world, "Max open files") else {
+    let Some((_, hard)) = limit(world, "Max open files") else {
         return unknown(
             "file-descriptors",
             "/proc/self/limits cannot be read",
@@ -24,34 +25,29 @@ fn descriptors(world: &World) -> Finding {
     };
     // A server of the proxy workload holds two for each request: the client's and the upstream's.
     let needed = u64::from(world.connections) * 2 + BESIDE;
-    let shown = |limit: u64| match limit {
-        u64::MAX => "unlimited".to_owned(),
-        limit => limit.to_string(),
+    let given = hard.min(OPEN_FILES);
+    let hard = match hard {
+        u64::MAX => "none".to_owned(),
+        hard => hard.to_string(),
     };
-    let found = format!("{} (hard limit {})", shown(soft), shown(hard));
-    if soft >= needed {
+    let found = format!("{given} for each server (hard limit: {hard})");
+    if given >= needed {
         return fine("file-descriptors", found);
     }
-    let raise = format!("ulimit -n {needed}");
-    if hard >= needed {
-        return warning(
-            "file-descriptors",
-            format!("{found}, {needed} are needed"),
-            "Deadheat raises its own limit to the hard one, but servers inherit the soft one: those that do not raise \
-             it refuse connections.",
-            format!("{raise}\nThen start deadheat in the same shell."),
-        );
-    }
+    let same_shell = "Then start deadheat in the same shell.";
     warning(
         "file-descriptors",
         format!("{found}, {needed} are needed"),
-        "Neither the generator nor the servers can hold so many connections: loads end before they begin.",
-        match world.own.is_root {
-            true => format!("{raise}\nThen start deadheat in the same shell."),
-            false => format!(
-                "sudo prlimit --pid $$ --nofile={needed}:{needed}\nThen start deadheat in the same shell. For good: \
-                 nofile in /etc/security/limits.conf, or LimitNOFILE= (systemd)."
-            ),
+        "Servers cannot hold so many connections: they refuse some, and what is measured is how they do that.",
+        if needed > OPEN_FILES {
+            "Load with fewer connections.".to_owned()
+        } else if world.own.is_root {
+            format!("ulimit -n {needed}\n{same_shell}")
+        } else {
+            format!(
+                "sudo prlimit --pid $$ --nofile={needed}:{needed}\n{same_shell} For good: nofile in \
+                 /etc/security/limits.conf, or LimitNOFILE= (systemd)."
+            )
         },
     )
 }
@@ -116,14 +112,11 @@ mod tests {
     #[test]
     fn descriptors_are_counted_for_both_sides_of_a_proxy() {
         let of = |soft: &str, hard: &str| with("Max open files", soft, hard, "file-descriptors");
-        assert_eq!(of("900", "900").0, Level::Fine);
+        assert_eq!(of("64", "900").0, Level::Fine);
         assert_eq!(of("unlimited", "unlimited").0, Level::Fine);
-        let (level, finding) = of("899", "4096");
+        let (level, finding) = of("64", "899");
         assert_eq!(level, Level::Warning);
-        assert!(finding.why.contains("servers inherit the soft one"));
-        assert!(finding.remedy.starts_with("ulimit -n 900\n"));
-        let (level, finding) = of("64", "64");
-        assert_eq!(level, Level::Warning);
+        assert!(finding.found.starts_with("899 for each server"));
         assert!(
             finding
                 .remedy

@@ -1,5 +1,5 @@
 //! What others take of the machine: other programs, and the hypervisor's other guests. The bounds are those past which
-//! a trial is void.
+//! a report warns.
 
 use deadheat_model::{machine::Finding, plan::NoiseBound};
 
@@ -68,17 +68,11 @@ fn other_load(world: &World) -> Finding {
         return warning(
             "other-load",
             found,
-            "More than 5 % make a trial void. It takes CPU from server and generator, from some trials and not from \
-             others.",
+            "It takes CPU time from the servers and the generator. Above 5 %, the report warns.",
             remedy,
         );
     }
-    note(
-        "other-load",
-        found,
-        "Trials count up to 5 %. It widens the intervals.",
-        remedy,
-    )
+    note("other-load", found, "It widens the intervals.", remedy)
 }
 
 fn steal(world: &World) -> Finding {
@@ -89,8 +83,8 @@ fn steal(world: &World) -> Finding {
         return warning(
             "steal",
             found,
-            "The host gives these CPUs to others. More than 5 % make a trial void, and a CPU that is taken away in \
-             the middle of a request is in the latencies.",
+            "The host gives these CPUs to others. Above 5 %, the report warns. A CPU that is taken away in the \
+             middle of a request makes it take longer.",
             "Use a machine with CPUs of its own (dedicated or bare metal), or another time.",
         );
     }
@@ -98,7 +92,7 @@ fn steal(world: &World) -> Finding {
         return note(
             "steal",
             found,
-            "The host gives these CPUs to others now and then. Trials count up to 5 %.",
+            "The host gives these CPUs to others now and then. It widens the intervals.",
             "",
         );
     }

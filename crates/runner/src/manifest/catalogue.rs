@@ -16,6 +16,7 @@ use super::{
     published::{self, Named},
     stack, workload,
 };
+use crate::files;
 
 /// A stack: its manifest and the folder that it is about.
 #[derive(Clone, Debug)]
@@ -243,7 +244,7 @@ impl Files<'_> {
     /// The text at `path`; that it cannot be read is noted.
     fn source(&mut self, path: &Path) -> Option<Source> {
         let shown = path.strip_prefix(self.root).unwrap_or(path).to_owned();
-        match fs::read_to_string(path) {
+        match files::read_text(path) {
             Ok(text) => Some(Source {
                 path: shown,
                 text: text.into(),

@@ -86,6 +86,7 @@ fn check_toolchain(checks: &mut Checks<'_, '_>, path: &[&str], toolchain: &Toolc
     checks.text(&at("program"), &toolchain.program);
     checks.command(&at("version"), &toolchain.version);
     checks.text(&at("hint"), &toolchain.hint);
+    check_packages(checks, &at("apt"), &toolchain.apt);
     let Some(minimum) = &toolchain.minimum else {
         return;
     };
@@ -123,6 +124,7 @@ fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
 
 fn check_build(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
     let build = &manifest.build;
+    check_packages(checks, &["build", "apt"], &build.apt);
     for (key, commands) in [("fetch", &build.fetch), ("steps", &build.steps)] {
         for (index, command) in commands.iter().enumerate() {
             checks.command(&["build", key, &index.to_string()], command);
@@ -137,6 +139,27 @@ fn check_build(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
             let path = ["build", "artefacts", &index.to_string()];
             let title = format!("the artefact `{artefact}` is not in the stack's folder");
             checks.refuse(&path, title, "name a file or a folder in it");
+        }
+    }
+}
+
+/// Package names by Debian's policy (§ 5.6.7, § 5.6.1). Everything else could be an option of apt, which root runs.
+fn check_packages(checks: &mut Checks<'_, '_>, path: &[&str], packages: &[String]) {
+    for (index, package) in packages.iter().enumerate() {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let is_name = package.len() >= 2
+            && package.starts_with(is_letter)
+            && package.chars().all(|c| is_letter(c) || "+-.".contains(c));
+        if !is_name {
+            let index = index.to_string();
+            let path = [path, &[index.as_str()]].concat();
+            let label = "a name has lower-case letters, digits, `+`, `-` and `.`, and begins with a \
+                         letter or a digit";
+            checks.refuse(
+                &path,
+                format!("`{package}` is no name of a Debian package"),
+                label,
+            );
         }
     }
 }

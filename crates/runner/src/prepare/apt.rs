@@ -50,7 +50,7 @@ pub(super) fn missing(host: &Host<'_>, packages: &[String]) -> Vec<String> {
     // It fails when one of the packages is not known, and lists the others all the same.
     let (listed, _) = output(host, &query, Path::new("/"), QUERY_LIMIT);
     let is_installed = |package: &String| {
-        let line = format!("{} installed", package.split(':').next().unwrap_or(package));
+        let line = format!("{package} installed");
         listed.lines().any(|listed| listed == line)
     };
     packages
@@ -98,7 +98,7 @@ fn candidate(host: &Host<'_>, package: &str) -> Option<String> {
 
 /// The command that installs `packages`, without asking.
 pub(super) fn install(packages: &[String]) -> Vec<String> {
-    let mut command = words(&["apt-get", "install", "-y", "--no-install-recommends"]);
+    let mut command = words(&["apt-get", "install", "-y", "--no-install-recommends", "--"]);
     command.extend_from_slice(packages);
     command
 }

@@ -14,10 +14,11 @@ use deadheat_model::{
 };
 
 use super::{
-    Host, Inspection, apt,
+    Host, Inspection, Unavailable, apt,
     artefacts::artefact_bytes,
     command::{CommandError, Task, in_shell, run},
     stamp,
+    unreachable::{Unreachable, unreachable},
 };
 use crate::{manifest::Stack, process::log_tail};
 
@@ -47,6 +48,21 @@ pub enum BuildProgress {
     },
 }
 
+/// Why a stack is not fetched, or not built.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NotPrepared {
+    /// What it depends on cannot be reached from here.
+    Unavailable(Unavailable),
+    /// A command failed, or what it made is wrong.
+    Failed(TrialFailure),
+}
+
+impl From<TrialFailure> for NotPrepared {
+    fn from(failure: TrialFailure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 /// Fetches and builds stacks.
 #[derive(Clone, Copy, Debug)]
 pub struct Builder<'a> {
@@ -62,13 +78,13 @@ impl Builder<'_> {
     /// Brings what `stack` depends on, unless it is here already. Whether something was done.
     ///
     /// # Errors
-    /// When a command fails, takes too long or is interrupted.
+    /// When a registry cannot be reached, or a command fails, takes too long or is interrupted.
     pub fn fetch(
         &self,
         stack: &Stack,
         inspection: &Inspection,
         tell: &mut dyn FnMut(BuildProgress),
-    ) -> Result<bool, TrialFailure> {
+    ) -> Result<bool, NotPrepared> {
         let work = self.begin(stack, tell)?;
         work.fetch(inspection, tell)
     }
@@ -76,16 +92,16 @@ impl Builder<'_> {
     /// Fetches and builds `stack`.
     ///
     /// # Errors
-    /// When a command fails, takes too long or is interrupted, or what it should have made is not there.
+    /// When a registry cannot be reached, or a command fails, takes too long or is interrupted, or what it should have made is not there.
     pub fn build(
         &self,
         stack: &Stack,
         inspection: &Inspection,
         tell: &mut dyn FnMut(BuildProgress),
-    ) -> Result<BuildRecord, TrialFailure> {
+    ) -> Result<BuildRecord, NotPrepared> {
         let work = self.begin(stack, tell)?;
         work.fetch(inspection, tell)?;
-        work.build(tell)
+        Ok(work.build(tell)?)
     }
 
     /// Takes the stack's lock; its folder and that of the logs are there afterwards.
@@ -156,7 +172,7 @@ impl Work<'_> {
         &self,
         inspection: &Inspection,
         tell: &mut dyn FnMut(BuildProgress),
-    ) -> Result<bool, TrialFailure> {
+    ) -> Result<bool, NotPrepared> {
         let commands = &self.stack.manifest.build.fetch;
         if commands.is_empty() {
             return Ok(false);
@@ -175,7 +191,8 @@ impl Work<'_> {
             return Ok(false);
         }
         stamp::forget_fetched(self.stack);
-        self.run(Phase::Fetch, commands, tell)?;
+        self.run(Phase::Fetch, commands, tell)
+            .map_err(|stopped| self.not_fetched(stopped))?;
         // Again, because a fetch may write lock files.
         stamp::note_fetched(self.stack, &fingerprint()?)
             .map_err(|error| failure(Phase::Fetch, self.cannot_note(&error)))?;
@@ -186,7 +203,7 @@ impl Work<'_> {
         let build = &self.stack.manifest.build;
         let incremental = stamp::is_built(self.stack);
         let started = Instant::now();
-        if let Err(failure) = self.run(Phase::Build, &build.steps, tell) {
+        if let Err(Stopped { failure, .. }) = self.run(Phase::Build, &build.steps, tell) {
             // It may have failed because something fetched has gone from a cache that we do not see.
             if !self.builder.host.interrupted() {
                 stamp::forget_fetched(self.stack);
@@ -217,7 +234,7 @@ impl Work<'_> {
         phase: Phase,
         commands: &[Vec<String>],
         tell: &mut dyn FnMut(BuildProgress),
-    ) -> Result<(), TrialFailure> {
+    ) -> Result<(), Stopped> {
         if commands.is_empty() {
             return Ok(());
         }
@@ -229,11 +246,11 @@ impl Work<'_> {
         };
         let log = self.builder.logs.join(format!("{id}.{verb}.log"));
         fs::write(&log, "").map_err(|error| {
-            let log = log.display();
-            failure(
-                phase,
-                format!("{} {id}: writing {log}: {error}", gerund(phase)),
-            )
+            let reason = format!("{} {id}: writing {}: {error}", gerund(phase), log.display());
+            Stopped {
+                failure: failure(phase, reason),
+                unreachable: None,
+            }
         })?;
         for command in commands {
             tell(BuildProgress::Running {
@@ -241,9 +258,30 @@ impl Work<'_> {
                 command: in_shell(command),
             });
             let task = Task::new(command, &self.stack.dir, &log, self.builder.limit);
-            run(self.builder.host, &task).map_err(|error| self.failed(phase, &error, &log))?;
+            run(self.builder.host, &task).map_err(|error| Stopped {
+                failure: self.failed(phase, &error, &log),
+                unreachable: what_was_unreachable(&error, &log),
+            })?;
         }
         Ok(())
+    }
+
+    /// A fetch that the network kept from its registry says nothing of the stack.
+    fn not_fetched(&self, stopped: Stopped) -> NotPrepared {
+        let Stopped {
+            failure,
+            unreachable: Some(Unreachable { said, host }),
+        } = stopped
+        else {
+            return NotPrepared::Failed(stopped.failure);
+        };
+        let manifest = &self.stack.manifest;
+        let registry = host.as_ref().or(manifest.build.registry.as_ref());
+        let registry = registry.map_or("its package registry", String::as_str);
+        NotPrepared::Unavailable(Unavailable {
+            reason: format!("{registry} cannot be reached ({said}): {}", failure.reason),
+            remedy: format!("deadheat setup --stack {}", manifest.id),
+        })
     }
 
     fn failed(&self, phase: Phase, error: &CommandError, log: &Path) -> TrialFailure {
@@ -286,6 +324,25 @@ impl Work<'_> {
         let id = &self.stack.manifest.id;
         format!("preparing {id}: writing to {}: {error}", folder.display())
     }
+}
+
+/// A command that did not do what it should.
+struct Stopped {
+    failure: TrialFailure,
+    /// What it said of the network, if that is why.
+    unreachable: Option<Unreachable>,
+}
+
+/// What the last command in `log` said of the network, if it ended because of that.
+fn what_was_unreachable(error: &CommandError, log: &Path) -> Option<Unreachable> {
+    let (CommandError::Failed { command, .. } | CommandError::TimedOut { command, .. }) = error
+    else {
+        return None;
+    };
+    let lines = log_tail(log, usize::MAX);
+    let heading = format!("$ {command}");
+    let own = lines.rsplitn(2, |line| *line == heading).next()?;
+    unreachable(own.iter().map(String::as_str))
 }
 
 fn gerund(phase: Phase) -> &'static str {

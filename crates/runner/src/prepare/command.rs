@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::Host;
-use crate::process::{ProcessError, Spawn, Supervised};
+use crate::process::{ProcessError, Spawn, Supervised, environment};
 
 /// How often a running command looks whether it shall end.
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -27,21 +27,22 @@ pub(super) struct Task<'t> {
     pub log: &'t Path,
     /// It is ended after this time.
     pub limit: Duration,
-    /// How long it may take to end when it is asked to.
-    pub grace: Duration,
+    /// Whether it changes the system, which must not be left half-changed: it is asked to end as Ctrl-C does, waited for,
+    /// and never killed.
+    pub finishes: bool,
     /// Whether the log gets a line with the command before its output.
     pub heading: bool,
 }
 
 impl<'t> Task<'t> {
-    /// `command` in `dir`, with the usual grace and a heading.
+    /// `command` in `dir`, which may be killed, with a heading.
     pub fn new(command: &'t [String], dir: &'t Path, log: &'t Path, limit: Duration) -> Self {
         Self {
             command,
             dir,
             log,
             limit,
-            grace: GRACE,
+            finishes: false,
             heading: true,
         }
     }
@@ -92,6 +93,14 @@ pub enum CommandError {
         /// The time limit.
         limit: Duration,
     },
+    /// It, or something that it started, still runs.
+    #[error("`{command}` may still be at work: {source}")]
+    NotEnded {
+        /// The command.
+        command: String,
+        /// Why.
+        source: ProcessError,
+    },
     /// The session was interrupted meanwhile, and it was ended.
     #[error("`{command}` was interrupted")]
     Interrupted {
@@ -100,7 +109,8 @@ pub enum CommandError {
     },
 }
 
-/// Runs `task` to its end. Nothing that it started is left when this returns.
+/// Runs `task` to its end. Nothing that it started is left when this returns, or the error is
+/// [`CommandError::NotEnded`].
 pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> {
     let command = in_shell(task.command);
     if host.interrupted() {
@@ -109,6 +119,10 @@ pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> 
     let spec = spawn_spec(host, task)?;
     let mut child = match Supervised::spawn(&host.supervision, &spec) {
         Ok(child) => child,
+        // Its supervisor was killed before it could say that it had started.
+        Err(source @ ProcessError::Lost { .. }) => {
+            return Err(CommandError::NotEnded { command, source });
+        }
         Err(source) => return Err(CommandError::Start { command, source }),
     };
     let started = Instant::now();
@@ -125,11 +139,20 @@ pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> 
             None => {}
         }
     };
-    // Also after a good end: a daemon that a build left behind would disturb the measurement.
-    if let Err(error) = child.stop() {
-        tracing::warn!("{error}");
+    if task.finishes && child.exit().is_none() {
+        tracing::warn!(
+            "waiting for the end of `{}`, which must not be killed",
+            in_shell(task.command)
+        );
     }
-    outcome
+    // Also after a good end: a daemon that a build left behind would disturb the measurement.
+    match child.stop() {
+        Ok(_) => outcome,
+        Err(source) => {
+            let command = in_shell(task.command);
+            Err(CommandError::NotEnded { command, source })
+        }
+    }
 }
 
 /// Runs `command` in `dir` and returns what it wrote to standard output and standard error, and how it ended.
@@ -179,17 +202,23 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
         log: task.log.to_owned(),
         source,
     })?;
+    let mut env = environment::inherited(&[&environment::OF_BUILDS]);
+    env.push(("PATH".to_owned(), host.path.clone()));
     Ok(Spawn {
         name: format!("`{}`", command()),
         program: found,
         args: args.to_vec(),
-        env: vec![("PATH".to_owned(), host.path.clone())],
+        env,
         cwd: task.dir.to_owned(),
         cpus: None,
         log: task.log.to_owned(),
         user: None,
-        stop_signal: libc::SIGTERM,
-        grace: task.grace,
+        stop_signal: if task.finishes {
+            libc::SIGINT
+        } else {
+            libc::SIGTERM
+        },
+        grace: (!task.finishes).then_some(GRACE),
         remove_after: None,
     })
 }

@@ -16,11 +16,12 @@ mod setup;
 mod setup_run;
 mod stamp;
 mod toolchain;
+mod unreachable;
 mod version;
 
 pub use apt::Privilege;
 pub use artefacts::artefact_bytes;
-pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT};
+pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, NotPrepared};
 pub use command::{CommandError, in_shell};
 pub use host::{Host, search_path};
 pub use inspect::{Inspection, Program, Unavailable, inspect};

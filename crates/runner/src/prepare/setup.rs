@@ -64,6 +64,8 @@ pub struct SetupNeeds {
     pub leftovers: Vec<String>,
     /// Whether PostgreSQL is missing.
     pub postgres: bool,
+    /// Further Debian packages that were asked for by name and are missing.
+    pub packages: Vec<String>,
     /// What each stack needs.
     pub stacks: Vec<StackNeed>,
 }
@@ -102,14 +104,23 @@ pub struct SetupPlan {
     pub notes: Vec<String>,
 }
 
-/// Looks at what `stacks` and the database need on this machine. Changes nothing.
-pub fn assess(host: &Host<'_>, stacks: &[ChosenStack<'_>], database: DatabaseNeed) -> SetupNeeds {
+/// Looks at what `stacks`, the database and `packages` need on this machine. Changes nothing.
+pub fn assess(
+    host: &Host<'_>,
+    stacks: &[ChosenStack<'_>],
+    database: DatabaseNeed,
+    packages: &[String],
+) -> SetupNeeds {
     let has_apt = apt::is_here(host);
     SetupNeeds {
         apt: has_apt.then(|| apt::privilege(host)),
         foreign_policy: guards::has_foreign_policy(host),
         leftovers: guards::leftovers(host),
         postgres: database == DatabaseNeed::Binaries && !has_postgres(host),
+        packages: match has_apt {
+            true => apt::missing(host, packages),
+            false => packages.to_vec(),
+        },
         stacks: stacks
             .iter()
             .map(|chosen| stack_need(host, has_apt, chosen))
@@ -200,12 +211,7 @@ impl SetupPlan {
         }
         match needs.apt {
             Some(privilege) => plan.add_packages(needs, privilege),
-            None if needs.postgres => {
-                let note =
-                    "PostgreSQL: there is no apt here; install it, or give a URL with --postgres";
-                plan.notes.push(note.to_owned());
-            }
-            None => {}
+            None => plan.notes.extend(without_apt(needs)),
         }
         plan
     }
@@ -280,6 +286,15 @@ impl SetupPlan {
     }
 }
 
+/// What a machine without apt does not get, a sentence each.
+fn without_apt(needs: &SetupNeeds) -> impl Iterator<Item = String> {
+    let postgres = "PostgreSQL: there is no apt here; install it, or give a URL with --postgres";
+    let packages = needs.packages.iter();
+    let named =
+        packages.map(|package| format!("{package}: there is no apt here; install it by hand"));
+    named.chain(needs.postgres.then(|| postgres.to_owned()))
+}
+
 fn guards_for(needs: &SetupNeeds) -> Vec<Guard> {
     let services = (!needs.foreign_policy).then(guards::no_services);
     let cluster = needs.postgres.then(guards::no_cluster);
@@ -294,6 +309,10 @@ fn wanted_packages(needs: &SetupNeeds) -> BTreeMap<String, Vec<String>> {
             let users = wanted.entry(package.clone()).or_default();
             users.push(need.stack.clone());
         }
+    }
+    for package in &needs.packages {
+        let users = wanted.entry(package.clone()).or_default();
+        users.push("you, by name".to_owned());
     }
     if needs.postgres {
         let users = wanted.entry("postgresql".to_owned()).or_default();

@@ -5,14 +5,12 @@ use std::{fs, path::Path, time::Duration};
 use deadheat_model::trial::TrialFailure;
 
 use super::{
-    BuildProgress, Builder, Host, SetupPlan, SetupStep, UnfitProgram,
+    BuildProgress, Builder, Host, NotPrepared, SetupPlan, SetupStep, Unavailable, UnfitProgram,
     command::{CommandError, Task, run},
     inspect,
 };
 use crate::{manifest::Stack, process::log_tail};
 
-/// dpkg must not be killed between two packages when there is a way around it.
-const APT_GRACE: Duration = Duration::from_secs(60);
 /// Lines of apt's output that a failure shows.
 const TAIL_LINES: usize = 20;
 
@@ -32,7 +30,7 @@ pub enum SetupProgress<'p> {
     },
     /// A step that needs root, which we have no way to become.
     ToBeDoneByYou(&'p SetupStep),
-    /// A stack's dependencies are not fetched, because its toolchain is not here.
+    /// A stack's dependencies are not fetched, because its toolchain is not here or its registry cannot be reached.
     NotFetched {
         /// The stack.
         stack: &'p str,
@@ -60,6 +58,8 @@ pub enum SetupProgress<'p> {
 pub struct SetupOutcome {
     /// Steps and fetches that failed.
     pub failed: usize,
+    /// Stacks whose registry cannot be reached.
+    pub unreachable: usize,
     /// Steps that are left to the user.
     pub left_to_you: usize,
 }
@@ -104,6 +104,7 @@ fn install(
         builder,
         outcome,
         tell,
+        all_ended: true,
     };
     // Without the guards a package might start services, so then none is installed.
     let guarded = plan.guards.iter().all(|step| steps.run(step));
@@ -114,11 +115,15 @@ fn install(
         });
         let all = plan.install.iter().all(|step| steps.run(step));
         // One package that does not exist here keeps apt from installing the others.
-        if !all && plan.one_by_one.len() > 1 {
+        if !all && steps.all_ended && plan.one_by_one.len() > 1 {
             for step in &plan.one_by_one {
                 steps.run(step);
             }
         }
+    }
+    if !steps.all_ended {
+        // What still installs packages must not start services. The next setup takes the guards away.
+        return;
     }
     // Also after an interrupt: neither the guards nor what packages did behind them must stay.
     let calm = Host {
@@ -130,6 +135,7 @@ fn install(
         builder,
         outcome: steps.outcome,
         tell: steps.tell,
+        all_ended: true,
     };
     let afterwards = plan.afterwards.iter().filter(|_| guarded);
     for step in afterwards.chain(&plan.cleanup) {
@@ -142,6 +148,8 @@ struct Steps<'s> {
     builder: &'s Builder<'s>,
     outcome: &'s mut SetupOutcome,
     tell: &'s mut dyn FnMut(SetupProgress<'_>),
+    /// Whether nothing that was started may still be at work.
+    all_ended: bool,
 }
 
 impl Steps<'_> {
@@ -153,6 +161,7 @@ impl Steps<'_> {
             Ok(()) => true,
             Err(error) => {
                 self.outcome.failed += 1;
+                self.all_ended &= !matches!(error, CommandError::NotEnded { .. });
                 (self.tell)(SetupProgress::Failed {
                     step,
                     error,
@@ -166,8 +175,9 @@ impl Steps<'_> {
     fn try_run(&self, step: &SetupStep, log: &Path) -> Result<(), CommandError> {
         // Should the folder be missing, opening the log says so.
         let _ = fs::create_dir_all(self.builder.logs);
-        let mut task = Task::new(&step.command, &step.dir, log, self.builder.limit);
-        task.grace = APT_GRACE;
+        // On a slow machine or network packages take long. Ctrl-C ends what hangs.
+        let mut task = Task::new(&step.command, &step.dir, log, Duration::MAX);
+        task.finishes = true;
         run(self.host, &task)
     }
 }
@@ -201,8 +211,16 @@ fn fetch(
             progress,
         });
     });
-    if let Err(failure) = fetched {
-        outcome.failed += 1;
-        tell(SetupProgress::FetchFailed { stack: id, failure });
+    match fetched {
+        Ok(_) => {}
+        Err(NotPrepared::Unavailable(Unavailable { reason, remedy })) => {
+            outcome.unreachable += 1;
+            let reason = format!("{reason}; to try again: {remedy}");
+            tell(SetupProgress::NotFetched { stack: id, reason });
+        }
+        Err(NotPrepared::Failed(failure)) => {
+            outcome.failed += 1;
+            tell(SetupProgress::FetchFailed { stack: id, failure });
+        }
     }
 }

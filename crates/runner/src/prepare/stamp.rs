@@ -10,7 +10,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{Inspection, locked};
-use crate::manifest::Stack;
+use crate::{files::write_whole, manifest::Stack};
 
 /// Files that say what is to be fetched, by name.
 const DEPENDENCY_FILES: [&str; 40] = [
@@ -199,7 +199,5 @@ fn built(stack: &Stack) -> PathBuf {
 
 /// Whole or not at all: a stamp that was cut off must not count.
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    let partial = path.with_extension("partial");
-    fs::write(&partial, text)?;
-    fs::rename(&partial, path)
+    write_whole(path, text.as_bytes())
 }

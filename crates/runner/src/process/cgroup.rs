@@ -1,61 +1,30 @@
-//! A control group of its own for a process tree: it counts the CPU time of every process that was ever in it.
+//! The control groups of a process tree: one counts the CPU time of every process that was ever in it, one freezes what
+//! is in it (in v2 that is the same one), and what is in them can be found and killed, also when nobody is left who
+//! knows the tree.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io,
-    path::{Path, PathBuf},
     time::Duration,
 };
 
 use deadheat_model::trial::CpuSource;
 use serde::{Deserialize, Serialize};
 
-/// A control group of one process tree.
+use super::group::{Group, Hierarchy, OwnGroup};
+
+/// The control group that counts the CPU time of one process tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpuGroup {
-    path: PathBuf,
-    source: CpuSource,
-}
+pub struct CpuGroup(Group);
 
 impl CpuGroup {
-    /// Makes a group called `name` below this process's own, in the unified hierarchy (v2), else under `cpuacct` (v1).
-    /// `None` when neither is mounted and writable, as for an ordinary user outside a delegated group.
-    pub(super) fn create(name: &str) -> Option<Self> {
-        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-        let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
-        [CpuSource::CgroupV2, CpuSource::CgroupV1]
-            .into_iter()
-            .filter_map(|source| {
-                let path = own_group(source, &own, &mounts)?.join(name);
-                Some(Self { path, source })
-            })
-            .find(|group| group.make().is_ok())
-    }
-
     /// How the CPU time of process trees is counted here: makes a group for a moment, as each trial does. Nothing else
     /// tells whether that works.
-    pub(crate) fn probe() -> CpuSource {
-        let group = Self::create(&format!("deadheat-doctor-{}", std::process::id()));
-        group.map_or(CpuSource::Proc, |group| {
-            group.remove();
-            group.source
+    pub fn probe() -> CpuSource {
+        create_counting(Grouping::Best).map_or(CpuSource::Proc, |own| {
+            own.group.remove();
+            Self(own.group).source()
         })
-    }
-
-    fn make(&self) -> io::Result<()> {
-        fs::create_dir(&self.path)?;
-        let usable = self.join_file().and_then(|_| self.read_cpu());
-        if usable.is_err() {
-            self.remove();
-        }
-        usable.map(|_| ())
-    }
-
-    /// The file that moves into the group whoever writes `0` to it; open it before the fork.
-    pub(super) fn join_file(&self) -> io::Result<File> {
-        OpenOptions::new()
-            .write(true)
-            .open(self.path.join("cgroup.procs"))
     }
 
     /// The processes in the group now.
@@ -63,118 +32,162 @@ impl CpuGroup {
     /// # Errors
     /// When it cannot be read.
     pub fn processes(&self) -> io::Result<Vec<u32>> {
-        let text = fs::read_to_string(self.path.join("cgroup.procs"))?;
-        Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
+        self.0.processes()
     }
 
     /// How this group counts.
     pub fn source(&self) -> CpuSource {
-        self.source
+        match self.0.hierarchy() {
+            Hierarchy::V2 => CpuSource::CgroupV2,
+            Hierarchy::Cpuacct | Hierarchy::Freezer => CpuSource::CgroupV1,
+        }
     }
 
     /// CPU time, user and system, of everything that was ever in the group.
     pub fn read_cpu(&self) -> io::Result<Duration> {
-        let invalid = || {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                "no CPU time in the control group",
-            )
-        };
-        match self.source {
-            CpuSource::CgroupV2 => {
-                let text = fs::read_to_string(self.path.join("cpu.stat"))?;
-                let value = text
-                    .lines()
-                    .find_map(|line| line.strip_prefix("usage_usec "));
-                let micros = value
-                    .and_then(|value| value.trim().parse().ok())
-                    .ok_or_else(invalid)?;
-                Ok(Duration::from_micros(micros))
-            }
-            CpuSource::CgroupV1 => {
-                let text = fs::read_to_string(self.path.join("cpuacct.usage"))?;
-                Ok(Duration::from_nanos(
-                    text.trim().parse().map_err(|_| invalid())?,
-                ))
-            }
-            CpuSource::Proc => Err(invalid()),
+        read_cpu(&self.0)
+    }
+}
+
+fn read_cpu(group: &Group) -> io::Result<Duration> {
+    let invalid = || {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            "no CPU time in the control group",
+        )
+    };
+    match group.hierarchy() {
+        Hierarchy::V2 => {
+            let text = fs::read_to_string(group.file("cpu.stat"))?;
+            let value = text
+                .lines()
+                .find_map(|line| line.strip_prefix("usage_usec "));
+            let micros = value
+                .and_then(|value| value.trim().parse().ok())
+                .ok_or_else(invalid)?;
+            Ok(Duration::from_micros(micros))
+        }
+        Hierarchy::Cpuacct => {
+            let text = fs::read_to_string(group.file("cpuacct.usage"))?;
+            Ok(Duration::from_nanos(
+                text.trim().parse().map_err(|_| invalid())?,
+            ))
+        }
+        Hierarchy::Freezer => Err(invalid()),
+    }
+}
+
+/// Which control groups a supervisor makes for its child.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// The best that can be made here: v2, else v1.
+    #[default]
+    Best,
+    /// Those of v1 alone.
+    V1,
+    /// None.
+    Off,
+}
+
+/// The control groups of one process tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Groups {
+    /// The one that counts CPU time.
+    pub(super) cpu: Option<CpuGroup>,
+    /// The one that freezes; in v2 it is the same.
+    pub(super) freezer: Option<Group>,
+}
+
+impl Groups {
+    /// A process that writes `0` to these files moves into the groups. Open them before the fork.
+    pub(super) fn join_files(&self) -> io::Result<Vec<File>> {
+        self.each().map(Group::join_file).collect()
+    }
+
+    /// Every group once.
+    fn each(&self) -> impl Iterator<Item = &Group> {
+        // The one that freezes comes first, because what the freezer of v1 holds cannot be killed by any other.
+        let cpu = self.cpu.as_ref().map(|cpu| &cpu.0);
+        let cpu = cpu.filter(|cpu| Some(*cpu) != self.freezer.as_ref());
+        self.freezer.iter().chain(cpu)
+    }
+
+    /// The processes in them now; `None` where there is no group to tell.
+    pub(super) fn processes(&self) -> Option<Vec<u32>> {
+        self.each().find_map(|group| group.processes().ok())
+    }
+
+    /// Thaws what is frozen.
+    pub(super) fn thaw(&self) {
+        self.each().for_each(Group::thaw);
+    }
+
+    /// Kills everything in them, until nothing is left or `patience` is over, and removes them. What is left; `None`
+    /// where there is no group to tell.
+    pub(super) fn end(&self, patience: Duration) -> Option<Vec<u32>> {
+        let left = self.each().map(|group| group.end(patience));
+        left.reduce(|mut all, more| {
+            all.extend(more);
+            all.sort_unstable();
+            all.dedup();
+            all
+        })
+    }
+}
+
+/// Groups of this process's making. As long as this value lives, they count as looked after.
+#[derive(Default)]
+pub(super) struct OwnGroups {
+    cpu: Option<OwnGroup>,
+    /// Unless the one that counts freezes, too.
+    freezer: Option<OwnGroup>,
+}
+
+impl OwnGroups {
+    /// Makes what can be made here.
+    pub(super) fn create(grouping: Grouping) -> Self {
+        let cpu = create_counting(grouping);
+        let has_own = grouping != Grouping::Off && !cpu.as_ref().is_some_and(can_freeze);
+        let freezer = has_own.then(|| {
+            Group::create(Hierarchy::Freezer, |group| {
+                // Where one hierarchy has both controllers, joining a second group would leave the first.
+                let is_apart = cpu.as_ref().is_none_or(|cpu| cpu.group.is_apart(group));
+                match is_apart {
+                    true => fs::write(group.file("freezer.state"), "THAWED"),
+                    false => Err(io::ErrorKind::Unsupported.into()),
+                }
+            })
+        });
+        let freezer = freezer.flatten();
+        Self { cpu, freezer }
+    }
+
+    /// The groups, for another process to watch.
+    pub(super) fn groups(&self) -> Groups {
+        let cpu = self.cpu.as_ref();
+        let freezer = self.freezer.as_ref();
+        let freezer = freezer.or(cpu.filter(|own| can_freeze(own)));
+        Groups {
+            cpu: cpu.map(|own| CpuGroup(own.group.clone())),
+            freezer: freezer.map(|own| own.group.clone()),
         }
     }
-
-    /// Removes the group, which works once nobody is in it.
-    pub(super) fn remove(&self) {
-        // A group that stays behind is empty and costs nothing; there is nobody left to tell.
-        let _ = fs::remove_dir(&self.path);
-    }
 }
 
-/// The folder of this process's own group in the hierarchy that `source` needs.
-fn own_group(source: CpuSource, own: &str, mounts: &str) -> Option<PathBuf> {
-    let controller = match source {
-        CpuSource::CgroupV2 => None,
-        CpuSource::CgroupV1 => Some("cpuacct"),
-        CpuSource::Proc => return None,
+/// A group of v2, else of v1's `cpuacct`.
+fn create_counting(grouping: Grouping) -> Option<OwnGroup> {
+    let hierarchies: &[Hierarchy] = match grouping {
+        Grouping::Best => &[Hierarchy::V2, Hierarchy::Cpuacct],
+        Grouping::V1 => &[Hierarchy::Cpuacct],
+        Grouping::Off => &[],
     };
-    let (mount, path) = own_group_of(controller, own, mounts)?;
-    Some(mount.join(path))
+    let counts = |group: &Group| read_cpu(group).map(drop);
+    hierarchies
+        .iter()
+        .find_map(|hierarchy| Group::create(*hierarchy, counts))
 }
 
-/// Where the hierarchy of a v1 `controller` is mounted (`None`: that of v2), and the own group's path below it, from
-/// `/proc/self/cgroup` and `/proc/self/mounts` (cgroups(7)).
-pub(crate) fn own_group_of(
-    controller: Option<&str>,
-    own: &str,
-    mounts: &str,
-) -> Option<(PathBuf, PathBuf)> {
-    let mount = mounts.lines().find_map(|line| {
-        let mut fields = line.split(' ');
-        let (_, point, kind, options) = (
-            fields.next()?,
-            fields.next()?,
-            fields.next()?,
-            fields.next()?,
-        );
-        let fits = match controller {
-            None => kind == "cgroup2",
-            Some(name) => kind == "cgroup" && options.split(',').any(|option| option == name),
-        };
-        fits.then(|| PathBuf::from(point))
-    })?;
-    // Lines are `id:controllers:path`; v2 has id 0 and no controllers.
-    let path = own.lines().find_map(|line| {
-        let mut fields = line.splitn(3, ':');
-        let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        let fits = match controller {
-            None => id == "0",
-            Some(wanted) => controllers.split(',').any(|name| name == wanted),
-        };
-        fits.then_some(path)
-    })?;
-    Some((mount, Path::new(path).strip_prefix("/").ok()?.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MOUNTS: &str = "tmpfs /sys/fs/cgroup tmpfs rw 0 0\n\
-        cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,relatime,cpu,cpuacct 0 0\n\
-        cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
-
-    #[test]
-    fn finds_the_own_group_in_both_hierarchies() {
-        let own = "4:cpu,cpuacct:/user\n0::/user.slice/session\n";
-        let v1 = own_group(CpuSource::CgroupV1, own, MOUNTS).unwrap();
-        assert_eq!(v1, Path::new("/sys/fs/cgroup/cpu,cpuacct/user"));
-        let v2 = own_group(CpuSource::CgroupV2, own, MOUNTS).unwrap();
-        assert_eq!(v2, Path::new("/sys/fs/cgroup/unified/user.slice/session"));
-    }
-
-    #[test]
-    fn no_hierarchy_is_no_group() {
-        assert_eq!(
-            own_group(CpuSource::CgroupV2, "0::/\n", "proc /proc proc rw 0 0\n"),
-            None
-        );
-    }
+/// Whether a group that counts CPU time freezes, too: one of v2 does since Linux 5.2.
+fn can_freeze(own: &OwnGroup) -> bool {
+    own.group.hierarchy() == Hierarchy::V2 && own.group.file("cgroup.freeze").exists()
 }

@@ -7,6 +7,10 @@
 //! `PR_SET_CHILD_SUBREAPER`).
 
 mod cgroup;
+pub(crate) mod environment;
+mod freeze;
+mod group;
+mod keeper;
 mod log;
 pub(crate) mod procfs;
 mod spawn;
@@ -14,10 +18,13 @@ mod supervisor;
 mod sys;
 mod tree;
 
-pub use cgroup::CpuGroup;
-pub(crate) use cgroup::own_group_of;
+pub use cgroup::{CpuGroup, Grouping};
+pub use freeze::FreezeError;
+pub(crate) use group::own_group_of;
+pub use keeper::KeptFolder;
 pub use log::log_tail;
 pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
-pub use supervisor::supervise;
+pub(crate) use supervisor::OPEN_FILES;
+pub use supervisor::{supervise, supervise_with};
 pub use sys::{is_root, pin_current_thread, pin_threads_of, ticks, usable_cpus};
 pub use tree::{ProcessStat, Snapshot, descendants, read_stat};

@@ -5,13 +5,26 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::PathBuf,
     process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::{
+        Once,
+        mpsc::{Receiver, channel},
+    },
     time::{Duration, Instant},
 };
 
+use deadheat_model::heat::Freezing;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuGroup, log_tail, sys, tree::descendants};
+use super::{
+    CpuGroup,
+    cgroup::Groups,
+    freeze::{FreezeError, Freezer},
+    group::{describe_all, end_abandoned},
+    log_tail,
+    supervisor::{KILL_PATIENCE, delete},
+    sys,
+    tree::descendants,
+};
 
 /// How a supervisor is started: the deadheat binary with its hidden command.
 #[derive(Clone, Debug)]
@@ -53,21 +66,22 @@ pub struct Spawn {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Environment beside Deadheat's own.
+    /// Environment beside the few variables that every child inherits from Deadheat.
     pub env: Vec<(String, String)>,
     /// The working folder.
     pub cwd: PathBuf,
     /// The CPUs that the tree is pinned to.
     pub cpus: Option<Vec<usize>>,
-    /// The file that takes standard output and standard error (appended).
+    /// The file that takes standard output and standard error (appended). Of much output, beginning and end are kept.
     pub log: PathBuf,
     /// Another user to run as; needs root.
     pub user: Option<User>,
     /// The signal that asks it to end.
     pub stop_signal: i32,
-    /// How long it may take to end before SIGKILL.
-    #[serde(with = "deadheat_model::seconds")]
-    pub grace: Duration,
+    /// How long it may take to end before SIGKILL. `None`: it is asked to end and never killed, also when Deadheat is,
+    /// because it would leave something broken (dpkg).
+    #[serde(with = "deadheat_model::seconds::option")]
+    pub grace: Option<Duration>,
     /// A folder that is deleted when the tree is gone, also when Deadheat was killed.
     pub remove_after: Option<PathBuf>,
 }
@@ -96,12 +110,20 @@ pub enum ProcessError {
         reason: String,
     },
     /// The supervisor ended without a word.
-    #[error(
-        "the supervisor of {name} ended unexpectedly; what it supervised may still run (see `ps`)"
-    )]
+    #[error("the supervisor of {name} ended unexpectedly; {rest}")]
     Lost {
         /// The child's name.
         name: String,
+        /// What became of the tree.
+        rest: String,
+    },
+    /// Processes of the tree could not be ended.
+    #[error("ending {name}: these still run and cannot be killed: {survivors}")]
+    Survived {
+        /// The child's name.
+        name: String,
+        /// The processes.
+        survivors: String,
     },
 }
 
@@ -114,16 +136,49 @@ pub struct Stopped {
     pub left_behind: u32,
     /// Processes that had to be ended with SIGKILL.
     pub killed: u32,
+    /// Processes that are still there, by number and name; empty when there is none.
+    #[serde(default)]
+    pub survivors: String,
+}
+
+/// What asks a supervisor to end its tree, a byte and the end of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// With the grace that the child was started with.
+    Stop = b's' as isize,
+    /// With little grace.
+    Hurry = b'h' as isize,
 }
 
 /// What the supervisor says, one JSON value a line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(super) enum Status {
-    Started { pid: u32, group: Option<CpuGroup> },
-    NotStarted { reason: String },
-    Exited { how: String },
+    /// Before there is a child that could be in them.
+    Grouped(Groups),
+    Started {
+        pid: u32,
+    },
+    NotStarted {
+        reason: String,
+    },
+    Exited {
+        how: String,
+    },
     Stopped(Stopped),
+    /// What its listener says in the end when the supervisor ended without a last word; what became of the tree.
+    #[serde(skip)]
+    Lost {
+        rest: String,
+    },
+}
+
+/// The supervisor's last word, or what its listener says instead.
+#[derive(Debug)]
+enum End {
+    NotStarted(String),
+    Stopped(Stopped),
+    Lost(String),
 }
 
 /// A child with its supervisor. Dropping it stops it.
@@ -131,13 +186,16 @@ pub(super) enum Status {
 pub struct Supervised {
     name: String,
     supervisor: Child,
-    lifeline: Option<ChildStdin>,
+    lifeline: ChildStdin,
     statuses: Receiver<Status>,
     pid: u32,
-    group: Option<CpuGroup>,
+    groups: Groups,
+    /// Made when it is first asked for.
+    freezer: Option<Freezer>,
     exit: Option<String>,
-    stopped: Option<Stopped>,
-    patience: Duration,
+    end: Option<End>,
+    /// How long an end may take; `None`: as long as it does.
+    patience: Option<Duration>,
     log: PathBuf,
 }
 
@@ -147,11 +205,15 @@ impl Supervised {
     /// # Errors
     /// When the supervisor or the child cannot be started.
     pub fn spawn(supervision: &Supervision, spec: &Spawn) -> Result<Self, ProcessError> {
+        static ABANDONED: Once = Once::new();
+        ABANDONED.call_once(|| end_abandoned(KILL_PATIENCE));
         let broken = |source| ProcessError::Supervisor {
             name: spec.name.clone(),
             program: supervision.program.display().to_string(),
             source,
         };
+        let mut line = serde_json::to_vec(spec).map_err(|error| broken(error.into()))?;
+        line.push(b'\n');
         let mut supervisor = Command::new(&supervision.program)
             .args(&supervision.args)
             .stdin(Stdio::piped())
@@ -160,36 +222,31 @@ impl Supervised {
             .spawn()
             .map_err(broken)?;
         // Both were asked for three lines above.
-        let mut lifeline = supervisor.stdin.take().expect("piped standard input");
+        let lifeline = supervisor.stdin.take().expect("piped standard input");
         let output = supervisor.stdout.take().expect("piped standard output");
-        let statuses = read_statuses(output);
-        let mut line = serde_json::to_vec(spec).map_err(|error| broken(error.into()))?;
-        line.push(b'\n');
-        lifeline.write_all(&line).map_err(broken)?;
         let mut own = Self {
             name: spec.name.clone(),
             supervisor,
-            lifeline: Some(lifeline),
-            statuses,
+            lifeline,
+            statuses: read_statuses(output, spec.remove_after.clone()),
             pid: 0,
-            group: None,
+            groups: Groups::default(),
+            freezer: None,
             exit: None,
-            stopped: None,
-            patience: spec.grace + Duration::from_secs(20),
+            end: None,
+            patience: spec.grace.map(|grace| grace + 2 * KILL_PATIENCE),
             log: spec.log.clone(),
         };
-        match own.statuses.recv() {
-            Ok(Status::Started { pid, group }) => {
-                own.pid = pid;
-                own.group = group;
-                Ok(own)
-            }
-            Ok(Status::NotStarted { reason }) => Err(ProcessError::Start {
-                name: own.name.clone(),
-                reason,
-            }),
-            _ => Err(own.lost()),
+        let written = own.lifeline.write_all(&line);
+        while own.pid == 0 && own.end.is_none() {
+            own.listen(None);
         }
+        if own.end.is_none() {
+            return Ok(own);
+        }
+        let _ = own.supervisor.wait();
+        written.map_err(broken)?;
+        own.outcome().map(|_| own)
     }
 
     /// The main process.
@@ -204,7 +261,34 @@ impl Supervised {
 
     /// The tree's control group, where there is one.
     pub fn group(&self) -> Option<&CpuGroup> {
-        self.group.as_ref()
+        self.groups.cpu.as_ref()
+    }
+
+    /// How the tree is frozen.
+    pub fn freezing(&mut self) -> &Freezing {
+        self.freezer().freezing()
+    }
+
+    /// Freezes the whole tree and waits until all of it is, so that nothing of it runs before [`Supervised::thaw`].
+    /// Whoever ends meanwhile, nothing of it stays behind: the end of a tree thaws it.
+    ///
+    /// # Errors
+    /// When parts of it could not be frozen. Those that could are.
+    pub fn freeze(&mut self) -> Result<(), FreezeError> {
+        self.freezer().freeze()
+    }
+
+    /// Lets the tree go on.
+    ///
+    /// # Errors
+    /// When its control group cannot be written to.
+    pub fn thaw(&mut self) -> Result<(), FreezeError> {
+        self.freezer().thaw()
+    }
+
+    fn freezer(&mut self) -> &mut Freezer {
+        self.freezer
+            .get_or_insert_with(|| Freezer::new(&self.name, self.supervisor.id(), &self.groups))
     }
 
     /// How the main process ended, if it has ("exited with status 1").
@@ -215,18 +299,33 @@ impl Supervised {
     /// Waits at most `timeout` for the main process's end.
     pub fn wait_exit(&mut self, timeout: Duration) -> Option<String> {
         let until = Instant::now() + timeout;
-        while self.exit.is_none() {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.statuses.recv_timeout(left) {
-                Ok(Status::Exited { how }) => self.exit = Some(how),
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.exit = Some("lost its supervisor".to_owned());
-                }
-            }
-        }
+        while self.exit.is_none() && self.listen(Some(until)) {}
         self.exit.clone()
+    }
+
+    /// Waits for the supervisor's next word, at most until `until`, and takes note of it. Whether one came.
+    fn listen(&mut self, until: Option<Instant>) -> bool {
+        let status = match until {
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                self.statuses.recv_timeout(left)
+            }
+            None => self.statuses.recv().map_err(Into::into),
+        };
+        match status {
+            Ok(Status::Grouped(groups)) => self.groups = groups,
+            Ok(Status::Started { pid }) => self.pid = pid,
+            Ok(Status::NotStarted { reason }) => self.end = Some(End::NotStarted(reason)),
+            Ok(Status::Exited { how }) => self.exit = Some(how),
+            Ok(Status::Stopped(stopped)) => self.end = Some(End::Stopped(stopped)),
+            Ok(Status::Lost { rest }) => {
+                self.exit.get_or_insert("lost its supervisor".to_owned());
+                self.freezer.iter_mut().for_each(Freezer::abandon);
+                self.end = Some(End::Lost(rest));
+            }
+            Err(_) => return false,
+        }
+        true
     }
 
     /// The last lines of its output.
@@ -237,65 +336,111 @@ impl Supervised {
     /// Ends the whole tree: the stop signal, the grace period, SIGKILL. Calling it again returns the same answer.
     ///
     /// # Errors
-    /// When the supervisor does not answer in time.
+    /// When something of it is left, or the supervisor ended or does not answer in time.
     pub fn stop(&mut self) -> Result<Stopped, ProcessError> {
-        if let Some(stopped) = &self.stopped {
-            return Ok(stopped.clone());
-        }
-        if let Some(mut lifeline) = self.lifeline.take() {
-            // Should it not be there any more, the wait below says so.
-            let _ = lifeline.write_all(b"stop\n");
-        }
-        let until = Instant::now() + self.patience;
-        let stopped = loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.statuses.recv_timeout(left) {
-                Ok(Status::Stopped(stopped)) => break stopped,
-                Ok(Status::Exited { how }) => self.exit = Some(how),
-                Ok(_) => {}
-                Err(_) => return Err(self.lost()),
-            }
-        };
-        // It has said its last word, so this returns at once.
-        let _ = self.supervisor.wait();
-        self.stopped = Some(stopped.clone());
-        Ok(stopped)
+        self.end_by(Word::Stop)
     }
 
-    fn lost(&mut self) -> ProcessError {
-        // The tree first: without its supervisor nobody could tell any more what belongs to it.
-        for stat in descendants(self.supervisor.id()) {
-            sys::kill(stat.pid, libc::SIGKILL);
+    /// The same with a third of a second of grace at most, for somebody who waits.
+    ///
+    /// # Errors
+    /// Those of [`Supervised::stop`].
+    pub fn stop_soon(&mut self) -> Result<Stopped, ProcessError> {
+        self.end_by(Word::Hurry)
+    }
+
+    fn end_by(&mut self, word: Word) -> Result<Stopped, ProcessError> {
+        if self.end.is_none() {
+            // Should nobody read it any more, the wait below says so.
+            let _ = self.lifeline.write_all(&[word as u8, b'\n']);
+            let until = self.patience.map(|patience| Instant::now() + patience);
+            while self.end.is_none() && self.listen(until) {}
         }
-        let _ = self.supervisor.kill();
+        if self.end.is_none() {
+            // Its descendants first: without it nobody could tell any more what belongs to it.
+            for stat in descendants(self.supervisor.id()) {
+                let _ = sys::kill(stat.pid, libc::SIGKILL);
+            }
+            let _ = self.supervisor.kill();
+            while self.end.is_none() && self.listen(None) {}
+        }
+        // It has said its last word, or was killed, so this returns at once.
         let _ = self.supervisor.wait();
-        self.stopped = Some(Stopped::default());
-        ProcessError::Lost {
-            name: self.name.clone(),
+        self.outcome()
+    }
+
+    fn outcome(&self) -> Result<Stopped, ProcessError> {
+        let name = self.name.clone();
+        match &self.end {
+            Some(End::Stopped(stopped)) if stopped.survivors.is_empty() => Ok(stopped.clone()),
+            Some(End::Stopped(stopped)) => Err(ProcessError::Survived {
+                name,
+                survivors: stopped.survivors.clone(),
+            }),
+            Some(End::NotStarted(reason)) => Err(ProcessError::Start {
+                name,
+                reason: reason.clone(),
+            }),
+            Some(End::Lost(rest)) => Err(ProcessError::Lost {
+                name,
+                rest: rest.clone(),
+            }),
+            None => Err(ProcessError::Lost {
+                name,
+                rest: UNKNOWN_REST.to_owned(),
+            }),
         }
     }
 }
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        if let Err(error) = self.stop() {
+        if self.end.is_none()
+            && let Err(error) = self.stop()
+        {
             tracing::warn!("{error}");
         }
     }
 }
 
-/// Reads the supervisor's lines in a thread of its own, so that asking never blocks.
-fn read_statuses(output: impl std::io::Read + Send + 'static) -> Receiver<Status> {
+/// What is known of a tree without a control group when its supervisor is gone.
+const UNKNOWN_REST: &str = "what it had started may still run (see `ps`)";
+
+/// Reads the supervisor's lines in a thread of its own, so that asking never blocks. When they end without a last word,
+/// the supervisor was killed: what is left is then ended here, by its control group, without anybody's asking.
+fn read_statuses(
+    output: impl std::io::Read + Send + 'static,
+    remove_after: Option<PathBuf>,
+) -> Receiver<Status> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
+        let mut groups = Groups::default();
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             let Ok(status) = serde_json::from_str(&line) else {
                 continue;
             };
-            if sender.send(status).is_err() {
-                break;
+            let is_last = matches!(status, Status::Stopped(_) | Status::NotStarted { .. });
+            if let Status::Grouped(own) = &status {
+                groups = own.clone();
+            }
+            // Also when nobody listens any more: what is below must be done.
+            let _ = sender.send(status);
+            if is_last {
+                return;
             }
         }
+        let rest = match groups.end(KILL_PATIENCE) {
+            None => UNKNOWN_REST.to_owned(),
+            Some(left) if left.is_empty() => "what it had started was killed".to_owned(),
+            Some(left) => format!(
+                "these still run and cannot be killed: {}",
+                describe_all(&left)
+            ),
+        };
+        if let Some(folder) = remove_after {
+            let _ = delete(&folder);
+        }
+        let _ = sender.send(Status::Lost { rest });
     });
     receiver
 }
@@ -312,5 +457,68 @@ impl Spawn {
                 .unwrap_or(joined);
         }
         self.program.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
+
+    use tracing::{Event, Metadata, Subscriber, span};
+
+    use super::*;
+
+    /// Counts what is told by `tracing`.
+    struct Counter(Arc<AtomicU32>);
+
+    impl Subscriber for Counter {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        fn enter(&self, _: &span::Id) {}
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    fn spec() -> Spawn {
+        Spawn {
+            name: "a server".to_owned(),
+            program: "true".into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: "/".into(),
+            cpus: None,
+            log: "/dev/null".into(),
+            user: None,
+            stop_signal: libc::SIGTERM,
+            grace: Some(Duration::ZERO),
+            remove_after: None,
+        }
+    }
+
+    #[test]
+    fn one_that_did_not_start_is_not_said_to_run() {
+        let supervisor =
+            "read line; echo '{\"event\":\"not-started\",\"reason\":\"no such file\"}'";
+        let supervision = Supervision {
+            program: "sh".into(),
+            args: ["-c", supervisor].map(str::to_owned).to_vec(),
+        };
+        let told = Arc::new(AtomicU32::new(0));
+        let error = tracing::subscriber::with_default(Counter(Arc::clone(&told)), || {
+            Supervised::spawn(&supervision, &spec()).unwrap_err()
+        });
+        assert_eq!(error.to_string(), "starting a server: no such file");
+        assert_eq!(told.load(Ordering::Relaxed), 0);
     }
 }

@@ -1,27 +1,47 @@
 //! The supervisor's side: what the hidden command of the deadheat binary does.
 
 use std::{
-    fs::{self, OpenOptions},
+    collections::BTreeSet,
+    fs,
     io::{self, BufRead, Write},
-    os::{fd::AsRawFd, unix::process::CommandExt},
+    os::{
+        fd::{AsRawFd, RawFd},
+        unix::process::CommandExt,
+    },
     path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use super::{
-    CpuGroup, Spawn, Stopped,
-    spawn::Status,
+    Grouping, Spawn, Stopped,
+    cgroup::{Groups, OwnGroups},
+    environment,
+    group::describe_all,
+    log::{self, LogPipe},
+    spawn::{Status, Word},
     sys::{self, Signals},
     tree::descendants,
 };
 
+/// How many files each child may open, or as many as the system allows if those are less: the same for all servers,
+/// whatever shell Deadheat was started from. (Not all that the system allows: some runtimes make tables of that size.)
+pub(crate) const OPEN_FILES: u64 = 65_536;
+
 /// When Deadheat was killed, nobody waits for a graceful end any more.
 const ORPHAN_GRACE: Duration = Duration::from_secs(1);
+/// When somebody waits for the end.
+const HURRIED_GRACE: Duration = Duration::from_millis(300);
 /// What was left behind gets this long after SIGTERM.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
+/// How long a control group may be in use after the last process has ended.
+const REMOVE_PATIENCE: Duration = Duration::from_secs(1);
+/// Between two looks at a tree that is about to end, if nothing is heard of it.
+const ATTENTION: Duration = Duration::from_millis(10);
+/// The same of one that was killed.
+const KILL_PAUSE: Duration = Duration::from_millis(5);
 /// SIGKILL works at once except in uninterruptible sleep.
-const KILL_PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs the supervisor: reads a [`Spawn`] as a line of JSON from standard input, starts it, and ends its whole tree
 /// when standard input is closed, a line comes, or a signal asks for it. Says what happens on standard output.
@@ -29,6 +49,14 @@ const KILL_PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 /// When standard input holds no such line or the supervisor cannot set itself up.
 pub fn supervise() -> io::Result<()> {
+    supervise_with(Grouping::Best)
+}
+
+/// The same with other control groups than the best ones, as on a machine that has no better.
+///
+/// # Errors
+/// Those of [`supervise`].
+pub fn supervise_with(grouping: Grouping) -> io::Result<()> {
     sys::new_session();
     sys::become_subreaper()?;
     let signals = Signals::block(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP])?;
@@ -36,24 +64,32 @@ pub fn supervise() -> io::Result<()> {
     let mut line = String::new();
     input.lock().read_line(&mut line)?;
     let spec: Spawn = serde_json::from_str(&line)?;
-    // Named after the supervisor, whose pid no living process shares.
-    let group = CpuGroup::create(&format!("deadheat-{}", std::process::id()));
-    let outcome = match start(&spec, group.as_ref()) {
-        Ok(pid) => {
-            say(&Status::Started {
-                pid,
-                group: group.clone(),
-            });
-            let stopped = watch(&spec, pid, &signals, input.as_raw_fd());
-            Status::Stopped(stopped)
+    // One that is never killed is in no group, because what is in a group is killed when nobody looks after it.
+    let own = match spec.grace {
+        Some(_) => OwnGroups::create(grouping),
+        None => OwnGroups::default(),
+    };
+    let groups = own.groups();
+    say(&Status::Grouped(groups.clone()));
+    let outcome = match start(&spec, &groups) {
+        Ok((main, log)) => {
+            say(&Status::Started { pid: main });
+            let tree = Tree {
+                spec: &spec,
+                groups: &groups,
+                main,
+                alive: true,
+                was_killed: false,
+                signals,
+                log,
+            };
+            Status::Stopped(tree.watch(input.as_raw_fd()))
         }
         Err(error) => Status::NotStarted {
             reason: describe_start(&spec, &error),
         },
     };
-    if let Some(group) = group {
-        group.remove();
-    }
+    groups.end(REMOVE_PATIENCE);
     if let Some(folder) = &spec.remove_after {
         // A folder that cannot be deleted is named in the log; there is nobody else to tell.
         if let Err(error) = delete(folder) {
@@ -68,7 +104,7 @@ pub fn supervise() -> io::Result<()> {
 }
 
 /// Deletes a folder. Other trees may still write into it: when Deadheat was killed, they all end at the same time.
-fn delete(folder: &Path) -> io::Result<()> {
+pub(super) fn delete(folder: &Path) -> io::Result<()> {
     let until = Instant::now() + KILL_PATIENCE;
     loop {
         match fs::remove_dir_all(folder) {
@@ -79,25 +115,33 @@ fn delete(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn start(spec: &Spawn, group: Option<&CpuGroup>) -> io::Result<u32> {
-    let log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&spec.log)?;
+fn start(spec: &Spawn, groups: &Groups) -> io::Result<(u32, Option<LogPipe>)> {
+    let log = log::open(&spec.log)?;
     let cpus = spec.cpus.as_deref().map(sys::cpu_set);
     let user = spec.user;
-    let join = group.map(CpuGroup::join_file).transpose()?;
+    let joins = groups.join_files()?;
+    let open_files = sys::open_files(OPEN_FILES)?;
+    // One that is never killed must be able to write also when this process has been.
+    let may_die = spec.grace.is_some();
     let mut command = Command::new(spec.resolved_program());
     command
         .args(&spec.args)
+        .env_clear()
+        .envs(environment::inherited(&[&environment::OF_EVERY_CHILD]))
         .envs(spec.env.iter().map(|(key, value)| (key, value)))
         .current_dir(&spec.cwd)
         .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
         .process_group(0);
+    let log = if may_die {
+        let (reader, writer) = io::pipe()?;
+        command.stdout(writer.try_clone()?).stderr(writer);
+        Some(LogPipe::new(reader, log)?)
+    } else {
+        command.stdout(log.try_clone()?).stderr(log);
+        None
+    };
     let prepare = move || {
-        if let Some(join) = &join {
+        for join in &joins {
             sys::write_raw(join.as_raw_fd(), b"0")?;
         }
         if let Some(cpus) = &cpus {
@@ -106,16 +150,21 @@ fn start(spec: &Spawn, group: Option<&CpuGroup>) -> io::Result<u32> {
         if let Some(user) = user {
             sys::become_user(user.uid, user.gid)?;
         }
-        sys::unblock_signals()?;
+        sys::set_open_files(&open_files)?;
+        sys::take_signals()?;
         // Last, because becoming another user takes it back (prctl(2)).
-        sys::die_with_parent()
+        if may_die {
+            sys::die_with_parent()
+        } else {
+            Ok(())
+        }
     };
     // SAFETY: the closure makes system calls only and touches nothing that a fork could have left locked.
     #[allow(unsafe_code)]
     unsafe {
         command.pre_exec(prepare);
     }
-    Ok(command.spawn()?.id())
+    Ok((command.spawn()?.id(), log))
 }
 
 fn describe_start(spec: &Spawn, error: &io::Error) -> String {
@@ -132,107 +181,142 @@ fn describe_start(spec: &Spawn, error: &io::Error) -> String {
     )
 }
 
-/// Waits for the word to stop, telling of the main process's end meanwhile; then ends the tree.
-fn watch(spec: &Spawn, main: u32, signals: &Signals, lifeline: i32) -> Stopped {
-    let mut alive = true;
-    loop {
-        let asked = sys::wait(lifeline, signals, None);
-        let signalled = signals
-            .take()
-            .into_iter()
-            .any(|signal| signal != libc::SIGCHLD);
-        alive &= !reap_all(main);
-        if asked || signalled {
-            let orphaned = asked && is_closed(lifeline);
-            let grace = if orphaned {
-                spec.grace.min(ORPHAN_GRACE)
-            } else {
-                spec.grace
-            };
-            return end_tree(spec, main, alive, grace, signals);
-        }
-    }
-}
-
-/// Whether Deadheat has gone: its end of the pipe is closed without a word.
-fn is_closed(lifeline: i32) -> bool {
+/// What Deadheat asks for; `None` when it has gone: its end of the pipe is closed without a word.
+fn word(lifeline: i32) -> Option<Word> {
     let mut byte = 0u8;
     // SAFETY: the pointer is to a live byte; the descriptor is standard input, read by nobody else here.
     #[allow(unsafe_code)]
     let read = unsafe { libc::read(lifeline, (&raw mut byte).cast(), 1) };
-    read <= 0
-}
-
-/// Takes all ended children; whether the main one was among them.
-fn reap_all(main: u32) -> bool {
-    let mut ended = false;
-    while let Some((pid, how)) = sys::reap() {
-        if pid == main {
-            ended = true;
-            say(&Status::Exited { how });
-        }
+    match byte {
+        _ if read <= 0 => None,
+        hurry if hurry == Word::Hurry as u8 => Some(Word::Hurry),
+        _ => Some(Word::Stop),
     }
-    ended
 }
 
-fn end_tree(
-    spec: &Spawn,
+/// A child and everything that it started.
+struct Tree<'s> {
+    spec: &'s Spawn,
+    groups: &'s Groups,
     main: u32,
-    mut alive: bool,
-    grace: Duration,
-    signals: &Signals,
-) -> Stopped {
-    let mut stopped = Stopped::default();
-    if alive {
-        sys::kill(main, spec.stop_signal);
-        let until = Instant::now() + grace;
-        while alive && Instant::now() < until {
-            sys::wait(
-                -1,
-                signals,
-                Some(until.saturating_duration_since(Instant::now())),
-            );
-            signals.take();
-            alive &= !reap_all(main);
-        }
-        stopped.ignored_signal = alive;
-    }
-    let own = std::process::id();
-    let leftovers = descendants(own);
-    if !alive {
-        stopped.left_behind = leftovers.len() as u32;
-        leftovers.iter().for_each(|stat| {
-            sys::kill(stat.pid, libc::SIGTERM);
-        });
-        wait_until_empty(own, main, LEFTOVER_GRACE, signals);
-    }
-    let until = Instant::now() + KILL_PATIENCE;
-    let mut killed = std::collections::BTreeSet::new();
-    // Again and again, because a tree can fork while it is being read.
-    while Instant::now() < until {
-        let living = descendants(own);
-        if living.is_empty() {
-            break;
-        }
-        for stat in living {
-            sys::kill(stat.pid, libc::SIGKILL);
-            killed.insert(stat.pid);
-        }
-        sys::wait(-1, signals, Some(Duration::from_millis(5)));
-        signals.take();
-        reap_all(main);
-    }
-    reap_all(main);
-    stopped.killed = killed.len() as u32;
-    stopped
+    /// Whether the main process is.
+    alive: bool,
+    /// Whether a signal has ended the main process: what it waited for may be unfinished.
+    was_killed: bool,
+    signals: Signals,
+    log: Option<LogPipe>,
 }
 
-fn wait_until_empty(own: u32, main: u32, patience: Duration, signals: &Signals) {
-    let until = Instant::now() + patience;
-    while !descendants(own).is_empty() && Instant::now() < until {
-        sys::wait(-1, signals, Some(Duration::from_millis(10)));
-        signals.take();
-        reap_all(main);
+impl Tree<'_> {
+    /// Waits for the word to stop, telling of the main process's end meanwhile; then ends the tree.
+    fn watch(mut self, lifeline: RawFd) -> Stopped {
+        loop {
+            let (asked, signalled) = self.turn(lifeline, None);
+            if asked || signalled {
+                let word = if asked {
+                    word(lifeline)
+                } else {
+                    Some(Word::Stop)
+                };
+                let grace = self.spec.grace.map(|grace| match word {
+                    None => grace.min(ORPHAN_GRACE),
+                    Some(Word::Hurry) => grace.min(HURRIED_GRACE),
+                    Some(Word::Stop) => grace,
+                });
+                return self.end(grace);
+            }
+        }
+    }
+
+    /// Waits until something happens or the time is up, and takes the log and ended children. Whether the lifeline is
+    /// ready, and whether a signal asks for the end.
+    fn turn(&mut self, lifeline: RawFd, timeout: Option<Duration>) -> (bool, bool) {
+        let log = self.log.as_ref().map_or(-1, LogPipe::descriptor);
+        let [asked, _] = sys::wait([lifeline, log], &self.signals, timeout);
+        let signals = self.signals.take();
+        self.take_log();
+        while let Some(ended) = sys::reap() {
+            if ended.pid == self.main {
+                (self.alive, self.was_killed) = (false, ended.by_signal);
+                // What it wrote comes before the news of its end.
+                self.take_log();
+                say(&Status::Exited { how: ended.how });
+            }
+        }
+        (asked, signals.iter().any(|signal| *signal != libc::SIGCHLD))
+    }
+
+    fn take_log(&mut self) {
+        self.log.iter_mut().for_each(LogPipe::take);
+    }
+
+    /// Waits while `condition` holds, at most for `patience`.
+    fn wait_while(&mut self, patience: Option<Duration>, condition: impl Fn(&Self) -> bool) {
+        let until = patience.map(|patience| Instant::now() + patience);
+        while condition(self) && until.is_none_or(|until| Instant::now() < until) {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            self.turn(-1, Some(left.map_or(ATTENTION, |left| left.min(ATTENTION))));
+        }
+    }
+
+    /// Lets go on what was frozen: a process cannot end in order before it can run.
+    fn thaw(&self) {
+        self.groups.thaw();
+        let all = descendants(std::process::id());
+        // Children first: a parent that asks for those that are stopped finds none.
+        for stat in all.iter().rev().filter(|stat| stat.state == b'T') {
+            let _ = sys::kill(stat.pid, libc::SIGCONT);
+        }
+    }
+
+    fn end(mut self, grace: Option<Duration>) -> Stopped {
+        let mut stopped = Stopped::default();
+        let own = std::process::id();
+        let has_descendants = |_: &Self| !descendants(own).is_empty();
+        self.thaw();
+        if self.alive {
+            // One that may not be signalled (sudo's are root's) may end by itself; if not, it is named below.
+            let _ = sys::kill(self.main, self.spec.stop_signal);
+            self.wait_while(grace, |tree| tree.alive);
+            stopped.ignored_signal = self.alive;
+        }
+        if grace.is_none() && self.was_killed {
+            // Somebody killed it in the middle (apt-get), and what it had started is at work (dpkg).
+            self.wait_while(None, has_descendants);
+        }
+        if !self.alive {
+            let leftovers = descendants(own);
+            stopped.left_behind = leftovers.len() as u32;
+            for stat in &leftovers {
+                let _ = sys::kill(stat.pid, libc::SIGTERM);
+            }
+            self.wait_while(Some(LEFTOVER_GRACE), has_descendants);
+        }
+        let until = Instant::now() + KILL_PATIENCE;
+        let mut killed = BTreeSet::new();
+        // Again and again, because a tree can fork while it is being read.
+        let left: Vec<u32> = loop {
+            let living: Vec<u32> = descendants(own).iter().map(|stat| stat.pid).collect();
+            let mut refused = 0;
+            for pid in &living {
+                match sys::kill(*pid, libc::SIGKILL) {
+                    Ok(()) => _ = killed.insert(*pid),
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused += 1,
+                    // It has ended by itself.
+                    Err(_) => {}
+                }
+            }
+            if refused == living.len() || Instant::now() > until {
+                break living;
+            }
+            // Also what was frozen since: the freezer of v1 lets nothing end that it holds.
+            self.groups.thaw();
+            self.turn(-1, Some(KILL_PAUSE));
+        };
+        self.turn(-1, Some(Duration::ZERO));
+        stopped.killed = killed.iter().filter(|pid| !left.contains(pid)).count() as u32;
+        stopped.survivors = describe_all(&left);
+        stopped
     }
 }
 
@@ -245,6 +329,5 @@ fn say(status: &Status) {
 }
 
 fn append_to_log(spec: &Spawn, text: &str) {
-    let log = OpenOptions::new().append(true).open(&spec.log);
-    let _ = log.and_then(|mut log| log.write_all(text.as_bytes()));
+    let _ = log::open(&spec.log).and_then(|mut log| log.write_all(text.as_bytes()));
 }

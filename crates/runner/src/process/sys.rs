@@ -80,9 +80,16 @@ pub(super) fn become_user(uid: u32, gid: u32) -> io::Result<()> {
     check(unsafe { libc::setuid(uid) })
 }
 
-/// Takes every signal again: the supervisor's own mask would go on into the program that is run, which would then never
-/// see the signal that asks it to end. Async-signal-safe: it changes a local set and makes one system call.
-pub(super) fn unblock_signals() -> io::Result<()> {
+/// Takes every signal again, as a program expects when it starts. It would inherit the supervisor's own mask, and that
+/// Ctrl-C is ignored where Deadheat was started in the background of a script: then it would never see the signal that
+/// asks it to end. Async-signal-safe: it changes a local set and makes system calls.
+pub(super) fn take_signals() -> io::Result<()> {
+    for number in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+        // SAFETY: takes plain numbers; no handler of this process is given.
+        if unsafe { libc::signal(number, libc::SIG_DFL) } == libc::SIG_ERR {
+            return Err(io::Error::last_os_error());
+        }
+    }
     // SAFETY: sigemptyset initialises the set before anything reads it.
     let mut none: libc::sigset_t = unsafe { mem::zeroed() };
     // SAFETY: the pointer is to a live set.
@@ -120,26 +127,43 @@ pub(super) fn write_raw(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Sends a signal; `false` when there is no such process (any more).
-pub(super) fn kill(pid: u32, signal: i32) -> bool {
-    // SAFETY: takes plain numbers; the pid is of a descendant that was just seen.
-    unsafe { libc::kill(pid as libc::pid_t, signal) == 0 }
+/// Sends a signal.
+///
+/// # Errors
+/// When there is no such process (any more), or it is another user's (sudo's are root's).
+pub(super) fn kill(pid: u32, signal: i32) -> io::Result<()> {
+    // SAFETY: takes plain numbers; the pid is of a process of a tree that was just seen.
+    check(unsafe { libc::kill(pid as libc::pid_t, signal) })
 }
 
-/// Takes one ended child, if there is one: its pid and how it ended.
-pub(super) fn reap() -> Option<(u32, String)> {
+/// A child that has ended.
+pub(super) struct Ended {
+    pub(super) pid: u32,
+    /// How, in words.
+    pub(super) how: String,
+    /// Whether a signal ended it.
+    pub(super) by_signal: bool,
+}
+
+/// Takes one ended child, if there is one.
+pub(super) fn reap() -> Option<Ended> {
     let mut status = 0;
     // SAFETY: the pointer is to a live int; -1 with WNOHANG asks for any ended child.
     let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
     if pid <= 0 {
         return None;
     }
-    let how = if libc::WIFSIGNALED(status) {
+    let by_signal = libc::WIFSIGNALED(status);
+    let how = if by_signal {
         format!("was ended by {}", signal_name(libc::WTERMSIG(status)))
     } else {
         format!("exited with status {}", libc::WEXITSTATUS(status))
     };
-    Some((pid as u32, how))
+    Some(Ended {
+        pid: pid as u32,
+        how,
+        by_signal,
+    })
 }
 
 /// A signal's name, for messages.
@@ -200,19 +224,48 @@ impl Signals {
     }
 }
 
-/// Waits until `input` is readable or closed, a signal has come, or the time is up. Whether `input` is ready.
-pub(super) fn wait(input: RawFd, signals: &Signals, timeout: Option<std::time::Duration>) -> bool {
+/// Waits until one of `inputs` is readable or closed, a signal has come, or the time is up. Which of them are ready; a
+/// negative one never is.
+pub(super) fn wait<const N: usize>(
+    inputs: [RawFd; N],
+    signals: &Signals,
+    timeout: Option<std::time::Duration>,
+) -> [bool; N] {
     let watch = |fd| libc::pollfd {
         fd,
         events: libc::POLLIN,
         revents: 0,
     };
-    // A negative descriptor is left out by poll(2).
-    let mut fds = [watch(input), watch(signals.0.as_raw_fd())];
+    let mut fds: Vec<libc::pollfd> = inputs.into_iter().map(watch).collect();
+    fds.push(watch(signals.0.as_raw_fd()));
     let timeout_ms = timeout.map_or(-1, |time| time.as_millis().min(60_000) as i32);
     // SAFETY: the pointer and count are of a live array.
-    let ready = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout_ms) };
-    ready > 0 && fds[0].revents != 0
+    unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout_ms) };
+    std::array::from_fn(|index| fds[index].revents != 0)
+}
+
+/// Makes the reading end of a pipe one that never waits, and has the pipe hold `bytes` where the system allows that.
+pub(super) fn make_log_pipe(pipe: RawFd, bytes: usize) -> io::Result<()> {
+    // SAFETY: takes plain numbers; a pipe that may not be larger only fills earlier.
+    unsafe { libc::fcntl(pipe, libc::F_SETPIPE_SZ, bytes as libc::c_int) };
+    // SAFETY: takes plain numbers.
+    check(unsafe { libc::fcntl(pipe, libc::F_SETFL, libc::O_NONBLOCK) })
+}
+
+/// The number of files that a child may open: `wanted`, or what the system allows if that is less.
+pub(super) fn open_files(wanted: u64) -> io::Result<libc::rlimit> {
+    // SAFETY: an all-zero rlimit is valid.
+    let mut limit: libc::rlimit = unsafe { mem::zeroed() };
+    // SAFETY: the pointer is to a live structure.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
+    limit.rlim_cur = limit.rlim_max.min(wanted);
+    Ok(limit)
+}
+
+/// Sets the number of files that this process may open. Async-signal-safe: one system call.
+pub(super) fn set_open_files(limit: &libc::rlimit) -> io::Result<()> {
+    // SAFETY: the pointer is to a live structure.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) })
 }
 
 fn check(result: libc::c_int) -> io::Result<()> {

@@ -46,6 +46,23 @@ pub fn read_stat(pid: u32) -> Option<ProcessStat> {
     parse_stat(pid, &procfs::read(&format!("/proc/{pid}/stat"))?)
 }
 
+/// The states of all threads of a process, as letters; none when it is gone.
+pub(super) fn thread_states(pid: u32) -> Vec<u8> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+    let threads = tasks.into_iter().flatten().flatten();
+    let threads = threads.filter_map(|task| task.file_name().to_str()?.parse().ok());
+    let state = |thread: u32| {
+        let text = procfs::read(&format!("/proc/{pid}/task/{thread}/stat"))?;
+        parse_stat(thread, &text).map(|stat| stat.state)
+    };
+    threads.filter_map(state).collect()
+}
+
+/// Whether there is such a process, and it has not ended.
+pub(super) fn is_alive(pid: u32) -> bool {
+    read_stat(pid).is_some_and(|stat| stat.state != b'Z')
+}
+
 fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     // The command's name stands in parentheses and may hold any character, so fields start after the last one.
     let (head, rest) = text.rsplit_once(')')?;

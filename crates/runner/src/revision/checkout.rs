@@ -1,21 +1,20 @@
 //! The root folder as it was at a commit, in a folder of its own.
 
-use std::{ffi::OsStr, fs, path::Path, time::Duration};
+use std::{ffi::OsStr, fs, path::Path};
 
 use deadheat_model::TargetId;
 
 use super::{Revision, RevisionError, git::Git};
 use crate::{
     manifest::{self, ManifestErrors, Stack},
-    process::{Spawn, Supervised, Supervision},
+    process::{KeptFolder, Supervision},
 };
 
 /// A stack as it was at a commit. The folder is deleted when this is dropped, and when Deadheat is killed.
 #[derive(Debug)]
 pub struct Checkout {
     stack: Stack,
-    /// Deletes the folder when it ends, which is when Deadheat ends at the latest.
-    _keeper: Supervised,
+    _folder: KeptFolder,
 }
 
 impl Checkout {
@@ -33,22 +32,17 @@ impl Checkout {
         let git = Git::of(root)?;
         let tree = format!("{}:{}", revision.commit, git.prefix()?);
         check_stack(&git, &tree, stack, revision)?;
-        let failed = |reason: String| RevisionError::Folder {
-            typed: revision.typed.clone(),
-            reason,
-        };
-        let folder = tempfile::Builder::new()
-            .prefix("deadheat-revision-")
-            .tempdir()
-            .map_err(|error| failed(error.to_string()))?;
-        // From here on the keeper deletes it, also if this process is killed.
-        let keeper = keep(folder.path(), supervision).map_err(|error| failed(error.to_string()))?;
-        let folder = folder.keep();
-        write_tree(&git, &tree, &folder)?;
-        let stack = read_stack(&folder.join("root"), stack, revision)?;
+        let folder = KeptFolder::create("deadheat-revision-", supervision).map_err(|error| {
+            RevisionError::Folder {
+                typed: revision.typed.clone(),
+                reason: error.to_string(),
+            }
+        })?;
+        write_tree(&git, &tree, folder.path())?;
+        let stack = read_stack(&folder.path().join("root"), stack, revision)?;
         Ok(Self {
             stack,
-            _keeper: keeper,
+            _folder: folder,
         })
     }
 
@@ -88,27 +82,6 @@ fn check_stack(
         short: revision.short.clone(),
         has,
     })
-}
-
-/// A process that does nothing, whose supervisor deletes `folder` after it.
-fn keep(
-    folder: &Path,
-    supervision: &Supervision,
-) -> Result<Supervised, crate::process::ProcessError> {
-    let spec = Spawn {
-        name: "the keeper of a temporary folder".to_owned(),
-        program: "sleep".into(),
-        args: vec![i32::MAX.to_string()],
-        env: Vec::new(),
-        cwd: "/".into(),
-        cpus: None,
-        log: "/dev/null".into(),
-        user: None,
-        stop_signal: libc::SIGTERM,
-        grace: Duration::from_secs(5),
-        remove_after: Some(folder.to_owned()),
-    };
-    Supervised::spawn(supervision, &spec)
 }
 
 /// Writes what `tree` holds into `folder/root`, through an index of its own.

@@ -4,10 +4,11 @@ use std::{
     ffi::OsStr,
     io,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::Output,
 };
 
 use super::RevisionError;
+use crate::git;
 
 /// Git, run in one folder.
 #[derive(Debug)]
@@ -78,15 +79,8 @@ impl Git {
     }
 
     fn output(&self, arguments: &[&str], env: &[(&str, &OsStr)]) -> Result<Output, RevisionError> {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(&self.root).args(arguments);
-        // Deadheat may have been started by a hook, whose variables name another folder.
-        for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
-            command.env_remove(variable);
-        }
-        command.env("LC_ALL", "C").stdin(Stdio::null());
-        command.envs(env.iter().copied());
-        command
+        git::command(&self.root, arguments)
+            .envs(env.iter().copied())
             .output()
             .map_err(|source: io::Error| RevisionError::NoGit {
                 root: self.root.clone(),

@@ -23,19 +23,23 @@ impl Counters {
     /// Reads the totals. Faults and, without a control group, CPU time are what the processes that there are used,
     /// each with the children that it waited for, and what the supervisor inherited: so an ended child is counted once.
     pub(super) fn read(tree: &Tree, processes: &Snapshot) -> Self {
+        Self::of(tree.supervisor, processes, tree.group_cpu())
+    }
+
+    /// The same, with the control group's CPU time, if there is one, as it was read before.
+    pub(super) fn of(supervisor: u32, processes: &Snapshot, group_cpu: Option<Duration>) -> Self {
         let mut total = Self::default();
-        for stat in processes.tree(tree.supervisor) {
+        for stat in processes.tree(supervisor) {
             total.minor_faults += stat.minor_faults;
             total.major_faults += stat.major_faults;
             total.cpu_ticks += stat.cpu_ticks;
         }
-        if let Some(supervisor) = processes.find(tree.supervisor) {
+        if let Some(supervisor) = processes.find(supervisor) {
             total.minor_faults += supervisor.children.minor_faults;
             total.major_faults += supervisor.children.major_faults;
             total.cpu_ticks += supervisor.children.cpu_ticks;
         }
-        let group = tree.group.as_ref().and_then(|group| group.read_cpu().ok());
-        total.cpu = group.unwrap_or_else(|| ticks(total.cpu_ticks));
+        total.cpu = group_cpu.unwrap_or_else(|| ticks(total.cpu_ticks));
         total
     }
 

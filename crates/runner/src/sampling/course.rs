@@ -34,8 +34,8 @@ impl Course {
         }
     }
 
-    /// Adds what was seen at a moment: the tree's CPU time in all, and its PSS.
-    pub(super) fn add(&mut self, at: Instant, cpu: Duration, pss_bytes: u64) {
+    /// Adds what was seen at a moment: the tree's CPU time in all, and its PSS if it could be read.
+    pub(super) fn add(&mut self, at: Instant, cpu: Duration, pss_bytes: Option<u64>) {
         let sample = UsageSample {
             seconds: rounded(at.saturating_duration_since(self.from), 1e3),
             cpu_seconds: rounded(cpu.saturating_sub(self.cpu_before), 1e6),
@@ -82,7 +82,7 @@ mod tests {
         for index in 1..=samples {
             let after = Duration::from_millis(250) * index;
             let cpu = Duration::from_secs(7) + after / 2;
-            course.add(from + after, cpu, size(index));
+            course.add(from + after, cpu, Some(size(index)));
         }
         course
     }
@@ -93,7 +93,7 @@ mod tests {
         let last = UsageSample {
             seconds: 0.75,
             cpu_seconds: 0.375,
-            pss_bytes: 3 * 4096,
+            pss_bytes: Some(3 * 4096),
         };
         assert_eq!((series.samples.len(), series.samples[2]), (3, last));
     }
@@ -109,7 +109,7 @@ mod tests {
             let last = series.last().unwrap();
             let seconds = 0.25 * f64::from(samples);
             assert_eq!((last.seconds, last.cpu_seconds), (seconds, seconds / 2.0));
-            let largest = series.iter().map(|sample| sample.pss_bytes).max();
+            let largest = series.iter().filter_map(|sample| sample.pss_bytes).max();
             let expected = if samples > 30_001 { 9_000 } else { 4_096 };
             assert_eq!(largest, Some(expected));
             // Evenly spaced, but for the last one.

@@ -6,6 +6,7 @@ mod memory;
 mod noise;
 mod pace;
 mod pressure;
+mod scan;
 mod switches;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use self::{
     memory::pss_bytes,
     pace::{Spent, Stopwatch, expected, is_affordable},
     pressure::PressureClock,
+    scan::Scan,
     switches::Switches,
 };
 use crate::process::{CpuGroup, Snapshot, Supervised};
@@ -39,7 +41,8 @@ use crate::process::{CpuGroup, Snapshot, Supervised};
 /// Samples one process tree during one measurement.
 pub struct Sampler {
     tree: Tree,
-    pss_idle: u64,
+    scan: Scan,
+    pss_idle: Option<u64>,
     /// CPU time that the sample of the idle server took.
     cost: Duration,
     /// How many processes it had then.
@@ -56,18 +59,51 @@ pub struct Sampler {
 
 /// A process tree: the supervisor whose descendants it is, and its control group.
 #[derive(Clone, Debug)]
-struct Tree {
+pub(crate) struct Tree {
     supervisor: u32,
     group: Option<CpuGroup>,
 }
 
 impl Tree {
+    /// The tree of a server.
+    pub(crate) fn of(server: &Supervised) -> Self {
+        Self {
+            supervisor: server.supervisor_pid(),
+            group: server.group().cloned(),
+        }
+    }
+
+    /// How its CPU time is taken.
+    pub(crate) fn cpu_source(&self) -> CpuSource {
+        let group = self.group.as_ref();
+        group.map_or(CpuSource::Proc, CpuGroup::source)
+    }
+
+    /// CPU time, user and system, that the tree has used since its start; `None` where its control group does not tell.
+    pub(crate) fn cpu(&self) -> Option<Duration> {
+        match &self.group {
+            Some(_) => self.group_cpu(),
+            None => Some(Counters::read(self, &Snapshot::take()).cpu),
+        }
+    }
+
+    /// Its PSS in bytes; `None` when it cannot be read.
+    pub(crate) fn pss_bytes(&self) -> Option<u64> {
+        let group = self.group.as_ref();
+        let known = group.and_then(|group| group.processes().ok());
+        let processes = known.unwrap_or_else(|| {
+            let all = Snapshot::take().descendants(self.supervisor);
+            all.into_iter().map(|stat| stat.pid).collect()
+        });
+        pss_bytes(&processes)
+    }
+
     /// Its processes and their CPU time. A control group knows its own; without one, all processes of the machine have
     /// to be looked at.
     fn look(&self) -> Look {
         let at = Instant::now();
         let group = self.group.as_ref();
-        let known = group.and_then(|group| Some((group.read_cpu().ok()?, group.processes().ok()?)));
+        let known = group.and_then(|group| Some((self.group_cpu()?, group.processes().ok()?)));
         let (cpu, processes) = known.unwrap_or_else(|| {
             let all = Snapshot::take();
             let processes = all.descendants(self.supervisor).into_iter();
@@ -75,6 +111,11 @@ impl Tree {
             (Counters::read(self, &all).cpu, processes)
         });
         Look { at, cpu, processes }
+    }
+
+    /// Its CPU time as its control group counts it, if it has one.
+    fn group_cpu(&self) -> Option<Duration> {
+        self.group.as_ref()?.read_cpu().ok()
     }
 }
 
@@ -104,7 +145,8 @@ struct Begun {
 struct Series {
     course: Course,
     pss_sum: u64,
-    pss_peak: u64,
+    pss_peak: Option<u64>,
+    /// Samples that could read PSS.
     samples: u32,
     processes: u32,
     threads: u32,
@@ -124,7 +166,7 @@ impl Series {
         Self {
             course,
             pss_sum: 0,
-            pss_peak: 0,
+            pss_peak: None,
             samples: 0,
             processes: 0,
             threads,
@@ -147,12 +189,13 @@ impl Series {
 
     /// A sample of what was just looked at, with memory and threads as they are now.
     fn take(&mut self, look: &Look) {
-        if let Some(pss) = pss_bytes(&look.processes) {
+        let pss = pss_bytes(&look.processes);
+        if let Some(pss) = pss {
             self.pss_sum += pss;
-            self.pss_peak = self.pss_peak.max(pss);
             self.samples += 1;
-            self.course.add(look.at, look.cpu, pss);
         }
+        self.pss_peak = self.pss_peak.max(pss);
+        self.course.add(look.at, look.cpu, pss);
         self.look_at(&look.processes);
         self.last = Some(Instant::now());
     }
@@ -177,22 +220,19 @@ impl Sampler {
     /// Prepares to sample `server`, which has just become ready, over a measurement of such a length, and takes its idle
     /// memory.
     pub fn new(server: &Supervised, pinning: &Pinning, measure: Duration) -> Self {
-        let tree = Tree {
-            supervisor: server.supervisor_pid(),
-            group: server.group().cloned(),
-        };
-        Self::of(tree, pinning, measure)
+        Self::of(Tree::of(server), pinning, measure)
     }
 
     fn of(tree: Tree, pinning: &Pinning, measure: Duration) -> Self {
         let watch = Stopwatch::start();
         let Look { processes, .. } = tree.look();
-        let pss_idle = pss_bytes(&processes).unwrap_or(0);
+        let pss_idle = pss_bytes(&processes);
         let memory = watch.cpu();
         let threads = Switches::default().update(&processes);
         let cost = watch.cpu();
         Self {
             pss_idle,
+            scan: Scan::within(measure),
             cost,
             idle_processes: processes.len(),
             look: cost.saturating_sub(memory) / threads.max(1),
@@ -213,7 +253,8 @@ impl Sampler {
     /// The measurement begins.
     pub fn begin(&mut self) {
         let (at, watch) = (Instant::now(), Stopwatch::start());
-        let processes = Snapshot::take();
+        // This takes a while, so that what can be read at once comes after it.
+        let processes = self.scan.take();
         let counters = Counters::read(&self.tree, &processes);
         let counted_from = Instant::now();
         let clock = CpuClock::read(&processes).with_server(&counters);
@@ -264,12 +305,14 @@ impl Sampler {
     /// The measurement has ended: what was used since [`Sampler::begin`]; `None` if that was never called.
     pub fn end(&mut self) -> Option<(Resources, Noise)> {
         let begun = self.begun.take()?;
-        let processes = Snapshot::take();
-        let counters = Counters::read(&self.tree, &processes);
+        // What can be read at once comes first: the load is over, and looking at processes takes a while.
+        let (ended, clock, group_cpu) = (Instant::now(), CpuClock::now(), self.tree.group_cpu());
+        let processes = self.scan.take();
+        let counters = Counters::of(self.tree.supervisor, &processes, group_cpu);
         let used = counters.since(&begun.counters);
-        let ended = Instant::now();
         let span = ended.saturating_duration_since(begun.at);
-        let noise = CpuClock::read(&processes)
+        let noise = clock
+            .with_processes(&processes)
             .with_server(&counters)
             .noise_since(
                 &begun.clock,
@@ -306,15 +349,11 @@ impl Sampler {
             ..noise
         };
         let resources = Resources {
-            cpu_source: self
-                .tree
-                .group
-                .as_ref()
-                .map_or(CpuSource::Proc, CpuGroup::source),
+            cpu_source: self.tree.cpu_source(),
             cpu_seconds: used.cpu.as_secs_f64(),
             span_seconds: span.as_secs_f64(),
             pss_idle_bytes: self.pss_idle,
-            pss_mean_bytes: series.pss_sum / u64::from(series.samples.max(1)),
+            pss_mean_bytes: series.pss_sum.checked_div(series.samples.into()),
             pss_peak_bytes: series.pss_peak,
             samples: series.samples,
             processes: series.processes,
@@ -326,26 +365,6 @@ impl Sampler {
             series: Some(series.course.series()),
         };
         Some((resources, noise))
-    }
-}
-
-/// What the machine did meanwhile, where the server is none of Deadheat's processes.
-pub struct Surroundings {
-    clock: CpuClock,
-}
-
-impl Surroundings {
-    /// The measurement begins.
-    pub fn begin() -> Self {
-        Self {
-            clock: CpuClock::read(&Snapshot::take()),
-        }
-    }
-
-    /// The measurement has ended. What the server itself used is among what other programs used.
-    pub fn end(self) -> Noise {
-        let pinning = Pinning::Off { cpus: Vec::new() };
-        CpuClock::read(&Snapshot::take()).noise_since(&self.clock, &pinning, None, Duration::ZERO)
     }
 }
 

@@ -49,8 +49,31 @@ impl Ticks {
 }
 
 impl CpuClock {
-    /// Reads the clock; what cannot be read counts as nothing.
+    /// Reads the clock, with the CPU time of `processes`.
     pub(crate) fn read(processes: &Snapshot) -> Self {
+        Self::now().with_processes(processes)
+    }
+
+    /// Reads the clock, without any process; what cannot be read counts as nothing.
+    pub(crate) fn now() -> Self {
+        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let at = clock_gettime(ClockId::Monotonic);
+        Self {
+            at: Duration::try_from(at).unwrap_or_default(),
+            ..parse(&text)
+        }
+    }
+
+    /// Steal, busy time and the part of that which went into interrupts, on `cpus`, or on all if these are none, since
+    /// the machine started. `None` where the kernel does not tell.
+    pub(crate) fn of(&self, cpus: &[usize]) -> Option<[Duration; 3]> {
+        let found = self.on(cpus);
+        let parts = [found.steal, found.busy, found.interrupts];
+        (found.busy > 0).then(|| parts.map(ticks))
+    }
+
+    /// The same with the CPU time of `processes`.
+    pub(super) fn with_processes(self, processes: &Snapshot) -> Self {
         let own = std::process::id();
         let tree = processes.tree(own);
         let tree: u64 = tree.iter().map(|stat| stat.cpu_ticks).sum();
@@ -58,14 +81,11 @@ impl CpuClock {
         let all: u64 = processes.all().map(|stat| stat.cpu_ticks).sum();
         let threads = processes.all().filter(|stat| stat.serves_interrupts);
         let interrupt_threads: u64 = threads.map(|stat| stat.cpu_ticks).sum();
-        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-        let at = clock_gettime(ClockId::Monotonic);
         Self {
-            at: Duration::try_from(at).unwrap_or_default(),
             ours: ticks(ours),
             others: all.saturating_sub(ours + interrupt_threads),
             interrupt_threads,
-            ..parse(&text)
+            ..self
         }
     }
 
@@ -99,18 +119,14 @@ impl CpuClock {
             steal_share: all.steal as f64 / all.total(),
             idle_share: all.idle as f64 / all.total(),
             other_cpu_seconds: self.others_since(earlier, all),
-            server_cpus_busy: server.map(|cpus| self.busy_since(earlier, serving.unwrap_or(cpus))),
-            // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
-            generator_cpus_busy: generator.map(|cpus| {
-                let elapsed = self.at.saturating_sub(earlier.at).as_secs_f64();
-                let time = elapsed * cpus.len() as f64;
-                let own = ours.saturating_sub(server_cpu).as_secs_f64();
-                if time > 0.0 {
-                    (own / time).min(1.0)
-                } else {
-                    0.0
-                }
+            server_cpus_busy: server.map(|cpus| {
+                let cpus = serving.unwrap_or(cpus);
+                let busy = self.on(cpus).since(earlier.on(cpus)).busy;
+                self.share_since(earlier, ticks(busy), cpus)
             }),
+            // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
+            generator_cpus_busy: generator
+                .map(|cpus| self.share_since(earlier, ours.saturating_sub(server_cpu), cpus)),
             ..Noise::default()
         }
     }
@@ -150,16 +166,16 @@ impl CpuClock {
         seen.max(least).min(most).as_secs_f64()
     }
 
-    /// The share of their time in which `cpus` worked.
-    fn busy_since(&self, earlier: &Self, cpus: &[usize]) -> f64 {
-        let (mut busy, mut total) = (0.0, 0.0);
-        for cpu in cpus {
-            let at = |clock: &Self| clock.each.get(cpu).copied().unwrap_or_default();
-            let span = at(self).since(at(earlier));
-            busy += span.busy as f64;
-            total += span.total();
+    /// The share of the time since `earlier` that `cpus` spent on `work`. The clock measures that time: ticks leave some
+    /// idle time out, and would make the CPUs look busier than they were.
+    fn share_since(&self, earlier: &Self, work: Duration, cpus: &[usize]) -> f64 {
+        let elapsed = self.at.saturating_sub(earlier.at).as_secs_f64();
+        let time = elapsed * cpus.len() as f64;
+        if time > 0.0 {
+            (work.as_secs_f64() / time).min(1.0)
+        } else {
+            0.0
         }
-        if total > 0.0 { busy / total } else { 0.0 }
     }
 }
 
@@ -294,7 +310,10 @@ mod tests {
     #[test]
     fn a_server_on_fewer_cpus_than_its_side_is_looked_at_on_these() {
         let before = parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
-        let after = parse("cpu0 98 0 0 2 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n");
+        let after = CpuClock {
+            at: ticks(100),
+            ..parse("cpu0 98 0 0 2 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n")
+        };
         let pinning = Pinning::Apart {
             server: vec![0, 1],
             generator: vec![2],
@@ -379,8 +398,24 @@ mod tests {
             ..after
         };
         let noise = after.noise_since(&before, &pinning, None, ticks(10));
-        assert!((noise.server_cpus_busy.unwrap() - 0.1).abs() < 1e-9);
+        assert!((noise.server_cpus_busy.unwrap() - 0.08).abs() < 1e-9);
         assert!((noise.generator_cpus_busy.unwrap() - 0.38).abs() < 1e-9);
+    }
+
+    #[test]
+    fn idle_time_that_the_kernel_does_not_count_leaves_the_servers_cpus_idle() {
+        // In 100 ticks of the clock the CPU worked for 90. Of the other ten the kernel counted none.
+        let before = parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+        let after = CpuClock {
+            at: ticks(100),
+            ..parse("cpu0 90 0 0 0 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n")
+        };
+        let pinning = Pinning::Apart {
+            server: vec![0],
+            generator: vec![1],
+        };
+        let noise = after.noise_since(&before, &pinning, None, ticks(90));
+        assert!((noise.server_cpus_busy.unwrap() - 0.9).abs() < 1e-9);
     }
 
     #[test]

@@ -147,10 +147,27 @@ fn a_tree_that_allocates_shows_its_memory_grow() {
     until_sampled(&sampler);
     let (resources, samples) = ended(&mut sampler);
     assert!(is_in_order(&samples), "{samples:?}");
-    let (first, last) = (samples[0], samples[samples.len() - 1]);
+    let sizes: Vec<u64> = samples.iter().filter_map(|one| one.pss_bytes).collect();
     // A shell is among the first that need not be there at the end.
-    let grown = last.pss_bytes.saturating_sub(first.pss_bytes);
+    let grown = sizes[sizes.len() - 1].saturating_sub(sizes[0]);
     assert!(grown >= BYTES / 4 * 3, "{samples:?}");
-    let peak = samples.iter().map(|sample| sample.pss_bytes).max();
-    assert_eq!(peak, Some(resources.pss_peak_bytes));
+    assert_eq!(sizes.iter().max().copied(), resources.pss_peak_bytes);
+}
+
+#[test]
+fn memory_that_cannot_be_read_is_unknown_and_not_zero() {
+    let nobody = Tree {
+        supervisor: u32::MAX - 10,
+        group: None,
+    };
+    let mut sampler = sampler(nobody);
+    sampler.begin();
+    let (resources, samples) = ended(&mut sampler);
+    let sizes = [
+        resources.pss_idle_bytes,
+        resources.pss_mean_bytes,
+        resources.pss_peak_bytes,
+    ];
+    assert_eq!((sizes, resources.samples), ([None; 3], 0));
+    assert!(samples.iter().all(|sample| sample.pss_bytes.is_none()));
 }

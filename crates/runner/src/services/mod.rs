@@ -4,6 +4,7 @@
 //! All run under a supervisor of their own, listen on loopback only, and leave nothing behind.
 
 mod error;
+mod limits;
 pub mod null;
 pub mod postgres;
 pub mod upstream;

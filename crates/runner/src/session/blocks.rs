@@ -1,7 +1,6 @@
 //! The measuring part: blocks, each of them every cell once in a random order.
 
 use std::{
-    ops::ControlFlow,
     path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -15,7 +14,7 @@ use deadheat_model::{
 };
 
 use super::{
-    AfterBlock, SessionError, SessionOptions,
+    SessionError, SessionOptions,
     ceiling::Ceiling,
     cpus::server_cpus,
     folder::{SessionFolder, now},
@@ -39,7 +38,6 @@ pub(super) struct Measuring<'a> {
     pub(super) fixtures: &'a mut Fixtures,
     pub(super) journal: &'a mut Journal,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
-    pub(super) after_block: &'a mut AfterBlock<'a>,
     pub(super) interrupt: &'a AtomicBool,
 }
 
@@ -67,9 +65,6 @@ impl Measuring<'_> {
                 }
             }
             done += 1;
-            if let ControlFlow::Break(reason) = (self.after_block)(&self.record) {
-                return Ok(reason);
-            }
         }
         Ok(EndReason::Finished)
     }
@@ -185,6 +180,7 @@ impl Measuring<'_> {
                 supervision: &self.options.supervision,
                 pinned,
                 cpus,
+                seat: 0,
                 log: self.log(block, due),
                 timeout: self.options.start_timeout,
             },

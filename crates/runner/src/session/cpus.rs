@@ -1,10 +1,13 @@
 //! Sharing out the CPUs between server and generator.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{cmp::Reverse, collections::BTreeMap, path::Path};
 
 use deadheat_model::plan::Pinning;
 
-use super::{PinningMode, SelectedTarget};
+use super::{
+    PinningMode, SelectedTarget,
+    topology::{Core, cores_below},
+};
 use crate::process::usable_cpus;
 
 /// Shares out the CPUs that this process may use. With fewer than two there is nothing to keep apart.
@@ -35,69 +38,184 @@ pub(super) fn server_cpus(
         .and_then(|variant| variant.cpus)
         .map_or(usize::MAX, |cpus| cpus as usize);
     let cpus = wanted.min(pinning.server_cpus());
+    (first_of_server(pinning, cpus), cpus)
+}
+
+/// So many of the server's CPUs, or as many as there are; `None` if nothing is pinned.
+fn first_of_server(pinning: &Pinning, count: usize) -> Option<Vec<usize>> {
     match pinning {
-        Pinning::Apart { server, .. } => (Some(server[..cpus].to_vec()), cpus),
-        Pinning::Off { .. } => (None, cpus),
+        Pinning::Apart { server, .. } => Some(server.iter().take(count).copied().collect()),
+        Pinning::Off { .. } => None,
     }
 }
 
-/// Groups CPUs by the physical core that they are threads of, as the `/sys` below `root` says.
-pub fn cores_below(root: &Path, cpus: &[usize]) -> Vec<Vec<usize>> {
-    let mut cores: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for cpu in cpus {
-        let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let core = fs::read_to_string(root.join(path)).unwrap_or_else(|_| cpu.to_string());
-        cores.entry(core).or_default().push(*cpu);
+/// Shares out whole cores while there are two: the threads of a core slow each other down, so they stay on one side.
+///
+/// The server gets half of the cores of the fastest kind of which there are two: on cores of several kinds its figures
+/// would depend on where its threads happen to run. They are of as few NUMA nodes as possible, because memory of another
+/// node answers later. Everything else is the generator's.
+///
+/// Each side begins with one thread of each of its cores, so that a server made for fewer CPUs than there are gets cores
+/// of its own, not the threads of one.
+fn split(mut cores: Vec<Core>) -> Pinning {
+    if let [only] = &cores[..] {
+        let thread = |cpu: &usize| Core {
+            cpus: vec![*cpu],
+            ..*only
+        };
+        cores = only.cpus.iter().map(thread).collect();
     }
-    let mut cores: Vec<Vec<usize>> = cores.into_values().collect();
-    cores.sort();
-    cores
-}
-
-/// Half of the cores for the server, the rest for the generator; the two threads of a core are never split while
-/// there are two cores, because they slow each other down.
-fn split(cores: Vec<Vec<usize>>) -> Pinning {
-    let units = if cores.len() >= 2 {
-        cores
-    } else {
-        cores.concat().into_iter().map(|cpu| vec![cpu]).collect()
-    };
-    let (server, generator) = units.split_at(units.len() / 2);
+    let of_kind = |speed: u32| cores.iter().filter(|core| core.speed == speed).count();
+    let speeds = cores.iter().map(|core| core.speed);
+    let kind = speeds.filter(|speed| of_kind(*speed) >= 2).max();
+    // Where no two are alike, all of them are to be shared out.
+    let (mut alike, mut others): (Vec<Core>, Vec<Core>) = cores
+        .into_iter()
+        .partition(|core| kind.is_none_or(|kind| core.speed == kind));
+    let mut on_node: BTreeMap<usize, usize> = BTreeMap::new();
+    for core in &alike {
+        *on_node.entry(core.node).or_default() += 1;
+    }
+    let fastest_first = |core: &Core| Reverse(core.speed);
+    alike.sort_by_key(|core| (fastest_first(core), Reverse(on_node[&core.node]), core.node));
+    others.sort_by_key(fastest_first);
+    let half = alike.len() / 2;
+    let ends_a_node = |count: &usize| alike[count - 1].node != alike[*count].node;
+    let count = (1..=half).rev().find(ends_a_node).unwrap_or(half);
+    let (server, generator) = alike.split_at(count);
     Pinning::Apart {
-        server: server.concat(),
-        generator: generator.concat(),
+        server: one_of_each_first(server),
+        generator: [generator, &others].map(one_of_each_first).concat(),
     }
+}
+
+/// The CPUs of `cores`: one of each core, then another one of each, and so on.
+fn one_of_each_first(cores: &[Core]) -> Vec<usize> {
+    let most = cores.iter().map(|core| core.cpus.len()).max().unwrap_or(0);
+    let threads = |thread: usize| cores.iter().filter_map(move |core| core.cpus.get(thread));
+    (0..most).flat_map(threads).copied().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn threads_of_a_core_stay_together() {
-        let cores = vec![vec![0, 2], vec![1, 3]];
-        let expected = Pinning::Apart {
-            server: vec![0, 2],
-            generator: vec![1, 3],
+    /// Cores with these CPUs.
+    fn cores<const N: usize>(cpus: &[[usize; N]], speed: u32, node: usize) -> Vec<Core> {
+        let core = |cpus: &[usize; N]| Core {
+            cpus: cpus.to_vec(),
+            speed,
+            node,
         };
-        assert_eq!(split(cores), expected);
+        cpus.iter().map(core).collect()
+    }
+
+    /// So many cores of one thread from CPU `first` on.
+    fn single(first: usize, count: usize, speed: u32, node: usize) -> Vec<Core> {
+        let cpus: Vec<[usize; 1]> = (first..first + count).map(|cpu| [cpu]).collect();
+        cores(&cpus, speed, node)
     }
 
     #[test]
-    fn one_core_of_two_threads_is_split_all_the_same() {
-        let expected = Pinning::Apart {
-            server: vec![0],
-            generator: vec![1],
-        };
-        assert_eq!(split(vec![vec![0, 1]]), expected);
+    fn the_server_gets_whole_cores_of_one_kind_on_few_nodes() {
+        /// The machine, and what server and generator get of it.
+        type Case<'a> = (&'a str, Vec<Core>, &'a [usize], &'a [usize]);
+        let table: [Case<'_>; 14] = [
+            ("two cores", single(0, 2, 0, 0), &[0], &[1]),
+            ("an odd core", single(0, 3, 0, 0), &[0], &[1, 2]),
+            ("threads of one core", cores(&[[0, 1]], 0, 0), &[0], &[1]),
+            (
+                "SMT, numbered core by core",
+                cores(&[[0, 1], [2, 3]], 0, 0),
+                &[0, 1],
+                &[2, 3],
+            ),
+            (
+                "SMT, numbered thread by thread",
+                cores(&[[0, 4], [1, 5], [2, 6], [3, 7]], 0, 0),
+                &[0, 1, 4, 5],
+                &[2, 3, 6, 7],
+            ),
+            (
+                "SMT, four cores numbered core by core",
+                cores(&[[0, 1], [2, 3], [4, 5], [6, 7]], 0, 0),
+                &[0, 2, 1, 3],
+                &[4, 6, 5, 7],
+            ),
+            (
+                "a thread of another core beside a whole one",
+                [cores(&[[0, 4]], 0, 0), single(1, 1, 0, 0)].concat(),
+                &[0, 4],
+                &[1],
+            ),
+            (
+                "hybrid: two fast cores with threads, four slow ones",
+                [cores(&[[0, 1], [2, 3]], 2, 0), single(4, 4, 1, 0)].concat(),
+                &[0, 1],
+                &[2, 3, 4, 5, 6, 7],
+            ),
+            (
+                "hybrid, the slow ones first",
+                [single(0, 4, 446, 0), single(4, 4, 1024, 0)].concat(),
+                &[4, 5],
+                &[6, 7, 0, 1, 2, 3],
+            ),
+            (
+                "a single fast core cannot be shared out",
+                [
+                    single(0, 1, 1024, 0),
+                    single(1, 3, 900, 0),
+                    single(4, 4, 446, 0),
+                ]
+                .concat(),
+                &[1],
+                &[2, 3, 0, 4, 5, 6, 7],
+            ),
+            (
+                "no two cores alike",
+                [single(0, 1, 446, 0), single(1, 1, 1024, 0)].concat(),
+                &[1],
+                &[0],
+            ),
+            (
+                "two nodes, numbered in turns",
+                [
+                    single(0, 1, 0, 0),
+                    single(1, 1, 0, 1),
+                    single(2, 1, 0, 0),
+                    single(3, 1, 0, 1),
+                ]
+                .concat(),
+                &[0, 2],
+                &[1, 3],
+            ),
+            (
+                "three nodes: whole ones, rather than half of the machine",
+                [single(0, 2, 0, 0), single(2, 2, 0, 1), single(4, 2, 0, 2)].concat(),
+                &[0, 1],
+                &[2, 3, 4, 5],
+            ),
+            (
+                "one CPU of a node and seven of another",
+                [single(0, 1, 0, 0), single(1, 7, 0, 1)].concat(),
+                &[1, 2, 3, 4],
+                &[5, 6, 7, 0],
+            ),
+        ];
+        for (name, cores, server, generator) in table {
+            let expected = Pinning::Apart {
+                server: server.to_vec(),
+                generator: generator.to_vec(),
+            };
+            assert_eq!(split(cores), expected, "{name}");
+        }
     }
 
     #[test]
-    fn an_odd_core_goes_to_the_generator() {
-        let expected = Pinning::Apart {
-            server: vec![0],
-            generator: vec![1, 2],
-        };
-        assert_eq!(split(vec![vec![0], vec![1], vec![2]]), expected);
+    fn a_server_made_for_two_cpus_gets_two_cores() {
+        let pinning = split(cores(&[[0, 1], [2, 3], [4, 5], [6, 7]], 0, 0));
+        assert_eq!(first_of_server(&pinning, 2), Some(vec![0, 2]));
+        assert_eq!(first_of_server(&pinning, 3), Some(vec![0, 2, 1]));
+        assert_eq!(first_of_server(&pinning, 9), Some(vec![0, 2, 1, 3]));
     }
 }

@@ -21,4 +21,13 @@ pub enum SessionError {
     /// Deadheat could not keep itself off the server's CPUs.
     #[error("pinning Deadheat to the generator's CPUs: {0}; try --pinning off")]
     Pinning(io::Error),
+    /// A heat was planned in a way that cannot be run.
+    #[error(transparent)]
+    Heat(#[from] crate::heat::HeatError),
+    /// What was to be measured next is not in the plan.
+    #[error("measuring a heat that is not in the session's plan: {0}; please report this as a bug")]
+    Unplanned(String),
+    /// The user asked to stop while stacks were prepared.
+    #[error("interrupted before anything was measured; there are no records")]
+    Interrupted,
 }

@@ -3,13 +3,11 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::Command,
+    time::SystemTime,
 };
 
-use deadheat_model::SessionHeader;
-use jiff::{Timestamp, Unit};
-
-use super::{SessionError, SessionOptions, ceiling::ANSWER_FILE};
+use super::{SessionError, SessionOptions, ceiling::ANSWER_FILE, journal::sync_folder};
+use crate::{files::UNFINISHED, git};
 
 /// The file that servers are given to hash.
 pub(super) const BLOB_FILE: &str = "blob";
@@ -54,6 +52,11 @@ impl SessionFolder {
             }
         };
         fs::create_dir(path.join("logs")).map_err(|error| failed(&path, error))?;
+        // A session that is safe on the disk is found again only if its folder's name is, and that of `results`. A folder
+        // that may not be read cannot be synced.
+        for folder in results.ancestors().take(2) {
+            let _ = sync_folder(folder);
+        }
         Ok(Self { path, id, started })
     }
 
@@ -61,14 +64,14 @@ impl SessionFolder {
     ///
     /// # Errors
     /// When the folder for logs is gone and cannot be made.
-    pub(super) fn of(path: &Path, header: &SessionHeader) -> Result<Self, SessionError> {
+    pub(super) fn of(path: &Path, id: &str, started: &str) -> Result<Self, SessionError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let logs = path.join("logs");
         fs::create_dir_all(&logs).map_err(|source| SessionError::Folder { path: logs, source })?;
         Ok(Self {
             path,
-            id: header.id.clone(),
-            started: header.started.clone(),
+            id: id.to_owned(),
+            started: started.to_owned(),
         })
     }
 
@@ -76,6 +79,12 @@ impl SessionFolder {
     pub(super) fn remove_remains(&self) {
         for name in [BLOB_FILE, ANSWER_FILE] {
             let _ = fs::remove_file(self.path.join(name));
+        }
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+                let _ = fs::remove_file(entry.path());
+            }
         }
     }
 
@@ -103,8 +112,7 @@ impl SessionFolder {
 
 /// The time, in UTC to the second (RFC 3339).
 pub(super) fn now() -> String {
-    let now = Timestamp::now();
-    now.round(Unit::Second).unwrap_or(now).to_string()
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
 /// The commit of the stacks' sources, with `-dirty` when there are changes. A stack as it was at another revision lies
@@ -115,15 +123,9 @@ pub fn commit_of(options: &SessionOptions) -> Option<String> {
 }
 
 fn commit_at(folder: &Path) -> Option<String> {
-    let git = |args: &[&str]| {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(folder)
-            .args(args)
-            .output()
-            .ok()?;
-        let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
-        output.status.success().then_some(text)
+    let git = |arguments: &[&str]| {
+        let text = String::from_utf8(git::ask(folder, arguments)?).ok()?;
+        Some(text.trim().to_owned())
     };
     let commit = git(&["rev-parse", "HEAD"])?;
     let changed = git(&["status", "--porcelain", "--untracked-files=no", ":/"])?;

@@ -1,7 +1,7 @@
 //! A session's files: written so that a kill at any moment loses at most the trial in flight, and read back.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -13,6 +13,7 @@ use deadheat_model::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::lock;
+use crate::files;
 
 /// The header's file name.
 pub const HEADER_FILE: &str = "session.json";
@@ -65,13 +66,15 @@ pub enum JournalError {
     },
     /// The files are of another version of the format.
     #[error(
-        "{path} has format {found}, this deadheat reads {SCHEMA}; use the deadheat that wrote it"
+        "{path} has format {found}, this deadheat reads {reads}; use the deadheat that wrote it"
     )]
     Schema {
         /// The file.
         path: PathBuf,
         /// The version found.
         found: u64,
+        /// The version that is read.
+        reads: u32,
     },
 }
 
@@ -89,7 +92,13 @@ impl Journal {
     /// # Errors
     /// When it cannot be written, or another process writes it.
     pub fn claim(folder: &Path) -> Result<Self, JournalError> {
-        Self::open(folder, OpenOptions::new().create(true).append(true))
+        Self::claim_as(folder, TRIALS_FILE)
+    }
+
+    /// The same, in a file of this name.
+    pub(super) fn claim_as(folder: &Path, name: &str) -> Result<Self, JournalError> {
+        let options = &mut OpenOptions::new();
+        Self::open(folder, name, options.create(true).append(true))
     }
 
     /// Opens the journal of a session that is to go on.
@@ -97,19 +106,23 @@ impl Journal {
     /// # Errors
     /// When it is not there or cannot be written, or another process writes it.
     pub fn reopen(folder: &Path) -> Result<Self, JournalError> {
-        Self::open(folder, OpenOptions::new().append(true).read(true))
+        Self::reopen_as(folder, TRIALS_FILE)
     }
 
-    fn open(folder: &Path, options: &OpenOptions) -> Result<Self, JournalError> {
-        let path = folder.join(TRIALS_FILE);
+    /// The same, in a file of this name.
+    pub(super) fn reopen_as(folder: &Path, name: &str) -> Result<Self, JournalError> {
+        Self::open(folder, name, OpenOptions::new().append(true).read(true))
+    }
+
+    fn open(folder: &Path, name: &str, options: &OpenOptions) -> Result<Self, JournalError> {
+        let path = folder.join(name);
         let failed = |source| JournalError::Write {
             path: path.clone(),
             source,
         };
         let file = options.open(&path).map_err(failed)?;
-        match lock::exclusively(&file).map_err(failed)? {
-            None => {}
-            Some(holder) => return Err(JournalError::Held { path, holder }),
+        if let Some(holder) = lock::exclusively(&file, &path) {
+            return Err(JournalError::Held { path, holder });
         }
         Ok(Self {
             folder: folder.to_owned(),
@@ -137,7 +150,7 @@ impl Journal {
             serde_json::to_vec_pretty(header).map_err(|error| failed(&path, error.into()))?;
         // The journal's name is on the disk before the header's.
         sync_folder(&self.folder).map_err(|error| failed(&self.folder, error))?;
-        write_whole(&path, &text).map_err(|error| failed(&path, error))?;
+        files::write_whole(&path, &text).map_err(|error| failed(&path, error))?;
         sync_folder(&self.folder).map_err(|error| failed(&self.folder, error))
     }
 
@@ -150,7 +163,7 @@ impl Journal {
             path: self.path.clone(),
             source,
         };
-        let bytes = fs::read(&self.path).map_err(failed)?;
+        let bytes = files::read(&self.path, LONGEST).map_err(failed)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n');
         let whole = whole.map_or(0, |end| end + 1);
         if whole < bytes.len() {
@@ -181,21 +194,17 @@ impl Journal {
     }
 }
 
-/// Writes a file beside its place and moves it there, so that nobody sees half of it.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = path.with_extension("part");
-    let mut file = File::create(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)
+/// Waits until the names of the files in `folder` are on the disk.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        // Some file systems cannot do that for a folder (fsync(2)).
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced,
+    }
 }
 
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
+/// The most that is read of a file of a session. The longest ones have tens of megabytes.
+const LONGEST: u64 = 4 << 30;
 
 /// Reads a session back. A last line without its end, left by a kill, is no trial.
 ///
@@ -253,14 +262,26 @@ pub(super) fn read_header_as<H: DeserializeOwned>(
         serde_json::from_str(&text).map_err(|error| malformed(&path, error.line(), &error))?;
     let found = value["schema"].as_u64().unwrap_or(0);
     if found != u64::from(schema) {
-        return Err(JournalError::Schema { path, found });
+        return Err(JournalError::Schema {
+            path,
+            found,
+            reads: schema,
+        });
     }
     serde_json::from_value(value).map_err(|error| malformed(&path, 1, &error))
 }
 
 /// Reads a journal's entries. A last line without its end, left by a kill, is none.
 pub(super) fn read_entries<E: DeserializeOwned>(folder: &Path) -> Result<Vec<E>, JournalError> {
-    let path = folder.join(TRIALS_FILE);
+    read_entries_of(folder, TRIALS_FILE)
+}
+
+/// The same, of the journal in a file of this name.
+pub(super) fn read_entries_of<E: DeserializeOwned>(
+    folder: &Path,
+    name: &str,
+) -> Result<Vec<E>, JournalError> {
+    let path = folder.join(name);
     let text = read_text(folder, &path)?;
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let entry = |(index, line)| {
@@ -278,7 +299,7 @@ fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> JournalErro
 }
 
 fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
-    fs::read(path)
+    files::read(path, LONGEST)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .map_err(|source| JournalError::Read {
             path: path.to_owned(),
@@ -289,7 +310,7 @@ fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::{collections::BTreeMap, fs};
 
     use deadheat_model::{
         Cell, Plan, TargetId, TrialOutcome, TrialRecord,
@@ -330,6 +351,7 @@ mod tests {
             definitions: BTreeMap::new(),
             boot: Some("one".to_owned()),
             live: false,
+            environment: Vec::new(),
         }
     }
 

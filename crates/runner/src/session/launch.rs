@@ -25,6 +25,8 @@ pub struct Launch<'a> {
     pub pinned: Option<Vec<usize>>,
     /// How many CPUs it may use.
     pub cpus: usize,
+    /// Its number among the servers that are alive together, each of which has a role of its own in the database.
+    pub seat: usize,
     /// The file for its output.
     pub log: PathBuf,
     /// How long it may take to its first correct answer.
@@ -78,7 +80,10 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
         env.push(("POOL_SIZE".to_owned(), size.to_string()));
     }
     if let Some(postgres) = &fixtures.postgres {
-        env.push(("DATABASE_URL".to_owned(), postgres.url().to_owned()));
+        env.push((
+            "DATABASE_URL".to_owned(),
+            postgres.url_of(launch.seat).to_owned(),
+        ));
     }
     if let Some(upstream) = &fixtures.upstream {
         env.push(("UPSTREAM_URL".to_owned(), upstream.url()));

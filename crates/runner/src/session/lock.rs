@@ -2,8 +2,8 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    io,
     os::unix::fs::MetadataExt,
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -11,22 +11,27 @@ use std::{
 /// How long a lock may be held by a process that is about to be gone: one that was killed has it for a moment more.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-/// Locks `file`; who holds it, in words, when that is another one.
-///
-/// # Errors
-/// When the file's system knows no locks.
-pub(super) fn exclusively(file: &File) -> io::Result<Option<String>> {
+/// Locks `file`, which is at `path`; who holds it, in words, when that is another one. On a file system without locks
+/// nobody holds it: a session there is worth more than none, and the user is told what to take care of.
+pub(super) fn exclusively(file: &File, path: &Path) -> Option<String> {
     let until = Instant::now() + LAST_MOMENT;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
+            Ok(()) => return None,
+            Err(TryLockError::Error(error)) => {
+                tracing::warn!(
+                    "locking {}: {error}; this file system seems to have no locks, so make sure that no other deadheat \
+                     resumes this session, or choose a folder on another disk with --results",
+                    path.display()
+                );
+                return None;
+            }
             Err(TryLockError::WouldBlock) if Instant::now() < until => {
                 thread::sleep(Duration::from_millis(20));
             }
             Err(TryLockError::WouldBlock) => {
                 let holder = holder(file).map(|pid| format!("process {pid}"));
-                return Ok(Some(holder.unwrap_or_else(|| "another process".to_owned())));
+                return Some(holder.unwrap_or_else(|| "another process".to_owned()));
             }
         }
     }
@@ -53,7 +58,22 @@ fn pid_of(line: &str, inode: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::OpenOptionsExt;
+
     use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_locked_is_held_by_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "").unwrap();
+        // A descriptor that flock(2) refuses, as it does on a file system without locks.
+        let mut options = File::options();
+        let file = options.read(true).custom_flags(libc::O_PATH).open(&path);
+        let file = file.unwrap();
+        assert!(matches!(file.try_lock(), Err(TryLockError::Error(_))));
+        assert_eq!(exclusively(&file, &path), None);
+    }
 
     #[test]
     fn the_holder_is_found_among_other_locks() {

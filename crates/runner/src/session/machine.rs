@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use deadheat_model::machine::Machine;
 
+use super::{cpu_model::cpu_model, topology::cores_below};
 use crate::process::usable_cpus;
 
 /// Reads what can be read; what cannot is left empty.
@@ -14,11 +15,15 @@ pub fn describe_machine() -> Machine {
 /// [`describe_machine`] of the `/proc`, `/sys` and `/etc` below another root, with `cpus` as those that may be used.
 pub fn describe_machine_below(root: &Path, cpus: Vec<usize>) -> Machine {
     Machine {
-        cpu_model: value_of(&root.join("proc/cpuinfo"), "model name", ':').unwrap_or_default(),
+        cpu_model: read(&root.join("proc/cpuinfo"))
+            .map_or_else(String::new, |text| cpu_model(&text)),
+        shared_cores: cores_below(root, &cpus)
+            .into_iter()
+            .map(|core| core.cpus)
+            .filter(|cpus| cpus.len() > 1)
+            .collect(),
         cpus,
-        memory_bytes: value_of(&root.join("proc/meminfo"), "MemTotal", ':')
-            .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
-            .map_or(0, |kibibytes| kibibytes * 1024),
+        memory_bytes: memory(root, "MemTotal").unwrap_or(0),
         os: value_of(&root.join("etc/os-release"), "PRETTY_NAME", '=')
             .map(|name| name.trim_matches('"').to_owned())
             .unwrap_or_default(),
@@ -27,6 +32,19 @@ pub fn describe_machine_below(root: &Path, cpus: Vec<usize>) -> Machine {
         governor: governors(root),
         congestion_control: read(&root.join("proc/sys/net/ipv4/tcp_congestion_control")),
     }
+}
+
+/// How many bytes of memory new programs can have without making others wait for the disk (proc_meminfo(5)); `None` if
+/// the system does not say.
+pub(super) fn available_memory() -> Option<u64> {
+    memory(Path::new("/"), "MemAvailable")
+}
+
+/// A line of `/proc/meminfo`, in bytes.
+fn memory(root: &Path, key: &str) -> Option<u64> {
+    let text = value_of(&root.join("proc/meminfo"), key, ':')?;
+    let kibibytes: u64 = text.split(' ').next()?.parse().ok()?;
+    Some(kibibytes * 1024)
 }
 
 /// What tells one start of the machine from another (random(4)).

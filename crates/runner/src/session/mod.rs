@@ -5,58 +5,67 @@ mod blocks;
 mod ceiling;
 mod circumstances;
 pub mod comparison;
+mod cpu_model;
 mod cpus;
 mod error;
 #[cfg(test)]
 mod fixture;
 mod folder;
+pub mod heats;
 mod journal;
 mod launch;
 mod listener;
 mod lock;
 mod machine;
+mod members;
 mod options;
 mod planner;
 mod preparation;
 mod rates;
-mod readiness;
+pub(crate) mod readiness;
 mod remaining;
 mod resume;
-mod server;
+pub(crate) mod server;
 mod services;
 mod sources;
 mod subject;
-mod trial;
+mod topology;
+pub(crate) mod trial;
 
-use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
+use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{
     Event, JournalEntry, Plan, SessionHeader, SessionRecord, TargetId,
+    plan::Pinning,
     session::{EndReason, SCHEMA, TargetRecord},
     trial::Phase,
 };
 
+pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
 pub use self::{
     available::available,
-    cpus::{cores_below, share_out},
+    cpus::share_out,
     error::SessionError,
     folder::commit_of,
-    journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session, write_whole},
+    journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session},
+    launch::Launch,
     machine::{describe_machine, describe_machine_below},
     options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
     planner::{Participant, warm_up},
     preparation::Passed,
+    readiness::Readiness,
     resume::{Resumable, ResumeError, resume},
+    trial::{Checks, TrialRequest},
 };
 use self::{
     blocks::Measuring,
     folder::SessionFolder,
-    preparation::{Prepared, Preparing},
+    preparation::{Preparing, prepare},
     services::Services,
 };
 use crate::{
     manifest::SelectedWorkload,
-    process::{descendants, pin_current_thread, pin_threads_of},
+    process::{descendants, environment, pin_current_thread, pin_threads_of},
 };
 
 /// How a session ended.
@@ -73,54 +82,30 @@ pub struct SessionOutcome {
 /// The plan as it looks before anything is built or started, for the user to see first. Stacks that turn out to be
 /// unavailable drop out of it later.
 pub fn draft(options: &SessionOptions) -> Plan {
-    let participants: Vec<Participant> = options
-        .targets
-        .iter()
+    planner::plan(options, &participants(options), share_out(options.pinning))
+}
+
+/// All targets, as long as it is not known which of them are available.
+fn participants(options: &SessionOptions) -> Vec<Participant> {
+    let targets = options.targets.iter();
+    targets
         .map(|target| preparation::participant(target, options, None))
-        .collect();
-    planner::plan(options, &participants, share_out(options.pinning))
+        .collect()
 }
 
-/// Asked after each complete block, with the session so far (its `end` is `None`): whether it goes on, or ends in order
-/// for the reason given.
-pub type AfterBlock<'a> = dyn FnMut(&SessionRecord) -> ControlFlow<EndReason> + 'a;
-
-/// An [`AfterBlock`] for a session that measures all its blocks.
-pub fn all_blocks(_: &SessionRecord) -> ControlFlow<EndReason> {
-    ControlFlow::Continue(())
-}
-
-/// Runs a session. Events tell what happens; `after_block` may end it early; `interrupt` ends it in order after what is
-/// finished.
+/// Runs a session. Events say what happens; `interrupt` ends it in order after what is finished.
 ///
 /// # Errors
 /// When the results cannot be written, or nothing could begin. A stack that fails is no error but a result.
 pub fn run(
     options: &SessionOptions,
     on_event: &mut dyn FnMut(&Event),
-    after_block: &mut AfterBlock<'_>,
     interrupt: &AtomicBool,
 ) -> Result<SessionOutcome, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
     let mut journal = Journal::claim(folder.path())?;
     let pinning = share_out(options.pinning);
-    let services = Services::start(options, &folder, &pinning, on_event)?;
-    let mut preparing = Preparing {
-        options,
-        folder: &folder,
-        pinning: &pinning,
-        services,
-        on_event,
-        interrupt,
-        loads: true,
-    };
-    let prepared: Vec<Prepared> = preparing.all();
-    let Preparing {
-        mut services,
-        on_event,
-        ..
-    } = preparing;
-
+    let (mut services, prepared) = prepare(options, &folder, &pinning, on_event, interrupt)?;
     let participants: Vec<Participant> = prepared
         .iter()
         .filter_map(|one| one.participant.clone())
@@ -143,6 +128,7 @@ pub fn run(
         definitions: sources::definitions(options),
         boot: machine::boot(),
         live: options.live,
+        environment: inherited_by_servers(),
     };
     journal.begin(&header)?;
     let measuring = Measuring {
@@ -157,7 +143,6 @@ pub fn run(
         fixtures: &mut services.fixtures,
         journal: &mut journal,
         on_event,
-        after_block,
         interrupt,
     };
     let reason = measure(measuring)?;
@@ -174,14 +159,7 @@ fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
     (measuring.on_event)(&Event::SessionStarted {
         header: Box::new(header.clone()),
     });
-    // From here on this process with all its threads, and what serves it, stay off the server's CPUs.
-    if let Some(cpus) = cpus::generator_cpus(&header.plan.pinning) {
-        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
-        let own = std::process::id();
-        let children = descendants(own).into_iter().map(|stat| stat.pid);
-        let all: Vec<u32> = children.chain([own]).collect();
-        pin_threads_of(&all, &cpus);
-    }
+    stay_off_the_servers_cpus(&header.plan.pinning)?;
     let reason = measuring.all()?;
     measuring.journal.append(&JournalEntry::End {
         reason,
@@ -189,6 +167,18 @@ fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
     })?;
     (measuring.on_event)(&Event::SessionEnded { reason });
     Ok(reason)
+}
+
+/// Keeps this process with all its threads, and what serves it, off the server's CPUs from here on.
+fn stay_off_the_servers_cpus(pinning: &Pinning) -> Result<(), SessionError> {
+    if let Some(cpus) = cpus::generator_cpus(pinning) {
+        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
+        let own = std::process::id();
+        let children = descendants(own).into_iter().map(|stat| stat.pid);
+        let all: Vec<u32> = children.chain([own]).collect();
+        pin_threads_of(&all, &cpus);
+    }
+    Ok(())
 }
 
 /// What a check found.
@@ -240,7 +230,7 @@ pub fn check(
 ) -> Result<Checked, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
     let pinning = share_out(PinningMode::Off);
-    let services = Services::start(options, &folder, &pinning, on_event)?;
+    let services = Services::start(options, &folder, &pinning, on_event, interrupt)?;
     let mut preparing = Preparing {
         options,
         folder: &folder,
@@ -263,3 +253,9 @@ pub fn check(
 
 /// How long a trial's server may take to its first correct answer unless the user says otherwise.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The variables that servers inherit, by name: their values may be nobody else's business.
+fn inherited_by_servers() -> Vec<String> {
+    let inherited = environment::inherited(&[&environment::OF_EVERY_CHILD]);
+    inherited.into_iter().map(|(name, _)| name).collect()
+}

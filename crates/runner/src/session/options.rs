@@ -7,6 +7,7 @@ use deadheat_model::{
     plan::NoiseBound,
 };
 
+use super::heats::HeatOptions;
 use crate::{
     manifest::{SelectedWorkload, Stack},
     process::Supervision,
@@ -73,6 +74,8 @@ pub struct SessionOptions {
     pub latency: LatencyMode,
     /// How much a trial may be disturbed before it is void; `None`: none is.
     pub noise_bound: Option<NoiseBound>,
+    /// How it is measured, if in heats.
+    pub heats: HeatOptions,
     /// Whether server and generator are kept apart.
     pub pinning: PinningMode,
     /// Where PostgreSQL comes from.
@@ -105,14 +108,19 @@ impl SessionOptions {
         workload: &SelectedWorkload,
         point: &LoadPoint,
     ) -> bool {
-        let wanted = |cells: &BTreeSet<Cell>| {
-            cells.contains(&Cell {
-                target: target.target.clone(),
-                workload: workload.manifest.id.clone(),
-                point: point.id.clone(),
-            })
-        };
         target.stack.manifest.answers(&workload.manifest.id)
-            && self.cells.as_ref().is_none_or(wanted)
+            && self.wants(&target.target, &workload.manifest.id, &point.id)
+    }
+
+    /// Whether a stack is asked for at a load point, if it answers the workload.
+    pub(super) fn wants(&self, target: &TargetId, workload: &str, point: &str) -> bool {
+        let cells = self.cells.as_ref();
+        cells.is_none_or(|cells| {
+            cells.contains(&Cell {
+                target: target.clone(),
+                workload: workload.to_owned(),
+                point: point.to_owned(),
+            })
+        })
     }
 }

@@ -15,7 +15,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Participant, SelectedTarget, SessionOptions,
+    Participant, SelectedTarget, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::SessionFolder,
     readiness::Readiness,
@@ -26,7 +26,8 @@ use super::{
 use crate::{
     manifest::{SelectedWorkload, Stack},
     prepare::{
-        BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, Unavailable, inspect,
+        BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, NotPrepared, Unavailable,
+        inspect,
     },
     verify::{CONNECTIONS, Declared, Depth, Verifier},
 };
@@ -41,6 +42,30 @@ pub(super) struct Preparing<'a> {
     pub(super) interrupt: &'a AtomicBool,
     /// Whether loads follow.
     pub(super) loads: bool,
+}
+
+/// Starts the services of a session that will load its stacks, and prepares these.
+///
+/// # Errors
+/// When a file for the services cannot be written.
+pub(super) fn prepare(
+    options: &SessionOptions,
+    folder: &SessionFolder,
+    pinning: &Pinning,
+    on_event: &mut dyn FnMut(&Event),
+    interrupt: &AtomicBool,
+) -> Result<(Services, Vec<Prepared>), SessionError> {
+    let mut preparing = Preparing {
+        options,
+        folder,
+        pinning,
+        services: Services::start(options, folder, pinning, on_event, interrupt)?,
+        on_event,
+        interrupt,
+        loads: true,
+    };
+    let prepared = preparing.all();
+    Ok((preparing.services, prepared))
 }
 
 /// A target that was prepared.
@@ -103,7 +128,7 @@ struct StackState {
     /// Of the sources as they were when it was built; `None` when they could not be read.
     sources: Option<String>,
     /// `None` while no variant was available.
-    build: Option<Result<BuildRecord, TrialFailure>>,
+    build: Option<Result<BuildRecord, NotPrepared>>,
 }
 
 impl Preparing<'_> {
@@ -184,7 +209,10 @@ impl Preparing<'_> {
         let verified = build.and_then(|build| Ok((build, self.verify(target)?)));
         match verified {
             Ok((build, verified)) => (TargetState::Ready { build }, Some(verified)),
-            Err(failure) => (TargetState::Failed(failure), None),
+            Err(NotPrepared::Failed(failure)) => (TargetState::Failed(failure), None),
+            Err(NotPrepared::Unavailable(Unavailable { reason, remedy })) => {
+                (TargetState::Unavailable { reason, remedy }, None)
+            }
         }
     }
 
@@ -193,7 +221,7 @@ impl Preparing<'_> {
         host: &Host<'_>,
         target: &SelectedTarget,
         inspection: &Inspection,
-    ) -> Result<BuildRecord, TrialFailure> {
+    ) -> Result<BuildRecord, NotPrepared> {
         let logs = self.folder.logs();
         let builder = Builder {
             host,
@@ -241,6 +269,7 @@ impl Preparing<'_> {
             supervision: &options.supervision,
             pinned,
             cpus,
+            seat: 0,
             log: self.folder.log(&log_name(&target.target)),
             timeout: options.start_timeout,
         };

@@ -67,7 +67,7 @@ fn capacity(session: &SessionRecord, cell: &Cell) -> Result<f64, String> {
 }
 
 /// Rounds down to so many significant digits.
-fn rounded_down(rate: f64, digits: i32) -> f64 {
+pub(super) fn rounded_down(rate: f64, digits: i32) -> f64 {
     let unit = rate.log10().floor() as i32 + 1 - digits;
     // By a whole power of ten both ways: a tenth is no binary fraction.
     match u32::try_from(unit) {

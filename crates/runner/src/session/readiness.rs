@@ -12,7 +12,7 @@ use super::SelectedTarget;
 use crate::verify::{Client, text_answer};
 
 /// How long one attempt may take; a server that has just begun to listen may need a moment.
-pub(super) const ATTEMPT: Duration = Duration::from_secs(2);
+pub(crate) const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// The question whose right answer makes a server ready.
 #[derive(Clone, Debug)]

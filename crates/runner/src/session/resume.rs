@@ -7,18 +7,18 @@ use std::{
 };
 
 use deadheat_model::{
-    Event, JournalEntry, SessionRecord,
+    Event, JournalEntry, SessionHeader, SessionRecord,
     session::{EndReason, TargetRecord},
 };
 
 use super::{
-    AfterBlock, SessionError, SessionOptions, SessionOutcome,
+    SessionError, SessionOptions, SessionOutcome,
     blocks::Measuring,
     circumstances::{self, Changes},
     folder::{self, SessionFolder},
-    journal::{HEADER_FILE, Journal, JournalError, read_header, read_session},
+    journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_header, read_session},
     machine, measure,
-    preparation::Preparing,
+    preparation::prepare,
     remaining::left,
     services::Services,
 };
@@ -28,8 +28,8 @@ use super::{
 pub enum ResumeError {
     /// There is no header.
     #[error(
-        "going on with {}: it has no {HEADER_FILE}; a session that ended before its first trial has none, and nothing \
-         to go on with: begin a new one with `deadheat run`", folder.display()
+        "going on with {}: it has no {HEADER_FILE}; a session that ended before anything was measured has none, \
+         and nothing to go on with: begin a new one with `deadheat run`", folder.display()
     )]
     NoSession {
         /// The folder.
@@ -48,8 +48,8 @@ pub enum ResumeError {
     },
     /// No stack can be measured.
     #[error(
-        "going on with {}: no stack could be measured when it began, so it has no trial to run; begin a new one with \
-         `deadheat run`", folder.display()
+        "going on with {}: no stack could be measured when it began, so there is nothing to go on with; begin a new \
+         one with `deadheat run`", folder.display()
     )]
     NothingPlanned {
         /// The folder.
@@ -88,22 +88,9 @@ impl Resumable {
     /// # Errors
     /// When it is no session, is of another version, cannot be written, or another process writes it.
     pub fn open(folder: &Path) -> Result<Self, ResumeError> {
-        if !folder.join(HEADER_FILE).exists() {
-            // Its process may be about to write it.
-            if let Err(held @ JournalError::Held { .. }) = Journal::reopen(folder) {
-                return Err(held.into());
-            }
-            let folder = folder.to_owned();
-            return Err(ResumeError::NoSession { folder });
-        }
+        expect_header(folder, TRIALS_FILE)?;
         let header = read_header(folder)?;
-        let journal = Journal::reopen(folder).map_err(|error| match error {
-            JournalError::Write { source, .. } => ResumeError::NotWritable {
-                folder: folder.to_owned(),
-                source,
-            },
-            other => other.into(),
-        })?;
+        let journal = reopen(folder, TRIALS_FILE)?;
         if header.plan.cells.is_empty() {
             let folder = folder.to_owned();
             return Err(ResumeError::NothingPlanned { folder });
@@ -111,7 +98,7 @@ impl Resumable {
         // Only now, when nobody else adds to it.
         let record = read_session(folder)?;
         Ok(Self {
-            folder: SessionFolder::of(folder, &record.header)?,
+            folder: SessionFolder::of(folder, &header.id, &header.started)?,
             record,
             journal,
         })
@@ -160,6 +147,65 @@ impl Resumable {
     }
 }
 
+/// Whether there is a header in `folder`, whose journal has this name.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn expect_header(folder: &Path, journal: &str) -> Result<(), ResumeError> {
+    if folder.join(HEADER_FILE).exists() {
+        return Ok(());
+    }
+    // Its process may be about to write it.
+    if let Err(held @ JournalError::Held { .. }) = Journal::reopen_as(folder, journal) {
+        return Err(held.into());
+    }
+    let folder = folder.to_owned();
+    Err(ResumeError::NoSession { folder })
+}
+
+/// Opens the journal of this name in `folder`, and keeps others from writing it.
+///
+/// # Errors
+/// When it cannot be written, or another process writes it.
+pub(super) fn reopen(folder: &Path, journal: &str) -> Result<Journal, ResumeError> {
+    Journal::reopen_as(folder, journal).map_err(|error| match error {
+        JournalError::Write { source, .. } => ResumeError::NotWritable {
+            folder: folder.to_owned(),
+            source,
+        },
+        other => other.into(),
+    })
+}
+
+/// Prepares the stacks of a session again that began with `header`. `None`: the user asked to stop, and nothing has
+/// happened to the session.
+///
+/// # Errors
+/// When something changed since it began, or the services' files cannot be written.
+pub(super) fn prepare_again(
+    folder: &SessionFolder,
+    header: &SessionHeader,
+    options: &SessionOptions,
+    on_event: &mut dyn FnMut(&Event),
+    interrupt: &AtomicBool,
+) -> Result<Option<Services>, ResumeError> {
+    // Before anything is built, what can be known by then.
+    refuse(folder, circumstances::at_once(header, options))?;
+    folder.remove_remains();
+    let pinning = &header.plan.pinning;
+    let (services, prepared) = prepare(options, folder, pinning, on_event, interrupt)?;
+    if interrupt.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let prepared: Vec<TargetRecord> = prepared.into_iter().map(|one| one.record).collect();
+    let postgres = services.describe_postgres();
+    refuse(
+        folder,
+        circumstances::prepared(header, options, prepared, postgres),
+    )?;
+    Ok(Some(services))
+}
+
 fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), ResumeError> {
     if changes.is_empty() {
         return Ok(());
@@ -177,7 +223,6 @@ pub fn resume(
     session: Resumable,
     options: &SessionOptions,
     on_event: &mut dyn FnMut(&Event),
-    after_block: &mut AfterBlock<'_>,
     interrupt: &AtomicBool,
 ) -> Result<SessionOutcome, ResumeError> {
     let Resumable {
@@ -185,36 +230,15 @@ pub fn resume(
         record: SessionRecord { header, .. },
         mut journal,
     } = session;
-    // Before anything is built, what can be known by then.
-    refuse(&folder, circumstances::at_once(&header, options))?;
-    folder.remove_remains();
-    let mut preparing = Preparing {
-        options,
-        folder: &folder,
-        pinning: &header.plan.pinning,
-        services: Services::start(options, &folder, &header.plan.pinning, on_event)?,
-        on_event,
-        interrupt,
-        loads: true,
-    };
-    let prepared: Vec<TargetRecord> = preparing.all().into_iter().map(|one| one.record).collect();
-    let Preparing {
-        mut services,
-        on_event,
-        ..
-    } = preparing;
     let ended = |reason, journal| SessionOutcome {
         folder: folder.path().to_owned(),
         reason,
         journal,
     };
-    if interrupt.load(Ordering::Relaxed) {
-        // Nothing has happened to it.
+    let again = prepare_again(&folder, &header, options, on_event, interrupt)?;
+    let Some(mut services) = again else {
         return Ok(ended(EndReason::Interrupted, journal));
-    }
-    let postgres = services.describe_postgres();
-    let changes = circumstances::prepared(&header, options, prepared, postgres);
-    refuse(&folder, changes)?;
+    };
     let (at, boot) = (folder::now(), machine::boot());
     journal.cut_unfinished_line()?;
     let live = options.live;
@@ -227,7 +251,6 @@ pub fn resume(
         fixtures: &mut services.fixtures,
         journal: &mut journal,
         on_event,
-        after_block,
         interrupt,
     })?;
     Ok(ended(reason, journal))

@@ -12,10 +12,16 @@ use deadheat_model::trial::{Phase, TrialFailure};
 
 pub use super::launch::Launch;
 use super::listener::belongs_to_tree;
-use crate::process::{Spawn, Supervised, Supervision, log_tail};
+use crate::{
+    files,
+    process::{Spawn, Supervised, Supervision, log_tail},
+    secret,
+};
 
 /// How often it is asked until it answers.
 const POLL: Duration = Duration::from_millis(5);
+/// How long the last words of a server may take to its log on a busy machine.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a stack may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 /// Lines of a log that a failure shows.
@@ -56,7 +62,48 @@ pub struct Server {
     pub ready: Duration,
     /// The command.
     pub command: Vec<String>,
-    log: PathBuf,
+    log: Log,
+}
+
+/// A server's log, and the passwords that it was given and that its log must not keep.
+#[derive(Clone)]
+struct Log {
+    path: PathBuf,
+    secrets: Vec<String>,
+}
+
+impl Log {
+    fn of(program: &Program<'_>) -> Self {
+        Self {
+            path: program.log.clone(),
+            secrets: secret::passwords(&program.env),
+        }
+    }
+
+    fn tail(&self) -> Vec<String> {
+        let lines = log_tail(&self.path, TAIL_LINES).into_iter();
+        lines
+            .map(|line| secret::without_secrets(&line, &self.secrets))
+            .collect()
+    }
+
+    /// Of a server that has ended: without its passwords, and without the file if there is nothing in it.
+    fn tidy(&self) {
+        let Ok(bytes) = files::read(&self.path, files::LONGEST_TEXT) else {
+            return;
+        };
+        if bytes.is_empty() {
+            let _ = fs::remove_file(&self.path);
+            return;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if self.secrets.iter().any(|one| text.contains(one)) {
+            let lines = secret::without_secrets(&text, &self.secrets);
+            if let Err(error) = files::write_whole(&self.path, lines.as_bytes()) {
+                tracing::warn!("taking a password out of {}: {error}", self.path.display());
+            }
+        }
+    }
 }
 
 /// Why there is no server.
@@ -120,7 +167,7 @@ impl Server {
             log: program.log.clone(),
             user: None,
             stop_signal: libc::SIGTERM,
-            grace: GRACE,
+            grace: Some(GRACE),
             remove_after: None,
         };
         let mut child = Supervised::spawn(program.supervision, &spec)
@@ -163,7 +210,7 @@ impl Server {
             address,
             ready,
             command,
-            log: program.log.clone(),
+            log: Log::of(program),
         })
     }
 
@@ -174,12 +221,23 @@ impl Server {
 
     /// A failure of this server, with the end of its log.
     pub fn failure(&self, phase: Phase, reason: String) -> TrialFailure {
+        // Its supervisor writes the log, and may not have come to its last words yet.
+        std::thread::sleep(LAST_WORDS);
         TrialFailure {
             phase,
             reason,
-            log_tail: log_tail(&self.log, TAIL_LINES),
+            log_tail: self.log.tail(),
             load: None,
         }
+    }
+
+    /// Ends it with everything that it started, without waiting long for an end in order: somebody waits, and nothing is
+    /// to be learnt from how it ends.
+    pub fn stop_soon(mut self) {
+        if let Err(error) = self.child.stop_soon() {
+            tracing::warn!("{error}");
+        }
+        self.log.tidy();
     }
 
     /// Ends it with everything that it started; its log goes too when there is nothing in it.
@@ -203,18 +261,18 @@ impl Server {
             Ok(_) => None,
         };
         let failure = problem.map(|reason| self.failure(Phase::Stop, reason));
-        if fs::metadata(&self.log).is_ok_and(|metadata| metadata.len() == 0) {
-            let _ = fs::remove_file(&self.log);
-        }
+        self.log.tidy();
         failure.map_or(Ok(()), Err)
     }
 }
 
 fn failed(program: &Program<'_>, reason: String) -> StartError {
+    let log = Log::of(program);
+    log.tidy();
     StartError::Failed(TrialFailure {
         phase: Phase::Start,
         reason,
-        log_tail: log_tail(&program.log, TAIL_LINES),
+        log_tail: log.tail(),
         load: None,
     })
 }
@@ -306,5 +364,23 @@ mod tests {
         for (word, expected) in cases {
             assert_eq!(filled(&[word.to_owned()], address), [expected], "{word}");
         }
+    }
+
+    #[test]
+    fn the_log_of_a_server_that_has_ended_has_no_password() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log {
+            path: folder.path().join("server.log"),
+            secrets: vec!["hunter2".to_owned()],
+        };
+        let text = "DATABASE_URL=postgresql://app:hunter2@127.0.0.1/db\npassword: 'hunter2'\n";
+        fs::write(&log.path, text).unwrap();
+        let expected = "DATABASE_URL=postgresql://…@127.0.0.1/db\npassword: '…'\n";
+        assert_eq!(log.tail(), expected.lines().collect::<Vec<_>>());
+        log.tidy();
+        assert_eq!(fs::read_to_string(&log.path).unwrap(), expected);
+        fs::write(&log.path, "").unwrap();
+        log.tidy();
+        assert!(!log.path.exists());
     }
 }

@@ -1,5 +1,7 @@
 //! The services that the session's workloads need. One that cannot be had fails its workloads, not the session.
 
+use std::sync::atomic::AtomicBool;
+
 use deadheat_model::{
     Event,
     plan::Pinning,
@@ -13,6 +15,7 @@ use super::{
     folder::{BLOB_FILE, SessionFolder},
 };
 use crate::{
+    process::CpuGroup,
     services::{Postgres, PostgresOptions, Upstream},
     verify::{Blob, Fixtures},
 };
@@ -26,7 +29,7 @@ pub struct Services {
 }
 
 impl Services {
-    /// Starts what the workloads need, on the generator's CPUs.
+    /// Starts what the workloads need, on the generator's CPUs. `interrupt` ends a download.
     ///
     /// # Errors
     /// When the blob cannot be written.
@@ -35,6 +38,7 @@ impl Services {
         folder: &SessionFolder,
         pinning: &Pinning,
         on_event: &mut dyn FnMut(&Event),
+        interrupt: &AtomicBool,
     ) -> Result<Self, SessionError> {
         // Before anything starts: the first load would raise it, and only servers after that would inherit it.
         if let Err(error) = deadheat_load::raise_descriptor_limit() {
@@ -69,6 +73,7 @@ impl Services {
             let started = Postgres::start(&PostgresOptions {
                 sources: options.postgres.clone(),
                 cpus: cpus.clone(),
+                interrupt,
                 ..PostgresOptions::new(options.supervision.clone(), folder.logs())
             });
             match started {
@@ -104,6 +109,24 @@ impl Services {
     /// The database's version and origin.
     pub(super) fn describe_postgres(&self) -> Option<String> {
         Some(self.fixtures.postgres.as_ref()?.describe().to_owned())
+    }
+
+    /// The control groups of the services that run here, whose CPU time is Deadheat's own.
+    pub(super) fn groups(&self) -> Vec<CpuGroup> {
+        let postgres = self.fixtures.postgres.as_ref().and_then(Postgres::group);
+        let upstream = self.fixtures.upstream.as_ref().and_then(Upstream::group);
+        [postgres, upstream]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
+    }
+
+    /// Connections that the database has free; `None` without one, or where it does not say.
+    pub(super) fn free_connections(&self) -> Option<u32> {
+        let room = self.fixtures.postgres.as_ref()?.room();
+        let told = room.inspect_err(|error| tracing::warn!("{}", error.summary()));
+        Some(told.ok()?.free)
     }
 
     /// Why a workload with this oracle cannot be measured, if so.

@@ -10,13 +10,13 @@ use std::{
         fs::PermissionsExt,
     },
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
 use super::SessionOptions;
+use crate::git;
 
 /// The manifest, which is among a stack's sources in any case.
 const MANIFEST: &str = "stack.toml";
@@ -76,25 +76,20 @@ fn written(hash: Sha256) -> String {
 
 /// Paths below `folder` that git knows or would add; `None` where there is no checkout, or no git.
 fn of_checkout(folder: &Path) -> Option<BTreeSet<PathBuf>> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    let names = output.stdout.split(|byte| *byte == 0);
+    let arguments = [
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
+    let listed = git::ask(folder, &arguments)?;
+    let names = listed.split(|byte| *byte == 0);
     let paths = names
         .filter(|name| !name.is_empty())
         .map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
         .filter(|path| !has_part(path, &NEVER));
-    output.status.success().then(|| paths.collect())
+    Some(paths.collect())
 }
 
 fn has_part(path: &Path, names: &[&str]) -> bool {
@@ -191,10 +186,8 @@ mod tests {
         write(&folder, "src/main.go", "package main");
         write(&folder, ".gitignore", "/out/\nsecret\n");
         if git {
-            for args in [&["init", "-q"][..], &["add", "stack.toml", "src"]] {
-                let mut command = Command::new("git");
-                let done = command.arg("-C").arg(folder.path()).args(args).status();
-                assert!(done.unwrap().success());
+            for arguments in [&["init", "-q"][..], &["add", "stack.toml", "src"]] {
+                git::ask(folder.path(), arguments).unwrap();
             }
         }
         folder
@@ -270,13 +263,7 @@ mod tests {
     fn a_tracked_file_counts_though_it_is_ignored() {
         let folder = stack(true);
         write(&folder, "out/kept", "1");
-        let mut command = Command::new("git");
-        let added = command
-            .arg("-C")
-            .arg(folder.path())
-            .args(["add", "-f", "out/kept"])
-            .status();
-        assert!(added.unwrap().success());
+        git::ask(folder.path(), &["add", "-f", "out/kept"]).unwrap();
         let before = hash(&folder);
         write(&folder, "out/kept", "2");
         assert_ne!(hash(&folder), before);
@@ -287,9 +274,7 @@ mod tests {
         let folder = stack(true);
         let inner = folder.path().join("vendored");
         fs::create_dir(&inner).unwrap();
-        let mut command = Command::new("git");
-        let begun = command.arg("-C").arg(&inner).args(["init", "-q"]).status();
-        assert!(begun.unwrap().success());
+        git::ask(&inner, &["init", "-q"]).unwrap();
         write(&folder, "vendored/a.c", "1");
         let before = hash(&folder);
         write(&folder, "vendored/a.c", "2");

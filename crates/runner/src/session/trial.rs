@@ -28,6 +28,8 @@ use crate::{
 const BIN: Duration = Duration::from_millis(500);
 /// … and how many a measurement has at least, so that it can be told whether it was steady.
 const LEAST_BINS: u32 = 8;
+/// How long the notice of a server's end may take on a busy machine.
+const END_NOTICE: Duration = Duration::from_millis(500);
 /// The most that first requests are spread over; the slow upstream's delay, so that its answers do not come in waves.
 const RAMP: Duration = crate::services::upstream::DELAY;
 
@@ -65,7 +67,7 @@ pub enum Checks<'a> {
 
 impl Checks<'_> {
     /// Asks a server once whether it is ready.
-    fn probe(&self, address: SocketAddr) -> Result<(), String> {
+    pub(crate) fn probe(&self, address: SocketAddr) -> Result<(), String> {
         match self {
             Checks::Oracle(readiness) => readiness.probe(address),
             Checks::Canned(canned) => canned
@@ -248,7 +250,12 @@ fn loaded(
 ) -> Result<(Observation, Resources, Noise), TrialFailure> {
     let spec = load_spec(request, server.address, exchanges);
     let (load, sampled) = load_and_sample(&spec, sampler, server, interrupt)?;
-    if let Some(exit) = server.child().exit() {
+    // Where requests failed, the server's end may be the reason, and its notice still on its way.
+    let patience = match load.total.failed.total() {
+        0 => Duration::ZERO,
+        _ => END_NOTICE,
+    };
+    if let Some(exit) = server.child().wait_exit(patience) {
         let reason = format!("{} {exit} under load", request.target.target);
         return Err(with_load(server.failure(Phase::Load, reason), &load));
     }
@@ -278,7 +285,8 @@ fn load_and_sample(
     Ok((load, sampled))
 }
 
-fn load_spec(
+/// The load of a trial on the server at `address`, which is asked for `exchanges`.
+pub(crate) fn load_spec(
     request: &TrialRequest<'_>,
     address: SocketAddr,
     exchanges: Vec<Exchange>,

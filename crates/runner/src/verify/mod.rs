@@ -124,6 +124,7 @@ pub struct Verifier<'a> {
     workload: &'a WorkloadManifest,
     point: &'a LoadPoint,
     fixtures: &'a mut Fixtures,
+    seat: usize,
     random: ChaCha8Rng,
     passed: u32,
 }
@@ -145,9 +146,15 @@ impl<'a> Verifier<'a> {
             workload,
             point,
             fixtures,
+            seat: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
             passed: 0,
         }
+    }
+
+    /// The server has this number among those that are alive together.
+    pub fn seated(self, seat: usize) -> Self {
+        Self { seat, ..self }
     }
 
     /// Asks; the number of probes that passed.

@@ -140,8 +140,11 @@ impl Verifier<'_> {
         }
     }
 
+    /// Connections that it holds; 0 where that cannot be told from what others hold.
     fn held(&mut self) -> Result<u32, Fault> {
-        self.postgres()?.stack_connections().map_err(fault)
+        let seat = self.seat;
+        let held = self.postgres()?.connections_of(seat).map_err(fault)?;
+        Ok(held.unwrap_or(0))
     }
 
     fn opened(&mut self, before: Option<u64>) -> Result<Option<u64>, Fault> {

@@ -1,9 +1,12 @@
 //! The runner's integration tests, in one binary.
 
+mod freezing;
+mod heats;
 mod manifest;
 mod prepare;
 mod process;
 mod revision;
 mod sampling;
 mod services;
+mod sessions_of_heats;
 mod verify;

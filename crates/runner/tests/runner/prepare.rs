@@ -7,6 +7,7 @@ mod inspect;
 mod locked;
 mod setup;
 mod toolchain;
+mod unreachable;
 
 use std::{
     fs,
@@ -16,9 +17,10 @@ use std::{
     time::Duration,
 };
 
+use deadheat_model::trial::TrialFailure;
 use deadheat_runner::{
     manifest::Stack,
-    prepare::{BuildProgress, Builder, Host, Inspection, inspect},
+    prepare::{BuildProgress, Builder, Host, Inspection, NotPrepared, inspect},
     process::Supervision,
 };
 
@@ -53,7 +55,8 @@ impl Workshop {
             interrupt: AtomicBool::new(false),
             more_path,
             root: true,
-            limit: Duration::from_secs(20),
+            // Maven alone takes several seconds of CPU time to begin.
+            limit: Duration::from_secs(120),
         }
     }
 
@@ -133,6 +136,14 @@ impl Workshop {
         let mut told = Vec::new();
         let result = work(&builder, &mut |progress| told.push(progress));
         (result, told)
+    }
+}
+
+/// The failure, of a stack whose registry was not asked in vain.
+fn failed(why: NotPrepared) -> TrialFailure {
+    match why {
+        NotPrepared::Failed(failure) => failure,
+        NotPrepared::Unavailable(unavailable) => panic!("{unavailable:?}"),
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::{
     fs,
+    io::Write,
     path::Path,
     time::{Duration, Instant},
 };
 
 use deadheat_runner::process::{Spawn, Supervised, Supervision, descendants, log_tail, read_stat};
+use deadheat_testkit::not_tested;
 
 pub(crate) fn supervision() -> Supervision {
     Supervision::by(env!("CARGO_BIN_EXE_runner-child"))
@@ -23,7 +25,7 @@ pub(crate) fn shell(folder: &Path, script: &str) -> Spawn {
         log: folder.join("log"),
         user: None,
         stop_signal: libc::SIGTERM,
-        grace: Duration::from_secs(5),
+        grace: Some(Duration::from_secs(5)),
         remove_after: None,
     }
 }
@@ -37,7 +39,7 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-fn is_alive(pid: u32) -> bool {
+pub(crate) fn is_alive(pid: u32) -> bool {
     read_stat(pid).is_some_and(|stat| stat.state != b'Z')
 }
 
@@ -84,13 +86,29 @@ fn one_that_ignores_sigterm_is_killed_after_the_grace() {
         folder.path(),
         "trap '' TERM; echo up; while :; do sleep 1; done",
     );
-    spec.grace = Duration::from_millis(300);
+    spec.grace = Some(Duration::from_millis(300));
     let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
     eventually("the trap is set", || !log_tail(&spec.log, 1).is_empty());
     let pid = child.pid();
     let stopped = child.stop().unwrap();
     assert!(stopped.ignored_signal && stopped.killed >= 1, "{stopped:?}");
     assert!(!is_alive(pid));
+}
+
+#[test]
+fn somebody_who_waits_does_not_wait_for_the_grace() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = shell(
+        folder.path(),
+        "trap '' TERM; echo up; while :; do sleep 1; done",
+    );
+    // Longer than any test may take.
+    spec.grace = Some(Duration::from_secs(3_600));
+    let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
+    eventually("the trap is set", || !log_tail(&spec.log, 1).is_empty());
+    let stopped = child.stop_soon().unwrap();
+    assert!(stopped.ignored_signal && stopped.killed >= 1, "{stopped:?}");
+    assert!(!is_alive(child.pid()));
 }
 
 #[test]
@@ -174,17 +192,204 @@ fn the_tree_ends_and_the_folder_goes_when_the_owner_is_killed() {
     eventually("the supervisor is gone", || !is_alive(parent));
 }
 
+/// Starts `script` and a daemon of it that has forked twice and left group and session; the daemon's process.
+fn with_daemon(folder: &Path, script: &str) -> (Supervised, u32) {
+    let daemon = "(setsid sh -c 'trap \"\" TERM; echo $$ > daemon.new; mv daemon.new daemon.pid; \
+                  while :; do sleep 1; done' &) ;";
+    let spec = shell(folder, &format!("{daemon} {script}"));
+    let child = Supervised::spawn(&supervision(), &spec).unwrap();
+    (child, read_pid(&folder.join("daemon.pid")))
+}
+
+pub(crate) fn signal(signal: i32, pid: u32) {
+    let status = std::process::Command::new("kill")
+        .args([format!("-{signal}"), pid.to_string()])
+        .status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn a_supervisor_that_is_killed_leaves_no_daemon_where_there_are_control_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, daemon) = with_daemon(folder.path(), "sleep 300");
+    let main = child.pid();
+    let group = child.group().cloned();
+    signal(libc::SIGKILL, child.supervisor_pid());
+    if group.is_none() {
+        signal(libc::SIGKILL, daemon);
+        return not_tested("a killed supervisor", "no control group can be made");
+    }
+    // Nobody asks for it: Deadheat sees that the supervisor is gone.
+    eventually("the daemon's end", || !is_alive(daemon) && !is_alive(main));
+    let error = child.stop().unwrap_err().to_string();
+    assert!(
+        error.ends_with("; what it had started was killed"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_server_that_kills_its_supervisor_does_not_survive_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, daemon) = with_daemon(
+        folder.path(),
+        "while [ ! -e daemon.pid ]; do sleep 0.01; done; kill -9 $PPID; sleep 300",
+    );
+    if child.group().is_none() {
+        signal(libc::SIGKILL, daemon);
+        return not_tested("a killed supervisor", "no control group can be made");
+    }
+    eventually("the daemon's end", || !is_alive(daemon));
+    assert!(child.stop().is_err());
+}
+
+#[test]
+fn a_log_keeps_its_beginning_and_its_end_and_nobody_waits_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = shell(
+        folder.path(),
+        "echo first; head -c 50000000 /dev/zero | tr '\\0' x; echo; echo last",
+    );
+    let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
+    let exit = child.wait_exit(Duration::from_secs(30));
+    assert_eq!(exit.as_deref(), Some("exited with status 0"));
+    // All that it wrote is there when its end is told.
+    assert_eq!(child.log_tail(1), ["last"]);
+    let log = fs::read_to_string(&spec.log).unwrap();
+    assert!(log.len() < 5 << 20, "{} bytes", log.len());
+    assert!(log.starts_with("first\nxxx"));
+    assert!(
+        log.contains("[deadheat: "),
+        "it says that something is left out"
+    );
+}
+
+/// One that is asked to end and never killed: it notes that it was asked, and works on until `go` is there.
+fn installation(folder: &Path) -> Spawn {
+    let mut spec = shell(
+        folder,
+        "trap 'echo > asked' INT TERM; echo $$ > main.new; mv main.new main.pid; \
+         for i in $(seq 3000); do [ -e go ] && break; sleep 0.02; done; echo configured; echo > finished",
+    );
+    (spec.grace, spec.stop_signal) = (None, libc::SIGINT);
+    spec
+}
+
+#[test]
+fn an_installation_ends_by_itself_when_the_owner_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    // Started by a shell that ignores Ctrl-C, as it does for what runs in a script's background: the installation is
+    // asked to end all the same.
+    let mut supervisor = std::process::Command::new("sh")
+        .args(["-c", "trap '' INT; exec \"$0\" \"$1\""])
+        .args([env!("CARGO_BIN_EXE_runner-child"), Supervision::COMMAND])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lifeline = supervisor.stdin.take().unwrap();
+    let line = serde_json::to_string(&installation(folder.path())).unwrap();
+    writeln!(lifeline, "{line}").unwrap();
+    read_pid(&path("main.pid"));
+    drop(lifeline);
+    eventually("it is asked to end", || path("asked").exists());
+    // Longer than what is left behind may live otherwise.
+    std::thread::sleep(Duration::from_millis(1200));
+    fs::write(path("go"), "").unwrap();
+    supervisor.wait().unwrap();
+    assert!(path("finished").exists());
+}
+
+#[test]
+fn an_installation_goes_on_when_its_supervisor_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let spec = installation(folder.path());
+    let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
+    read_pid(&path("main.pid"));
+    signal(libc::SIGKILL, child.supervisor_pid());
+    let error = child.stop().unwrap_err().to_string();
+    assert!(error.contains("may still run"), "{error}");
+    fs::write(path("go"), "").unwrap();
+    eventually("its end", || path("finished").exists());
+    assert_eq!(log_tail(&spec.log, 1), ["configured"]);
+}
+
+/// As sudo's: a process of root's under a supervisor that is not.
+#[test]
+fn one_that_may_not_be_killed_is_named() {
+    if !deadheat_runner::process::is_root() {
+        return not_tested(
+            "processes that may not be killed",
+            "it takes root to have one",
+        );
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    allow(folder.path(), 0o777).unwrap();
+    // Nobody may look into the folder of the build.
+    let (child, setpriv) = (folder.path().join("child"), folder.path().join("setpriv"));
+    fs::copy(env!("CARGO_BIN_EXE_runner-child"), &child).unwrap();
+    fs::copy("/usr/bin/setpriv", &setpriv).unwrap();
+    allow(&child, 0o755).unwrap();
+    allow(&setpriv, 0o4755).unwrap();
+    let supervision = Supervision {
+        program: "setpriv".into(),
+        args: ["--reuid=65534", "--regid=65534", "--clear-groups"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain([child.display().to_string(), Supervision::COMMAND.to_owned()])
+            .collect(),
+    };
+    let mut spec = shell(folder.path(), "exec ./setpriv --reuid=0 sleep 300");
+    spec.grace = Some(Duration::from_millis(10));
+    let mut child = Supervised::spawn(&supervision, &spec).unwrap();
+    let name = || fs::read_to_string(format!("/proc/{}/comm", child.pid()));
+    eventually("root's sleep", || {
+        name().is_ok_and(|name| name == "sleep\n")
+    });
+    let error = child.stop().unwrap_err().to_string();
+    let pid = child.pid();
+    assert!(is_alive(pid));
+    signal(libc::SIGKILL, pid);
+    let named = format!("these still run and cannot be killed: {pid} (sleep)");
+    assert!(error.ends_with(&named), "{error}");
+}
+
+#[test]
+fn only_declared_variables_are_inherited_and_the_number_of_open_files_is_the_same_for_all() {
+    // cargo sets it for this test, and no list has it.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let folder = tempfile::tempdir().unwrap();
+    let script = "env; grep -h 'Max open files' /proc/self/limits";
+    let mut child = Supervised::spawn(&supervision(), &shell(folder.path(), script)).unwrap();
+    child.wait_exit(Duration::from_secs(30));
+    let log = child.log_tail(1000);
+    let has = |name: &str| log.iter().any(|line| line.starts_with(&format!("{name}=")));
+    assert!(has("PATH") && has("DEADHEAT_TEST"), "{log:?}");
+    assert!(!has("CARGO_MANIFEST_DIR"), "{log:?}");
+    let limits: Vec<&str> = log.last().unwrap().split_whitespace().collect();
+    let hard = limits[4].parse().unwrap_or(u64::MAX);
+    assert_eq!(limits[3], hard.min(65_536).to_string(), "{limits:?}");
+}
+
 #[test]
 fn it_runs_on_the_cpus_that_it_is_given() {
     let folder = tempfile::tempdir().unwrap();
-    let cpu = deadheat_runner::process::usable_cpus()[0];
-    let mut spec = shell(folder.path(), "grep Cpus_allowed_list /proc/self/status");
-    spec.cpus = Some(vec![cpu]);
-    let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
-    child.wait_exit(Duration::from_secs(30));
-    let log = child.log_tail(1).join("");
-    assert_eq!(
-        log.split_whitespace().last(),
-        Some(cpu.to_string().as_str())
-    );
+    let seen_on = |cpu: usize| {
+        let mut spec = shell(folder.path(), "grep Cpus_allowed_list /proc/self/status");
+        spec.cpus = Some(vec![cpu]);
+        let mut child = Supervised::spawn(&supervision(), &spec).ok()?;
+        child.wait_exit(Duration::from_secs(30));
+        let log = child.log_tail(1).join("");
+        log.split_whitespace().last()?.parse().ok()
+    };
+    for cpu in deadheat_runner::process::usable_cpus() {
+        assert_eq!(seen_on(cpu), Some(cpu));
+    }
+    // On a machine with one CPU that says nothing, so one that no machine has is asked for, too.
+    let last_of_all = libc::CPU_SETSIZE as usize - 1;
+    assert_eq!(seen_on(last_of_all), None, "it ran all the same");
 }

@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use deadheat_model::plan::Pinning;
 use deadheat_runner::{
-    process::{Supervised, read_stat},
+    process::{CpuGroup, Supervised, read_stat},
     sampling::Sampler,
 };
 
@@ -33,6 +33,7 @@ fn the_series_has_the_cpu_time_of_a_child_that_has_ended() {
     std::thread::sleep(Duration::from_millis(800));
     let (resources, _) = sampler.end().unwrap();
     server.stop().unwrap();
+    assert_eq!(resources.cpu_source, CpuGroup::probe(), "the best one here");
     let last = resources.series.unwrap().samples.pop().unwrap();
     // Ticks are of 10 ms, and a control group counts finer.
     assert!(last.cpu_seconds >= 0.28, "{last:?}");

@@ -28,6 +28,9 @@ const LEAST_INTERVALS: usize = 8;
 pub enum LatencyKind {
     /// End − actual start.
     ServiceTime,
+    /// End − start of connecting, where each request has a connection of its own: what tools that connect for each
+    /// request count.
+    ServiceTimeWithConnect,
     /// Open loop: end − intended start.
     ResponseTime,
     /// Open loop: how long a request waited for a free connection.
@@ -131,7 +134,8 @@ pub struct LoadFigures {
     pub body_bytes_per_second: f64,
     /// Goodput: body bytes of valid answers per second, after the transfer coding is undone.
     pub valid_body_bytes_per_second: f64,
-    /// Throughput × mean service time: valid requests in flight on average (Little's law).
+    /// Valid requests in flight on average: the time that they were in flight over the measurement's length (Little's
+    /// law: throughput × mean service time).
     pub mean_in_flight: Option<f64>,
     /// Closed loop: connections × requests that each holds in flight.
     pub wanted_in_flight: Option<f64>,
@@ -160,7 +164,11 @@ impl LoadFigures {
         let ended = measured.ended();
         let open = observation.open.as_ref();
         let throughput = observation.throughput();
-        let mean = observation.service_time.mean();
+        // As throughput counts an answer for each pair of requests that the measurement's ends cut.
+        let pairs = match measured.succeeded {
+            0 => 1.0,
+            succeeded => measured.answers() as f64 / succeeded as f64,
+        };
         Self {
             window_seconds: window,
             throughput_per_second: throughput,
@@ -174,8 +182,8 @@ impl LoadFigures {
             sent_bytes_per_second: per_second(observation.sent_bytes as f64),
             received_bytes_per_second: per_second(observation.received_bytes as f64),
             body_bytes_per_second: per_second(observation.body_bytes as f64),
-            valid_body_bytes_per_second: per_second(observation.valid_body_bytes as f64),
-            mean_in_flight: mean.map(|mean| throughput * mean.as_secs_f64()),
+            valid_body_bytes_per_second: pairs * per_second(observation.valid_body_bytes as f64),
+            mean_in_flight: observation.mean_in_flight(),
             wanted_in_flight: wanted_in_flight(record),
             busiest_worker: observation.busiest_worker(),
             cpu_wait: observation
@@ -206,6 +214,10 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
     let open = observation.open.as_ref();
     let all = [
         (LatencyKind::ServiceTime, Some(&observation.service_time)),
+        (
+            LatencyKind::ServiceTimeWithConnect,
+            observation.service_time_with_connect.as_ref(),
+        ),
         (
             LatencyKind::ResponseTime,
             open.map(|open| &open.response_time),

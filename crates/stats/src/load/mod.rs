@@ -4,6 +4,7 @@
 //! searched for signs that the generator, and not the server, shaped its figures ([`judge`]).
 
 mod figures;
+mod length;
 mod settings;
 mod sign;
 mod signs;

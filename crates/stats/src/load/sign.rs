@@ -202,7 +202,7 @@ pub enum Sign {
         /// How long the longest such time was.
         seconds: f64,
     },
-    /// The load was stopped before its end; the figures are of what was done until then.
+    /// The load was interrupted before its end: the figures cover only what was done until then.
     Interrupted,
     /// Too few valid answers for a percentile.
     FewAnswers {
@@ -219,6 +219,14 @@ pub enum Sign {
         answers: u64,
         /// Whether they counted as valid answers.
         valid: bool,
+    },
+    /// The measurement was too short to tell whether its figures are the generator's: connections in the making, TLS
+    /// handshakes and the last answers had too large a part of it.
+    TooShort {
+        /// How long it took.
+        seconds: f64,
+        /// How long one should take.
+        needed_seconds: f64,
     },
     /// Nothing ran before the measurement: its figures hold the connections' making and cold caches.
     NoWarmUp,

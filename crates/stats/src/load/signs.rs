@@ -17,14 +17,11 @@ use crate::trial::requests_for;
 /// The percentiles at which parts of the response time are compared with it: the highest with samples enough.
 const TAILS: [f64; 4] = [99.0, 95.0, 90.0, 50.0];
 
-/// Answers that a mean needs before it is held against the generator.
-const LEAST_FOR_MEAN: u64 = 100;
-
 /// What every search looks at.
-struct Load<'a> {
-    record: &'a LoadRecord,
-    figures: &'a LoadFigures,
-    settings: &'a LoadSettings,
+pub(super) struct Load<'a> {
+    pub(super) record: &'a LoadRecord,
+    pub(super) figures: &'a LoadFigures,
+    pub(super) settings: &'a LoadSettings,
 }
 
 /// A part of the measurement.
@@ -46,7 +43,7 @@ pub(super) fn all(
         settings,
     };
     let mut signs = load.busy();
-    signs.extend(load.cpu_wait());
+    signs.extend(load.of_some_length());
     signs.extend(load.no_local_port());
     signs.extend(load.not_conserved());
     // Before what makes times differ: those of requests that failed are missing altogether.
@@ -60,7 +57,6 @@ pub(super) fn all(
     }
     signs.extend(load.unfinished());
     signs.extend(load.connections());
-    signs.extend(load.little());
     signs.extend(load.uneven());
     signs.extend(load.queued());
     signs.extend(load.unsteady());
@@ -75,21 +71,21 @@ pub(super) fn all(
     signs
 }
 
-fn limit(sign: Sign) -> Judged {
+pub(super) fn limit(sign: Sign) -> Judged {
     Judged {
         severity: Severity::Limit,
         sign,
     }
 }
 
-fn doubt(sign: Sign) -> Judged {
+pub(super) fn doubt(sign: Sign) -> Judged {
     Judged {
         severity: Severity::Doubt,
         sign,
     }
 }
 
-fn note(sign: Sign) -> Judged {
+pub(super) fn note(sign: Sign) -> Judged {
     Judged {
         severity: Severity::Note,
         sign,
@@ -97,7 +93,7 @@ fn note(sign: Sign) -> Judged {
 }
 
 /// Beginning a load takes a worker much less than this.
-const LONG_ENOUGH: Duration = Duration::from_secs(1);
+pub(super) const LONG_ENOUGH: Duration = Duration::from_secs(1);
 
 impl Load<'_> {
     fn busy(&self) -> Vec<Judged> {
@@ -119,36 +115,11 @@ impl Load<'_> {
     }
 
     /// Whether so much was answered that the workers' time went into that, and not into beginning or failing.
-    fn has_worked(&self) -> bool {
+    pub(super) fn has_worked(&self) -> bool {
         let seen = &self.record.observation;
         // Few long answers are work as well, once they have taken a while.
         let long = seen.window >= LONG_ENOUGH && seen.measured.succeeded > 0;
         long || seen.measured.succeeded >= self.settings.generator_busy_answers
-    }
-
-    /// The worker that waited longest for a CPU, if that was long enough to show.
-    fn cpu_wait(&self) -> Option<Judged> {
-        let workers = self.record.observation.workers.iter().enumerate();
-        let waiting =
-            workers.filter_map(|(worker, health)| Some((worker, health, health.waited()?)));
-        let (worker, health, waited) =
-            waiting.max_by(|(_, _, one), (_, _, other)| one.total_cmp(other))?;
-        if waited < self.settings.cpu_wait || !self.has_worked() {
-            return None;
-        }
-        let busy = health.busy();
-        let sign = |bound| Sign::CpuWait {
-            worker,
-            cpu: health.cpu,
-            waited,
-            busy,
-            bound,
-        };
-        let full = self.settings.generator_busy;
-        Some(match busy + waited >= full {
-            true => limit(sign(full)),
-            false => doubt(sign(self.settings.cpu_wait)),
-        })
     }
 
     fn no_local_port(&self) -> Option<Judged> {
@@ -314,7 +285,7 @@ impl Load<'_> {
     }
 
     /// A closed loop's connections, if it has one.
-    fn closed(&self) -> Option<u64> {
+    pub(super) fn closed(&self) -> Option<u64> {
         match self.record.spec.schedule {
             Schedule::Closed { connections, .. } => Some(u64::from(connections)),
             Schedule::Open { .. } => None,
@@ -338,32 +309,9 @@ impl Load<'_> {
     }
 
     /// Whether the connections were made once and stayed.
-    fn connections_stayed(&self) -> bool {
+    pub(super) fn connections_stayed(&self) -> bool {
         let observation = &self.record.observation;
         self.keeps_alive() && observation.connections_opened <= observation.connections_peak
-    }
-
-    fn little(&self) -> Option<Judged> {
-        let connections = self.closed()?;
-        // Failed requests and connections in the making hold connections too, and stand in no service time.
-        let clean = self.figures.failed_share? <= self.settings.failures;
-        let enough = self.record.observation.measured.succeeded >= LEAST_FOR_MEAN.max(connections);
-        if !clean || !enough || !self.connections_stayed() {
-            return None;
-        }
-        let (wanted, in_flight) = (self.figures.wanted_in_flight?, self.figures.mean_in_flight?);
-        let bound = self.settings.little_deviation;
-        let holds = (in_flight - wanted).abs() <= bound * wanted;
-        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
-        let in_batches = pipeline > 1;
-        let sign = Sign::Little {
-            wanted,
-            in_flight,
-            bound,
-            in_batches,
-        };
-        let weigh = if in_batches { note } else { doubt };
-        (!holds).then(|| weigh(sign))
     }
 
     fn uneven(&self) -> Option<Judged> {
@@ -512,7 +460,7 @@ impl Load<'_> {
     }
 
     fn interrupted(&self) -> Option<Judged> {
-        self.record.interrupted.then(|| note(Sign::Interrupted))
+        self.record.interrupted.then(|| doubt(Sign::Interrupted))
     }
 
     fn few_answers(&self) -> Option<Judged> {

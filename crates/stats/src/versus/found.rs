@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadheat_model::{LatencyHistogram, Observation};
 
-use super::{Metric, paired::Series};
+use super::Metric;
 use crate::figures::{Figures, requests_for};
 
 /// The metrics of one trial, in their units. A metric that it says nothing of is not in it.
@@ -38,7 +38,7 @@ impl Found {
     pub fn of_trial(load: &Observation, figures: &Figures) -> Self {
         let mut found = Self::of_load(load);
         found.put(Metric::CpuPerRequest, figures.cpu_us_per_request);
-        found.put(Metric::MemoryMean, Some(figures.pss_mean_bytes));
+        found.put(Metric::MemoryMean, figures.pss_mean_bytes);
         found
     }
 
@@ -70,19 +70,4 @@ pub fn metrics<'a>(trials: impl Iterator<Item = &'a Found> + Clone) -> Vec<Metri
         trials.all(|found| found.get(*metric).is_some())
     };
     Metric::ALL.into_iter().filter(in_all).collect()
-}
-
-/// What a cell has to be judged by: A's trial and B's for each block that has both. `floors` tells the A/A floor of a
-/// metric.
-pub fn series(pairs: &[(Found, Found)], floors: impl Fn(Metric) -> Option<f64>) -> Vec<Series> {
-    let found = pairs.iter().flat_map(|(a, b)| [a, b]);
-    let of = |metric| Series {
-        metric,
-        pairs: pairs
-            .iter()
-            .filter_map(|(a, b)| Some((a.get(metric)?, b.get(metric)?)))
-            .collect(),
-        floor: floors(metric),
-    };
-    metrics(found).into_iter().map(of).collect()
 }

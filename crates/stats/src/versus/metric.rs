@@ -20,6 +20,8 @@ pub enum Metric {
     CpuPerRequest,
     /// Mean PSS of the tree in bytes.
     MemoryMean,
+    /// The largest PSS of the tree that was read, in bytes.
+    MemoryPeak,
 }
 
 /// Which way a metric is better.
@@ -33,7 +35,7 @@ pub enum Direction {
 
 impl Metric {
     /// Every metric, in the order in which a cell is judged: the first that it has decides.
-    pub const ALL: [Metric; 7] = [
+    pub const ALL: [Metric; 8] = [
         Metric::Throughput,
         Metric::ResponseTimeP50,
         Metric::ResponseTimeP99,
@@ -41,6 +43,7 @@ impl Metric {
         Metric::ServiceTimeP99,
         Metric::CpuPerRequest,
         Metric::MemoryMean,
+        Metric::MemoryPeak,
     ];
 
     /// Which way it is better.

@@ -1,6 +1,6 @@
 //! B against A: what `deadheat compare` says.
 //!
-//! Two ways lead here. [`paired`] judges what was measured in alternation, block by block, at a declared look
+//! Two ways lead here. [`paired`] judges what was measured in heats of both sides, at a declared look
 //! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times. Both end in a [`Ratio`].
 
 pub mod alternating;
@@ -136,17 +136,23 @@ impl Fact {
 pub enum How {
     /// Each in its own session, at two times: no block has both.
     Sessions,
-    /// In alternation, in blocks that have a trial of each.
-    Alternating {
-        /// The looks, as they were declared beforehand.
+    /// In heats: both servers alive at the same time, loaded in turn, a slice at a time.
+    Heats {
+        /// The looks, as they were declared beforehand. Their blocks are heats.
         design: Design,
         /// The look that the figures are of; `None`: there was none, and no figure.
         look: Option<Look>,
-        /// Blocks that were complete in the end.
-        blocks: u32,
+        /// Heats at each load that were complete in the end.
+        heats: u32,
+        /// The counted part of a slice in seconds, at least.
+        slice_seconds: f64,
+        /// The part before it that does not count, at least.
+        guard_seconds: f64,
+        /// Time that measuring took, in seconds.
+        took_seconds: f64,
         /// Why it ended.
         ended: Ended,
-        /// The seed of the order within blocks.
+        /// The seed of the orders.
         seed: u64,
     },
 }
@@ -226,13 +232,13 @@ pub struct NotCompared {
 pub struct Ratio {
     /// Which.
     pub metric: Metric,
-    /// The geometric mean over A's trials, in the metric's unit.
+    /// The geometric mean over A's trials, or its estimate over all heats, in the metric's unit.
     pub a: f64,
     /// The same of B.
     pub b: f64,
-    /// A's trials behind it.
+    /// A's trials or heats behind it.
     pub trials_a: usize,
-    /// B's trials behind it.
+    /// B's trials or heats behind it.
     pub trials_b: usize,
     /// B over A: the geometric mean of the ratios.
     pub ratio: f64,
@@ -240,7 +246,8 @@ pub struct Ratio {
     pub error: Option<f64>,
     /// Its degrees of freedom.
     pub freedom: Option<f64>,
-    /// The t interval of the ratio on the logarithm, at its level; `None` with too few trials, or without an end.
+    /// The t interval of the ratio on the logarithm, at its level; `None` with too few trials or heats. An end that a
+    /// lower bound leaves open is 0 or ∞.
     pub interval: Option<Interval>,
     /// The two-sided p value of a ratio of 1; `None` with too few trials. Not corrected for looks or cells.
     pub p: Option<f64>,

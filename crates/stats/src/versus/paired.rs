@@ -1,7 +1,15 @@
-//! What was measured in alternation: the ratios within blocks, judged at a declared look.
+//! What was measured in heats of both sides, judged at a declared look: the model of [`crate::heats`] for two members.
 
-use super::{Bounds, Compared, Metric, Ratio, Subject, Thresholds, Verdict, verdict};
-use crate::{interval::moments, order_statistic::Interval, sequential::Look};
+use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Thresholds, Verdict, verdict};
+use crate::{
+    heats::{
+        Fit, Quantity, Settings,
+        pairs::{self, Candidate, Remedy},
+        within::Estimate,
+    },
+    order_statistic::Interval,
+    sequential::Look,
+};
 
 /// A cell, as it was measured so far.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,15 +22,68 @@ pub struct PairedCell {
     pub notes: Vec<String>,
 }
 
-/// A metric over the blocks that have a trial of each side.
+/// A metric over the heats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Which.
     pub metric: Metric,
-    /// A's figure and B's, in the metric's unit, for each such block in order.
-    pub pairs: Vec<(f64, f64)>,
-    /// The A/A floor of the metric, where something was measured twice: see [`floor`].
-    pub floor: Option<f64>,
+    /// The estimates of each heat, as [`Quantity::advantage`]. Member 0 is A, 1 is B.
+    pub heats: Vec<Vec<Estimate>>,
+    /// Whether A's figure is only a lower bound, and B's, because the generator was the limit.
+    pub bounded: [bool; 2],
+}
+
+impl Series {
+    /// Of A's figure and B's in each heat, in the metric's unit. A figure of 0 says nothing.
+    pub fn of_pairs(metric: Metric, pairs: &[(f64, f64)]) -> Self {
+        let estimate = |(member, figure): (usize, f64)| {
+            let is_figure = figure.is_finite() && figure > 0.0;
+            is_figure.then(|| Estimate {
+                member,
+                value: quantity(metric).advantage(figure),
+                scatter: None,
+            })
+        };
+        let heat = |(a, b): &(f64, f64)| [(0, *a), (1, *b)].into_iter().filter_map(estimate);
+        Self {
+            metric,
+            heats: pairs.iter().map(|pair| heat(pair).collect()).collect(),
+            bounded: [false; 2],
+        }
+    }
+
+    /// About so many more heats would decide it, if they scatter as these did, each tested at the error `alpha`. `None`
+    /// if it is decided then, or if nothing says so.
+    pub fn heats_to_go(&self, alpha: f64, margin: f64) -> Option<u32> {
+        let fit = fit(&self.heats);
+        let contrast = fit.contrast(1, 0)?;
+        let (better, worse) = if contrast.difference < 0.0 {
+            (0, 1)
+        } else {
+            (1, 0)
+        };
+        let candidate = Candidate {
+            better,
+            worse,
+            contrast: fit.contrast(better, worse),
+            better_is_bound: self.bounded[better],
+            worse_is_bound: self.bounded[worse],
+            heats: fit.heats(0).min(fit.heats(1)),
+        };
+        match pairs::judge(&[candidate], alpha, margin)[0].remedy {
+            Some(Remedy::MoreHeats { heats }) => Some(heats),
+            _ => None,
+        }
+    }
+}
+
+/// How a metric is seen by the model of heats.
+pub(super) fn quantity(metric: Metric) -> Quantity {
+    match metric.direction() {
+        Direction::MoreIsBetter => Quantity::Throughput,
+        Direction::LessIsBetter if metric.is_time() => Quantity::Latency,
+        Direction::LessIsBetter => Quantity::Cost,
+    }
 }
 
 /// Judges every cell at `look`. With more than one cell, each look's share of errors is split evenly over them, so that
@@ -52,67 +113,52 @@ pub fn is_decided(compared: &[Compared]) -> bool {
     !compared.is_empty() && !compared.iter().any(open)
 }
 
-/// How far one thing was from itself: the distance from 1 of the geometric mean of the ratios of two names of it.
-/// `None` without a pair.
-pub fn floor(pairs: &[(f64, f64)]) -> Option<f64> {
-    let logs = log_ratios(pairs);
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-    (!logs.is_empty()).then(|| mean.abs().exp() - 1.0)
+fn fit(heats: &[Vec<Estimate>]) -> Fit {
+    Fit::of(2, heats, &Settings::default())
 }
 
-/// The t interval of a metric's log-ratios at the level of `look`: a repeated confidence interval (Jennison & Turnbull,
-/// J. R. Stat. Soc. B 51, 1989). Over all looks together they hold the ratio with probability 1 − α.
+/// The ratio with its interval at the level of `look`: a repeated confidence interval (Jennison & Turnbull, J. R. Stat.
+/// Soc. B 51, 1989). Over all looks together they hold the ratio with probability 1 − α. An end that a lower bound leaves
+/// open is 0 or ∞.
 fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
-    let logs = log_ratios(&series.pairs);
-    let n = logs.len();
-    if n == 0 {
-        return None;
-    }
-    let mean = logs.iter().sum::<f64>() / n as f64;
-    let moments = moments(&logs);
-    let level = look.level();
-    let interval = moments.and_then(|moments| {
-        let half = moments.half_width(level);
-        let (low, high) = ((mean - half).exp(), (mean + half).exp());
-        (low > 0.0 && high.is_finite()).then_some(Interval { low, high, level })
+    let metric = series.metric;
+    let fit = fit(&series.heats);
+    let figure = |member| Some(quantity(metric).figure(fit.advantage(member)?));
+    let (a, b) = (figure(0)?, figure(1)?);
+    let contrast = fit.contrast(1, 0);
+    let (log, level) = ((b / a).ln(), look.level());
+    let interval = contrast.and_then(|contrast| {
+        let half = contrast.half_width(look.spends);
+        let low = if series.bounded[0] {
+            0.0
+        } else {
+            (log - half).exp()
+        };
+        let high = match series.bounded[1] {
+            true => f64::INFINITY,
+            false => (log + half).exp(),
+        };
+        let is_open = series.bounded.contains(&true);
+        (is_open || (low > 0.0 && high.is_finite())).then_some(Interval { low, high, level })
     });
-    let Thresholds { threshold, margin } = bounds.of(series.metric, series.floor);
-    let geometric = |of: fn(&(f64, f64)) -> f64| {
-        let logs = series.pairs.iter().filter(|pair| is_pair(pair));
-        (logs.map(|pair| of(pair).ln()).sum::<f64>() / n as f64).exp()
-    };
+    let Thresholds { threshold, margin } = bounds.of(metric, None);
+    let heats = [0, 1].map(|member| fit.heats(member));
     Some(Ratio {
-        metric: series.metric,
-        a: geometric(|pair| pair.0),
-        b: geometric(|pair| pair.1),
-        trials_a: n,
-        trials_b: n,
-        ratio: mean.exp(),
-        error: moments.map(|moments| moments.error),
-        freedom: moments.map(|moments| (moments.n - 1) as f64),
+        metric,
+        a,
+        b,
+        trials_a: heats[0],
+        trials_b: heats[1],
+        ratio: b / a,
+        error: contrast.map(|contrast| contrast.error),
+        freedom: contrast.map(|contrast| contrast.freedom),
         interval,
-        p: moments.map(|moments| moments.p_of_zero()),
+        p: contrast.map(|contrast| contrast.p(0.0)),
         p_adjusted: None,
-        floor: series.floor,
+        floor: None,
         drift: None,
         threshold,
         margin,
-        verdict: verdict(
-            series.metric.direction(),
-            mean.exp(),
-            interval,
-            threshold,
-            margin,
-        ),
+        verdict: verdict(metric.direction(), b / a, interval, threshold, margin),
     })
-}
-
-fn is_pair(pair: &(f64, f64)) -> bool {
-    let is_figure = |value: f64| value.is_finite() && value > 0.0;
-    is_figure(pair.0) && is_figure(pair.1)
-}
-
-fn log_ratios(pairs: &[(f64, f64)]) -> Vec<f64> {
-    let pairs = pairs.iter().filter(|pair| is_pair(pair));
-    pairs.map(|(a, b)| (b / a).ln()).collect()
 }

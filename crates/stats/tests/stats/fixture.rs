@@ -69,6 +69,7 @@ impl Session {
             machine: Machine {
                 cpu_model: "Example CPU @ 2.60GHz".to_owned(),
                 cpus: vec![0, 1],
+                shared_cores: Vec::new(),
                 memory_bytes: 8 << 30,
                 os: "Debian GNU/Linux 13 (trixie)".to_owned(),
                 kernel: "6.12.0-test".to_owned(),
@@ -102,6 +103,7 @@ impl Session {
             definitions: Default::default(),
             boot: None,
             live: false,
+            environment: Vec::new(),
         };
         let record = SessionRecord {
             header,
@@ -322,9 +324,9 @@ pub fn measured(found: Found) -> Measured {
             cpu_source: CpuSource::CgroupV2,
             cpu_seconds: found.cores * (WINDOW + 0.01),
             span_seconds: WINDOW + 0.01,
-            pss_idle_bytes: (found.memory_mib * 0.4 * mib) as u64,
-            pss_mean_bytes: (found.memory_mib * mib) as u64,
-            pss_peak_bytes: (found.memory_mib * 1.3 * mib) as u64,
+            pss_idle_bytes: Some((found.memory_mib * 0.4 * mib) as u64),
+            pss_mean_bytes: Some((found.memory_mib * mib) as u64),
+            pss_peak_bytes: Some((found.memory_mib * 1.3 * mib) as u64),
             samples: 100,
             processes: 1,
             threads: 6,
@@ -351,8 +353,8 @@ fn observation(succeeded: u64, found: Found) -> Observation {
         carried_in,
         issued: succeeded + in_flight - carried_in,
         succeeded,
-        failed: Default::default(),
         in_flight,
+        ..Tally::default()
     };
     let bins = 20;
     let bin = |index: u64| Bin {

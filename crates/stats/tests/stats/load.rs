@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    CountHistogram, Failure, Interval, LoadPhase, LoadRecord, Schedule,
+    CountHistogram, Failure, Interval, LatencyHistogram, LoadPhase, LoadRecord, Schedule, StopRule,
     failure::FailurePhase,
     load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target},
     observation::ReceiveQueues,
@@ -290,6 +290,89 @@ fn littles_law_counts_the_depth_of_pipelining() {
     assert!((in_flight - 10.0).abs() < 0.5, "{in_flight}");
 }
 
+/// A load without a warm-up whose connections had a request in flight for half of the time.
+fn half_idle(window: Duration, change: impl Fn(&mut LoadRecord)) -> LoadRecord {
+    let mut spec = closed(50, 2);
+    spec.warm_up = Duration::ZERO;
+    let requests = (25.0 * window.as_secs_f64() / 0.025) as u64;
+    let load = Simulation::new("http://192.0.2.7/", spec);
+    let load = load.second(Second::of(requests, Duration::from_millis(25)));
+    let mut record = load.ended(0.1);
+    record.observation.window = window;
+    change(&mut record);
+    record
+}
+
+#[test]
+fn a_load_of_which_start_and_end_are_a_large_part_is_too_short_to_judge_and_not_doubtful() {
+    let found = |record: &LoadRecord| {
+        let verdict = judge(record);
+        let all = verdict.signs.into_iter().map(|judged| judged.sign);
+        let mut all = all.filter(|sign| {
+            matches!(
+                sign,
+                Sign::Little { .. } | Sign::CpuWait { .. } | Sign::TooShort { .. }
+            )
+        });
+        let first = all.next();
+        assert!(all.next().is_none(), "one says enough");
+        (verdict.standing, first)
+    };
+    let too_short = |seconds, needed_seconds| {
+        let sign = Sign::TooShort {
+            seconds,
+            needed_seconds,
+        };
+        (Standing::Sound, Some(sign))
+    };
+    let (short, long) = (Duration::from_millis(200), Duration::from_secs(2));
+    // 200 requests over 50 connections.
+    assert_eq!(found(&half_idle(short, |_| {})), too_short(0.2, 5.0));
+    let waits = |record: &mut LoadRecord| {
+        let window = record.observation.window;
+        record.observation.workers[0].run_delay = Some(window / 5);
+    };
+    assert_eq!(found(&half_idle(short, waits)), too_short(0.2, 5.0));
+    // TLS handshakes of a second each.
+    let handshakes = |record: &mut LoadRecord| {
+        let mut times = LatencyHistogram::default();
+        for _ in 0..50 {
+            times.record_ns(1_000_000_000);
+        }
+        record.observation.handshake_time = times;
+    };
+    let (standing, sign) = found(&half_idle(long, handshakes));
+    assert_eq!(standing, Standing::Sound);
+    assert!(
+        matches!(
+            sign,
+            Some(Sign::TooShort {
+                needed_seconds: 11.0,
+                ..
+            })
+        ),
+        "{sign:?}"
+    );
+    // The last answer of a count, while 49 connections have nothing to do.
+    let last = |record: &mut LoadRecord| {
+        record.spec.stop = StopRule::Count { requests: 2_000 };
+        record.observation.service_time.record_ns(1_000_000_000);
+    };
+    let (standing, sign) = found(&half_idle(long, last));
+    assert_eq!(standing, Standing::Sound);
+    assert!(matches!(sign, Some(Sign::TooShort { .. })), "{sign:?}");
+    // Nothing of that explains it.
+    let (standing, sign) = found(&half_idle(long, |_| {}));
+    assert_eq!(standing, Standing::Doubtful);
+    assert!(matches!(sign, Some(Sign::Little { .. })), "{sign:?}");
+    let (_, sign) = found(&half_idle(long, |record| {
+        handshakes(record);
+        record.observation.window *= 20;
+        record.observation.measured.succeeded *= 20;
+    }));
+    assert!(matches!(sign, Some(Sign::Little { .. })), "{sign:?}");
+}
+
 #[test]
 fn connections_that_were_not_had_and_those_that_starve_are_told() {
     let second = Second::of(2_000, Duration::from_millis(5));
@@ -439,6 +522,7 @@ fn notes_say_what_to_know_of_the_figures() {
             .iter()
             .any(|judged| judged.sign == Sign::Interrupted)
     );
+    assert_eq!(judge(&cases::interrupted()).standing, Standing::Doubtful);
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn machine() -> Machine {
     Machine {
         cpu_model: "Example CPU".to_owned(),
         cpus: vec![0, 1],
+        shared_cores: Vec::new(),
         memory_bytes: 8 << 30,
         os: "Example OS 1".to_owned(),
         kernel: "6.12.0-test".to_owned(),
@@ -501,7 +502,7 @@ pub fn tls_pipelining() -> LoadRecord {
         identity: None,
         resumption: true,
     });
-    let header = ("Authorization".to_owned(), "Basic c2VjcmV0".to_owned());
+    let header = ("Authorization".to_owned(), "…".to_owned());
     spec.exchanges[0].request.headers.push(header);
     // 128 in flight at 8,000 per second.
     let second = Second::of(8_000, Duration::from_millis(16));

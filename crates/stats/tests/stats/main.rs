@@ -1,10 +1,10 @@
 //! The statistics against SciPy's figures, against their own laws, and on sessions built by hand.
 
-mod alternating;
 mod controls;
 mod cost;
 mod course;
 mod fixture;
+mod heats;
 mod history;
 mod latency;
 mod limits;
@@ -18,5 +18,6 @@ mod sequential;
 mod sessions;
 mod simulation;
 mod simulation_docs;
+mod standings;
 mod versus;
 mod void;

@@ -89,7 +89,9 @@ proptest! {
         let group = &analysis.groups[0];
         prop_assert_eq!(group.cells[0].rank, Some(1));
         let rank = |target| group.cells.iter().find(|cell| cell.target == target).unwrap().rank.unwrap();
-        prop_assert!(group.cells.windows(2).all(|pair| pair[0].rank <= pair[1].rank));
+        for pair in group.cells.windows(2).filter(|pair| pair[0].rank == pair[1].rank) {
+            prop_assert!(pair[0].throughput() >= pair[1].throughput());
+        }
         for cell in &group.cells {
             prop_assert!(cell.rank.unwrap() as usize <= group.cells.len());
         }
@@ -104,6 +106,7 @@ proptest! {
             prop_assert!(!group.comparison.pairs().iter().filter(within).any(|pair| pair.different));
         }
         for pair in group.comparison.pairs() {
+            prop_assert!(!pair.different || rank(pair.faster.clone()) < rank(pair.slower.clone()));
             prop_assert!(pair.ratio >= 1.0 && pair.p_adjusted >= pair.p);
             prop_assert!(pair.interval.low <= pair.ratio && pair.ratio <= pair.interval.high);
         }

@@ -54,11 +54,7 @@ fn cell(pairs: &[(f64, f64)]) -> PairedCell {
             workload: "plaintext".to_owned(),
             point: "c50".to_owned(),
         },
-        series: vec![Series {
-            metric: Metric::Throughput,
-            pairs: pairs.to_vec(),
-            floor: None,
-        }],
+        series: vec![Series::of_pairs(Metric::Throughput, pairs)],
         notes: Vec::new(),
     }
 }

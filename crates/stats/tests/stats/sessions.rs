@@ -222,6 +222,64 @@ fn a_busy_generator_makes_a_lower_bound() {
 }
 
 #[test]
+fn a_lower_bound_stands_before_the_stacks_that_it_already_beats_and_behind_the_others() {
+    let names = |bound: f64| -> Vec<String> {
+        let stacks = [
+            ("bound", bound),
+            ("fast", 9_000.0),
+            ("mid", 2_000.0),
+            ("slow", 1_000.0),
+        ];
+        let record = session_with(&stacks, 7, |name, _, found| {
+            let busy = if name == "bound" { 0.9 } else { found.busy };
+            good(Found { busy, ..found })
+        });
+        let group = &analyse(&record).groups[0];
+        assert_eq!(cell(group, "bound").rank, None);
+        let cells = group.cells.iter();
+        cells.map(|cell| cell.target.to_string()).collect()
+    };
+    assert_eq!(names(9_900.0), ["bound", "fast", "mid", "slow"]);
+    assert_eq!(names(4_000.0), ["fast", "bound", "mid", "slow"]);
+    // As fast as one of them, as far as the intervals tell.
+    assert_eq!(names(2_000.0), ["fast", "mid", "bound", "slow"]);
+    assert_eq!(names(500.0), ["fast", "mid", "slow", "bound"]);
+}
+
+#[test]
+fn noise_lifts_no_stack_over_one_with_better_figures() {
+    let group = |noise: f64| {
+        let stacks = [("fast", 2_000.0), ("mid", 1_500.0), ("noisy", 1_000.0)];
+        let record = session_with(&stacks, 7, |name, block, found| {
+            let rate = match name {
+                "noisy" => 1_000.0 * (noise * scatter("noise", block)).exp(),
+                _ => found.rate,
+            };
+            good(Found { rate, ..found })
+        });
+        analyse(&record).groups.remove(0)
+    };
+    let ranks = |group: &Group| -> Vec<(String, Option<u32>)> {
+        let cells = group.cells.iter();
+        cells
+            .map(|cell| (cell.target.to_string(), cell.rank))
+            .collect()
+    };
+    let expected = |noisy| {
+        [("fast", 1), ("mid", 2), ("noisy", noisy)]
+            .map(|(name, rank)| (name.to_owned(), Some(rank)))
+    };
+    assert_eq!(ranks(&group(0.0)), expected(3));
+    let noisy = group(3.0);
+    let found = ranks(&noisy);
+    // That the others are better cannot be told, and the report says how large a difference is left open.
+    assert_eq!(found, expected(2));
+    let open = noisy.comparison.pairs().iter();
+    let mut open = open.filter(|pair| pair.slower == cell(&noisy, "noisy").target);
+    assert!(open.all(|pair| !pair.different && pair.interval.high > 2.0));
+}
+
+#[test]
 fn a_busy_generators_side_beside_a_server_with_time_left_makes_a_lower_bound() {
     let verdict = |server, generator| {
         let mut trial = measured(Found::at(1_000.0));

@@ -1,4 +1,4 @@
-//! The tables of docs/methodology.md, "How many blocks?", against the simulation that made them: when the analysis
+//! The tables of docs/blocks.md, "How many blocks?", against the simulation that made them: when the analysis
 //! changes what it finds, they change with it (`cargo xtask power`).
 
 use std::{fs, path::Path};
@@ -17,11 +17,11 @@ fn cells(line: &str) -> Vec<&str> {
 
 /// The section's tables, each as its rows without the line below the header.
 fn tables() -> Vec<Vec<Vec<String>>> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methodology.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/blocks.md");
     let document = fs::read_to_string(&file).unwrap();
     let section = document.split("\n## ");
     let section = section.filter(|section| section.starts_with("How many blocks?"));
-    let section = section.last().expect("docs/methodology.md has the section");
+    let section = section.last().expect("docs/blocks.md has the section");
     let mut tables: Vec<Vec<Vec<String>>> = Vec::new();
     let mut inside = false;
     for line in section.lines() {

@@ -25,6 +25,23 @@ pub enum Of {
     Past,
 }
 
+impl Of {
+    /// The names and the dates.
+    fn params(self) -> Result<CertificateParams, rcgen::Error> {
+        let names: &[&str] = match self {
+            Of::Localhost | Of::Past => &["localhost", "127.0.0.1", "::1"],
+            Of::Elsewhere => &["elsewhere.test"],
+        };
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names)?;
+        if self == Of::Past {
+            params.not_before = date_time_ymd(2001, 1, 1);
+            params.not_after = date_time_ymd(2001, 12, 31);
+        }
+        Ok(params)
+    }
+}
+
 /// A certificate authority of a test's own.
 #[derive(Clone)]
 pub struct Authority {
@@ -77,12 +94,8 @@ impl Authority {
     ///
     /// When no key can be made.
     pub fn server(&self, of: Of) -> io::Result<Identity> {
-        let names: &[&str] = match of {
-            Of::Localhost | Of::Past => &["localhost", "127.0.0.1", "::1"],
-            Of::Elsewhere => &["elsewhere.test"],
-        };
-        let made = self.issue(names, ExtendedKeyUsagePurpose::ServerAuth, of == Of::Past);
-        made.map_err(io::Error::other)
+        let make = || self.issue(of.params()?, ExtendedKeyUsagePurpose::ServerAuth);
+        make().map_err(io::Error::other)
     }
 
     /// A client's certificate.
@@ -91,27 +104,23 @@ impl Authority {
     ///
     /// When no key can be made.
     pub fn client(&self) -> io::Result<Identity> {
-        let made = self.issue(&["client.test"], ExtendedKeyUsagePurpose::ClientAuth, false);
-        made.map_err(io::Error::other)
+        let make = || {
+            let params = CertificateParams::new(["client.test".to_owned()])?;
+            self.issue(params, ExtendedKeyUsagePurpose::ClientAuth)
+        };
+        make().map_err(io::Error::other)
     }
 
     fn issue(
         &self,
-        names: &[&str],
+        mut params: CertificateParams,
         purpose: ExtendedKeyUsagePurpose,
-        past: bool,
     ) -> Result<Identity, rcgen::Error> {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let mut params = CertificateParams::new(names)?;
         params
             .distinguished_name
             .push(DnType::CommonName, "Deadheat's test");
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![purpose];
-        if past {
-            params.not_before = date_time_ymd(2001, 1, 1);
-            params.not_after = date_time_ymd(2001, 12, 31);
-        }
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &self.issuer)?;
         Ok(Identity {
@@ -133,6 +142,25 @@ pub struct Identity {
 type Parsed = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Identity {
+    /// A server's certificate that is its own authority, as `openssl req -x509` makes it.
+    ///
+    /// # Errors
+    ///
+    /// When no key can be made.
+    pub fn self_signed(of: Of) -> io::Result<Self> {
+        let make = || {
+            let mut params = of.params()?;
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            let key = KeyPair::generate()?;
+            let certificate = params.self_signed(&key)?;
+            Ok(Self {
+                certificate: certificate.pem(),
+                key: key.serialize_pem(),
+            })
+        };
+        make().map_err(|error: rcgen::Error| io::Error::other(error))
+    }
+
     pub(crate) fn parsed(&self) -> Result<Parsed, rustls::pki_types::pem::Error> {
         let certificates = CertificateDer::pem_slice_iter(self.certificate.as_bytes());
         let certificates = certificates.collect::<Result<_, _>>()?;

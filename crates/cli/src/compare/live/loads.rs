@@ -1,7 +1,5 @@
-//! The load of each trial, made by the options of `deadheat load`: the same rules for addresses, hosts and valid
+//! The load of each side, made by the options of `deadheat load`: the same rules for addresses, hosts and valid
 //! answers.
-
-use std::time::Duration;
 
 use clap::Parser;
 use deadheat_model::LoadSpec;
@@ -14,10 +12,6 @@ use crate::{
 
 /// Connections, if nobody says how many.
 const CONNECTIONS: u32 = 50;
-/// The measurement, if nobody says how long.
-const MEASURE: Duration = Duration::from_secs(3);
-/// The warm-up, if nobody says how long.
-const WARM_UP: Duration = Duration::from_secs(1);
 /// What stands for the address of a server that is not started yet.
 const SOMEWHERE: &str = "http://127.0.0.1:1";
 
@@ -54,14 +48,9 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
 }
 
 fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
-    let time = |asked: Option<Duration>, usual| {
-        humantime::format_duration(asked.unwrap_or(usual)).to_string()
-    };
     let connections = args.server.connections.unwrap_or(CONNECTIONS).to_string();
-    let (duration, warm_up) = (
-        time(args.measure.measure, MEASURE),
-        time(args.measure.warm_up, WARM_UP),
-    );
+    // A heat's slices and warm-up take the place of these.
+    let duration = humantime::format_duration(super::slice(&args.measure)).to_string();
     let mut typed = vec![
         "load",
         url,
@@ -70,7 +59,7 @@ fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
         "--duration",
         &duration,
         "--warm-up",
-        &warm_up,
+        "0s",
     ];
     if args.server.i_may_load_this_host {
         typed.push("--i-may-load-this-host");

@@ -1,8 +1,7 @@
-//! How many blocks, and at which of them it is looked at: from what was asked for and what a block takes.
+//! How many heats, and at which of them it is looked at: from what was asked for and what a heat takes.
 
 use std::time::Duration;
 
-use deadheat_model::choice::{EVIDENCE_BLOCKS, LEAST_BLOCKS};
 use deadheat_stats::sequential::Design;
 
 use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
@@ -10,22 +9,26 @@ use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
 /// The budget, if nobody says what measuring may take.
 const BUDGET: Duration = Duration::from_secs(5 * 60);
 
-/// Blocks and looks, and the time that bounds them.
+/// With fewer heats than three an interval says next to nothing; with five it is of some use.
+const LEAST_HEATS: u32 = 3;
+const EVIDENCE_HEATS: u32 = 5;
+
+/// Heats and looks, and the time that bounds them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Looks {
     /// The looks.
     pub(super) design: Design,
     /// The time that measuring may take; `None`: what the last look takes.
     pub(super) budget: Option<Duration>,
-    /// Looks that were asked for and that the budget has no room for, as numbers of blocks.
+    /// Looks that were asked for and that the budget has no room for, as numbers of heats.
     left_out: Vec<u32>,
 }
 
 impl Looks {
-    /// The looks that `args` ask for, or that the budget has room for, when a block takes about `block`.
-    pub(super) fn choose(args: &MeasureArgs, block: Duration, alpha: f64) -> Result<Self, Failure> {
-        let declared = |blocks: &[u32], budget| {
-            let design = Design::declare(blocks, alpha)
+    /// The looks that `args` ask for, or that the budget has room for, when a heat at each load takes about `heat`.
+    pub(super) fn choose(args: &MeasureArgs, heat: Duration, alpha: f64) -> Result<Self, Failure> {
+        let declared = |heats: &[u32], budget| {
+            let design = Design::declare(heats, alpha)
                 .map_err(|error| Failure::usage(format!("--looks: {error}")))?;
             Ok(Self {
                 design,
@@ -33,31 +36,31 @@ impl Looks {
                 left_out: Vec::new(),
             })
         };
-        if let Some(blocks) = args.blocks {
-            return declared(&[blocks], None);
+        if let Some(heats) = args.heats {
+            return declared(&[heats], None);
         }
         let bought = |budget: Duration| {
-            let blocks = budget.as_secs_f64() / block.as_secs_f64().max(1e-3);
-            blocks.min(f64::from(u32::MAX)) as u32
+            let heats = budget.as_secs_f64() / heat.as_secs_f64().max(1e-3);
+            heats.min(f64::from(u32::MAX)) as u32
         };
         let short = |budget: Duration, needed: u32, what: &str| {
-            let blocks = bought(budget);
+            let heats = bought(budget);
             Failure::usage(format!(
-                "--budget {}: a block takes about {}, so that it has room for {blocks}, and {what} {needed}: give \
-                 --budget {}s or more (with {EVIDENCE_BLOCKS} blocks, {}s), or a shorter --measure",
+                "--budget {}: a heat takes about {}, so that it has room for {heats}, and {what} {needed}: give \
+                 --budget {}s or more (with {EVIDENCE_HEATS} heats, {}s), or a shorter --heat-time",
                 humantime::format_duration(budget),
-                about(block),
-                seconds_for(block, needed),
-                seconds_for(block, EVIDENCE_BLOCKS.max(needed)),
+                about(heat),
+                seconds_for(heat, needed),
+                seconds_for(heat, EVIDENCE_HEATS.max(needed)),
             ))
         };
         if args.looks.is_empty() {
             let budget = args.budget.unwrap_or(BUDGET);
-            let blocks = bought(budget);
-            if blocks < LEAST_BLOCKS {
-                return Err(short(budget, LEAST_BLOCKS, "a comparison needs"));
+            let heats = bought(budget);
+            if heats < LEAST_HEATS {
+                return Err(short(budget, LEAST_HEATS, "a comparison needs"));
             }
-            let design = Design::within(blocks, alpha).map_err(Failure::usage)?;
+            let design = Design::within(heats, alpha).map_err(Failure::usage)?;
             return Ok(Self {
                 design,
                 budget: Some(budget),
@@ -69,8 +72,8 @@ impl Looks {
         let Some(budget) = args.budget else {
             return Ok(all);
         };
-        let blocks = bought(budget);
-        let fit = args.looks.partition_point(|look| *look <= blocks);
+        let heats = bought(budget);
+        let fit = args.looks.partition_point(|look| *look <= heats);
         match fit {
             0 => Err(short(budget, args.looks[0], "the first look is after")),
             fit => Ok(Self {
@@ -80,7 +83,7 @@ impl Looks {
         }
     }
 
-    /// "after 5, 7 and 10 blocks; 5 % of error spent over them".
+    /// "after 5, 7 and 10 heats; 5 % of error spent over them".
     pub(super) fn describe(&self) -> String {
         let looks = self.design.looks.iter().map(|look| look.blocks);
         let spread = if looks.len() > 1 { " over them" } else { "" };
@@ -90,7 +93,7 @@ impl Looks {
             more => format!("; those after {} do not fit the budget", listed(more)),
         };
         format!(
-            "after {} blocks; {:.0} % of error spent{spread}{left_out}",
+            "after {} heats; {:.0} % of error spent{spread}{left_out}",
             listed(&looks.collect::<Vec<_>>()),
             100.0 * self.design.alpha
         )
@@ -107,43 +110,33 @@ fn listed(numbers: &[u32]) -> String {
     }
 }
 
-fn seconds_for(block: Duration, blocks: u32) -> u64 {
-    (block * blocks).as_secs_f64().ceil() as u64
+fn seconds_for(heat: Duration, heats: u32) -> u64 {
+    (heat * heats).as_secs_f64().ceil() as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn args(budget: Option<u64>, looks: &[u32], blocks: Option<u32>) -> MeasureArgs {
+    fn args(budget: Option<u64>, looks: &[u32], heats: Option<u32>) -> MeasureArgs {
         MeasureArgs {
             budget: budget.map(Duration::from_secs),
-            blocks,
+            heats,
             looks: looks.to_vec(),
-            measure: None,
-            warm_up: None,
-            seed: None,
-            noise_bound: None,
-            pinning: None,
-            results: None,
-            start_timeout: None,
-            dry_run: false,
+            ..MeasureArgs::none()
         }
     }
 
     fn chosen(args: &MeasureArgs) -> Result<(Vec<u32>, Option<u64>), String> {
         let looks = Looks::choose(args, Duration::from_secs(8), 0.05);
         let looks = looks.map_err(|error| error.to_string())?;
-        let blocks = looks.design.looks.iter().map(|look| look.blocks);
-        Ok((
-            blocks.collect(),
-            looks.budget.map(|budget| budget.as_secs()),
-        ))
+        let heats = looks.design.looks.iter().map(|look| look.blocks);
+        Ok((heats.collect(), looks.budget.map(|budget| budget.as_secs())))
     }
 
     #[test]
     fn what_fits_the_budget_is_declared() {
-        // 80 s are ten blocks of 8 s.
+        // 80 s are ten heats of 8 s.
         let cases = [
             (args(Some(80), &[], None), vec![5, 7, 10], Some(80)),
             (
@@ -178,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_whole_list_is_checked_and_what_does_not_fit_is_told() {
-        // Ten blocks fit; the disorder is in what does not.
+        // Ten heats fit; the disorder is in what does not.
         for looks in [[5, 60, 10], [5, 60, 60]] {
             let error = chosen(&args(Some(80), &looks, None)).unwrap_err();
             assert!(error.starts_with("--looks"), "{error}");
@@ -190,7 +183,7 @@ mod tests {
         };
         assert_eq!(
             told(&[5, 10, 60]),
-            "after 5 and 10 blocks; 5 % of error spent over them; that after 60 does not fit the budget"
+            "after 5 and 10 heats; 5 % of error spent over them; that after 60 does not fit the budget"
         );
         assert!(told(&[5, 20, 60]).ends_with("; those after 20 and 60 do not fit the budget"));
     }
@@ -200,9 +193,9 @@ mod tests {
         let looks = Looks::choose(&args(None, &[5, 7, 10], None), BUDGET, 0.05).unwrap();
         assert_eq!(
             looks.describe(),
-            "after 5, 7 and 10 blocks; 5 % of error spent over them"
+            "after 5, 7 and 10 heats; 5 % of error spent over them"
         );
         let looks = Looks::choose(&args(None, &[], Some(9)), BUDGET, 0.05).unwrap();
-        assert_eq!(looks.describe(), "after 9 blocks; 5 % of error spent");
+        assert_eq!(looks.describe(), "after 9 heats; 5 % of error spent");
     }
 }

@@ -1,5 +1,6 @@
-//! Measures two things in alternation.
+//! Measures two things in heats of both.
 
+mod heats;
 mod loads;
 mod looks;
 mod progress;
@@ -7,9 +8,15 @@ mod servers;
 mod stacks;
 mod words;
 
+use std::time::Duration;
+
+use deadheat_runner::session::heats::HeatOptions;
 use deadheat_stats::versus::Versus;
 
-use super::{args::CompareArgs, resolve::Live};
+use super::{
+    args::{CompareArgs, MeasureArgs},
+    resolve::Live,
+};
 use crate::exit::Failure;
 
 /// Measures both sides until every cell has a verdict at a look, or looks or budget end. `None` after `--dry-run`,
@@ -20,4 +27,9 @@ pub(crate) fn measure(live: &Live, args: &CompareArgs) -> Result<Option<Versus>,
         Live::Commands { a, b } => servers::commands([a, b], args),
         Live::Stacks { a, b } => stacks::measure(a, b, args),
     }
+}
+
+/// The counted part of a slice.
+fn slice(args: &MeasureArgs) -> Duration {
+    args.slice.unwrap_or(HeatOptions::default().slice)
 }

@@ -1,42 +1,34 @@
-//! Two stacks or variants, or two revisions of one: a session with the two as its contenders.
+//! Two stacks or variants, or two revisions of one.
 
 mod sides;
 
-use std::{
-    ops::ControlFlow,
-    path::Path,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
-};
+use std::sync::atomic::Ordering;
 
 use deadheat_model::{
-    Event, Plan, SessionHeader, SessionRecord, TargetId,
+    TargetId,
     change::{Aspect, Change},
-    choice::{Origin, Purpose},
-    session::{EndReason, TargetRecord, TargetState},
+    choice::Purpose,
+    comparison::{ContenderKind, Side},
+    session::TargetRecord,
 };
 use deadheat_runner::session::{
-    self, LatencyMode, PinningMode, START_TIMEOUT, SelectedTarget, SessionOptions,
+    LatencyMode, PinningMode, START_TIMEOUT, SelectedTarget, SessionOptions,
+    comparison::Contenders, heats::HeatOptions,
 };
-use deadheat_stats::versus::{
-    Bounds, Ended, Fact, How, Side, Versus,
-    alternating::{final_look, stacks},
-};
+use deadheat_stats::versus::{Fact, Versus};
 
 use self::sides::{One, Sides};
-use super::looks::Looks;
+use super::{
+    heats::{Contest, measure as measure_heats},
+    slice,
+};
 use crate::{
-    args::AssetsArg,
-    compare::{args::CompareArgs, bounds, resolve::StackAt},
+    compare::{args::CompareArgs, resolve::StackAt},
     doctor,
     exit::Failure,
-    interrupt, output, plan_text,
-    progress::Progress,
-    report, run, select,
+    interrupt, run, select,
 };
 
-/// The measurement of a trial, if nobody says how long.
-const MEASURE: std::time::Duration = std::time::Duration::from_secs(3);
 /// The workload, if nobody says which.
 const WORKLOAD: &str = "plaintext";
 
@@ -61,6 +53,9 @@ pub(super) fn measure(
     }
     let selection = select::select(&catalogue, &[], &workloads, false)?;
     let measure = &args.measure;
+    let pinning = measure
+        .pinning
+        .map_or(PinningMode::Apart, |pinning| pinning.mode());
     let mut options = SessionOptions {
         targets: vec![sides.a.selected.clone(), sides.b.selected.clone()],
         workloads: selection.workloads,
@@ -71,14 +66,13 @@ pub(super) fn measure(
         seed: measure.seed.unwrap_or_else(run::random_seed),
         budget: None,
         purpose: Purpose::Usual,
-        blocks: Some(1),
-        measure: Some(measure.measure.unwrap_or(MEASURE)),
+        blocks: None,
+        measure: Some(slice(measure)),
         warm_up: measure.warm_up,
         latency: LatencyMode::Off,
-        noise_bound: measure.noise_bound(),
-        pinning: measure
-            .pinning
-            .map_or(PinningMode::Apart, |pinning| pinning.mode()),
+        noise_bound: None,
+        heats: HeatOptions::default(),
+        pinning,
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
         supervision: run::supervision()?,
         start_timeout: measure.start_timeout.unwrap_or(START_TIMEOUT),
@@ -87,226 +81,60 @@ pub(super) fn measure(
         arguments: run::arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let bounds = bounds(args);
-    let block = session::draft(&options);
-    check_common(&block, &sides)?;
-    let looks = Looks::choose(measure, block.estimate, bounds.alpha)?;
-    options.blocks = Some(looks.design.most_blocks());
-    options.budget = looks.budget;
-    let mut draft = session::draft(&options);
-    not_asked(&mut draft, args);
-    output::note(&plan_text::describe(&draft));
-    output::note(&format!("  looks     {}", looks.describe()));
-    if let Some(alike) = sides.alike() {
-        output::note(&format!("  note      {alike}"));
+    check_common(&options, &sides)?;
+    if !measure.dry_run {
+        options.findings = doctor::before_a_run(&options);
     }
-    if measure.dry_run {
-        return Ok(None);
-    }
-    options.findings = doctor::before_a_run(&options);
-    let mut watch = Watch {
-        a: sides.a.target(),
-        b: sides.b.target(),
-        looks: &looks,
-        bounds,
-        begun: Instant::now(),
-        given_up: false,
+    let contest = Contest {
+        contenders: Contenders::Stacks(Box::new(options)),
+        pinning,
+        names: [&sides.a, &sides.b].map(|one| one.target().to_string()),
+        alike: sides.alike(),
     };
-    let folder = go(&options, draft, &mut watch, &interrupted)?;
-    let record = session::read_session(&folder).map_err(Failure::nothing)?;
-    report::Rendered::of(&record, AssetsArg::Inline)?.write_beside(&folder)?;
-    Ok(Some(versus(&record, &sides, &watch, &folder)))
-}
-
-/// The plan says that it is as asked for only where somebody asked: looks and measurement have usual lengths.
-fn not_asked(draft: &mut Plan, args: &CompareArgs) {
-    let measure = &args.measure;
-    let asked = measure.blocks.is_some() || !measure.looks.is_empty();
-    if let Some(choice) = &mut draft.choice {
-        if !asked {
-            choice.blocks_from = Origin::Budget;
+    let measured = measure_heats(contest, args, &interrupted)?;
+    Ok(measured.map(|(record, mut versus)| {
+        let [a, b] = Side::BOTH.map(|side| match &record.header.contender(side).kind {
+            ContenderKind::Stack { record } => Some(record.as_ref()),
+            ContenderKind::Url { .. } | ContenderKind::Command { .. } => None,
+        });
+        versus.differences = differences(&sides, a, b);
+        for (side, one) in [(&mut versus.a, &sides.a), (&mut versus.b, &sides.b)] {
+            side.facts.insert(0, Fact::new("sources", one.sources()));
         }
-        if measure.measure.is_none() {
-            choice.measure_from = Origin::Budget;
-        }
-    }
+        versus
+    }))
 }
 
-/// That both answer at least one of the workloads, as far as their manifests say.
-fn check_common(plan: &Plan, sides: &Sides) -> Result<(), Failure> {
-    if common(plan, &sides.a.target(), &sides.b.target()) {
-        return Ok(());
+/// That both answer at least one of the workloads, as far as their manifests say, at a load that heats can have.
+fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> {
+    let answered = options.workloads.iter().filter(|workload| {
+        let mut targets = options.targets.iter();
+        targets.all(|target| target.stack.manifest.answers(&workload.manifest.id))
+    });
+    let mut points = answered.flat_map(|workload| &workload.points).peekable();
+    let named: Vec<&str> = options
+        .workloads
+        .iter()
+        .map(|one| one.manifest.id.as_str())
+        .collect();
+    let named = named.join(", ");
+    if points.peek().is_none() {
+        return Err(Failure::usage(format!(
+            "{} and {} answer none of the workloads {named} both; `deadheat stacks list` says which they answer, \
+             --workload chooses",
+            sides.a.target(),
+            sides.b.target(),
+        )));
     }
-    let workloads: Vec<&str> = plan.workloads.iter().map(|one| one.id.as_str()).collect();
-    Err(Failure::usage(format!(
-        "{} and {} answer none of the workloads {} both; `deadheat stacks list` says which they answer, --workload \
-         chooses",
-        sides.a.target(),
-        sides.b.target(),
-        workloads.join(", ")
-    )))
-}
-
-/// Whether there is a load point at which both are measured.
-fn common(plan: &Plan, a: &TargetId, b: &TargetId) -> bool {
-    let at = |target: &TargetId| -> Vec<(&String, &String)> {
-        let cells = plan.cells.iter().filter(|cell| cell.target == *target);
-        cells.map(|cell| (&cell.workload, &cell.point)).collect()
-    };
-    let of_b = at(b);
-    at(a).iter().any(|point| of_b.contains(point))
-}
-
-/// Watches over a session: judges it at the declared looks, and ends it when there is nothing to compare any more.
-struct Watch<'a> {
-    a: TargetId,
-    b: TargetId,
-    looks: &'a Looks,
-    bounds: Bounds,
-    /// When measuring began.
-    begun: Instant,
-    /// One side cannot be measured.
-    given_up: bool,
-}
-
-impl Watch<'_> {
-    fn started(&mut self, header: &SessionHeader, interrupt: &AtomicBool) {
-        self.begun = Instant::now();
-        if !common(&header.plan, &self.a, &self.b) {
-            self.give_up(interrupt);
-        }
+    if points.all(|point| point.counted.is_some()) {
+        return Err(Failure::usage(format!(
+            "{named}: a load that ends after a number of requests has no slices, so that heats cannot have it; use \
+             `deadheat run --stack {} --stack {} --workload {named}`",
+            sides.a.target(),
+            sides.b.target(),
+        )));
     }
-
-    /// Ends the session in the only way that it can be ended before its first block.
-    fn give_up(&mut self, interrupt: &AtomicBool) {
-        self.given_up = true;
-        interrupt.store(true, Ordering::SeqCst);
-    }
-
-    fn after_block(&mut self, record: &SessionRecord) -> ControlFlow<EndReason> {
-        let blocks = stacks::complete_blocks(record);
-        let judge = |look| stacks::judge(record, &self.a, &self.b, look, &self.bounds);
-        // Shown no look, the judge compares nothing; it says whether there is anything left to compare.
-        let so_far = judge(None);
-        if so_far.compared.is_empty() {
-            self.given_up = so_far.failed;
-            return ControlFlow::Break(EndReason::Enough);
-        }
-        let look = self.looks.design.at(blocks);
-        if look.is_some_and(|look| judge(Some(look)).is_final()) {
-            return ControlFlow::Break(EndReason::Enough);
-        }
-        let elapsed = self.begun.elapsed();
-        let next = elapsed / blocks.max(1);
-        let over = self
-            .looks
-            .budget
-            .is_some_and(|budget| elapsed + next > budget);
-        match over && blocks < self.looks.design.most_blocks() {
-            true => ControlFlow::Break(EndReason::Budget),
-            false => ControlFlow::Continue(()),
-        }
-    }
-
-    fn ended(&self, end: Option<EndReason>) -> Ended {
-        match end {
-            _ if self.given_up => Ended::Failed,
-            Some(EndReason::Enough) => Ended::Decided,
-            Some(EndReason::Finished) => Ended::LooksTaken,
-            Some(EndReason::Budget) => Ended::Budget,
-            Some(EndReason::Interrupted) | None => Ended::Interrupted,
-        }
-    }
-}
-
-/// Runs the session; its folder.
-fn go(
-    options: &SessionOptions,
-    draft: Plan,
-    watch: &mut Watch<'_>,
-    interrupted: &AtomicBool,
-) -> Result<std::path::PathBuf, Failure> {
-    let mut progress = Progress::new(Some(draft));
-    let watch = std::cell::RefCell::new(watch);
-    let outcome = session::run(
-        options,
-        &mut |event| {
-            if let Event::SessionStarted { header } = event {
-                watch.borrow_mut().started(header, interrupted);
-            }
-            progress.on(event);
-        },
-        &mut |record| watch.borrow_mut().after_block(record),
-        interrupted,
-    );
-    progress.finish();
-    Ok(outcome.map_err(Failure::nothing)?.folder)
-}
-
-fn versus(record: &SessionRecord, sides: &Sides, watch: &Watch<'_>, folder: &Path) -> Versus {
-    let ended = watch.ended(record.end);
-    let blocks = stacks::complete_blocks(record);
-    let look = final_look(&watch.looks.design, blocks, ended);
-    let judged = stacks::judge(record, &watch.a, &watch.b, look, &watch.bounds);
-    let header = &record.header;
-    let target = |one: &One| {
-        let mut targets = header.targets.iter();
-        targets.find(|record| record.target == one.target())
-    };
-    let [a, b] = [target(&sides.a), target(&sides.b)];
-    Versus {
-        how: How::Alternating {
-            design: watch.looks.design.clone(),
-            look,
-            blocks,
-            ended,
-            seed: header.plan.seed,
-        },
-        a: side(&sides.a, a),
-        b: side(&sides.b, b),
-        bounds: watch.bounds,
-        compared: judged.compared,
-        not_compared: judged.not_compared,
-        conditions: conditions(header, &run::shown(folder)),
-        differences: differences(sides, a, b),
-        warnings: sides
-            .alike()
-            .into_iter()
-            .chain(stacks::biased(record))
-            .collect(),
-    }
-}
-
-fn side(one: &One, record: Option<&TargetRecord>) -> Side {
-    let mut facts = vec![Fact::new("sources", one.sources())];
-    let state = record.map(|record| &record.state);
-    if let Some(record) = record {
-        let versions = record.versions.iter();
-        facts.extend(versions.map(|found| Fact::new(&found.name, &found.version)));
-    }
-    Side {
-        name: one.target().to_string(),
-        facts,
-        failed: match state {
-            Some(TargetState::Failed(failure)) => {
-                Some(format!("{}: {}", failure.phase.describe(), failure.reason))
-            }
-            Some(TargetState::Unavailable { reason, remedy }) => {
-                Some(format!("unavailable: {reason} (to change that: {remedy})"))
-            }
-            Some(TargetState::Ready { .. }) | None => None,
-        },
-    }
-}
-
-fn conditions(header: &SessionHeader, folder: &str) -> Vec<Fact> {
-    let machine = &header.machine;
-    vec![
-        Fact::new("CPUs", plan_text::pinning(&header.plan.pinning)),
-        Fact::new("processor", &machine.cpu_model),
-        Fact::new("kernel", &machine.kernel),
-        Fact::new("records", folder),
-    ]
+    Ok(())
 }
 
 /// What differs between two revisions of a stack. Two stacks differ in everything.

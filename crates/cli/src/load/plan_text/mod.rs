@@ -6,16 +6,15 @@ mod tests;
 use std::{path::PathBuf, time::Duration};
 
 use deadheat_model::{
-    LoadSpec, Schedule, StopRule,
+    LoadSpec, Schedule, StopRule, Wait,
     load::{
         Arrivals, Body, Content, Endpoint, Exchange, HttpVersion, Protocol, Reuse, Stage, Trust,
     },
 };
+use deadheat_runner::secret;
 
 use super::{
-    rate,
-    request::shown_value,
-    template,
+    rate, template,
     thresholds::Threshold,
     words::{counted, grouped},
 };
@@ -36,6 +35,8 @@ pub(crate) struct Around<'a> {
     pub(crate) typed: &'a str,
     /// How the address was found.
     pub(crate) how: Option<&'a str>,
+    /// Why workers wait as they do, where nobody asked for it.
+    pub(crate) why_wait: Option<&'a str>,
     /// Files that are written.
     pub(crate) files: &'a [PathBuf],
     /// Conditions for the exit status.
@@ -61,6 +62,9 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     say("length", length(spec));
     say("valid is", validity(spec));
     say("generator", generator(spec));
+    if let Some(waiting) = waiting(spec, around.why_wait) {
+        say("waiting", waiting);
+    }
     for file in around.files {
         say("file", file.display().to_string());
     }
@@ -183,7 +187,8 @@ fn request(exchange: &Exchange) -> String {
             counted(bytes.len() as u64, "byte")
         ),
     };
-    format!("{} {}{body}", request.method, request.path)
+    let path = secret::without_secret_values(&request.path);
+    format!("{} {path}{body}", request.method)
 }
 
 /// The headers, which are the same for all requests.
@@ -193,7 +198,7 @@ fn headers(exchange: Option<&Exchange>) -> Option<String> {
         return None;
     }
     let shown = headers.iter().take(SHOWN).map(|(name, value)| {
-        let value = shown_value(name, value);
+        let value = secret::header_value(name, value);
         match value.char_indices().nth(VALUE) {
             Some((end, _)) => format!("{name}: {}…", &value[..end]),
             None => format!("{name}: {value}"),
@@ -358,6 +363,18 @@ fn generator(spec: &LoadSpec) -> String {
         text.push_str(&format!("; seed {}", spec.seed));
     }
     text
+}
+
+/// How a closed loop's workers wait for answers. An open loop has no choice.
+fn waiting(spec: &LoadSpec, why: Option<&str>) -> Option<String> {
+    if spec.schedule.is_open() {
+        return None;
+    }
+    let how = match spec.wait {
+        Wait::Sleep => "asleep",
+        Wait::Poll => "awake, with the whole CPU",
+    };
+    Some(why.map_or_else(|| how.to_owned(), |why| format!("{how}: {why}")))
 }
 
 /// Whether anything depends on the seed.

@@ -30,6 +30,13 @@ impl Threshold {
     /// Judges the condition on what a load found.
     pub(crate) fn judge(&self, record: &LoadRecord) -> Outcome {
         let (failed, what) = match self.measured(record) {
+            Ok(value) if record.interrupted => (
+                true,
+                format!(
+                    "cannot be judged: the load was interrupted (until then it was {})",
+                    self.shown(value)
+                ),
+            ),
             Ok(value) => {
                 let shown = self.shown(value);
                 (

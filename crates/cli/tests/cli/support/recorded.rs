@@ -190,7 +190,7 @@ fn assert_clean(trial: &TrialRecord, measured: &Measured) {
         "{cell}: the server used no CPU time"
     );
     assert!(
-        measured.resources.pss_peak_bytes > 0,
+        measured.resources.pss_peak_bytes > Some(0),
         "{cell}: the server used no memory"
     );
     assert!(!measured.ready.is_zero(), "{cell}: ready in no time");

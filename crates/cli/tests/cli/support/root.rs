@@ -37,11 +37,11 @@ id = "c2"
 connections = 2
 "#;
 
-/// A session of two seconds, unless a test says otherwise.
+/// A session of a second, unless a test says otherwise.
 const QUICK: [(&str, &str); 7] = [
     ("--blocks", "1"),
     // Longer than machines stall: a trial without one answer is no trial.
-    ("--measure", "1s"),
+    ("--measure", "500ms"),
     ("--warm-up", "100ms"),
     ("--start-timeout", "20s"),
     ("--seed", "1"),

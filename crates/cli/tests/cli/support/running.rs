@@ -53,8 +53,8 @@ fn prepared(mut command: Command, root: &Path, args: &str) -> Command {
         .current_dir(root)
         .env(processes::MARK, root)
         .env("TMPDIR", root.join(TEMPORARY))
-        .env("EVENTS", root.join(EVENTS))
-        .env("THIEF", root.join(THIEF))
+        .env("DEADHEAT_TEST_EVENTS", root.join(EVENTS))
+        .env("DEADHEAT_TEST_THIEF", root.join(THIEF))
         .env_remove("DEADHEAT_ROOT")
         .env_remove("NO_COLOR")
         .stdin(Stdio::null());

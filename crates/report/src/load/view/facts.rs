@@ -1,6 +1,6 @@
 //! The facts beside the distributions: answers, bytes, connections, the generator's own health, provenance.
 
-use deadheat_model::{LoadRecord, observation::WorkerHealth};
+use deadheat_model::{LoadRecord, Wait, observation::WorkerHealth};
 use deadheat_stats::load::{Latency, LatencyKind, LoadAnalysis, LoadFigures};
 
 use super::{capital, fact, latency, share, size, time as seconds};
@@ -176,11 +176,18 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
             percent(settings.generator_busy)
         ),
     )];
+    if !record.spec.schedule.is_open() {
+        let how = match record.spec.wait {
+            Wait::Sleep => "asleep: waking them is in the server's figures",
+            Wait::Poll => "awake (polling), which does not count as busy",
+        };
+        facts.push(fact("Waiting", format!("for answers {how}")));
+    }
     if let Some(waited) = figures.cpu_wait {
         facts.push(fact(
             "CPU wait",
             format!(
-                "{} of the time a worker's CPU was taken (told from {} on)",
+                "{} of the time a worker's CPU was taken (reported above {})",
                 share(waited),
                 percent(settings.cpu_wait)
             ),

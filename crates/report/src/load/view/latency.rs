@@ -35,6 +35,7 @@ pub(crate) fn name(kind: LatencyKind, open: bool) -> &'static str {
     match kind {
         LatencyKind::ServiceTime if open => "service time",
         LatencyKind::ServiceTime => "service time (closed loop)",
+        LatencyKind::ServiceTimeWithConnect => "with connect",
         LatencyKind::ResponseTime => "response time",
         LatencyKind::ConnectionWait => "connection wait",
         LatencyKind::SendLag => "send lag",
@@ -48,6 +49,7 @@ pub(super) fn table(record: &LoadRecord, figures: &LoadFigures) -> LatencyTable 
     let open = record.spec.schedule.is_open();
     let kinds = [
         LatencyKind::ServiceTime,
+        LatencyKind::ServiceTimeWithConnect,
         LatencyKind::ResponseTime,
         LatencyKind::ConnectionWait,
         LatencyKind::SendLag,

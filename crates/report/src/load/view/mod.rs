@@ -7,7 +7,7 @@ mod series;
 mod signs;
 
 use deadheat_model::{Failure, LoadRecord, Observation, observation::FailureGroup};
-use deadheat_stats::load::{Judged, LoadAnalysis, LoadVerdict, Severity, Standing};
+use deadheat_stats::load::{Judged, LoadAnalysis, LoadVerdict, Severity, Sign, Standing};
 use serde::Serialize;
 
 use crate::{
@@ -133,30 +133,29 @@ fn signs(verdict: &LoadVerdict) -> Vec<SignView> {
     let view = |(index, judged): (usize, &Judged)| SignView {
         severity: judged.severity,
         sentence: capital(&signs::sentence(&judged.sign)),
-        in_headline: quotes && index == 0,
+        in_headline: judged.sign == Sign::Interrupted || quotes && index == 0,
     };
     verdict.signs.iter().enumerate().map(view).collect()
 }
 
-/// The verdict in a line. It says first of all whether the generator was the limit.
+/// The verdict in a line. It says first of all whether the load was interrupted, and whether the generator was the limit.
 pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     let verdict = &analysis.verdict;
     let measured = &record.observation.measured;
-    let first = |severity| verdict.of(severity).next().map(signs::sentence);
     let found = format!(
         "{} in {} ({}/s)",
         counted(measured.succeeded as usize, "valid answer"),
         seconds(analysis.figures.window_seconds),
         figure(analysis.figures.throughput_per_second),
     );
-    match verdict.standing {
+    let text = match verdict.standing {
         Standing::GeneratorLimited => {
             let sign = verdict.of(Severity::Limit).next();
             let why = sign.map(signs::sentence).unwrap_or_default();
             let meaning = sign
                 .filter(|_| measured.succeeded > 0)
                 .map_or("", signs::meaning);
-            format!("The generator was the limit: {why}{meaning}")
+            format!("the generator was the limit: {why}{meaning}")
         }
         Standing::Failed => {
             let requests = measured.ended();
@@ -173,19 +172,26 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
                 1 => format!(": {why}"),
                 _ => format!("; most often {why}"),
             });
-            format!("Nothing was measured: {all}{why}.")
+            format!("nothing was measured: {all}{why}.")
         }
         Standing::Doubtful => {
-            let why = first(Severity::Doubt).unwrap_or_default();
-            format!("{found}, to be doubted: {why}")
+            let mut doubts = verdict.of(Severity::Doubt);
+            match doubts.find(|sign| **sign != Sign::Interrupted) {
+                Some(why) => format!("{found}. Warning: {}", signs::sentence(why)),
+                None => format!("{found}."),
+            }
         }
-        Standing::Sound => format!("{found}; nothing speaks against them."),
+        Standing::Sound => format!("{found}. No problems found."),
+    };
+    match plan::interrupted(record) {
+        Some(when) => format!("Interrupted {when}: {text}"),
+        None => capital(&text),
     }
 }
 
-/// What failed most often, in words ("the connection was refused"): in the measurement, or in the whole load if nothing
-/// failed there. With the cause where the kind alone says too little to go on with.
-pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
+/// The kind of failure that came most often, and the largest group of it: in the measurement, or in the whole load if
+/// nothing failed there.
+pub fn most_frequent(observation: &Observation) -> Option<(Failure, Option<&FailureGroup>)> {
     let in_measurement = observation.measured.failed.total() > 0;
     let failed = match in_measurement {
         true => &observation.measured.failed,
@@ -193,11 +199,17 @@ pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
     };
     let (kind, _) = failed.iter().max_by_key(|(_, count)| *count)?;
     let of_kind = observation.failures.iter().filter(|one| one.kind == kind);
-    let many = |group: &FailureGroup| match in_measurement {
+    let many = |group: &&FailureGroup| match in_measurement {
         true => group.measured,
         false => group.total,
     };
-    let cause = of_kind.max_by_key(|group| many(group));
+    Some((kind, of_kind.max_by_key(many)))
+}
+
+/// What failed most often, in words ("the connection was refused"), with the cause where the kind alone says too little to go
+/// on with.
+pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
+    let (kind, cause) = most_frequent(observation)?;
     let telling = matches!(
         kind,
         Failure::WrongStatus

@@ -15,7 +15,7 @@ pub(super) fn plan(record: &LoadRecord) -> String {
     let spec = &record.spec;
     format!(
         "{}; {}; {} over {}.",
-        schedule(&spec.schedule) + &ending(spec),
+        schedule(&spec.schedule) + &ending(record),
         requests(spec),
         protocol(&spec.protocol),
         transport(spec),
@@ -72,13 +72,40 @@ fn stage(stage: &Stage) -> String {
     }
 }
 
-fn ending(spec: &LoadSpec) -> String {
-    let end = match spec.stop {
-        StopRule::Duration { length } => format!(" for {}", seconds(length.as_secs_f64())),
-        StopRule::Count { requests } => {
-            format!(" for {}", counted(requests as usize, "request"))
-        }
-        StopRule::Interrupt => " until stopped".to_owned(),
+/// How far the measurement came, of a load that was interrupted: "after 2.60 s of 20.0 s".
+pub(super) fn interrupted(record: &LoadRecord) -> Option<String> {
+    let when = match done(record) {
+        Some(done) if !record.observation.window.is_zero() => format!("after {done}"),
+        _ => "in the warm-up".to_owned(),
+    };
+    record.interrupted.then_some(when)
+}
+
+/// How much was done, and of how much if that was interrupted: "20.0 s", "37 of 1,000 requests".
+fn done(record: &LoadRecord) -> Option<String> {
+    let found = &record.observation;
+    let (part, whole) = match record.spec.stop {
+        StopRule::Duration { length } => (
+            seconds(found.window.as_secs_f64()),
+            seconds(length.as_secs_f64()),
+        ),
+        StopRule::Count { requests } => (
+            count(found.measured.ended()),
+            counted(requests as usize, "request"),
+        ),
+        StopRule::Interrupt => return None,
+    };
+    Some(match record.interrupted {
+        true => format!("{part} of {whole}"),
+        false => whole,
+    })
+}
+
+fn ending(record: &LoadRecord) -> String {
+    let spec = &record.spec;
+    let end = match done(record) {
+        Some(done) => format!(" for {done}"),
+        None => " until stopped".to_owned(),
     };
     if spec.warm_up.is_zero() {
         end

@@ -170,7 +170,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             seconds(*from_seconds)
         ),
         Sign::Interrupted => {
-            "the load was stopped before its end; the figures are of what was done until then."
+            "the load was interrupted before its end: the figures cover only what was done until then."
                 .to_owned()
         }
         Sign::FewAnswers {
@@ -186,6 +186,14 @@ pub(super) fn sentence(sign: &Sign) -> String {
             "{} led elsewhere (3xx); redirects are counted, not followed, and here {} valid answers.",
             counted(*answers as usize, "answer"),
             if *valid { "they are" } else { "they are no" }
+        ),
+        Sign::TooShort {
+            seconds: took,
+            needed_seconds,
+        } => format!(
+            "{} is too short to judge whether the generator kept up, because connecting and the last answers take much \
+             of it: use -d {needed_seconds}s.",
+            seconds(*took)
         ),
         Sign::NoWarmUp => {
             "there was no warm-up: the figures hold the making of connections and cold caches."

@@ -197,6 +197,11 @@ fn records() -> Vec<LoadRecord> {
         ramp: std::time::Duration::ZERO,
     };
     records.push(uneven);
+
+    // Too short for Little's law.
+    let mut short = cases::closed_fine();
+    short.observation.window /= 20;
+    records.push(short);
     let mut lagging = cases::open_freeze();
     let open = lagging.observation.open.as_mut().unwrap();
     for _ in 0..500 {

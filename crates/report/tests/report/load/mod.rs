@@ -3,6 +3,7 @@
 mod documented;
 mod promises;
 mod read_back;
+mod shown;
 mod snapshots;
 
 use deadheat_model::LoadRecord;

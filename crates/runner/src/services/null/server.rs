@@ -13,16 +13,16 @@ use mio::{
     Events, Interest, Poll, Token,
     net::{TcpListener, TcpStream},
 };
-use rustix::{
-    net::{self, AddressFamily, SocketFlags, SocketType, sockopt},
-    process::{Resource, Rlimit, getrlimit, setrlimit},
-};
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 
 use super::{
     command::Answers,
     intake::{Intake, Then},
 };
-use crate::process::{pin_current_thread, usable_cpus};
+use crate::{
+    process::{pin_current_thread, usable_cpus},
+    services::limits::raise_open_files,
+};
 
 const LISTENER: Token = Token(usize::MAX);
 /// Connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`).
@@ -76,16 +76,6 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     net::bind(&socket, &address)?;
     net::listen(&socket, BACKLOG)?;
     Ok(TcpListener::from_std(socket.into()))
-}
-
-/// Raises the number of files that this process may open as far as it may.
-fn raise_open_files() -> io::Result<()> {
-    let limit = getrlimit(Resource::Nofile);
-    let most = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    Ok(setrlimit(Resource::Nofile, most)?)
 }
 
 /// One event loop with its connections.

@@ -9,15 +9,16 @@ use std::{
     time::Duration,
 };
 
-use postgres::{Client, Config, NoTls};
+use postgres::{Client, Config};
 
+use super::encryption::Encryption;
 use crate::services::ServiceError;
 
 /// A server on loopback answers much sooner.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// What one of Deadheat's own statements may take.
 const STATEMENT_TIMEOUT: &str = "set statement_timeout = '20s'";
-/// "Do you speak TLS?" (PostgreSQL's frontend/backend protocol, SSLRequest). Answered with one letter.
+/// "Do you speak TLS?" (PostgreSQL's frontend/backend protocol, SSLRequest). Answered with one letter, S for yes.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 /// A connection that is made again when it breaks, usable from any thread.
@@ -100,12 +101,13 @@ fn open(config: &Config) -> Result<Client, postgres::Error> {
     config
         .application_name("deadheat")
         .connect_timeout(PATIENCE);
-    let mut client = config.connect(NoTls)?;
+    let mut client = config.connect(Encryption::new())?;
     client.batch_execute(STATEMENT_TIMEOUT)?;
     Ok(client)
 }
 
-fn greet(host: &str, port: u16) -> io::Result<()> {
+/// Asks whether there is a PostgreSQL; whether it speaks TLS.
+pub(super) fn greet(host: &str, port: u16) -> io::Result<bool> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, PATIENCE) {
@@ -116,7 +118,7 @@ fn greet(host: &str, port: u16) -> io::Result<()> {
     Err(last)
 }
 
-fn ask_for_tls(mut stream: TcpStream) -> io::Result<()> {
+fn ask_for_tls(mut stream: TcpStream) -> io::Result<bool> {
     let silent = |error: io::Error| {
         let problem =
             format!("it takes connections but does not answer as PostgreSQL does: {error}");
@@ -127,7 +129,8 @@ fn ask_for_tls(mut stream: TcpStream) -> io::Result<()> {
     let mut answer = [0];
     stream.read_exact(&mut answer).map_err(silent)?;
     match answer {
-        [b'N' | b'S'] => Ok(()),
+        [b'S'] => Ok(true),
+        [b'N'] => Ok(false),
         // 'E' comes while the server is starting or ending.
         _ => Err(silent(io::Error::new(
             io::ErrorKind::InvalidData,

@@ -9,8 +9,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tempfile::TempDir;
-
 use super::{
     admin,
     binaries::Binaries,
@@ -18,7 +16,7 @@ use super::{
     settings,
 };
 use crate::{
-    process::{Spawn, Supervised, Supervision, User},
+    process::{KeptFolder, ProcessError, Spawn, Supervised, Supervision, User},
     services::ServiceError,
 };
 
@@ -44,7 +42,9 @@ pub(super) struct Plan<'a> {
 /// A running server. Dropping it stops it and deletes its folder.
 #[derive(Debug)]
 pub(super) struct Cluster {
+    // The order matters: the server ends before its folder goes.
     pub(super) server: Supervised,
+    folder: KeptFolder,
     pub(super) endpoint: Endpoint,
     pub(super) log: PathBuf,
 }
@@ -58,11 +58,19 @@ enum Failure {
 }
 
 impl Cluster {
-    /// Starts one on a port that `ports` chooses; on another one if that is taken by then.
+    /// Makes one and starts its server on a port that `ports` chooses; on another one if that is taken by then.
     pub(super) fn start(
         plan: &Plan<'_>,
         mut ports: impl FnMut() -> io::Result<u16>,
     ) -> Result<Self, ServiceError> {
+        // From the beginning on somebody deletes it, should Deadheat be killed meanwhile.
+        let folder = plan.make_folder().map_err(|error| {
+            let temp = std::env::temp_dir();
+            let what = format!("making a folder for PostgreSQL in {}", temp.display());
+            ServiceError::new(what, error, "free space there, or set TMPDIR")
+        })?;
+        let password = random_word(24);
+        plan.initdb(folder.path(), &password)?;
         let mut attempt = 1;
         loop {
             let port = ports().map_err(|error| {
@@ -72,8 +80,20 @@ impl Cluster {
                     "free some ports",
                 )
             })?;
-            match plan.attempt(port, attempt) {
-                Ok(cluster) => return Ok(cluster),
+            let endpoint = Endpoint::own(port, &password);
+            let log = match attempt {
+                1 => plan.log_dir.join("postgres.log"),
+                _ => plan.log_dir.join(format!("postgres-{attempt}.log")),
+            };
+            match plan.serve(folder.path(), &endpoint, &log) {
+                Ok(server) => {
+                    return Ok(Self {
+                        server,
+                        folder,
+                        endpoint,
+                        log,
+                    });
+                }
                 Err(Failure::PortTaken(error)) if attempt < PORT_ATTEMPTS => {
                     tracing::info!("{}; trying another port", error.summary());
                     attempt += 1;
@@ -81,6 +101,12 @@ impl Cluster {
                 Err(Failure::PortTaken(error) | Failure::Final(error)) => return Err(error),
             }
         }
+    }
+
+    /// Stops the server and deletes its folder. A second time does nothing.
+    pub(super) fn stop(&mut self) -> Result<(), ProcessError> {
+        self.server.stop()?;
+        self.folder.remove()
     }
 }
 
@@ -91,69 +117,35 @@ pub(super) fn free_port() -> io::Result<u16> {
 }
 
 impl Plan<'_> {
-    /// Each attempt has a folder of its own: the supervisor of a server that ended has deleted the last one.
-    fn attempt(&self, port: u16, attempt: u32) -> Result<Cluster, Failure> {
-        let password = random_word(24);
-        let folder = self.make_folder().map_err(|error| {
-            let temp = std::env::temp_dir();
-            let what = format!("making a folder for PostgreSQL in {}", temp.display());
-            Failure::Final(ServiceError::new(
-                what,
-                error,
-                "free space there, or set TMPDIR",
-            ))
-        })?;
-        self.initdb(folder.path(), &password)
-            .map_err(Failure::Final)?;
-        let log = match attempt {
-            1 => self.log_dir.join("postgres.log"),
-            _ => self.log_dir.join(format!("postgres-{attempt}.log")),
-        };
+    /// Starts the server of the cluster in `folder`.
+    fn serve(&self, folder: &Path, endpoint: &Endpoint, log: &Path) -> Result<Supervised, Failure> {
+        let port = endpoint.port;
         let what = format!("starting {} on 127.0.0.1:{port}", self.binaries.describe());
-        let failed = |problem: String| ServiceError::new(&what, problem, ADVICE).with_log(&log);
-        let data = folder.path().join("data");
-        let settings = settings::text(folder.path(), self.binaries.count_statements());
-        append(&data.join("postgresql.conf"), &settings)
-            .map_err(|error| Failure::Final(failed(format!("writing its settings: {error}"))))?;
+        let failed = |problem: String| ServiceError::new(&what, problem, ADVICE).with_log(log);
         let args = [
             "-D".to_owned(),
-            data.display().to_string(),
+            folder.join("data").display().to_string(),
             "-p".to_owned(),
             port.to_string(),
         ];
-        let mut spec = self.spawn("PostgreSQL", "postgres", args.to_vec(), folder.path(), &log);
-        spec.remove_after = Some(folder.path().to_owned());
+        let spec = self.spawn("PostgreSQL", "postgres", args.to_vec(), folder, log);
         let mut server = Supervised::spawn(self.supervision, &spec)
             .map_err(|error| Failure::Final(failed(error.to_string())))?;
-        // From here on the supervisor deletes it.
-        let _ = folder.keep();
-        let endpoint = Endpoint::own(port, &password);
-        match self.wait_until_ready(&mut server, &endpoint) {
-            Ok(()) => Ok(Cluster {
-                server,
-                endpoint,
-                log,
-            }),
-            Err(problem) => {
-                let error = failed(problem);
-                if error
-                    .log_tail
-                    .iter()
-                    .any(|line| line.contains("could not bind"))
-                {
-                    Err(Failure::PortTaken(error))
-                } else {
-                    Err(Failure::Final(error))
-                }
-            }
-        }
+        let Err(problem) = self.wait_until_ready(&mut server, endpoint) else {
+            return Ok(server);
+        };
+        let error = failed(problem);
+        let mut lines = error.log_tail.iter();
+        Err(if lines.any(|line| line.contains("could not bind")) {
+            Failure::PortTaken(error)
+        } else {
+            Failure::Final(error)
+        })
     }
 
-    /// Only its owner may look into it (`TempDir` makes it so), and that is who runs the server.
-    fn make_folder(&self) -> io::Result<TempDir> {
-        let folder = tempfile::Builder::new()
-            .prefix("deadheat-postgres-")
-            .tempdir()?;
+    /// Only its owner may look into it, and that is who runs the server.
+    fn make_folder(&self) -> io::Result<KeptFolder> {
+        let folder = KeptFolder::create("deadheat-postgres-", self.supervision)?;
         self.give_away(folder.path())?;
         Ok(folder)
     }
@@ -205,7 +197,10 @@ impl Plan<'_> {
                 Err(failed("initdb ended well but made no cluster".to_owned()))
             }
             Some(_) => stopped.map(drop).map_err(|error| failed(error.to_string())),
-        }
+        }?;
+        let settings = settings::text(folder, self.binaries.count_statements());
+        append(&data.join("postgresql.conf"), &settings)
+            .map_err(|error| failed(format!("writing its settings: {error}")))
     }
 
     fn spawn(&self, name: &str, program: &str, args: Vec<String>, cwd: &Path, log: &Path) -> Spawn {
@@ -221,7 +216,7 @@ impl Plan<'_> {
             user: self.user,
             // Fast shutdown: ends connections instead of waiting for them.
             stop_signal: libc::SIGINT,
-            grace: GRACE,
+            grace: Some(GRACE),
             remove_after: None,
         }
     }

@@ -5,7 +5,7 @@ use crate::services::ServiceError;
 
 /// Without a role of their own, Deadheat's connection is the one that asks.
 const HELD: &str = "select count(*) from pg_stat_activity \
-    where usename = $1 and datname = current_database() and pid <> pg_backend_pid()";
+    where usename::text = any($1) and datname = current_database() and pid <> pg_backend_pid()";
 /// The column came with PostgreSQL 14, whose collector may lose what it is told (over UDP) when many sessions end at
 /// once; from 15 on the figures are in shared memory.
 const COUNTS_SESSIONS: &str = "select current_setting('server_version_num')::integer >= 150000";
@@ -26,9 +26,9 @@ pub struct Room {
     pub free: u32,
 }
 
-pub(super) fn held(admin: &Admin, role: &str) -> Result<u32, ServiceError> {
+pub(super) fn held(admin: &Admin, roles: &[String]) -> Result<u32, ServiceError> {
     let held: i64 = admin.run("counting the stacks' connections", |client| {
-        client.query_one(HELD, &[&role])?.try_get(0)
+        client.query_one(HELD, &[&roles])?.try_get(0)
     })?;
     Ok(held as u32)
 }

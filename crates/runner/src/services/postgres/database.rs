@@ -1,5 +1,10 @@
 //! Deadheat's database on a server: made, seeded, and dropped where the server stays.
 
+use std::net::IpAddr;
+
+use postgres::config::SslMode;
+use postgres_protocol::password::scram_sha_256;
+
 use super::{
     admin::{self, Admin},
     endpoint::{Endpoint, random_word},
@@ -12,6 +17,8 @@ use crate::services::ServiceError;
 const OLDEST: i32 = 130_000;
 const OWN_DATABASE: &str = "deadheat";
 const STACK_ROLE: &str = "deadheat_stack";
+/// Servers that are alive together at most, each with a role of its own.
+pub const SEATS: usize = 12;
 
 /// Whether the server is Deadheat's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +33,11 @@ pub(super) enum Tenure {
 #[derive(Debug)]
 pub(super) struct Database {
     pub(super) admin: Admin,
-    /// For stacks.
-    pub(super) url: String,
+    /// For stacks, in the order of `roles`.
+    pub(super) urls: Vec<String>,
     pub(super) counting: Counting,
-    /// The role that stacks connect as.
-    pub(super) role: String,
+    /// The roles that stacks connect as; never empty.
+    pub(super) roles: Vec<String>,
     /// The server's version, as it says it.
     pub(super) version: String,
     /// Declared last, so that Deadheat's own connection is closed first.
@@ -48,34 +55,34 @@ impl Database {
                 ServiceError::new(attempt, problem, advice)
             })
         };
+        if tenure == Tenure::Guest {
+            warn_of_clear_text(endpoint);
+        }
         let maintenance = connect(endpoint.config.clone())?;
         let version = check_version(&maintenance)?;
         let mut lease = Lease::take(endpoint, tenure);
         let password = random_word(24);
-        let own_role = lease.create_role(&maintenance, &password)?;
+        let own_roles = lease.create_roles(&maintenance, &password)?;
         lease.create_database(&maintenance)?;
         maintenance.close();
         let mut config = endpoint.config.clone();
         config.dbname(&lease.database);
         let admin = connect(config)?;
-        let role = lease
-            .role
-            .clone()
-            .unwrap_or_else(|| endpoint.user().to_owned());
-        admin.run("making the table users", |client| {
-            users::seed(client, &quoted(&role))
-        })?;
-        let counting = Counting::choose(&admin, &role, own_role);
-        let secret = if own_role {
-            password
-        } else {
-            endpoint.password()
+        let (roles, secret) = match own_roles {
+            true => (lease.roles.clone(), password),
+            false => (vec![endpoint.user().to_owned()], endpoint.password()),
         };
+        let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
+        admin.run("making the table users", |client| {
+            users::seed(client, &readers.join(", "))
+        })?;
+        let counting = Counting::choose(&admin, &roles, own_roles);
+        let url = |role: &String| endpoint.url(role, &secret, &lease.database);
         let database = Self {
             admin,
-            url: endpoint.url(&role, &secret, &lease.database),
+            urls: roles.iter().map(url).collect(),
             counting,
-            role,
+            roles,
             version,
             lease,
         };
@@ -88,13 +95,12 @@ impl Database {
         let refused = |problem: String| {
             let attempt = format!(
                 "reading {} on {}:{} as {}",
-                self.lease.database, endpoint.host, endpoint.port, self.role
+                self.lease.database, endpoint.host, endpoint.port, self.roles[0]
             );
             let advice = "let this user connect by TCP with a password (`pg_hba.conf`)";
             ServiceError::new(attempt, problem, advice)
         };
-        let config = self
-            .url
+        let config = self.urls[0]
             .parse()
             .map_err(|error| refused(admin::explain(&error)))?;
         let mut client = admin::connect(&config, &endpoint.host, endpoint.port).map_err(refused)?;
@@ -111,6 +117,24 @@ impl Database {
     pub(super) fn remove(&mut self) -> Result<(), ServiceError> {
         self.admin.close();
         self.lease.end()
+    }
+}
+
+/// As libpq does, a connection is made without TLS to a server that has none, if the URL does not insist on it. But it is
+/// said before the password goes out.
+fn warn_of_clear_text(endpoint: &Endpoint) {
+    let Endpoint {
+        host, port, config, ..
+    } = endpoint;
+    let local = host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    if !local
+        && config.get_ssl_mode() == SslMode::Prefer
+        && matches!(admin::greet(host, *port), Ok(false))
+    {
+        tracing::warn!(
+            "PostgreSQL at {host}:{port} offers no TLS, so the connection is not encrypted; \
+             add sslmode=require to the URL to refuse that, or sslmode=disable to accept it"
+        );
     }
 }
 
@@ -149,8 +173,8 @@ struct Lease {
     database: String,
     /// Whether it is there.
     created: bool,
-    /// The role, if there is one of Deadheat's.
-    role: Option<String>,
+    /// The roles of Deadheat's that there are.
+    roles: Vec<String>,
 }
 
 impl Lease {
@@ -164,16 +188,23 @@ impl Lease {
             tenure,
             database: format!("{OWN_DATABASE}{suffix}"),
             created: false,
-            role: None,
+            roles: Vec::new(),
         }
     }
 
-    /// Makes the stacks' role. Where that is not allowed, stacks connect as the given user; `false` then.
-    fn create_role(&mut self, admin: &Admin, password: &str) -> Result<bool, ServiceError> {
+    /// Makes the stacks' roles. Where that is not allowed, stacks connect as the given user; `false` then.
+    fn create_roles(&mut self, admin: &Admin, password: &str) -> Result<bool, ServiceError> {
         let suffix = self.database.trim_start_matches(OWN_DATABASE);
-        let role = format!("{STACK_ROLE}{suffix}");
-        let create = format!("create role {role} login password '{password}'");
-        let result = admin.run(&format!("making the role {role}"), |client| {
+        let role = |seat| format!("{STACK_ROLE}{suffix}_{seat}");
+        let roles: Vec<String> = (0..SEATS).map(role).collect();
+        // As the server would keep it, so that the password itself stands in no statement, which might be logged.
+        let verifier = scram_sha_256(password.as_bytes());
+        // One command, so that there are all of them or none.
+        let create = |role| format!("create role {role} login password '{verifier}'");
+        let create: Vec<String> = roles.iter().map(create).collect();
+        let create = create.join("; ");
+        let attempt = format!("making the roles {STACK_ROLE}{suffix}_…");
+        let result = admin.run(&attempt, |client| {
             let allowed: bool = client
                 .query_one(
                     "select rolsuper or rolcreaterole from pg_roles where rolname = current_user",
@@ -185,7 +216,9 @@ impl Lease {
             }
             Ok(allowed)
         })?;
-        self.role = result.then_some(role);
+        if result {
+            self.roles = roles;
+        }
         Ok(result)
     }
 
@@ -205,7 +238,7 @@ impl Lease {
     }
 
     fn end(&mut self) -> Result<(), ServiceError> {
-        if self.tenure == Tenure::Own || (!self.created && self.role.is_none()) {
+        if self.tenure == Tenure::Own || (!self.created && self.roles.is_empty()) {
             return Ok(());
         }
         let Endpoint {
@@ -218,9 +251,8 @@ impl Lease {
                 self.database
             ));
         }
-        if let Some(role) = &self.role {
-            drops.push(format!("drop role if exists {role}"));
-        }
+        let roles = self.roles.iter();
+        drops.extend(roles.map(|role| format!("drop role if exists {role}")));
         let by_hand = drops.join("; ");
         let failed = |problem| {
             let attempt = format!("dropping {} on {host}:{port}", self.database);
@@ -233,7 +265,7 @@ impl Lease {
                 .map_err(|error| failed(error.problem))?;
         }
         self.created = false;
-        self.role = None;
+        self.roles.clear();
         Ok(())
     }
 }

@@ -2,10 +2,17 @@
 //! against the digest below, unpacked into a cache.
 
 use std::{
-    env, fs, io,
-    io::{Read, Write},
+    collections::BTreeSet,
+    env,
+    fs::{self, File},
+    io::{self, Read, Write},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
     time::Duration,
 };
 
@@ -22,6 +29,10 @@ const ARTEFACT: &str = "embedded-postgres-binaries";
 /// The archives have 15 MB.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(300);
+/// How often a download looks whether it shall end.
+const ATTENTION: Duration = Duration::from_millis(100);
+/// The file that names what was unpacked.
+const INVENTORY: &str = ".deadheat-inventory";
 const ADVICE: &str = "install PostgreSQL (Debian: `apt install postgresql`) or give a server of yours with `--postgres URL`";
 
 /// An archive for one kind of machine.
@@ -47,20 +58,20 @@ const ARCHIVES: &[Archive] = &[
     },
 ];
 
-/// The folder with `initdb` and `postgres`, out of the cache or downloaded into it.
-pub(super) fn binaries(mirror: &Mirror) -> Result<PathBuf, ServiceError> {
+/// The folder with `initdb` and `postgres`, out of the cache or downloaded into it. What is in the cache and no longer
+/// whole is replaced.
+pub(super) fn binaries(mirror: &Mirror, interrupt: &AtomicBool) -> Result<PathBuf, ServiceError> {
     let archive = archive_for(env::consts::OS, env::consts::ARCH)?;
     let cache = match &mirror.cache {
         Some(cache) => cache.clone(),
         None => default_cache()?,
     };
     let home = cache.join(format!("postgres-{VERSION}-{}", archive.platform));
-    let bin = home.join("bin");
-    if !bin.join("postgres").is_file() {
+    if !is_whole(&home) {
         let url = archive.url(&mirror.repository);
-        fetch(&url, archive.sha256, &cache, &home)?;
+        fetch(&url, archive.sha256, &cache, &home, interrupt)?;
     }
-    Ok(bin)
+    Ok(home.join("bin"))
 }
 
 impl Archive {
@@ -100,15 +111,22 @@ fn default_cache() -> Result<PathBuf, ServiceError> {
 }
 
 /// Downloads, checks and unpacks, and puts the result in its place at one stroke: `home` is whole or not there.
-fn fetch(url: &str, sha256: &str, cache: &Path, home: &Path) -> Result<(), ServiceError> {
+fn fetch(
+    url: &str,
+    sha256: &str,
+    cache: &Path,
+    home: &Path,
+    interrupt: &AtomicBool,
+) -> Result<(), ServiceError> {
     let keeping = |error: io::Error| {
         let attempt = format!("keeping PostgreSQL in {}", cache.display());
         ServiceError::new(attempt, error, "free space there, or set XDG_CACHE_HOME")
     };
     fs::create_dir_all(cache).map_err(keeping)?;
-    let mut file = tempfile::NamedTempFile::new_in(cache).map_err(keeping)?;
+    // Without a name, so that it never stays.
+    let file = tempfile::tempfile_in(cache).map_err(keeping)?;
     tracing::info!("downloading {url}");
-    let found = download(url, file.as_file_mut())
+    let (file, found) = download_unless(interrupt, url, file)
         .map_err(|problem| ServiceError::new(format!("downloading {url}"), problem, ADVICE))?;
     if found != sha256 {
         let problem = format!("the file's SHA-256 is {found} instead of {sha256}");
@@ -125,21 +143,78 @@ fn fetch(url: &str, sha256: &str, cache: &Path, home: &Path) -> Result<(), Servi
         .permissions(fs::Permissions::from_mode(0o755))
         .tempdir_in(cache)
         .map_err(keeping)?;
-    unpack(file.path(), folder.path()).map_err(|problem| {
+    unpack(file, folder.path()).map_err(|problem| {
         ServiceError::new(
             format!("unpacking {url} in {}", cache.display()),
             problem,
             ADVICE,
         )
     })?;
+    list(folder.path())
+        .and_then(|files| fs::write(folder.path().join(INVENTORY), files))
+        .map_err(keeping)?;
+    if !is_whole(home) {
+        let _ = fs::remove_dir_all(home);
+    }
     match fs::rename(folder.path(), home) {
         Ok(()) => {
             let _ = folder.keep();
             Ok(())
         }
         // Another session was faster, with the same contents.
-        Err(_) if home.is_dir() => Ok(()),
+        Err(_) if is_whole(home) => Ok(()),
         Err(error) => Err(keeping(error)),
+    }
+}
+
+/// Whether everything that was unpacked into `home` is still there, in its full length.
+fn is_whole(home: &Path) -> bool {
+    let noted = fs::read_to_string(home.join(INVENTORY));
+    noted.is_ok_and(|noted| list(home).is_ok_and(|found| noted == found))
+}
+
+/// The files in `home` with their lengths, a line each.
+fn list(home: &Path) -> io::Result<String> {
+    let mut lines = BTreeSet::new();
+    let mut folders = vec![home.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name() != INVENTORY {
+                let path = entry.path();
+                let name = path.strip_prefix(home).unwrap_or(&path).display();
+                lines.insert(format!("{name} {}\n", entry.metadata()?.len()));
+            }
+        }
+    }
+    Ok(lines.into_iter().collect())
+}
+
+/// Writes what is at `url` into `file`; the file and its SHA-256. A read from the network may take long, so that it is
+/// left alone when it is interrupted, and ends with the process.
+fn download_unless(
+    interrupt: &AtomicBool,
+    url: &str,
+    mut file: File,
+) -> Result<(File, String), String> {
+    let (sender, receiver) = mpsc::channel();
+    let url = url.to_owned();
+    thread::spawn(move || {
+        let digest = download(&url, &mut file);
+        // Nobody waits for it after an interrupt.
+        let _ = sender.send(digest.map(|digest| (file, digest)));
+    });
+    loop {
+        match receiver.recv_timeout(ATTENTION) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Disconnected) => return Err("it broke off".to_owned()),
+            Err(RecvTimeoutError::Timeout) if interrupt.load(Ordering::Relaxed) => {
+                return Err("it was interrupted".to_owned());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
     }
 }
 
@@ -188,6 +263,8 @@ mod tests {
 
     use super::*;
 
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
     #[test]
     fn the_address_is_that_of_a_maven_repository() {
         let archive = archive_for("linux", "x86_64").unwrap();
@@ -224,7 +301,7 @@ mod tests {
             repository: serve_once(b"not the archive"),
             cache: Some(cache.path().to_owned()),
         };
-        let error = binaries(&mirror).unwrap_err();
+        let error = binaries(&mirror, &NEVER).unwrap_err();
         assert!(
             error.attempt.starts_with("checking http://127.0.0.1:"),
             "{error}"
@@ -237,26 +314,50 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_cache_is_not_downloaded_again() {
+    fn what_is_whole_in_the_cache_is_not_downloaded_again_and_what_is_broken_is() {
         let cache = tempfile::tempdir().unwrap();
         let mirror = Mirror {
             repository: "http://127.0.0.1:1".to_owned(),
             cache: Some(cache.path().to_owned()),
         };
-        let error = binaries(&mirror).unwrap_err().to_string();
-        assert!(
-            error.starts_with("downloading http://127.0.0.1:1/io/zonky/"),
-            "{error}"
-        );
-        assert!(error.contains("--postgres URL"), "{error}");
+        let refused = || {
+            let error = binaries(&mirror, &NEVER).unwrap_err().to_string();
+            assert!(
+                error.starts_with("downloading http://127.0.0.1:1/io/zonky/"),
+                "{error}"
+            );
+            assert!(error.contains("--postgres URL"), "{error}");
+        };
+        refused();
         let platform = archive_for(env::consts::OS, env::consts::ARCH)
             .unwrap()
             .platform;
-        let bin = cache
-            .path()
-            .join(format!("postgres-{VERSION}-{platform}/bin"));
-        fs::create_dir_all(&bin).unwrap();
-        fs::write(bin.join("postgres"), "").unwrap();
-        assert_eq!(binaries(&mirror), Ok(bin));
+        let home = cache.path().join(format!("postgres-{VERSION}-{platform}"));
+        fs::create_dir_all(home.join("share")).unwrap();
+        fs::create_dir_all(home.join("bin")).unwrap();
+        fs::write(home.join("bin/postgres"), "program").unwrap();
+        fs::write(home.join("share/postgres.bki"), "catalogues").unwrap();
+        // Unpacked in part.
+        refused();
+        fs::write(home.join(INVENTORY), list(&home).unwrap()).unwrap();
+        assert_eq!(binaries(&mirror, &NEVER), Ok(home.join("bin")));
+        // Cut off, as a crash of the machine may leave it.
+        fs::write(home.join("share/postgres.bki"), "").unwrap();
+        refused();
+        fs::remove_file(home.join("share/postgres.bki")).unwrap();
+        refused();
+    }
+
+    #[test]
+    fn a_download_that_does_not_go_on_can_be_interrupted() {
+        let cache = tempfile::tempdir().unwrap();
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mirror = Mirror {
+            repository: format!("http://{}", silent.local_addr().unwrap()),
+            cache: Some(cache.path().to_owned()),
+        };
+        let error = binaries(&mirror, &AtomicBool::new(true)).unwrap_err();
+        assert_eq!(error.problem, "it was interrupted");
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
     }
 }

@@ -1,6 +1,7 @@
 //! PostgreSQL with a seeded table `users`: a cluster of Deadheat's own, or a database of its own on a given server.
 //!
-//! Stacks connect as a role of their own, so that the server tells their statements and connections from Deadheat's.
+//! Stacks connect as roles of their own, so that the server tells their statements and connections from Deadheat's. Each
+//! of the servers that are alive together has another one, so that its connections are told from the others'.
 
 mod admin;
 mod binaries;
@@ -8,6 +9,7 @@ mod cluster;
 mod connections;
 mod database;
 mod download;
+mod encryption;
 mod endpoint;
 mod server_user;
 mod settings;
@@ -18,10 +20,12 @@ mod users;
 
 use std::{
     path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
     time::Duration,
 };
 
 pub use connections::Room;
+pub use database::SEATS;
 pub use source::{Mirror, Places, Source};
 pub use users::USERS;
 
@@ -32,11 +36,11 @@ use self::{
     endpoint::Endpoint,
 };
 use super::ServiceError;
-use crate::process::Supervision;
+use crate::process::{CpuGroup, Supervision};
 
 /// How PostgreSQL is found and started.
 #[derive(Clone, Debug)]
-pub struct PostgresOptions {
+pub struct PostgresOptions<'a> {
     /// In the order of preference: the first that is there is used.
     pub sources: Vec<Source>,
     /// How supervisors are started.
@@ -47,9 +51,14 @@ pub struct PostgresOptions {
     pub log_dir: PathBuf,
     /// How long the server may take until it answers.
     pub patience: Duration,
+    /// Ends a download.
+    pub interrupt: &'a AtomicBool,
 }
 
-impl PostgresOptions {
+/// For who has nothing to interrupt with.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl PostgresOptions<'static> {
     /// From the usual sources, on any CPU, with half a minute's patience.
     pub fn new(supervision: Supervision, log_dir: impl Into<PathBuf>) -> Self {
         Self {
@@ -58,6 +67,7 @@ impl PostgresOptions {
             cpus: None,
             log_dir: log_dir.into(),
             patience: Duration::from_secs(30),
+            interrupt: &NEVER,
         }
     }
 }
@@ -77,13 +87,13 @@ impl Postgres {
     ///
     /// # Errors
     /// When no source has one, or the one that was found does not start, cannot be connected to or cannot be seeded.
-    pub fn start(options: &PostgresOptions) -> Result<Self, ServiceError> {
+    pub fn start(options: &PostgresOptions<'_>) -> Result<Self, ServiceError> {
         let mut missing = Vec::new();
         for source in &options.sources {
             let found = match source {
                 Source::Url(url) => return Self::guest(url),
                 Source::Installed(places) => Binaries::find(places, server_user()?),
-                Source::Download(mirror) => match download::binaries(mirror) {
+                Source::Download(mirror) => match download::binaries(mirror, options.interrupt) {
                     Ok(folder) => Binaries::probe(&folder, server_user()?),
                     Err(error) => Err(format!("{}: {}", error.attempt, error.problem)),
                 },
@@ -106,7 +116,7 @@ impl Postgres {
         ))
     }
 
-    fn own(options: &PostgresOptions, binaries: &Binaries) -> Result<Self, ServiceError> {
+    fn own(options: &PostgresOptions<'_>, binaries: &Binaries) -> Result<Self, ServiceError> {
         let plan = Plan {
             binaries,
             supervision: &options.supervision,
@@ -145,7 +155,13 @@ impl Postgres {
 
     /// What stacks get as `DATABASE_URL`, with a password in it.
     pub fn url(&self) -> &str {
-        &self.database.url
+        self.url_of(0)
+    }
+
+    /// The same of the server with this number among those that are alive together, of which there are [`SEATS`].
+    pub fn url_of(&self, seat: usize) -> &str {
+        let urls = &self.database.urls;
+        &urls[seat % urls.len()]
     }
 
     /// "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
@@ -156,6 +172,11 @@ impl Postgres {
     /// The server's main process, if it is Deadheat's own.
     pub fn pid(&self) -> Option<u32> {
         self.cluster.as_ref().map(|cluster| cluster.server.pid())
+    }
+
+    /// The control group that counts the server's CPU time, if it is Deadheat's own and there are control groups.
+    pub fn group(&self) -> Option<&CpuGroup> {
+        self.cluster.as_ref()?.server.group()
     }
 
     /// The first `count` rows by id, as they are now: id and email.
@@ -224,8 +245,25 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn stack_connections(&self) -> Result<u32, ServiceError> {
-        let Database { admin, role, .. } = &self.database;
-        self.logged(connections::held(admin, role))
+        let Database { admin, roles, .. } = &self.database;
+        self.logged(connections::held(admin, roles))
+    }
+
+    /// Those of the server with this number among the ones that are alive together; `None` where that cannot be told,
+    /// because all stacks connect as the same user.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn connections_of(&self, seat: usize) -> Result<Option<u32>, ServiceError> {
+        let Database { admin, roles, .. } = &self.database;
+        match &roles[..] {
+            // The first server is there before the others are.
+            [_] if seat > 0 => Ok(None),
+            roles => {
+                let own = &roles[seat % roles.len()..][..1];
+                self.logged(connections::held(admin, own)).map(Some)
+            }
+        }
     }
 
     /// Connections opened to the database since its beginning, Deadheat's own among them; `None` before PostgreSQL 14,
@@ -254,7 +292,7 @@ impl Postgres {
         let Some(cluster) = &mut self.cluster else {
             return Ok(());
         };
-        cluster.server.stop().map(drop).map_err(|error| {
+        cluster.stop().map_err(|error| {
             let attempt = format!("stopping {}", self.description);
             let advice = "look for it with `ps` and end it by hand";
             ServiceError::new(attempt, error, advice).with_log(&cluster.log)

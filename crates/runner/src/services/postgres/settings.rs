@@ -24,7 +24,8 @@ pub(super) fn text(folder: &Path, count_statements: bool) -> String {
 # Deadheat: reached on loopback only.
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '{sockets}'
-# 400 clients that connect for each request, whose connections overlap, and some more.
+# 400 clients that connect for each request, whose connections overlap, the pools of the servers that are alive beside
+# the one that is asked, and some more.
 max_connections = 1000
 # Nothing here is worth keeping.
 fsync = off

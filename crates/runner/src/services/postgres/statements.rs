@@ -16,7 +16,7 @@ const READS_USERS: &str = r#"\mfrom\s+(only\s+)?("?\w+"?\.)?("users"|users\M)"#;
 
 const BY_STATEMENT: &str = "select coalesce(sum(s.calls), 0)::bigint \
     from pg_stat_statements s join pg_roles r on r.oid = s.userid join pg_database d on d.oid = s.dbid \
-    where r.rolname = $1 and d.datname = current_database() and s.query ~* $2";
+    where r.rolname::text = any($1) and d.datname = current_database() and s.query ~* $2";
 /// Whether the texts of another role's statements can be seen.
 const SEES_OTHERS: &str = "select rolsuper or pg_has_role(current_user, 'pg_read_all_stats', 'usage') \
     from pg_roles where rolname = current_user";
@@ -32,8 +32,8 @@ const SCAN_LAG: Duration = Duration::from_secs(11);
 pub(super) enum Counting {
     /// By the extension pg_stat_statements, which tells roles apart: exact at once.
     Statements {
-        /// The stacks' role.
-        role: String,
+        /// The stacks' roles.
+        roles: Vec<String>,
     },
     /// By the table's own scan counters, where the extension is missing. Each read of the table is one scan. They
     /// lag, and do not tell roles apart, so Deadheat's own scans are subtracted.
@@ -44,17 +44,17 @@ pub(super) enum Counting {
 }
 
 impl Counting {
-    /// The extension if it works here and the stacks have a role of their own, otherwise scans.
-    pub(super) fn choose(admin: &Admin, role: &str, own_role: bool) -> Self {
+    /// The extension if it works here and the stacks have roles of their own, otherwise scans.
+    pub(super) fn choose(admin: &Admin, roles: &[String], own_roles: bool) -> Self {
         let tried = admin.run("setting up pg_stat_statements", |client| {
             client.batch_execute("create extension if not exists pg_stat_statements")?;
-            client.query_one(BY_STATEMENT, &[&role, &READS_USERS])?;
+            client.query_one(BY_STATEMENT, &[&roles, &READS_USERS])?;
             client.query_one(SEES_OTHERS, &[])?.try_get::<_, bool>(0)
         });
         match tried {
-            Ok(true) if own_role => {
-                let role = role.to_owned();
-                return Counting::Statements { role };
+            Ok(true) if own_roles => {
+                let roles = roles.to_owned();
+                return Counting::Statements { roles };
             }
             Ok(_) => tracing::warn!(
                 "statements are counted by scans, because roles cannot be told apart here"
@@ -89,9 +89,9 @@ impl Counting {
     pub(super) fn count(&self, admin: &Admin) -> Result<u64, ServiceError> {
         let attempt = "counting the statements that read the table users";
         let found: i64 = match self {
-            Counting::Statements { role } => admin.run(attempt, |client| {
+            Counting::Statements { roles } => admin.run(attempt, |client| {
                 client
-                    .query_one(BY_STATEMENT, &[role, &READS_USERS])?
+                    .query_one(BY_STATEMENT, &[roles, &READS_USERS])?
                     .try_get(0)
             }),
             Counting::Scans { .. } => admin.run(attempt, scans),

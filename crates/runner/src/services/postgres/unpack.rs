@@ -12,10 +12,9 @@ use tar::{Archive, Entry, EntryType};
 
 const INNER_ENDING: &str = ".txz";
 
-/// Unpacks the tar inside the zip at `archive` into the folder `into`. Refuses entries that lead out of it.
-pub(super) fn unpack(archive: &Path, into: &Path) -> Result<(), String> {
-    let file = File::open(archive).map_err(|error| error.to_string())?;
-    let mut zip = zip::ZipArchive::new(file).map_err(|error| format!("not a zip: {error}"))?;
+/// Unpacks the tar inside the zip `archive` into the folder `into`. Refuses entries that lead out of it.
+pub(super) fn unpack(archive: File, into: &Path) -> Result<(), String> {
+    let mut zip = zip::ZipArchive::new(archive).map_err(|error| format!("not a zip: {error}"))?;
     let inner: Vec<String> = zip
         .file_names()
         .filter_map(Result::ok)
@@ -160,7 +159,7 @@ mod tests {
         let path = archive(folder.path(), items);
         let into = folder.path().join("in");
         fs::create_dir(&into).unwrap();
-        let result = unpack(&path, &into);
+        let result = unpack(File::open(path).unwrap(), &into);
         (folder, result)
     }
 
@@ -218,13 +217,13 @@ mod tests {
         let path = folder.path().join("x.jar");
         fs::write(&path, "an error page").unwrap();
         assert!(
-            unpack(&path, folder.path())
+            unpack(File::open(&path).unwrap(), folder.path())
                 .unwrap_err()
                 .starts_with("not a zip")
         );
         let zip = ZipWriter::new(File::create(&path).unwrap());
         zip.finish().unwrap();
-        let reason = unpack(&path, folder.path()).unwrap_err();
+        let reason = unpack(File::open(&path).unwrap(), folder.path()).unwrap_err();
         assert_eq!(reason, "holds 0 files *.txz instead of one");
     }
 }

@@ -18,8 +18,8 @@ pub(super) fn email(id: i32) -> String {
     format!("{name}.{id}{tag}@example.org")
 }
 
-/// Makes and fills the table, and lets `role` read it.
-pub(super) fn seed(client: &mut Client, role: &str) -> Result<(), Error> {
+/// Makes and fills the table, and lets `roles` read it, which are separated by commas.
+pub(super) fn seed(client: &mut Client, roles: &str) -> Result<(), Error> {
     let ids: Vec<i32> = (1..=USERS).collect();
     let emails: Vec<String> = ids.iter().map(|id| email(*id)).collect();
     client.batch_execute("create table users (id integer primary key, email text not null)")?;
@@ -27,7 +27,7 @@ pub(super) fn seed(client: &mut Client, role: &str) -> Result<(), Error> {
         "insert into users select * from unnest($1::integer[], $2::text[])",
         &[&ids, &emails],
     )?;
-    client.batch_execute(&format!("grant select on users to {role}; analyze users"))
+    client.batch_execute(&format!("grant select on users to {roles}; analyze users"))
 }
 
 /// The first `count` rows by id.

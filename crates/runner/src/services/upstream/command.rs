@@ -2,14 +2,14 @@
 
 use std::{
     convert::Infallible,
-    fs, io,
+    io,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::{DELAY, server::Server};
-use crate::services::ServiceError;
+use super::{DELAY, server};
+use crate::{files::write_whole, services::ServiceError};
 
 /// What the server is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,30 +64,21 @@ impl ServeOptions {
 /// # Errors
 /// When it cannot listen, cannot write the address, or the event loop breaks.
 pub fn serve(options: &ServeOptions) -> Result<Infallible, ServiceError> {
-    let failed = |what: String, error: io::Error| {
+    let file = &options.address_file;
+    server::run(options.delay, |address| announce(file, address)).map_err(|error| {
         ServiceError::new(
-            what,
+            format!(
+                "serving as the slow upstream on 127.0.0.1, with its address in {}",
+                file.display()
+            ),
             error,
             "check the limits of this machine (`ulimit -n`, a full disk)",
         )
-    };
-    let server = Server::bind(options.delay)
-        .map_err(|error| failed("opening the slow upstream on 127.0.0.1".to_owned(), error))?;
-    let announced = server
-        .address()
-        .and_then(|address| announce(&options.address_file, address));
-    let file = options.address_file.display();
-    announced
-        .map_err(|error| failed(format!("writing the upstream's address to {file}"), error))?;
-    server
-        .run()
-        .map_err(|error| failed("serving as the slow upstream".to_owned(), error))
+    })
 }
 
 fn announce(file: &Path, address: SocketAddr) -> io::Result<()> {
-    let draft = file.with_extension("draft");
-    fs::write(&draft, address.to_string())?;
-    fs::rename(&draft, file)
+    write_whole(file, address.to_string().as_bytes())
 }
 
 #[cfg(test)]

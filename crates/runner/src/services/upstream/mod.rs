@@ -4,14 +4,9 @@
 //! It runs as a process of its own (the deadheat binary again, with a hidden command), so that neither the session
 //! nor the load generator delays it.
 
-mod answer;
+mod clock;
 mod command;
-mod connection;
-mod queue;
-mod request;
 mod server;
-mod slots;
-mod sys;
 
 use std::{
     fs,
@@ -21,11 +16,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub use answer::ANSWER;
 pub use command::{ServeOptions, serve};
+pub use server::ANSWER;
 
 use super::ServiceError;
-use crate::process::{Spawn, Supervised, Supervision};
+use crate::{
+    files::private_folder,
+    process::{CpuGroup, Spawn, Supervised, Supervision},
+};
 
 /// The hidden command's name.
 pub const COMMAND: &str = "__upstream";
@@ -76,14 +74,11 @@ impl Upstream {
                 supervision.program.display()
             )
         };
-        let folder = tempfile::Builder::new()
-            .prefix("deadheat-upstream-")
-            .tempdir()
-            .map_err(|error| {
-                let temp = std::env::temp_dir();
-                let problem = format!("making a folder in {}: {error}", temp.display());
-                ServiceError::new(attempt(), problem, "free space there, or set TMPDIR")
-            })?;
+        let folder = private_folder("deadheat-upstream-").map_err(|error| {
+            let temp = std::env::temp_dir();
+            let problem = format!("making a folder in {}: {error}", temp.display());
+            ServiceError::new(attempt(), problem, "free space there, or set TMPDIR")
+        })?;
         let log = log_dir.join(LOG_FILE);
         let address_file = folder.path().join(ADDRESS_FILE);
         let spec = Spawn {
@@ -102,7 +97,7 @@ impl Upstream {
             log: log.clone(),
             user: None,
             stop_signal: libc::SIGTERM,
-            grace: Duration::from_secs(2),
+            grace: Some(Duration::from_secs(2)),
             remove_after: Some(folder.path().to_owned()),
         };
         let mut process = Supervised::spawn(supervision, &spec)
@@ -121,6 +116,11 @@ impl Upstream {
     /// What stacks get as `UPSTREAM_URL`.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// The control group that counts its CPU time, where there are control groups.
+    pub fn group(&self) -> Option<&CpuGroup> {
+        self.process.group()
     }
 
     /// Its process.
@@ -179,7 +179,7 @@ fn ask_count(address: SocketAddr) -> io::Result<u64> {
     let mut stream = TcpStream::connect_timeout(&address, ASK_PATIENCE)?;
     stream.set_read_timeout(Some(ASK_PATIENCE))?;
     stream.set_write_timeout(Some(ASK_PATIENCE))?;
-    let path = request::COUNT_PATH;
+    let path = server::COUNT_PATH;
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut answer = String::new();

@@ -1,275 +1,148 @@
-//! The event loop: accepts, reads, and answers when it is due. One thread.
+//! The server: hyper on one thread.
 
 use std::{
     convert::Infallible,
+    future::poll_fn,
     io,
     net::{Ipv4Addr, SocketAddr},
-    os::fd::AsRawFd,
-    time::{Duration, Instant},
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
-use mio::{
-    Events, Interest, Poll, Token,
-    event::Event,
-    net::{TcpListener, TcpStream},
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::{Bytes, Incoming},
+    header::{ALLOW, CONTENT_TYPE, HeaderValue},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpSocket, TcpStream},
 };
 
-use super::{
-    answer::{self, SlowAnswers},
-    connection::{Connection, Going},
-    queue::DelayQueue,
-    request::{Asks, Request, Then},
-    slots::{Id, Slots},
-    sys::{self, Timer},
-};
+use super::clock::Clock;
+use crate::services::limits::raise_open_files;
 
-const LISTENER: Token = Token(0);
-const TIMER: Token = Token(1);
-/// The tokens of connections begin here.
-const FIRST_CONNECTION: usize = 2;
+/// The body of every slow answer: 20 bytes of text/plain.
+pub const ANSWER: &str = "slow upstream answer";
+const _: () = assert!(ANSWER.len() == 20);
+/// The path that asks how many requests have come.
+pub(super) const COUNT_PATH: &str = "/__count";
+
 /// Connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`).
-const BACKLOG: i32 = 16_384;
-/// Connections accepted before anything else gets its turn.
-const ACCEPT_BURST: usize = 32;
-/// Answers given before anything is read again. Reading late stamps a burst of requests with nearly one time, so that
-/// their answers are a burst as well, and the next requests too: turns keep what arrived spread out spread out.
-const ANSWER_BURST: usize = 16;
-/// Answers given after each event.
-const ANSWERS_PER_EVENT: usize = 2;
-const EVENTS: usize = 1024;
-const READ_BYTES: usize = 64 * 1024;
+const BACKLOG: u32 = 16_384;
+/// The longest head of a request, in bytes.
+const LONGEST_HEAD: usize = 16 * 1024;
+/// After an attempt to accept that failed for want of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// What a peer may still send after its last answer before the connection is closed: bytes and time.
+const LAST_BYTES: u64 = 256 * 1024;
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// What is in the queue for a connection.
-#[derive(Clone, Copy, Debug)]
-enum Due {
-    /// The answer to a request.
-    Answer(Request),
-    /// Closing a connection whose peer has had its last answer and does not close it.
-    Close,
-}
-
-/// A server that answers late.
+/// What all connections share.
 #[derive(Debug)]
-pub(super) struct Server {
-    poll: Poll,
-    listener: TcpListener,
-    timer: Timer,
-    /// What the timer is set to.
-    timer_due: Option<Instant>,
-    /// There may be connections to accept.
-    accepting: bool,
-    /// Accepting stopped because no more files may be open.
-    starved: bool,
-    connections: Slots,
-    queue: DelayQueue<(Id, Due)>,
-    answers: SlowAnswers,
+struct Shared {
+    clock: Clock,
     /// Requests for the slow answer that have arrived.
-    count: u64,
-    chunk: Vec<u8>,
+    count: AtomicU64,
 }
 
-impl Server {
-    /// Listens on a free port of the loopback interface.
-    pub(super) fn bind(delay: Duration) -> io::Result<Self> {
-        sys::raise_open_files()?;
-        let poll = Poll::new()?;
-        let mut listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-        sys::set_backlog(listener.as_raw_fd(), BACKLOG)?;
-        let mut timer = Timer::new()?;
-        let registry = poll.registry();
-        registry.register(&mut listener, LISTENER, Interest::READABLE)?;
-        registry.register(&mut timer, TIMER, Interest::READABLE)?;
-        Ok(Self {
-            poll,
-            listener,
-            timer,
-            timer_due: None,
-            accepting: false,
-            starved: false,
-            connections: Slots::default(),
-            queue: DelayQueue::new(delay),
-            answers: SlowAnswers::new(),
-            count: 0,
-            chunk: vec![0; READ_BYTES],
-        })
-    }
+/// Listens on a free port of the loopback interface, says where, and serves until the process is ended.
+pub(super) fn run(
+    delay: Duration,
+    announce: impl FnOnce(SocketAddr) -> io::Result<()>,
+) -> io::Result<Infallible> {
+    raise_open_files()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let listener = socket.listen(BACKLOG)?;
+        announce(listener.local_addr()?)?;
+        let shared = Arc::new(Shared {
+            clock: Clock::start(delay)?,
+            count: AtomicU64::new(0),
+        });
+        Ok(accept(&listener, &shared).await)
+    })
+}
 
-    /// Where it listens.
-    pub(super) fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-
-    /// Serves until the process is ended.
-    pub(super) fn run(mut self) -> io::Result<Infallible> {
-        let mut events = Events::with_capacity(EVENTS);
-        loop {
-            let busy = self.set_timer()? || self.accepting;
-            let patience = busy.then_some(Duration::ZERO);
-            match self.poll.poll(&mut events, patience) {
-                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-                _ => {}
+async fn accept(listener: &TcpListener, shared: &Arc<Shared>) -> Infallible {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(converse(stream, Arc::clone(shared)));
             }
-            self.answer_due(ANSWER_BURST);
-            for event in &events {
-                match event.token() {
-                    LISTENER => self.accepting = true,
-                    // What is due is looked for after every event anyway.
-                    TIMER => self.timer_due = None,
-                    Token(token) => self.hear(token - FIRST_CONNECTION, event),
-                }
-                self.answer_due(ANSWERS_PER_EVENT);
-            }
-            self.accept();
-        }
-    }
-
-    /// Sets the timer to what is due first, unless it is already. Whether something is due now.
-    fn set_timer(&mut self) -> io::Result<bool> {
-        let Some(due) = self.queue.first_due() else {
-            return Ok(false);
-        };
-        let delay = due.saturating_duration_since(Instant::now());
-        if delay.is_zero() {
-            return Ok(true);
-        }
-        if self.timer_due != Some(due) {
-            self.timer.set(delay)?;
-            self.timer_due = Some(due);
-        }
-        Ok(false)
-    }
-
-    fn accept(&mut self) {
-        for _ in 0..ACCEPT_BURST {
-            if !self.accepting {
-                return;
-            }
-            match self.listener.accept() {
-                Ok((stream, _)) => {
-                    if let Err(error) = self.welcome(stream) {
-                        tracing::warn!("slow upstream: taking a connection: {error}");
-                    }
-                }
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => self.accepting = false,
-                    // The peer has given up already.
-                    io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
-                    _ => {
-                        tracing::warn!("slow upstream: accepting a connection: {error}");
-                        self.accepting = false;
-                        self.starved = true;
-                    }
-                },
+            Err(error) => {
+                tracing::warn!("slow upstream: accepting a connection: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
     }
+}
 
-    fn welcome(&mut self, mut stream: TcpStream) -> io::Result<()> {
-        stream.set_nodelay(true)?;
-        let token = Token(self.connections.next_slot() + FIRST_CONNECTION);
-        let both = Interest::READABLE | Interest::WRITABLE;
-        self.poll.registry().register(&mut stream, token, both)?;
-        self.connections.insert(Connection::new(stream));
-        Ok(())
-    }
+/// A connection from its first request to its end.
+async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+    // Without it an answer is still right, only perhaps late.
+    let _ = stream.set_nodelay(true);
+    type Answering =
+        Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send>>;
+    let service = service_fn(move |request: Request<Incoming>| -> Answering {
+        let shared = Arc::clone(&shared);
+        Box::pin(async move { Ok(answer(request, &shared).await) })
+    });
+    let mut connection = http1::Builder::new()
+        .max_buf_size(LONGEST_HEAD)
+        .half_close(true)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service);
+    // A connection that breaks is its peer's affair: the peer sees it too.
+    let _ = poll_fn(|context| connection.poll_without_shutdown(context)).await;
+    let mut stream = connection.into_parts().io.into_inner();
+    // Closing over unread bytes resets the connection and can destroy the answer on its way (RFC 9112, section 9.6).
+    let _ = stream.shutdown().await;
+    let mut unread = stream.take(LAST_BYTES);
+    let mut nowhere = tokio::io::sink();
+    let unread = tokio::io::copy(&mut unread, &mut nowhere);
+    let _ = tokio::time::timeout(LAST_WORDS, unread).await;
+}
 
-    /// Something happened on a connection.
-    fn hear(&mut self, slot: usize, event: &Event) {
-        let Some(connection) = self.connections.at(slot) else {
-            return;
-        };
-        if event.is_readable() || event.is_read_closed() || event.is_error() {
-            connection.note_readable(event.is_read_closed() || event.is_error());
-        }
-        let flushed = if event.is_writable() {
-            connection.flush()
-        } else {
-            Ok(())
-        };
-        self.go_on(slot, flushed);
+async fn answer(request: Request<Incoming>, shared: &Shared) -> Response<Full<Bytes>> {
+    let is_get = request.method() == Method::GET;
+    let asks_count = request.uri().path() == COUNT_PATH;
+    let wait = (is_get && !asks_count).then(|| {
+        shared.count.fetch_add(1, Ordering::Relaxed);
+        shared.clock.wait()
+    });
+    // What is left of a body would end the connection. A body that breaks off does so by itself.
+    let mut body = request.into_body();
+    while let Some(Ok(_)) = body.frame().await {}
+    if let Some(wait) = wait {
+        wait.await;
+        return text(Bytes::from_static(ANSWER.as_bytes()));
     }
+    if is_get {
+        return text(shared.count.load(Ordering::Relaxed).to_string().into());
+    }
+    let mut refusal = text(Bytes::new());
+    *refusal.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    let allowed = HeaderValue::from_static("GET");
+    refusal.headers_mut().insert(ALLOW, allowed);
+    refusal
+}
 
-    /// Takes all requests that have arrived on a connection, and drops it when it is over or broken.
-    fn go_on(&mut self, slot: usize, so_far: io::Result<()>) {
-        let result = so_far.and_then(|()| self.take_requests(slot));
-        // A connection that breaks is its peer's affair: the peer sees it too.
-        if !matches!(result, Ok(Going::On)) {
-            self.drop_connection(slot);
-        }
-    }
-
-    fn take_requests(&mut self, slot: usize) -> io::Result<Going> {
-        let id = self.connections.id(slot);
-        loop {
-            let Some(connection) = self.connections.at(slot) else {
-                return Ok(Going::Over);
-            };
-            if let Some(request) = connection.next_request() {
-                self.take(id, request)?;
-            } else if !connection.read(&mut self.chunk)? {
-                return Ok(connection.going());
-            }
-        }
-    }
-
-    /// A whole request head has arrived. What needs no delay is still not answered before what came earlier on the
-    /// same connection: then it waits as long as the others.
-    fn take(&mut self, id: Id, request: Request) -> io::Result<()> {
-        let slow = request.asks == Asks::Slow;
-        self.count += u64::from(slow);
-        let Some(connection) = self.connections.get(id) else {
-            return Ok(());
-        };
-        if slow || connection.waiting > 0 {
-            connection.waiting += 1;
-            self.queue.push(Instant::now(), (id, Due::Answer(request)));
-            Ok(())
-        } else {
-            self.answer(id, request)
-        }
-    }
-
-    fn answer_due(&mut self, most: usize) {
-        for _ in 0..most {
-            let Some((id, due)) = self.queue.pop_due(Instant::now()) else {
-                return;
-            };
-            let Some(connection) = self.connections.get(id) else {
-                continue;
-            };
-            match due {
-                Due::Close => self.drop_connection(id.slot),
-                Due::Answer(request) => {
-                    connection.waiting -= 1;
-                    let answered = self.answer(id, request);
-                    self.go_on(id.slot, answered);
-                }
-            }
-        }
-    }
-
-    fn answer(&mut self, id: Id, request: Request) -> io::Result<()> {
-        let Some(connection) = self.connections.get(id) else {
-            return Ok(());
-        };
-        let then = request.then;
-        match request.asks {
-            Asks::Slow => connection.send(self.answers.get(then)),
-            Asks::Count => connection.send(&answer::ok(&self.count.to_string(), then)),
-            Asks::Refused(refusal) => connection.send(&answer::refusal(refusal, then)),
-        }?;
-        if then == Then::Close {
-            connection.close_after_output()?;
-            self.queue.push(Instant::now(), (id, Due::Close));
-        }
-        Ok(())
-    }
-
-    fn drop_connection(&mut self, slot: usize) {
-        // Closing the descriptor takes it out of the poll too.
-        if self.connections.remove(slot).is_some() && self.starved {
-            self.starved = false;
-            self.accepting = true;
-        }
-    }
+fn text(body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
+    let plain = HeaderValue::from_static("text/plain");
+    response.headers_mut().insert(CONTENT_TYPE, plain);
+    response
 }

@@ -1,52 +1,53 @@
-//! Two servers that are no stacks, in alternation: URLs of servers that run, or commands that are started for each
-//! trial. Blocks of a trial of each side in random order, each trial kept as soon as it ends.
+//! Two contenders in heats: servers that run, commands, or stacks. Heats of both follow each other until there is a
+//! verdict or the budget ends, and each is kept as soon as it ends.
 
-mod blocks;
+mod contest;
+mod heats;
 mod journal;
 mod plan;
-mod trial;
 
-use std::{ops::ControlFlow, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    ops::ControlFlow,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use deadheat_model::{
+    Event,
     comparison::{
-        ComparedServer, ComparisonEnd, ComparisonEntry, ComparisonHeader, ComparisonRecord,
-        ComparisonTrial, SCHEMA, Side,
+        ComparedHeat, ComparisonEntry, ComparisonHeader, ComparisonRecord, Contender, SCHEMA,
     },
-    plan::NoiseBound,
 };
 
-use self::blocks::Measuring;
+use self::{contest::Contest, heats::Measuring};
 pub use self::{
     journal::{HEADER_FILE, read_comparison},
-    plan::{block_time, plan},
+    plan::{heat_time, plan},
 };
 use super::{
-    PinningMode, SessionError, cpus::generator_cpus, describe_machine, folder,
-    folder::SessionFolder, journal::Journal,
+    PinningMode, SessionError, SessionOptions, describe_machine, folder, folder::SessionFolder,
+    journal::Journal, stay_off_the_servers_cpus,
 };
-use crate::{
-    process::{Supervision, pin_current_thread},
-    secret::without_password,
-};
+use crate::process::Supervision;
 
 /// What is to be compared, and how.
 #[derive(Clone, Debug)]
 pub struct ComparisonOptions {
-    /// What the other one is compared with.
-    pub a: ComparedServer,
-    /// What is compared; started if and only if `a` is.
-    pub b: ComparedServer,
+    /// The two sides, A first.
+    pub contenders: Contenders,
     /// The seed of everything random.
     pub seed: u64,
-    /// The numbers of complete blocks at which it is looked at; the last one is the most blocks.
+    /// The numbers of heats at which it is looked at; the last one is the most heats at each load.
     pub looks: Vec<u32>,
     /// The share of comparisons that may err, for the record.
     pub alpha: f64,
     /// The time that measuring may take; `None`: what it takes.
     pub budget: Option<Duration>,
-    /// How much a trial may be disturbed before it is void; `None`: none is.
-    pub noise_bound: Option<NoiseBound>,
+    /// The times of a heat.
+    pub heat: HeatTimes,
+    /// So long a warm-up, whatever the server.
+    pub warm_up: Option<Duration>,
     /// Whether server and generator are kept apart. Servers that run already have their CPUs: then `Off`.
     pub pinning: PinningMode,
     /// The folder of sessions; this comparison makes its own in it.
@@ -61,65 +62,79 @@ pub struct ComparisonOptions {
     pub version: String,
 }
 
+/// What is compared.
+#[derive(Clone, Debug)]
+pub enum Contenders {
+    /// Two URLs or two commands.
+    Servers(Box<[Contender; 2]>),
+    /// Two stacks: the targets of these options. What the options say of blocks and budget is not looked at.
+    Stacks(Box<SessionOptions>),
+}
+
+/// The times of a heat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeatTimes {
+    /// The counted part of a slice, at least.
+    pub slice: Duration,
+    /// The part before it that does not count, at least.
+    pub guard: Duration,
+    /// How long rounds go on.
+    pub time: Duration,
+}
+
 /// Something happened.
 #[derive(Clone, Debug)]
 pub enum ComparisonEvent {
-    /// Everything before the first trial is done.
+    /// A step of the preparation of stacks.
+    Preparing(Box<Event>),
+    /// Everything before the first heat is done.
     Started {
-        /// The folder of the records.
-        folder: PathBuf,
         /// What is known.
         header: Box<ComparisonHeader>,
     },
-    /// A trial starts.
-    TrialStarted {
-        /// The block, from 0.
-        block: u32,
-        /// What is measured.
-        side: Side,
+    /// A heat starts.
+    HeatStarted {
+        /// Its number at this load, from 0.
+        heat: u32,
+        /// The load's place in the header's list.
+        point: usize,
     },
-    /// A trial ended and is in the journal.
-    TrialEnded {
+    /// A heat ended and is in the journal.
+    HeatEnded {
         /// Its record.
-        trial: Box<ComparisonTrial>,
-        /// Whether it was disturbed, and counts for nothing.
-        void: bool,
+        heat: Box<ComparedHeat>,
     },
 }
 
 /// Who decides how it goes on.
 pub trait Referee {
-    /// Asked after each trial that is not void, and shown that trial alone: why it failed, if so. That ends the
-    /// comparison.
-    fn failure(&mut self, trial: &ComparisonTrial) -> Option<String>;
+    /// The orders of the rounds of a heat of two members, for a seed.
+    fn orders(&mut self, seed: u64) -> Vec<Vec<usize>>;
 
-    /// Asked at each declared look and at no other moment, with what was measured in `blocks` complete blocks: whether
-    /// it goes on.
-    fn look(&mut self, record: &ComparisonRecord, blocks: u32) -> ControlFlow<()>;
+    /// Asked after each heat, and shown that heat alone: whether a side failed, so that this load gets no more heats.
+    fn failed(&mut self, heat: &ComparedHeat) -> bool;
+
+    /// Asked at each declared look and at no other moment, when each load has had so many heats: whether it goes on.
+    fn look(&mut self, record: &ComparisonRecord, heats: u32) -> ControlFlow<()>;
 }
 
-/// How a comparison ended.
-#[derive(Clone, Debug)]
-pub struct ComparisonOutcome {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Why it ended.
-    pub reason: ComparisonEnd,
-    /// The trial that failed, and why.
-    pub failed: Option<(Side, String)>,
-}
-
-/// Measures both sides until `referee` has seen enough, or blocks or budget end. `interrupt` ends it in order.
+/// Runs heats of both sides until `referee` has seen enough, or heats or budget end. `interrupt` ends it in order.
+/// Returns the folder of the records.
 ///
 /// # Errors
-/// When the records cannot be written. A server that fails is no error but a result.
+/// When the records cannot be written, or the user interrupts the preparation. A server that fails is no error but a
+/// result.
 pub fn run(
     options: &ComparisonOptions,
     on_event: &mut dyn FnMut(&ComparisonEvent),
     referee: &mut dyn Referee,
-    interrupt: &AtomicBool,
-) -> Result<ComparisonOutcome, SessionError> {
+    interrupt: &Arc<AtomicBool>,
+) -> Result<PathBuf, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
+    let journal = Journal::claim(folder.path())?;
+    let (plan, points) = plan(options);
+    let contest = Contest::prepare(options, &folder, &plan.pinning, on_event, interrupt)?;
+    let [a, b] = contest.contenders();
     let header = ComparisonHeader {
         schema: SCHEMA,
         id: folder.id().to_owned(),
@@ -127,61 +142,36 @@ pub fn run(
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),
-        a: as_recorded(&options.a),
-        b: as_recorded(&options.b),
-        plan: plan(options),
+        findings: contest.findings(),
+        a,
+        b,
+        points,
+        postgres: contest.describe_postgres(),
+        plan,
     };
-    let journal = Journal::claim(folder.path())?;
     journal.begin_as(HEADER_FILE, &header)?;
     on_event(&ComparisonEvent::Started {
-        folder: folder.path().to_owned(),
         header: Box::new(header.clone()),
     });
-    if let Some(cpus) = generator_cpus(&header.plan.pinning) {
-        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
-    }
+    stay_off_the_servers_cpus(&header.plan.pinning)?;
     let mut measuring = Measuring {
         options,
         folder: &folder,
+        contest,
         record: ComparisonRecord {
             header,
-            trials: Vec::new(),
+            heats: Vec::new(),
             end: None,
         },
         journal,
         on_event,
         referee,
         interrupt,
-        failed: None,
     };
     let reason = measuring.all()?;
-    let Measuring {
-        mut journal,
-        failed,
-        ..
-    } = measuring;
-    journal.append(&ComparisonEntry::End {
+    measuring.journal.append(&ComparisonEntry::End {
         reason,
         at: folder::now(),
     })?;
-    Ok(ComparisonOutcome {
-        folder: folder.path().to_owned(),
-        reason,
-        failed,
-    })
-}
-
-/// A server as its record has it: the words of its command without what may be a password, which are whole in memory
-/// alone.
-fn as_recorded(server: &ComparedServer) -> ComparedServer {
-    let mut server = server.clone();
-    if let Some(command) = &mut server.command {
-        command.words = words_as_recorded(&command.words);
-    }
-    server
-}
-
-/// The words of a command without what may be a password.
-fn words_as_recorded(words: &[String]) -> Vec<String> {
-    words.iter().map(|word| without_password(word)).collect()
+    Ok(folder.path().to_owned())
 }

@@ -92,10 +92,6 @@ fn contender<'a>(
     participant: &Participant,
     workloads: &[(&'a SelectedWorkload, Vec<LoadPoint>)],
 ) -> Vec<Planned<'a>> {
-    let asked = |cell: &Cell| {
-        let cells = options.cells.as_ref();
-        cells.is_none_or(|cells| cells.contains(cell))
-    };
     let cell = |workload: &SelectedWorkload, point: &str| Cell {
         target: participant.target.clone(),
         workload: workload.manifest.id.clone(),
@@ -109,7 +105,7 @@ fn contender<'a>(
         for point in points {
             let open = point.open.as_ref();
             let origin = open.map_or(&point.id, |open| &open.capacity_of);
-            if asked(&cell(workload, origin)) {
+            if options.wants(&participant.target, &workload.manifest.id, origin) {
                 cells.push(Planned {
                     cell: cell(workload, &point.id),
                     workload,

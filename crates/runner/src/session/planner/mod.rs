@@ -5,7 +5,7 @@ mod layout;
 mod offers;
 mod open;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod time;
 
 use std::time::Duration;
@@ -21,6 +21,10 @@ use deadheat_model::{
 use self::{
     choose::{Layouts, chosen},
     layout::Layout,
+};
+pub(super) use self::{
+    open::{derived, is_closed},
+    time::{OVERHEAD, USUAL_READY},
 };
 use super::{SelectedWorkload, SessionOptions};
 

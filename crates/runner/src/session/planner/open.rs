@@ -8,7 +8,7 @@ use deadheat_model::{
 };
 
 /// The open loops that follow from `point`; none where it is no closed loop of a length that the plan chooses.
-pub(super) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {
+pub(in crate::session) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {
     if !is_closed(point) {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ pub(super) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {
 }
 
 /// Whether `point` is a closed loop of a length that the plan chooses.
-pub(super) fn is_closed(point: &LoadPoint) -> bool {
+pub(in crate::session) fn is_closed(point: &LoadPoint) -> bool {
     point.counted.is_none() && point.open.is_none()
 }
 

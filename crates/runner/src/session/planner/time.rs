@@ -12,9 +12,9 @@ use super::{
 use crate::{services::upstream, session::SessionOptions};
 
 /// Starting, checking and stopping a server, in a trial, beside the time to its first answer.
-pub(super) const OVERHEAD: Duration = Duration::from_millis(400);
+pub(in crate::session) const OVERHEAD: Duration = Duration::from_millis(400);
 /// The time to the first answer, while it is not known.
-pub(super) const USUAL_READY: Duration = Duration::from_millis(300);
+pub(in crate::session) const USUAL_READY: Duration = Duration::from_millis(300);
 /// Requests per second, while nothing is known of them.
 const UNKNOWN_RATE: f64 = 1000.0;
 

@@ -35,6 +35,16 @@ fn the_projects_own_manifests_have_no_mistake() {
 }
 
 #[test]
+fn every_default_variant_uses_all_cpus_that_it_is_given() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for stack in &read(&root).unwrap().catalogue.stacks {
+        let default = stack.manifest.variant.first();
+        let cpus = default.and_then(|variant| variant.cpus);
+        assert_eq!(cpus, None, "{}", stack.manifest.id);
+    }
+}
+
+#[test]
 fn stacks_and_workloads_are_sorted_and_what_is_hidden_is_left_out() {
     let root = super::root(&[
         ("stacks/b/stack.toml", &stack("b", "")),

@@ -43,6 +43,11 @@ mistakes! {
     no_database_for_users: with("[database]\naccess = \"async\"\ndriver = \"pgx\"\npool = 16\n", "");
     missing_table: with("[run]\ncommand = [\"out/server\"]\n", "");
     missing_key_of_a_toolchain: stack("go", "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\n");
+    package_that_is_an_option: stack("go", "\n[build]\napt = [\"libpq5\", \"-oDPkg::Pre-Invoke::=id\"]\n");
+    package_of_a_toolchain_that_is_an_option: stack(
+        "go",
+        "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\napt = [\"--purge\"]\nhint = \"h\"\n"
+    );
     wrong_type: with("command = [\"out/server\"]", "command = \"out/server\"");
     wrong_type_in_an_array: with("[\"out/server\"]", "[\"out/server\", 8080]");
     wrong_type_of_a_table: with("[database]\naccess = \"async\"\ndriver = \"pgx\"\npool = 16", "database = \"pgx\"");

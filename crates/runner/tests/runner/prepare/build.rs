@@ -20,7 +20,11 @@ fn build(
 ) -> (Result<BuildRecord, TrialFailure>, Vec<BuildProgress>) {
     let stack = workshop.stack(&format!("[build]\n{section}"));
     let inspection = workshop.inspect(&stack);
-    workshop.with_builder(|builder, tell| builder.build(&stack, &inspection, tell))
+    workshop.with_builder(|builder, tell| {
+        builder
+            .build(&stack, &inspection, tell)
+            .map_err(super::failed)
+    })
 }
 
 fn failure(workshop: &Workshop, section: &str) -> TrialFailure {
@@ -137,7 +141,7 @@ fn missing_debian_packages_are_named_as_the_likely_cause() {
     let section = step("exit 1") + "apt = [\"libpq5\", \"libpq-dev\"]";
     let reason = failure(&workshop, &section).reason;
     let expected =
-        "libpq-dev is not installed: apt-get install -y --no-install-recommends libpq-dev";
+        "libpq-dev is not installed: apt-get install -y --no-install-recommends -- libpq-dev";
     assert!(reason.ends_with(expected), "{reason}");
 }
 

@@ -211,7 +211,7 @@ fn a_fetch_that_fails_is_no_fetch() {
     for _ in 0..2 {
         let (result, _) =
             workshop.with_builder(|builder, tell| builder.build(&stack, &inspection, tell));
-        let failed = result.unwrap_err();
+        let failed = super::failed(result.unwrap_err());
         assert_eq!(failed.phase, Phase::Fetch);
         assert!(
             failed

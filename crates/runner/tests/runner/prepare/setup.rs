@@ -12,6 +12,7 @@ use deadheat_runner::{
 };
 
 use super::Workshop;
+use crate::process::eventually;
 
 fn needs(apt: Option<Privilege>, postgres: bool) -> SetupNeeds {
     let need = |stack: &str, packages: &[&str], beyond_reach: &[&str], fetch: &[&str]| StackNeed {
@@ -32,6 +33,7 @@ fn needs(apt: Option<Privilege>, postgres: bool) -> SetupNeeds {
         foreign_policy: false,
         leftovers: Vec::new(),
         postgres,
+        packages: Vec::new(),
         stacks: vec![
             need(
                 "go-nethttp",
@@ -111,6 +113,7 @@ fn with_everything_here_there_is_nothing_to_do() {
         &workshop.host(),
         &[chosen(&stack, &inspection)],
         DatabaseNeed::Binaries,
+        &[],
     );
     let plan = SetupPlan::new(&needs);
     assert!(
@@ -142,6 +145,7 @@ fn the_machine_is_asked_what_is_missing() {
             &workshop.host(),
             &[chosen(&stack, &inspection)],
             DatabaseNeed::Binaries,
+            &[],
         )
     };
     let needs = ask(&workshop);
@@ -169,7 +173,26 @@ fn the_machine_is_asked_what_is_missing() {
     assert_eq!((needs.foreign_policy, needs.leftovers), (true, Vec::new()));
     workshop.file("system/usr/lib/postgresql/15/bin/initdb", "");
     assert!(!ask(&workshop).postgres);
-    assert!(!assess(&workshop.host(), &[], DatabaseNeed::None).postgres);
+    assert!(!assess(&workshop.host(), &[], DatabaseNeed::None, &[]).postgres);
+}
+
+#[test]
+fn packages_are_installed_that_are_asked_for_by_name() {
+    let mut workshop = Workshop::sealed();
+    workshop.debian(&["make"]);
+    workshop.root = true;
+    let names = ["make", "chromium"].map(str::to_owned);
+    let ask = |workshop: &Workshop| assess(&workshop.host(), &[], DatabaseNeed::None, &names);
+    let needs = ask(&workshop);
+    assert_eq!(needs.packages, ["chromium"]);
+    let install = SetupPlan::new(&needs).install.expect("an installation");
+    assert_eq!(install.command.last().unwrap(), "chromium");
+    let without = SetupPlan::new(&ask(&Workshop::sealed()));
+    assert!(without.is_empty(), "{without}");
+    assert!(
+        without.notes[0].starts_with("make: there is no apt here"),
+        "{without}"
+    );
 }
 
 #[test]
@@ -181,6 +204,7 @@ fn without_apt_packages_are_beyond_reach() {
         &workshop.host(),
         &[chosen(&stack, &inspection)],
         DatabaseNeed::None,
+        &[],
     );
     assert_eq!(needs.apt, None);
     assert_eq!(needs.stacks[0].packages, [""; 0]);
@@ -240,7 +264,7 @@ fn only_what_the_chosen_variants_need_is_installed() {
             targets: targets.collect(),
             ..chosen(&stack, &inspection)
         };
-        assess(&workshop.host(), &[chosen], DatabaseNeed::None)
+        assess(&workshop.host(), &[chosen], DatabaseNeed::None, &[])
     };
     let cases: [(&[&str], &[&str], usize); 4] = [
         (&["plain"], &[], 0),
@@ -299,7 +323,7 @@ fn set_up(
     let inspections: Vec<_> = stacks.iter().map(|stack| workshop.inspect(stack)).collect();
     let pairs = stacks.iter().zip(&inspections);
     let all: Vec<_> = pairs.map(|(stack, found)| chosen(stack, found)).collect();
-    let plan = SetupPlan::new(&assess(&host, &all, DatabaseNeed::None));
+    let plan = SetupPlan::new(&assess(&host, &all, DatabaseNeed::None, &[]));
     let outcome = run_setup(&builder, &plan, stacks, &mut |progress| heard(&progress));
     (outcome, workshop.text("calls"))
 }
@@ -328,7 +352,7 @@ fn packages_are_installed_under_guard_and_then_dependencies_are_fetched() {
         ]
     );
     assert!(
-        calls.contains("install -y --no-install-recommends libpq5 tool-dev\n"),
+        calls.contains("install -y --no-install-recommends -- libpq5 tool-dev\n"),
         "{calls}"
     );
     assert!(calls.contains("exit 101"), "{calls}");
@@ -356,7 +380,7 @@ fn a_package_that_does_not_exist_keeps_nobody_else_from_theirs() {
     assert_eq!(outcome.failed, 2);
     let said = |tail: &String| tail.ends_with("E: Unable to locate package");
     assert!(tails.len() == 2 && tails.iter().all(said), "{tails:?}");
-    assert!(calls.contains("recommends libpq5 tool-dev\n"), "{calls}");
+    assert!(calls.contains("recommends -- libpq5 tool-dev\n"), "{calls}");
     assert!(workshop.path("stack/fetched").exists());
     assert_eq!(verbs(&calls).last().unwrap(), "rm -f");
 }
@@ -424,6 +448,62 @@ fn an_interrupt_does_not_leave_the_guards_behind() {
     });
     // What was installed before the interrupt is kept from starting at the next boot, too.
     assert_eq!(verbs(&calls), ["sh -c", "sh -c", "rm -f"]);
+}
+
+/// An `apt-get install` that works until the file `go` is there, after `first`.
+fn slow_apt(workshop: &Workshop, first: &str) -> String {
+    let path = |name: &str| workshop.path(name).display().to_string();
+    let (begun, asked, go, calls) = (path("begun"), path("asked"), path("go"), path("calls"));
+    format!(
+        "[ \"$1\" = install ] || exit 0\ntrap 'echo > {asked}' INT\n{first}\necho > {begun}\n\
+         for i in $(/usr/bin/seq 3000); do [ -e {go} ] && break; /bin/sleep 0.02; done\necho apt-get finished >> {calls}"
+    )
+}
+
+#[test]
+fn an_interrupted_installation_is_waited_for_before_the_guards_go() {
+    let workshop = Workshop::sealed();
+    fakes(&workshop, &slow_apt(&workshop, ""));
+    let stack = workshop.stack(TOOL);
+    let calls = thread::scope(|scope| {
+        scope.spawn(|| {
+            eventually("apt-get is at work", || workshop.path("begun").exists());
+            workshop.interrupt.store(true, Ordering::Relaxed);
+            eventually("apt-get is asked to end", || {
+                workshop.path("asked").exists()
+            });
+            workshop.file("go", "");
+        });
+        set_up(&workshop, &[&stack], |_| {}).1
+    });
+    assert_eq!(
+        verbs(&calls),
+        [
+            "sh -c",
+            "apt-get update",
+            "apt-get install",
+            "apt-get finished",
+            "sh -c",
+            "rm -f"
+        ]
+    );
+}
+
+#[test]
+fn the_guards_stay_as_long_as_packages_may_still_be_installed() {
+    let workshop = Workshop::sealed();
+    fakes(&workshop, &slow_apt(&workshop, "kill -9 $PPID"));
+    let stack = workshop.stack(TOOL);
+    let (outcome, calls) = set_up(&workshop, &[&stack], |_| {});
+    assert_eq!(
+        verbs(&calls),
+        ["sh -c", "apt-get update", "apt-get install"]
+    );
+    assert!(outcome.failed >= 1);
+    workshop.file("go", "");
+    eventually("the installation's end", || {
+        workshop.text("calls").contains("finished")
+    });
 }
 
 #[test]

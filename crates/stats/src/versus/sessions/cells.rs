@@ -9,7 +9,6 @@ use super::{Bounds, Found, Metric, Ratio, Subject, Trials, unpaired::Sample};
 use crate::{
     Analysis, CellAnalysis, TrialAnalysis, analyse,
     verdict::{CellVerdict, FailReason, TrialVerdict},
-    versus::paired,
 };
 
 /// A session and what it says.
@@ -240,7 +239,6 @@ fn unplanned(target: Option<&TargetRecord>, workload: &str) -> State {
     let Some(target) = target else {
         return State::Lacking("was not asked for it".to_owned());
     };
-    let mut wrong = target.failed_workloads.iter();
     match &target.state {
         TargetState::Failed(failure) => {
             let phase = failure.phase.describe();
@@ -249,8 +247,8 @@ fn unplanned(target: Option<&TargetRecord>, workload: &str) -> State {
         TargetState::Unavailable { reason, remedy } => State::Lacking(format!(
             "was unavailable: {reason} (to change that: {remedy})"
         )),
-        TargetState::Ready { .. } => match wrong.find(|failed| failed.workload == workload) {
-            Some(failed) => State::Failed(format!("failed its check: {}", failed.failure.reason)),
+        TargetState::Ready { .. } => match target.failed_workload(workload) {
+            Some(failure) => State::Failed(format!("failed its check: {}", failure.reason)),
             None => State::Lacking("did not plan it".to_owned()),
         },
     }
@@ -321,9 +319,19 @@ pub(in crate::versus) fn floor(
             let (_, other) = twin.iter().find(|(other, _)| other == block)?;
             Some((one.get(metric)?, other.get(metric)?))
         });
-        paired::floor(&pairs.collect::<Vec<_>>())
+        from_itself(&pairs.collect::<Vec<_>>())
     };
     sides.iter().filter_map(of).max_by(f64::total_cmp)
+}
+
+/// How far one thing was from itself: the distance from 1 of the geometric mean of the ratios of two names of it.
+/// `None` without a pair.
+fn from_itself(pairs: &[(f64, f64)]) -> Option<f64> {
+    let is_figure = |value: f64| value.is_finite() && value > 0.0;
+    let pairs = pairs.iter().filter(|(a, b)| is_figure(*a) && is_figure(*b));
+    let logs: Vec<f64> = pairs.map(|(a, b)| (b / a).ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    (!logs.is_empty()).then(|| mean.abs().exp() - 1.0)
 }
 
 /// How far the null server, the same program in both sessions, was from itself: the distance from 1 of the ratio of its

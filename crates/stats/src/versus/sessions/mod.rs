@@ -6,8 +6,7 @@ mod unpaired;
 
 use deadheat_model::SessionRecord;
 
-pub(super) use self::cells::{Session, State, because, floor, state};
-pub(super) use self::conditions::biased_in;
+use self::cells::Session;
 pub use self::conditions::refusals;
 use self::unpaired::Sample;
 use super::{Bounds, Compared, Found, How, Metric, NotCompared, Ratio, Side, Subject, Versus};

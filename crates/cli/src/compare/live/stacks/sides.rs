@@ -168,7 +168,7 @@ fn refused(error: RevisionError) -> Failure {
             errors,
         } => Failure::usage(format!(
             "the manifest of `{stack}` at {typed} is not one that this deadheat reads:\n{}",
-            errors.render(output::colour())
+            errors.render(output::colour_of_notes())
         )),
         other => Failure::usage(other),
     }

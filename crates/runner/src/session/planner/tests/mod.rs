@@ -20,10 +20,10 @@ use crate::{
     manifest::SelectedWorkload,
     process::Supervision,
     services::postgres::Source,
-    session::{LatencyMode, PinningMode, START_TIMEOUT, SessionOptions},
+    session::{LatencyMode, PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions},
 };
 
-fn point(id: &str) -> LoadPoint {
+pub(in crate::session) fn point(id: &str) -> LoadPoint {
     LoadPoint {
         id: id.to_owned(),
         connections: 50,
@@ -33,7 +33,7 @@ fn point(id: &str) -> LoadPoint {
     }
 }
 
-fn by_count(requests: u64) -> CountedLoad {
+pub(in crate::session) fn by_count(requests: u64) -> CountedLoad {
     CountedLoad {
         requests,
         limit: Duration::from_secs(60),
@@ -43,7 +43,11 @@ fn by_count(requests: u64) -> CountedLoad {
     }
 }
 
-fn workload(id: &str, oracle: Oracle, least: Option<Duration>) -> SelectedWorkload {
+pub(in crate::session) fn workload(
+    id: &str,
+    oracle: Oracle,
+    least: Option<Duration>,
+) -> SelectedWorkload {
     SelectedWorkload {
         manifest: WorkloadManifest {
             id: id.to_owned(),
@@ -61,7 +65,7 @@ fn workload(id: &str, oracle: Oracle, least: Option<Duration>) -> SelectedWorklo
 }
 
 /// Three workloads, without latency.
-fn options(budget: u64) -> SessionOptions {
+pub(in crate::session) fn options(budget: u64) -> SessionOptions {
     let text = Oracle::Text {
         body: String::new(),
     };
@@ -84,6 +88,7 @@ fn options(budget: u64) -> SessionOptions {
         warm_up: None,
         latency: LatencyMode::Off,
         noise_bound: Some(NoiseBound::default()),
+        heats: HeatOptions::default(),
         pinning: PinningMode::Off,
         postgres: Source::automatic(None),
         supervision: Supervision::by("deadheat"),
@@ -95,7 +100,7 @@ fn options(budget: u64) -> SessionOptions {
     }
 }
 
-fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
+pub(in crate::session) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
     (0..count)
         .map(|index| Participant {
             target: TargetId::new(format!("stack-{index}"), None),

@@ -1,0 +1,132 @@
+//! `deadheat run`, measured in heats.
+
+mod plan_text;
+mod progress;
+mod publication;
+mod show;
+mod steer;
+
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use deadheat_runner::{
+    manifest::Catalogue,
+    session::{self, SessionOptions, heats, heats::Resumable},
+};
+use serde_json::json;
+
+pub(crate) use self::show::Rendered;
+use self::{progress::Progress, steer::Steer};
+use crate::{
+    args::RunArgs,
+    doctor,
+    exit::{Exit, Failure},
+    live::Live,
+    output, plan_text as words,
+    profile::Profile,
+    run::{self, shown},
+    setup,
+};
+
+/// Plans, measures and shows a session.
+pub(crate) fn run(
+    args: &RunArgs,
+    catalogue: &Catalogue,
+    profile: &Profile,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Exit, Failure> {
+    let mut options = run::options(args, catalogue, profile)?;
+    let mut steer = Steer::of(&options);
+    // Before anything that takes its time, so that a port that is taken is reported at once.
+    let mut live = match args.live {
+        Some(port) if !args.dry_run => Some(Live::start(port, &options.results, interrupted)?),
+        _ => None,
+    };
+    let draft = heats::draft(&options, &steer);
+    let unfit = match args.publish {
+        true => publication::objections(&draft, session::commit_of(&options).as_deref()),
+        false => Vec::new(),
+    };
+    if args.dry_run && args.json {
+        let plan = json!({ "plan": draft, "unfit": unfit });
+        output::data(&format!("{plan:#}\n"))?;
+        return Ok(Exit::Fine);
+    }
+    let parts = [plan_text::describe(&draft), words::told(&unfit)];
+    let plan = parts.into_iter().filter(|part| !part.is_empty());
+    let plan = plan.collect::<Vec<_>>().join("\n");
+    if args.dry_run {
+        output::data(&(plan + "\n"))?;
+        return Ok(Exit::Fine);
+    }
+    output::note(&plan);
+    if let Some(live) = &live {
+        output::note(&live.address());
+    }
+    if args.setup {
+        let selection = &profile.selection;
+        setup::install(catalogue, selection, &args.postgres, interrupted)?;
+    }
+    options.findings = doctor::before_a_run(&options);
+    let mut progress = Progress::new(None);
+    let outcome = heats::run(
+        &options,
+        &mut steer,
+        &mut |event| {
+            progress.on(event);
+            if let Some(live) = &mut live {
+                live.on(event);
+            }
+        },
+        interrupted,
+    );
+    drop(live);
+    progress.finish();
+    let outcome = outcome.map_err(Failure::nothing)?;
+    show::outcome(&outcome.folder, args)
+}
+
+/// Goes on with a session that was interrupted or killed.
+pub(crate) fn resume(
+    session: Resumable,
+    options: &SessionOptions,
+    args: &RunArgs,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Exit, Failure> {
+    let folder = session.folder().to_owned();
+    output::note(&format!(
+        "Resuming {}: {} heats are recorded",
+        shown(&folder),
+        session.record().heats.len(),
+    ));
+    let live = |port| Live::going_on(port, &folder, 0, interrupted);
+    let mut live = args.live.map(live).transpose()?;
+    if let Some(live) = &live {
+        output::note(&live.address());
+    }
+    let mut progress = Progress::new(Some(session.record()));
+    let mut steer = Steer::of(options);
+    let outcome = heats::resume(
+        session,
+        options,
+        &mut steer,
+        &mut |event| {
+            progress.on(event);
+            if let Some(live) = &mut live {
+                live.on(event);
+            }
+        },
+        interrupted,
+    );
+    drop(live);
+    progress.finish();
+    outcome.map_err(crate::resume::failure)?;
+    show::outcome(&folder, args)
+}
+
+/// Writes and shows the report of a session that is complete.
+pub(crate) fn show_complete(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
+    show::outcome(folder, args)
+}

@@ -1,0 +1,229 @@
+//! The plan of a session of heats in words: at most 15 lines before anything starts.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    heat::Rounds,
+    heats::{Plan, PlannedLoad},
+};
+
+use crate::plan_text::{about, counted, entry, glued, length, pinning};
+
+/// Of more stacks than these some are a number, …
+const NAMES: usize = 12;
+/// … and of stacks that are left out already these.
+const LEFT_OUT: usize = 5;
+
+/// The plan, in lines of at most 80 columns.
+pub(super) fn describe(plan: &Plan) -> String {
+    let mut lines = vec![title(plan)];
+    let stacks = stacks(plan);
+    lines.extend(entry("stacks", &listed(&stacks, NAMES)));
+    let loads: Vec<String> = plan.loads.iter().map(load).collect();
+    lines.extend(entry("loads", &listed(&loads, NAMES)));
+    if let Some(heats) = heats(plan) {
+        lines.extend(entry("heats", &heats));
+    }
+    let ends = ends(plan);
+    lines.extend(entry("ends", &ends));
+    lines.extend(
+        too_short(plan)
+            .into_iter()
+            .flat_map(|text| entry("short", &text)),
+    );
+    let mut reasons: Vec<&str> = plan
+        .loads
+        .iter()
+        .filter_map(|load| load.capacity_reason.as_deref())
+        .collect();
+    reasons.dedup();
+    lines.extend(
+        reasons
+            .into_iter()
+            .flat_map(|reason| entry("memory", reason)),
+    );
+    lines.push(format!("  CPUs      {}", pinning(&plan.pinning)));
+    if !plan.left_out.is_empty() {
+        let names: Vec<String> = plan.left_out.iter().map(ToString::to_string).collect();
+        let all = glued("--stack '*'");
+        let text = format!(
+            "{}; {all} measures every stack, --workload chooses",
+            listed(&names, LEFT_OUT)
+        );
+        lines.extend(entry("left out", &text));
+    }
+    lines.push(format!("  seed      {}", plan.seed));
+    lines.join("\n")
+}
+
+fn title(plan: &Plan) -> String {
+    let time = match plan.budget_seconds {
+        Some(budget) => format!("at most {}", about(Duration::from_secs_f64(budget))),
+        None => format!("up to {}", about(plan.estimate)),
+    };
+    format!(
+        "Plan: {} × {}, measured in heats, {time}",
+        counted(stacks(plan).len(), "stack"),
+        counted(plan.loads.len(), "load"),
+    )
+}
+
+/// Every stack of any load, once.
+fn stacks(plan: &Plan) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let targets = plan.loads.iter().flat_map(|load| &load.targets);
+    for target in targets {
+        let name = target.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn load(load: &PlannedLoad) -> String {
+    let rounds = load.point.rounds.map(|rounds| format!(", {rounds} rounds"));
+    let open = match load.point.open {
+        Some(_) => ", open loop",
+        None => "",
+    };
+    glued(&format!(
+        "{} ({} connections{}{open})",
+        load.workload,
+        load.point.connections,
+        rounds.unwrap_or_default()
+    ))
+}
+
+/// What a heat is, by the first load.
+fn heats(plan: &Plan) -> Option<String> {
+    let load = plan.loads.first()?;
+    let seats = (load.capacity as usize)
+        .saturating_sub(1)
+        .min(load.targets.len());
+    let rounds = match load.heat.rounds {
+        Rounds::Time { time } => format!("{} of", about(time)),
+        Rounds::Count { rounds } => format!("{rounds} rounds of"),
+    };
+    let each = match plan.loads.len() {
+        1 => "",
+        _ => " per load",
+    };
+    let slice = glued(&length(load.heat.slice));
+    Some(format!(
+        "up to {}{each}, with {} and a control alive in each: {rounds} {slice} slices in turn, after a fresh start and \
+         a warm-up",
+        load.most_heats(),
+        counted(seats, "stack"),
+    ))
+}
+
+fn ends(plan: &Plan) -> String {
+    let margin = 100.0 * plan.margin;
+    let budget = plan
+        .budget_seconds
+        .map(|budget| about(Duration::from_secs_f64(budget)));
+    match (plan.until_decided, budget) {
+        (true, Some(budget)) => format!(
+            "when every stack is proven faster than the next one, or in a dead heat with it (within {margin} %), or \
+             after {budget}"
+        ),
+        (true, None) => format!(
+            "when every stack is proven faster than the next one, or in a dead heat with it (within {margin} %), or \
+             after all heats"
+        ),
+        (false, Some(budget)) => format!("after {budget}"),
+        (false, None) => "after all heats".to_owned(),
+    }
+}
+
+/// A budget with room for this share of the estimate is none that is too short: stacks that turn out to be unavailable take
+/// no time.
+const ENOUGH: f64 = 0.8;
+
+/// That the budget has no room for the heats which a verdict needs. The estimate is of these at least.
+fn too_short(plan: &Plan) -> Option<String> {
+    let budget = plan
+        .budget_seconds
+        .filter(|budget| *budget < ENOUGH * plan.estimate.as_secs_f64())?;
+    let minutes = (plan.estimate.as_secs_f64() / 60.0).ceil();
+    let share = budget / plan.estimate.as_secs_f64();
+    let heats = plan.loads.iter().map(|load| load.most_heats()).min()?;
+    let fits = f64::from(heats) * share;
+    Some(format!(
+        "about {fits:.1} of the {heats} heats of each load fit, so that some verdicts will be missing; {} has room for all, \
+         as have fewer stacks (--stack) or workloads (--workload)",
+        glued(&format!("--budget {minutes:.0}m"))
+    ))
+}
+
+fn listed(names: &[String], most: usize) -> String {
+    match names.len() {
+        0 => "none".to_owned(),
+        all if all > most => format!("{}, and {} more", names[..most].join(", "), all - most),
+        _ => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{TargetId, heats::SessionRecord};
+    use deadheat_simulation::Recorded;
+
+    use super::*;
+
+    fn plan(stacks: usize) -> Plan {
+        let speeds = vec![1.0; stacks];
+        let mut recorded = Recorded::measured(&speeds);
+        recorded.workloads.push("users".to_owned());
+        recorded.budget = Some(Duration::from_secs(600));
+        let record: SessionRecord = recorded.run(1, &mut |_, _| {
+            deadheat_model::heats::Step::End(deadheat_model::heats::EndReason::Nothing)
+        });
+        record.header.plan
+    }
+
+    #[test]
+    fn it_fits_a_screen_however_many_stacks_there_are() {
+        let mut plan = plan(34);
+        plan.left_out = (0..30)
+            .map(|index| TargetId::new(format!("language-framework-{index}"), None))
+            .collect();
+        plan.loads[0].capacity_reason =
+            Some("5 members at a time instead of 8: 3 GiB free".to_owned());
+        let text = describe(&plan);
+        assert!(text.lines().count() <= 15, "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+        assert!(text.contains("34 stacks × 2 loads"), "{text}");
+        assert!(text.contains("and 22 more"), "{text}");
+        assert!(text.contains("--stack '*'"), "{text}");
+    }
+
+    #[test]
+    fn a_budget_without_room_is_named_with_one_that_has() {
+        let mut plan = plan(2);
+        assert!(!describe(&plan).contains("  short"));
+        plan.estimate = Duration::from_secs(1_190);
+        let text = describe(&plan);
+        assert!(
+            text.contains("about 5.0 of the 10 heats of each load fit"),
+            "{text}"
+        );
+        assert!(text.contains("--budget 20m"), "{text}");
+    }
+
+    #[test]
+    fn it_says_when_the_session_ends() {
+        let mut plan = plan(2);
+        assert!(
+            describe(&plan).contains("or after 10 min"),
+            "{}",
+            describe(&plan)
+        );
+        plan.until_decided = false;
+        assert!(describe(&plan).contains("  ends      after 10 min"));
+    }
+}

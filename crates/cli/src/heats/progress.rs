@@ -1,0 +1,249 @@
+//! Progress of a session of heats: for a person who watches a bar with the heat, its step, and the ranking so far; a line
+//! for each heat otherwise.
+
+use std::time::{Duration, Instant};
+
+use deadheat_model::{
+    Event,
+    event::HeatStep,
+    heat::{HeatEnd, Rounds},
+    heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
+};
+use deadheat_report::figure;
+use deadheat_stats::{
+    standings::{LoadAt, settings},
+    steering,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    output,
+    plan_text::{about, counted},
+    progress,
+};
+
+const BAR: &str = "{bar:16} {prefix} · {wide_msg}";
+/// The leaders of the ranking so far that fit beside the rest.
+const LEADERS: usize = 3;
+
+/// Shows what happens.
+pub(super) struct Progress {
+    preparing: Option<progress::Progress>,
+    bar: ProgressBar,
+    watched: bool,
+    began: Instant,
+    /// What was measured before a session went on.
+    before: Duration,
+    record: Option<SessionRecord>,
+    heat: String,
+    rounds: Option<Rounds>,
+    leaders: String,
+}
+
+impl Progress {
+    /// Shows progress of a session; `record` is what there is of one that goes on.
+    pub(super) fn new(record: Option<&SessionRecord>) -> Self {
+        let heats = record.iter().flat_map(|record| &record.heats);
+        Self {
+            preparing: None,
+            bar: ProgressBar::hidden(),
+            watched: output::watched(),
+            began: Instant::now(),
+            before: heats.map(|one| one.heat.wall).sum(),
+            record: record.cloned(),
+            heat: String::new(),
+            rounds: None,
+            leaders: String::new(),
+        }
+    }
+
+    /// Takes an event.
+    pub(super) fn on(&mut self, event: &Event) {
+        match event {
+            Event::HeatsStarted { header } => self.begin(header),
+            Event::HeatStarted { heat, next } => self.heat_started(*heat, next),
+            Event::HeatStep { step } => self.step(step),
+            Event::HeatEnded { heat } => self.heat_ended(heat),
+            Event::HeatsEnded { .. } => self.finish(),
+            preparing => {
+                let new = || progress::Progress::new(None);
+                self.preparing.get_or_insert_with(new).on(preparing);
+            }
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&mut self) {
+        if let Some(mut preparing) = self.preparing.take() {
+            preparing.finish();
+        }
+        self.bar.finish_and_clear();
+    }
+
+    fn begin(&mut self, header: &SessionHeader) {
+        self.finish();
+        self.began = Instant::now();
+        self.record.get_or_insert_with(|| SessionRecord {
+            header: header.clone(),
+            heats: Vec::new(),
+            resumed: Vec::new(),
+            end: None,
+        });
+        let bar = ProgressBar::with_draw_target(Some(1_000), output::bar_target());
+        let style = ProgressStyle::with_template(BAR);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        self.bar = bar;
+    }
+
+    fn heat_started(&mut self, number: u32, next: &NextHeat) {
+        let Some(load) = self.plan().and_then(|plan| plan.loads.get(next.load)) else {
+            return;
+        };
+        let control = match next.control {
+            Some(Control::Ceiling) => " and the null server".to_owned(),
+            Some(Control::Twin { of }) => match load.targets.get(of) {
+                Some(target) => format!(" and {target} again (A/A)"),
+                None => String::new(),
+            },
+            None => String::new(),
+        };
+        let heat = format!("heat {} · {}", number + 1, load.workload);
+        let stacks = next.members.len();
+        self.rounds = Some(load.heat.rounds);
+        self.heat = heat;
+        self.say(&format!("{stacks} stacks{control}"));
+    }
+
+    fn step(&mut self, step: &HeatStep) {
+        match step {
+            HeatStep::BringingUp { target } => self.say(&format!("starting {target}")),
+            HeatStep::Round { done, elapsed } => {
+                let of = match self.rounds {
+                    Some(Rounds::Count { rounds }) => format!(" of {rounds}"),
+                    // A round's time says how many there will be.
+                    Some(Rounds::Time { time }) if *done > 0 => {
+                        let each = elapsed.as_secs_f64() / f64::from(*done);
+                        format!(" of about {:.0}", (time.as_secs_f64() / each).ceil())
+                    }
+                    _ => String::new(),
+                };
+                self.say(&format!("round {}{of}", done + 1));
+            }
+            HeatStep::Ending => self.say("checking the answers once more"),
+        }
+    }
+
+    /// Where it is, and the ranking so far.
+    fn say(&self, what: &str) {
+        let Some(plan) = self.plan() else { return };
+        let spent = self.before + self.began.elapsed();
+        let all = plan.budget_seconds.map(Duration::from_secs_f64);
+        let all = all.unwrap_or(plan.estimate);
+        let share = spent.as_secs_f64() / all.as_secs_f64().max(1e-9);
+        self.bar.set_position((1_000.0 * share.min(1.0)) as u64);
+        let left = about(all.saturating_sub(spent));
+        self.bar.set_prefix(format!("at most {left} left"));
+        let leaders = match self.leaders.is_empty() {
+            true => String::new(),
+            false => format!(" · {}", self.leaders),
+        };
+        self.bar
+            .set_message(format!("{}: {what}{leaders}", self.heat));
+    }
+
+    fn heat_ended(&mut self, ended: &MeasuredHeat) {
+        let Some(record) = &mut self.record else {
+            return;
+        };
+        record.heats.push(ended.clone());
+        let at = LoadAt::new(record, ended.load as usize, settings(record));
+        let leaders = leaders(&at);
+        let mut lines = failures(ended);
+        if !self.watched && ended.heat.end != HeatEnd::Interrupted {
+            let rounds = ended.heat.rounds.len();
+            let heat = &self.heat;
+            lines.push(format!(
+                "{heat}: {} in {}; so far {leaders}",
+                counted(rounds, "round"),
+                about(ended.heat.wall)
+            ));
+        }
+        lines.extend(expected(record, ended));
+        self.leaders = leaders;
+        for line in lines {
+            self.bar.suspend(|| output::note(&line));
+        }
+    }
+
+    fn plan(&self) -> Option<&Plan> {
+        self.record.as_ref().map(|record| &record.header.plan)
+    }
+}
+
+/// "rust-axum 71,200/s, go-nethttp 41,000/s": the estimates, which prove nothing yet.
+fn leaders(at: &LoadAt<'_>) -> String {
+    let rankings = at.main_rankings();
+    let Some(ranking) = rankings.last() else {
+        return "nothing".to_owned();
+    };
+    let places = ranking.places.iter().take(LEADERS);
+    let named: Vec<String> = places
+        .map(|place| {
+            let name = at.name(place.member);
+            format!("{name} {}/s", figure::count(place.figure.round() as u64))
+        })
+        .collect();
+    named.join(", ")
+}
+
+/// Members that failed in a heat.
+fn failures(ended: &MeasuredHeat) -> Vec<String> {
+    let members = ended.heat.members.iter();
+    let failed = members.filter_map(|member| {
+        let failure = member.failure.as_ref()?;
+        let told = output::told(&failure.failure);
+        Some(format!("{}: FAILED {told}", member.target))
+    });
+    failed.collect()
+}
+
+/// What the session will come to, said once: when each load has had its second heat, which shows this machine's noise.
+fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
+    let loads = 0..record.header.plan.loads.len();
+    let heats: Vec<usize> = loads
+        .map(|load| record.complete_heats(load).count())
+        .collect();
+    let is_last = ended.load as usize + 1 == heats.len();
+    if !is_last || heats.iter().any(|heats| *heats != 2) {
+        return None;
+    }
+    let spent = record.heats.iter().map(|one| one.heat.wall).sum();
+    let found = steering::expectation(record, spent);
+    let found: Vec<String> = found
+        .iter()
+        .filter_map(|one| {
+            let width = 100.0 * one.half_width?;
+            Some(format!(
+                "{} ±{width:.0} % after {} heats",
+                one.load, one.heats
+            ))
+        })
+        .collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "Expected precision, from the noise so far: {}",
+            found.join("; ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_parses() {
+        assert!(ProgressStyle::with_template(BAR).is_ok());
+    }
+}

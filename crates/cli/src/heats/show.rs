@@ -1,0 +1,141 @@
+//! The report of a session of heats: shown, and written beside its records.
+
+use std::path::Path;
+
+use deadheat_model::{heats::SessionRecord, session::TargetState};
+use deadheat_report::{
+    ReportError,
+    standings::{self, StandingsView, html::Contents},
+};
+use deadheat_runner::{files::write_whole, session::heats::read_session};
+use deadheat_stats::standings::{Standings, standings};
+
+use crate::{
+    args::{Format, RunArgs},
+    exit::{Exit, Failure},
+    output,
+    report::HTML_FILE,
+    run::shown,
+};
+
+/// Writes the report of a session that has ended beside it, and shows it.
+pub(super) fn outcome(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
+    let record = read_session(folder).map_err(Failure::nothing)?;
+    let rendered = Rendered::of(&record)?;
+    rendered.write_beside(folder)?;
+    let format = if args.json {
+        Format::Json
+    } else {
+        Format::Text
+    };
+    let data = output::data(rendered.in_format(format));
+    output::note(&format!("report: {}", shown(&folder.join(HTML_FILE))));
+    data.map(|()| exit(&record, &rendered.standings))
+}
+
+/// Nothing measured is 3; a stack that failed, before or under load, is 1; one that is unavailable is reported, and is no
+/// failure.
+fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
+    let rows = || {
+        let tables = standings.loads.iter().flat_map(|load| &load.tables);
+        tables.flat_map(|table| &table.rows)
+    };
+    if rows().next().is_none() {
+        return Exit::Nothing;
+    }
+    let failed = record.header.targets.iter().any(|target| {
+        matches!(target.state, TargetState::Failed(_)) || !target.failed_workloads.is_empty()
+    });
+    let lacking = standings.loads.iter().any(|load| {
+        let mut lacking = load.lacking.iter();
+        lacking.any(|one| one.is == deadheat_stats::standings::AbsentBecause::Failed)
+    });
+    match failed || lacking || rows().any(|row| !row.failures.is_empty()) {
+        true => Exit::Failed,
+        false => Exit::Fine,
+    }
+}
+
+/// A session's report in every format that is text.
+pub(crate) struct Rendered {
+    standings: Standings,
+    text: String,
+    details: String,
+    markdown: String,
+    html: String,
+    json: String,
+    csv: String,
+}
+
+impl Rendered {
+    /// Analyses and renders a session.
+    pub(crate) fn of(record: &SessionRecord) -> Result<Self, Failure> {
+        let standings = standings(record);
+        let view = StandingsView::new(record, &standings);
+        let failed = |error: ReportError| {
+            let id = &record.header.id;
+            Failure::nothing(format!("writing the report of {id}: {error}"))
+        };
+        let json = standings::json(record, &standings).map_err(failed)?;
+        let csv = standings::csv(&view);
+        let contents = Contents {
+            json: &json,
+            csv: &csv,
+        };
+        Ok(Self {
+            text: standings::text(&view, output::screen()),
+            details: standings::full(&view, output::screen()),
+            markdown: standings::markdown(&view),
+            html: standings::html::html(&view, Some(&contents)).map_err(failed)?,
+            json,
+            csv,
+            standings,
+        })
+    }
+
+    /// One of the formats; the text instead of a picture.
+    pub(crate) fn in_format(&self, format: Format) -> &str {
+        match format {
+            Format::Text | Format::Card => &self.text,
+            Format::Markdown => &self.markdown,
+            Format::Html => &self.html,
+            Format::Json => &self.json,
+            Format::Csv => &self.csv,
+        }
+    }
+
+    /// A picture of a load, of the first one that has an answer unless it is named.
+    pub(crate) fn card(record: &SessionRecord, workload: Option<&str>) -> Result<Vec<u8>, Failure> {
+        let view = StandingsView::new(record, &standings(record));
+        standings::card(&view, workload).map_err(|error| match error {
+            ReportError::NoSuchWorkload { .. } => Failure::usage(error),
+            error => Failure::nothing(format!("{}: {error}", record.header.id)),
+        })
+    }
+
+    /// The text with everything that is known.
+    pub(crate) fn details(&self) -> &str {
+        &self.details
+    }
+
+    /// Writes `report.html`, `report.md`, `report.json` and `report.csv` into the session's folder.
+    fn write_beside(&self, folder: &Path) -> Result<(), Failure> {
+        let files = [
+            (HTML_FILE, &self.html),
+            ("report.md", &self.markdown),
+            ("report.json", &self.json),
+            ("report.csv", &self.csv),
+        ];
+        for (name, text) in files {
+            let path = folder.join(name);
+            write_whole(&path, text.as_bytes()).map_err(|error| {
+                Failure::nothing(format!(
+                    "writing {}: {error}; the heats are safe, `deadheat report {}` prints the report",
+                    path.display(),
+                    folder.display()
+                ))
+            })?;
+        }
+        Ok(())
+    }
+}

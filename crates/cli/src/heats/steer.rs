@@ -1,0 +1,43 @@
+//! The statistics steer the runner.
+
+use std::time::Duration;
+
+use deadheat_model::heats::{SessionRecord, Step};
+use deadheat_runner::session::{SessionOptions, heats::Steering};
+use deadheat_stats::{heats::order, sequential::usual_looks, steering};
+
+/// So many balanced sets of orders are dealt for a heat; then they come again.
+const SETS: usize = 4;
+
+/// What is measured next, by what the heats so far say.
+pub(super) struct Steer {
+    /// Whether a ranking is looked at before its last heat.
+    until_decided: bool,
+}
+
+impl Steer {
+    /// As a session is asked for.
+    pub(super) fn of(options: &SessionOptions) -> Self {
+        Self {
+            until_decided: options.heats.until_decided,
+        }
+    }
+}
+
+impl Steering for Steer {
+    fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step {
+        steering::next(record, spent)
+    }
+
+    fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>> {
+        let rounds = order::rounds(members, seed);
+        rounds.take(SETS * 2 * members.max(1)).collect()
+    }
+
+    fn looks(&self, most: u32) -> Vec<u32> {
+        match self.until_decided {
+            true => usual_looks(most),
+            false => vec![most],
+        }
+    }
+}

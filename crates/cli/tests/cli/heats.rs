@@ -1,0 +1,189 @@
+//! `deadheat run` in heats: what it does unless blocks are asked for.
+
+use std::{fs, path::Path, time::Duration};
+
+use deadheat_model::{
+    heat::Role,
+    heats::{EndReason, SessionRecord},
+};
+use deadheat_runner::session::heats::{HEATS_FILE, read_session};
+use rustix::process::Signal;
+
+use crate::support::{Fake, PATIENCE, Root, eventually};
+
+/// Heats that take no longer than they have to.
+const SHORT: &str = "--heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --latency off";
+
+fn two_stacks() -> Root {
+    Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")])
+}
+
+fn run(root: &Root, options: &str) -> crate::support::Ended {
+    root.deadheat(&format!("run --seed 1 {SHORT} {options}"))
+}
+
+fn record(root: &Root) -> SessionRecord {
+    read_session(&root.session_folder()).expect("reading the session back")
+}
+
+#[test]
+fn two_stacks_take_turns_and_every_report_has_them() {
+    let root = two_stacks();
+    let ended = run(&root, "--heats 2 --whole-budget").exits(0);
+    let ended = ended
+        .tells(&[
+            "Plan: 2 stacks × 1 load, measured in heats",
+            "report: results/",
+        ])
+        .says(&["plaintext · ", "fake-one", "fake-two", "2 heats"]);
+    assert!(ended.stdout.lines().count() <= 40, "{ended}");
+    let record = record(&root);
+    assert_eq!(record.end, Some(EndReason::Finished));
+    assert_eq!(record.heats.len(), 2);
+    let members = record.heats.iter().flat_map(|one| &one.heat.members);
+    let controls: Vec<Role> = members
+        .map(|member| member.role)
+        .filter(|role| *role != Role::Member)
+        .collect();
+    assert!(
+        matches!(controls[..], [Role::Ceiling, Role::Twin { .. }]),
+        "{controls:?}"
+    );
+    for heat in record.heats.iter().map(|one| &one.heat) {
+        assert_eq!(heat.members.len(), 3);
+        assert!(heat.members.iter().all(|member| member.failure.is_none()));
+        let slices = heat.rounds.iter().flatten();
+        // On a busy machine a slice of so few milliseconds may have no answer.
+        for place in 0..3 {
+            let mut own = slices.clone().filter(|slice| slice.member == place);
+            assert!(own.any(|slice| slice.tally.succeeded > 0), "{place}");
+        }
+        assert!(
+            slices
+                .clone()
+                .all(|slice| slice.guard >= Duration::from_millis(5))
+        );
+    }
+    let folder = root.session_folder();
+    for file in ["report.html", "report.md", "report.json", "report.csv"] {
+        let written = fs::read_to_string(folder.join(file)).unwrap_or_default();
+        assert!(
+            written.contains("fake-one") && written.contains("fake-two"),
+            "{file}"
+        );
+        let format = match file.rsplit_once('.').map(|one| one.1) {
+            Some("md") => "markdown",
+            Some(format) => format,
+            None => unreachable!("each has an ending"),
+        };
+        let again = report(&root, &folder, &format!("--format {format}"));
+        assert_eq!(again, written, "{file} is made from the records alone");
+    }
+    let details = report(&root, &folder, "--details");
+    assert!(details.lines().count() > ended.stdout.lines().count());
+}
+
+fn report(root: &Root, folder: &Path, options: &str) -> String {
+    let ended = root.deadheat(&format!("report {} {options}", folder.display()));
+    ended.exits(0).stdout
+}
+
+#[test]
+fn the_plan_fits_15_lines_and_starts_nothing() {
+    let root = two_stacks();
+    let ended = run(&root, "--dry-run --budget 10m").exits(0).says(&[
+        "Plan: 2 stacks × 1 load, measured in heats, at most 10 min",
+        "fake-one, fake-two",
+        "40 ms slices",
+        "in a dead heat with it (within 3 %), or after 10 min",
+    ]);
+    assert!(ended.stdout.lines().count() <= 15, "{ended}");
+    let wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None, "{ended}");
+    assert!(root.sessions().is_empty() && root.told("started").is_empty());
+    let plan = run(&root, "--dry-run --json --budget 10m").exits(0).stdout;
+    let plan: serde_json::Value = serde_json::from_str(&plan).expect("the plan is JSON");
+    assert_eq!(plan["plan"]["loads"][0]["workload"], "plaintext");
+    assert_eq!(plan["plan"]["budget_seconds"], 600.0);
+}
+
+#[test]
+fn options_of_heats_and_of_blocks_do_not_go_together() {
+    let root = two_stacks();
+    for (options, named) in [
+        ("--blocks 3 --heats 3", "--heats"),
+        ("--measure 1s --heat-time 2s", "--heat-time"),
+        ("--noise-bound off --whole-budget", "--whole-budget"),
+    ] {
+        root.deadheat(&format!("run {options}"))
+            .exits(2)
+            .has_no_data()
+            .tells(&[named, "measure in blocks of trials"]);
+    }
+    let quarter = root.deadheat("run --margin 0.2%");
+    quarter.exits(2).tells(&["--margin", "from 1%"]);
+    assert!(root.sessions().is_empty());
+}
+
+/// The same stacks are measured as if nothing had happened, and complete heats are kept.
+#[test]
+fn an_interrupted_session_goes_on_where_it_was() {
+    let root = two_stacks();
+    let running = root.start(&format!("run --seed 1 {SHORT} --heats 4 --whole-budget"));
+    eventually("a heat in the journal", PATIENCE, || {
+        let journal = root.sessions().pop()?.join(HEATS_FILE);
+        let text = fs::read_to_string(journal).ok()?;
+        (text.lines().count() >= 1).then_some(())
+    });
+    running.signal(Signal::INT);
+    running.wait();
+    let before = record(&root);
+    assert_eq!(before.end, Some(EndReason::Interrupted));
+    let complete = before.complete_heats(0).count();
+    assert!((1..4).contains(&complete), "{complete}");
+    let folder = root.session_folder();
+    let resume = || root.deadheat(&format!("run --resume {}", folder.display()));
+    resume().exits(0).tells(&["Resuming"]);
+    let after = record(&root);
+    assert_eq!(after.end, Some(EndReason::Finished));
+    assert_eq!(after.complete_heats(0).count(), 4);
+    assert_eq!(after.heats[..complete], before.heats[..complete]);
+    assert_eq!(after.resumed.len(), 1);
+    resume()
+        .exits(0)
+        .tells(&["is complete: nothing is left to measure"]);
+    assert_eq!(record(&root).heats.len(), after.heats.len());
+}
+
+#[test]
+fn a_stack_that_dies_under_load_fails_the_session_and_is_named() {
+    let root = Root::with(&[
+        Fake::good("fake-one"),
+        Fake::good("fake-three"),
+        Fake::faulty("fake-two", "dies-under-load"),
+    ]);
+    let ended = run(&root, "--heats 2 --whole-budget").exits(1);
+    ended.says(&["fake-one", "fake-three", "fake-two"]);
+    let record = record(&root);
+    let failed = record.heats.iter().flat_map(|one| &one.heat.members);
+    let failed = failed.filter(|member| member.failure.is_some());
+    assert!(failed.clone().count() >= 1);
+    assert!(
+        failed
+            .into_iter()
+            .all(|member| member.target.stack == "fake-two")
+    );
+}
+
+#[test]
+fn what_reads_sessions_in_blocks_says_so() {
+    let root = two_stacks();
+    run(&root, "--heats 2 --whole-budget").exits(0);
+    let folder = root.session_folder();
+    let folder = folder.display();
+    root.deadheat(&format!("compare {folder} {folder}"))
+        .exits(2)
+        .tells(&["measured in heats", "compare STACK@REVISION STACK"]);
+    root.deadheat("history results")
+        .tells(&["measured in heats", "deadheat report"]);
+}

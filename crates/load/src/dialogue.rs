@@ -1,0 +1,348 @@
+//! What is said on a connection in HTTP/1, from the client's side: requests put on their way, bytes to be written, the
+//! answer that comes. The worker asks it; it knows no socket, no clock and no counter.
+
+use crate::{
+    http1::{AnswerReader, Ending, Heads, Malformed, Progress, Step},
+    plan::Plan,
+    recorder::Examples,
+    verify::{Answer, Contents, Examiner},
+};
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flight {
+    /// When it should have been sent; in a closed loop when it was.
+    pub(crate) intended: u64,
+    /// When it was first written.
+    pub(crate) started: u64,
+    /// Which exchange it is.
+    pub(crate) exchange: u32,
+}
+
+/// The requests on their way, in the order of their answers.
+#[derive(Debug)]
+struct Flights {
+    ring: Box<[Flight]>,
+    first: usize,
+    count: usize,
+}
+
+impl Flights {
+    fn new(most: usize) -> Self {
+        Self {
+            ring: vec![Flight::default(); most.max(1)].into_boxed_slice(),
+            first: 0,
+            count: 0,
+        }
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.count == self.ring.len()
+    }
+
+    #[inline]
+    fn first(&self) -> Option<Flight> {
+        (self.count > 0).then(|| self.ring[self.first])
+    }
+
+    /// Adds one behind the others. There must be room.
+    #[inline]
+    fn push(&mut self, flight: Flight) {
+        debug_assert!(!self.is_full());
+        let mut at = self.first + self.count;
+        if at >= self.ring.len() {
+            at -= self.ring.len();
+        }
+        self.ring[at] = flight;
+        self.count += 1;
+    }
+
+    /// Takes the first one away.
+    #[inline]
+    fn pop(&mut self) -> Option<Flight> {
+        let first = self.first()?;
+        self.count -= 1;
+        self.first += 1;
+        if self.first == self.ring.len() {
+            self.first = 0;
+        }
+        Some(first)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Flight> {
+        (0..self.count).map(|nth| self.ring[(self.first + nth) % self.ring.len()])
+    }
+}
+
+/// Requests and answers on one connection after the other: its buffers are used again.
+#[derive(Debug)]
+pub(crate) struct Dialogue {
+    flights: Flights,
+    reader: AnswerReader,
+    /// What is known of the answer that comes.
+    pub(crate) answer: Answer,
+    /// Requests put together here, where they are not the plan's own bytes.
+    composed: Vec<u8>,
+    /// How much of what is to be written has been.
+    written: usize,
+    /// Whether the rest of the request waits for the server's 100 Continue.
+    holding: bool,
+}
+
+/// A body that nobody looks at, as far as it is still to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ignored {
+    pub(crate) left: u64,
+    /// Whether nothing may follow it.
+    pub(crate) is_last: bool,
+}
+
+impl Dialogue {
+    /// For so many requests on their way at once.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            flights: Flights::new(most),
+            reader: AnswerReader::new(),
+            answer: Answer::new(),
+            composed: Vec::new(),
+            written: 0,
+            holding: false,
+        }
+    }
+
+    /// On another connection: nothing has been written. What is on its way has to be put again.
+    pub(crate) fn start_over(&mut self) {
+        self.composed.clear();
+        self.written = 0;
+        self.holding = false;
+    }
+
+    /// Requests on their way.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Whether no request is on its way.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.flights.is_empty()
+    }
+
+    /// Whether another request may be put on its way.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        !self.flights.is_full()
+    }
+
+    /// Whether half of what may be on its way at once has been answered: whole batches would let the connection run
+    /// dry, single requests would cost a system call each.
+    #[inline]
+    pub(crate) fn wants_more(&self) -> bool {
+        self.is_idle() || self.flights.len() <= self.flights.ring.len() / 2
+    }
+
+    /// The request whose answer comes next.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<Flight> {
+        self.flights.first()
+    }
+
+    /// The same, which is over.
+    #[inline]
+    pub(crate) fn take_first(&mut self) -> Option<Flight> {
+        self.flights.pop()
+    }
+
+    /// All requests on their way.
+    pub(crate) fn flights(&self) -> impl Iterator<Item = Flight> {
+        self.flights.iter()
+    }
+
+    /// Puts a request on its way; it is still to be written. There must be room.
+    #[inline]
+    pub(crate) fn put(&mut self, flight: Flight, plan: &Plan, scratch: &mut Vec<u8>) {
+        self.flights.push(flight);
+        if plan.composes {
+            self.compose(flight.exchange, plan, scratch);
+        } else {
+            self.written = 0;
+            let request = &plan.exchanges[flight.exchange as usize].request;
+            self.holding = request.hold_at.is_some();
+        }
+    }
+
+    /// Puts what is on its way again, on another connection: how many requests that are.
+    pub(crate) fn put_again(&mut self, plan: &Plan, scratch: &mut Vec<u8>) -> u64 {
+        for nth in 0..self.flights.len() {
+            let flight = self.flights.iter().nth(nth);
+            if let Some(flight) = flight {
+                self.compose(flight.exchange, plan, scratch);
+            }
+        }
+        self.flights.len() as u64
+    }
+
+    fn compose(&mut self, exchange: u32, plan: &Plan, scratch: &mut Vec<u8>) {
+        if self.written == self.composed.len() {
+            self.composed.clear();
+            self.written = 0;
+        }
+        plan.compose(exchange as usize, scratch, &mut self.composed);
+    }
+
+    /// What is to be written now.
+    #[inline]
+    pub(crate) fn unwritten<'a>(&'a self, plan: &'a Plan) -> &'a [u8] {
+        let all = self.bytes(plan);
+        let until = match self.first() {
+            Some(first) if self.holding => {
+                let request = &plan.exchanges[first.exchange as usize].request;
+                request.hold_at.unwrap_or(all.len())
+            }
+            _ => all.len(),
+        };
+        all.get(self.written..until).unwrap_or_default()
+    }
+
+    /// So many bytes more have been written.
+    #[inline]
+    pub(crate) fn wrote(&mut self, count: usize) {
+        self.written += count;
+    }
+
+    /// Whether all that is on its way has been written.
+    #[inline]
+    pub(crate) fn has_written(&self, plan: &Plan) -> bool {
+        self.written >= self.bytes(plan).len()
+    }
+
+    #[inline]
+    fn bytes<'a>(&'a self, plan: &'a Plan) -> &'a [u8] {
+        if plan.composes {
+            return &self.composed;
+        }
+        let first = self.first();
+        let fixed = first.and_then(|one| plan.exchanges[one.exchange as usize].request.fixed());
+        fixed.unwrap_or_default()
+    }
+
+    /// Whether a body is held back until the server asks for it.
+    #[inline]
+    pub(crate) fn is_holding(&self) -> bool {
+        self.holding
+    }
+
+    /// Whether a body is held back and the server has asked for it.
+    #[inline]
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.holding && self.answer.may_continue
+    }
+
+    /// Holds nothing back any more.
+    pub(crate) fn release(&mut self) {
+        self.holding = false;
+    }
+
+    /// Gets ready for the answer to the first request on its way.
+    #[inline]
+    pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<Flight> {
+        let first = self.first()?;
+        self.answer.begin();
+        let request = &plan.exchanges[first.exchange as usize].request;
+        self.reader.begin(request.is_head);
+        Some(first)
+    }
+
+    /// Takes the next bytes from the connection, while `first` is the first request on its way: what they led to, and
+    /// how many of them were a body's.
+    #[inline]
+    pub(crate) fn feed(
+        &mut self,
+        first: Flight,
+        bytes: &[u8],
+        plan: &Plan,
+        heads: &mut Heads,
+        contents: &mut Contents,
+        examples: &Examples,
+    ) -> (Result<Step, Malformed>, u64) {
+        let prepared = &plan.exchanges[first.exchange as usize];
+        let mut examiner = Examiner {
+            answer: &mut self.answer,
+            exchange: first.exchange as usize,
+            expect: &prepared.exchange.expect,
+            statuses: &prepared.statuses,
+            contents,
+            examples,
+            received: 0,
+        };
+        let step = self.reader.feed(bytes, heads, &mut examiner);
+        (step, examiner.received)
+    }
+
+    /// The rest of a body of known length, if nobody looks at it.
+    #[inline]
+    pub(crate) fn ignored(&self) -> Option<Ignored> {
+        let left = self.reader.body_left()?;
+        self.answer.ignores_body().then(|| Ignored {
+            left,
+            is_last: self.flights.len() == 1 || !self.reader.keeps_alive(),
+        })
+    }
+
+    /// So many bytes of such a body have come and were dropped.
+    #[inline]
+    pub(crate) fn dropped(&mut self, bytes: u64) -> Step {
+        self.answer.dropped(bytes);
+        self.reader.skip(bytes)
+    }
+
+    /// How much of the answer has come.
+    #[inline]
+    pub(crate) fn progress(&self) -> Progress {
+        self.reader.progress()
+    }
+
+    /// What the end of the connection means for the answer.
+    pub(crate) fn end(&self) -> Ending {
+        self.reader.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flights_come_back_in_order() {
+        let mut flights = Flights::new(3);
+        let flight = |exchange| Flight {
+            exchange,
+            ..Flight::default()
+        };
+        assert_eq!((flights.first(), flights.pop()), (None, None));
+        let mut expected = 0;
+        for exchange in 0..20 {
+            if flights.is_full() {
+                assert_eq!(flights.pop(), Some(flight(expected)));
+                expected += 1;
+            }
+            flights.push(flight(exchange));
+            let all: Vec<u32> = flights.iter().map(|flight| flight.exchange).collect();
+            assert_eq!(all, (expected..=exchange).collect::<Vec<u32>>());
+        }
+        assert_eq!(flights.len(), 3);
+        assert_eq!(flights.first(), Some(flight(17)));
+    }
+}

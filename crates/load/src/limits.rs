@@ -1,0 +1,13 @@
+//! What a load may ask for at most, and at least. Whoever makes a spec can check it against the same values as
+//! [`run`](crate::run) does.
+
+use std::time::Duration;
+
+/// The deepest pipeline: deeper ones only wait in the sockets' buffers.
+pub const MOST_PIPELINED: u32 = 1_024;
+/// The highest rate of an open loop, per second: beyond it a nanosecond cannot tell two requests apart.
+pub const MOST_PER_SECOND: f64 = 1e9;
+/// The narrowest bins of the time series.
+pub const LEAST_BIN: Duration = Duration::from_millis(1);
+/// The shortest interval: each costs a worker some 100 µs.
+pub const LEAST_INTERVAL: Duration = Duration::from_millis(10);

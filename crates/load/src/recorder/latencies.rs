@@ -1,0 +1,58 @@
+//! How long requests took.
+
+use deadheat_model::{LatencyHistogram, observation::OpenLoop};
+
+use super::Times;
+
+#[derive(Debug)]
+pub(super) struct Latencies {
+    /// Service times of the interval that lasts, and of the measurement's intervals before it.
+    pub(super) service_now: LatencyHistogram,
+    pub(super) service_time: LatencyHistogram,
+    /// Service times with connecting, in the measurement; only with a connection per request.
+    pub(super) with_connect: Option<LatencyHistogram>,
+    /// Response times of the interval that lasts; only in an open loop.
+    pub(super) response_now: Option<LatencyHistogram>,
+    /// What only an open loop has.
+    pub(super) open: Option<OpenLoop>,
+}
+
+impl Latencies {
+    pub(super) fn new(is_open: bool, per_request: bool) -> Self {
+        Self {
+            service_now: LatencyHistogram::new(),
+            service_time: LatencyHistogram::new(),
+            with_connect: per_request.then(LatencyHistogram::new),
+            response_now: is_open.then(LatencyHistogram::new),
+            open: is_open.then(OpenLoop::default),
+        }
+    }
+
+    /// A request ended well that belongs to the interval; `measured`: to the measurement, too.
+    #[inline]
+    pub(super) fn record(&mut self, times: Times, measured: bool) {
+        if let (true, Some(with_connect)) = (measured, &mut self.with_connect) {
+            with_connect.record_ns(times.end - times.dialled);
+        }
+        self.service_now.record_ns(times.end - times.started);
+        if let Some(response) = &mut self.response_now {
+            response.record_ns(times.end - times.intended);
+        }
+    }
+
+    /// An interval of the measurement is over.
+    pub(super) fn keep(&mut self) {
+        self.service_time.merge(&self.service_now);
+        if let (Some(open), Some(now)) = (&mut self.open, &self.response_now) {
+            open.response_time.merge(now);
+        }
+    }
+
+    /// Another interval begins.
+    pub(super) fn clear(&mut self) {
+        self.service_now.clear();
+        if let Some(now) = &mut self.response_now {
+            now.clear();
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A load in slices. Between two slices connections stay open, and waiting uses no CPU time.
+
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use deadheat_model::{LoadSpec, Observation, StopRule};
+
+use crate::{
+    LoadError,
+    crew::{self, Crew, Moment},
+    plan::Plan,
+};
+
+/// One stretch of load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// Load at first that does not count.
+    pub guard: Duration,
+    /// Load that counts.
+    pub length: Duration,
+}
+
+/// What was seen of a slice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliceSeen {
+    /// `measured` is the counted span, `total` the whole slice with guard and drain. `connections_opened` and
+    /// `answers_per_connection` are those of this slice alone.
+    pub observation: Observation,
+    /// From the end of the counted span until nothing was in flight.
+    pub drained: Duration,
+    /// Requests that were still in flight when the drain was given up. Their connections were closed.
+    pub undrained: u64,
+    /// Connections that were made in the place of earlier ones since the slice before, those lost while they were held
+    /// included. With a connection per request that is almost every one.
+    pub reconnected: u64,
+    /// Whether the stop flag ended the slice before its drain was over.
+    pub interrupted: bool,
+}
+
+/// An instant of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SliceEvent {
+    /// The guard is over: what happens from now on counts.
+    CountingStarted,
+    /// Nothing is sent any more.
+    CountingEnded,
+    /// Nothing is in flight any more, or the drain was given up.
+    Drained,
+}
+
+/// A load whose connections outlive its slices.
+///
+/// Between two slices nothing is in flight, the worker threads are blocked, and no timeout runs. A connection that the
+/// server has closed meanwhile is made again at the start of the next slice, which fails no request. One that it closes
+/// later than that fails the request that meets it, as in any load.
+///
+/// The spec's schedule holds in each slice anew: a ramp spreads the first requests of each, and an open loop's intended
+/// starts count from the slice's start, with other random ones in each slice. The guard takes the place of the spec's
+/// warm-up and the slice's length that of its stop rule and limit; its `interval` is not looked at.
+pub struct Session {
+    plan: Arc<Plan>,
+    /// Dropped before the threads are waited for: they end when nobody gives orders any more.
+    crew: Option<Crew>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Checks the spec and starts the worker threads, which allocate all they need. Sends nothing, and makes no
+    /// connection. Setting `stop` ends a slice within some 10 ms.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](crate::run), and a spec that ends after a number of requests.
+    pub fn open(spec: LoadSpec, stop: Arc<AtomicBool>) -> Result<Self, LoadError> {
+        if matches!(spec.stop, StopRule::Count { .. }) {
+            return Err(LoadError::Session {
+                problem: "its slices end by time, not after a number of requests",
+            });
+        }
+        let plan = Arc::new(Plan::new(&LoadSpec {
+            interval: None,
+            ..spec
+        })?);
+        plan.ensure_descriptors()?;
+        let mut threads = Vec::new();
+        let crew = Crew::assemble(&plan, |named, line| {
+            let (plan, stop) = (Arc::clone(&plan), Arc::clone(&stop));
+            threads.push(named.spawn(move || crew::work(&plan, &stop, line))?);
+            Ok(())
+        })?;
+        Ok(Self {
+            plan,
+            crew: Some(crew),
+            threads,
+        })
+    }
+
+    /// Loads for a slice, then stops sending, waits at most as long as the spec's cool-down until nothing is in flight,
+    /// and holds the connections.
+    ///
+    /// `on_event` is called on this thread at each instant. In a slice that is interrupted in its guard the counting
+    /// neither starts nor ends, and `measured` is empty.
+    ///
+    /// # Errors
+    ///
+    /// When a worker could not go on. The session is of no use then; a request that fails is no error.
+    pub fn slice(
+        &mut self,
+        slice: Slice,
+        on_event: &mut dyn FnMut(SliceEvent),
+    ) -> Result<SliceSeen, LoadError> {
+        let crew = self.crew.as_mut().ok_or(LoadError::Gone { worker: 0 })?;
+        let mut on_moment = |moment| match moment {
+            Moment::CountingStarted => on_event(SliceEvent::CountingStarted),
+            Moment::CountingEnded => on_event(SliceEvent::CountingEnded),
+            Moment::Drained => on_event(SliceEvent::Drained),
+            // None are asked for.
+            Moment::Interval(_) => {}
+        };
+        let length = Some(slice.length);
+        let whole = crew.slice(&self.plan, slice.guard, length, true, &mut on_moment)?;
+        Ok(SliceSeen {
+            undrained: whole.observation.total.in_flight,
+            observation: whole.observation,
+            drained: whole.drained,
+            reconnected: whole.reconnected,
+            interrupted: whole.interrupted,
+        })
+    }
+
+    /// Closes all connections and ends the threads. Dropping the session does the same.
+    pub fn close(self) {}
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.crew = None;
+        for thread in self.threads.drain(..) {
+            // A worker's panic has been told of by the slice that met it.
+            let _ = thread.join();
+        }
+    }
+}

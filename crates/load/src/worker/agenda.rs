@@ -1,0 +1,100 @@
+//! What connections need next, as a list that the event loop works off. Nothing that happens to a connection calls the
+//! next thing: a server that breaks each connection at once would lead from one into the other without an end.
+
+use super::Worker;
+use crate::connection::{Need, State};
+
+/// How many needs of one connection are seen to at a time, for example to be made and to send. Then others are looked
+/// at first.
+const AT_A_TIME: usize = 3;
+
+impl Worker<'_> {
+    /// Puts a connection on the agenda. What it needed before is out of date.
+    #[inline]
+    pub(super) fn want(&mut self, slot: usize, need: Need) {
+        let connection = &mut self.connections[slot];
+        connection.need = need;
+        if !connection.on_agenda {
+            connection.on_agenda = true;
+            self.agenda.push(slot);
+        }
+    }
+
+    /// Takes note of a connection that may send again once what has come on the others has been read. Answers are read
+    /// before the next requests are sent: no answer is stamped later because of requests that need not be sent before,
+    /// and the kernel's code for either stays in the CPU's cache.
+    #[inline]
+    pub(super) fn note_drained(&mut self, slot: usize) {
+        if self.connections[slot].need == Need::Nothing && self.is_drained(slot) {
+            self.want(slot, Need::Send);
+        }
+    }
+
+    #[inline]
+    fn is_drained(&self, slot: usize) -> bool {
+        let connection = &self.connections[slot];
+        connection.state == State::Open && connection.dialogue.wants_more()
+    }
+
+    /// Sees to what is on the agenda, behind the first `from`. What comes up meanwhile waits until others have been
+    /// looked at.
+    #[inline]
+    pub(super) fn work_off(&mut self, from: usize) {
+        let count = self.agenda.len();
+        for nth in from..count {
+            let slot = self.agenda[nth];
+            self.attend(slot);
+            let connection = &mut self.connections[slot];
+            connection.on_agenda = connection.need != Need::Nothing;
+            if connection.on_agenda {
+                self.agenda.push(slot);
+            }
+        }
+        self.agenda.drain(from..count);
+    }
+
+    /// Sees to what one connection needs.
+    #[inline]
+    pub(super) fn attend(&mut self, slot: usize) {
+        for _ in 0..AT_A_TIME {
+            match std::mem::take(&mut self.connections[slot].need) {
+                Need::Nothing => return,
+                Need::Begin => self.begin_on(slot),
+                Need::Send => self.send_more(slot),
+                // As much as was read at a time: the rest has to wait.
+                Need::Read { closing } => return self.read_on(slot, closing),
+                Need::Connect => self.connect_if_needed(slot),
+            }
+        }
+    }
+
+    fn begin_on(&mut self, slot: usize) {
+        // Something else may have happened to it since.
+        let connection = &self.connections[slot];
+        if connection.state != State::Open {
+            return;
+        }
+        match connection.dialogue.is_idle() {
+            true => self.ready(slot),
+            false => self.send_again(slot),
+        }
+    }
+
+    #[inline]
+    fn send_more(&mut self, slot: usize) {
+        if self.is_drained(slot) {
+            match self.connections[slot].dialogue.is_idle() {
+                true => self.ready(slot),
+                false => self.refill(slot),
+            }
+        }
+    }
+
+    fn read_on(&mut self, slot: usize, closing: bool) {
+        if self.connections[slot].state == State::Open {
+            self.receive(slot, closing);
+            // It may have been answered before there was more to read.
+            self.note_drained(slot);
+        }
+    }
+}

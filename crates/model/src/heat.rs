@@ -1,0 +1,507 @@
+//! One heat as it is recorded: servers that were alive at the same time and were loaded in turn, a slice at a time. A
+//! heat is the unit of replication; what happens inside it is repetition.
+//!
+//! What counts is decided by the statistics, from what stands here. A record says what was seen, and from where on a
+//! member's slices mean nothing.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    LatencyHistogram, Tally, TargetId, Wait,
+    observation::OpenLoop,
+    trial::{CpuSource, TrialFailure},
+};
+
+/// How long a member may be left without load while the others have their turns. Servers close connections that are
+/// idle for longer; the first of them that are widely used do so after 5 s (Node), and timers inside of them are
+/// shorter still.
+pub const LONGEST_GAP: Duration = Duration::from_secs(2);
+
+/// One heat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeatRecord {
+    /// The heat's number in its session, from 0.
+    pub heat: u32,
+    /// When it began (RFC 3339, UTC).
+    pub started: String,
+    /// What was to be done.
+    pub plan: HeatPlan,
+    /// Who took part. Slices name them by their place in this list.
+    pub members: Vec<MemberRecord>,
+    /// The rounds, each with the slices in their order.
+    pub rounds: Vec<Vec<SliceRecord>>,
+    /// How it ended.
+    pub end: HeatEnd,
+    /// From the first start to the last stop.
+    #[serde(rename = "wall_seconds", with = "crate::seconds")]
+    pub wall: Duration,
+}
+
+/// What a heat does, whatever its members. Slices and guards of a member whose answers are slow are longer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HeatPlan {
+    /// The counted part of a slice.
+    #[serde(rename = "slice_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub slice: Duration,
+    /// The part before it, which is loaded and does not count.
+    #[serde(rename = "guard_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub guard: Duration,
+    /// When there are enough rounds.
+    pub rounds: Rounds,
+    /// Whether members that are not loaded are frozen.
+    pub freeze: bool,
+    /// How the load generator waits for answers.
+    pub wait: Wait,
+    /// How often a member's memory is read at most.
+    #[serde(rename = "memory_every_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub memory_every: Duration,
+}
+
+/// When a heat has enough rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "until", rename_all = "kebab-case")]
+pub enum Rounds {
+    /// After so many.
+    Count {
+        /// Rounds.
+        rounds: u32,
+    },
+    /// When so much time has gone by since the first one began. A round that has begun is finished.
+    Time {
+        /// From the start of the first round.
+        #[serde(rename = "seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        time: Duration,
+    },
+}
+
+impl HeatPlan {
+    /// How long each of `members` is without load between two of its slices, at least: the others' slices.
+    pub fn gap(&self, members: usize) -> Duration {
+        let others = u32::try_from(members.saturating_sub(1)).unwrap_or(u32::MAX);
+        (self.guard + self.slice).saturating_mul(others)
+    }
+
+    /// Whether `members` are so many, or the slices so long, that servers may close idle connections meanwhile.
+    pub fn is_too_slow_for(&self, members: usize) -> bool {
+        self.gap(members) >= LONGEST_GAP
+    }
+}
+
+/// How long a member is warmed up, which is done in slices without a guard.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmUpRule {
+    /// At least this long.
+    #[serde(rename = "least_seconds", with = "crate::seconds")]
+    pub least: Duration,
+    /// At most this long, whether it is steady by then or not.
+    #[serde(rename = "most_seconds", with = "crate::seconds")]
+    pub most: Duration,
+    /// The length of a slice.
+    #[serde(rename = "slice_seconds", with = "crate::seconds")]
+    pub slice: Duration,
+    /// How many of the last slices are looked at.
+    pub look: u32,
+    /// The member is steady when neither throughput nor CPU time per answer of the later half of these is further than
+    /// this from that of the earlier half, as a share of it (0.05: 5 %). Where somebody else takes a part of the CPUs,
+    /// throughput alone would hide that a compiler is at work.
+    pub bound: f64,
+}
+
+/// How a member was warmed up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// The rule.
+    pub rule: WarmUpRule,
+    /// Load that it took.
+    #[serde(rename = "took_seconds", with = "crate::seconds")]
+    pub took: Duration,
+    /// Whether it became steady.
+    pub steady: bool,
+    /// How much faster the later half of the last slices was than the earlier half, as a share of it; `None` when there
+    /// were too few of them, or no answer in one of the halves.
+    pub trend: Option<f64>,
+    /// The same of CPU time per answer; `None` as well where CPU time is not known.
+    pub cost_trend: Option<f64>,
+}
+
+/// Who takes part in a heat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemberRecord {
+    /// The stack and its variant.
+    pub target: TargetId,
+    /// What it is there for.
+    pub role: Role,
+    /// The server's command; empty when it never started.
+    pub command: Vec<String>,
+    /// From the process's start to its first correct answer; `None` when there was none.
+    #[serde(rename = "ready_seconds", default, with = "crate::seconds::option")]
+    pub ready: Option<Duration>,
+    /// The rate of an open loop, in requests per second; `None` in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_per_second: Option<f64>,
+    /// How it was frozen between its slices; `None` when it never came to that.
+    pub freezing: Option<Freezing>,
+    /// Its warm-up; `None` when it never came to that.
+    pub warm_up: Option<WarmUp>,
+    /// Checks that passed before the load; `None` when they did not all.
+    pub verified_before: Option<u32>,
+    /// Checks that passed after the rounds; `None` when they did not all, or it never came to that.
+    pub verified_after: Option<u32>,
+    /// How its CPU time was taken.
+    pub cpu_source: Option<CpuSource>,
+    /// Its memory.
+    pub memory: MemoryUsed,
+    /// What went wrong first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<MemberFailure>,
+}
+
+/// What a member is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Role {
+    /// It is compared with the others.
+    Member,
+    /// It shows what the generator can do at most: the null server.
+    Ceiling,
+    /// The same as another member, to show what the method makes of no difference (A/A).
+    Twin {
+        /// That member's place in the list.
+        of: u32,
+    },
+}
+
+/// How a process tree is frozen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Freezing {
+    /// By `cgroup.freeze` of a control group of v2.
+    CgroupV2,
+    /// By `freezer.state` of a control group of v1.
+    CgroupV1,
+    /// By SIGSTOP to every process, which their parents could see.
+    Signals {
+        /// Why not by a control group.
+        reason: String,
+    },
+    /// Not at all, because the plan says so, as of servers that run already: they are not Deadheat's to freeze.
+    Off,
+}
+
+/// A member's memory: the PSS of its process tree in bytes, read between slices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryUsed {
+    /// When it had just become ready; `None` where it could not be read.
+    pub idle: Option<u64>,
+    /// The mean over the rounds; `None` where no sample could be read.
+    pub mean: Option<u64>,
+    /// The largest of them.
+    pub peak: Option<u64>,
+    /// Samples behind the mean and the peak.
+    pub samples: u32,
+}
+
+/// Where a member failed. The heat goes on without it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemberFailure {
+    /// What was attempted, and what happened.
+    #[serde(flatten)]
+    pub failure: TrialFailure,
+    /// Its slices from this round on mean nothing; 0: none of them does, because it was seen to answer wrongly. `None`:
+    /// all of them count, since they were over and checked.
+    pub void_from: Option<u32>,
+}
+
+/// One slice of a member.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SliceRecord {
+    /// The member's place in the list.
+    pub member: u32,
+    /// When the slice's guard began, from the heat's start.
+    #[serde(rename = "at_seconds", with = "crate::seconds")]
+    pub at: Duration,
+    /// How long the member had been without load before; `None` for its first slice.
+    #[serde(rename = "gap_seconds", default, with = "crate::seconds::option")]
+    pub gap: Option<Duration>,
+    /// The part before it that did not count, as it was planned.
+    #[serde(rename = "guard_seconds", default, with = "crate::seconds")]
+    pub guard: Duration,
+    /// The counted part's length.
+    #[serde(rename = "window_seconds", with = "crate::seconds")]
+    pub window: Duration,
+    /// Requests in the counted part, by their fate.
+    pub tally: Tally,
+    /// Service time (end − actual start) of the counted requests whose verified answers came in it.
+    pub service_time: LatencyHistogram,
+    /// How long requests were in flight in the counted part that began before it or were still in flight at its end,
+    /// together.
+    #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
+    pub cut: Option<Duration>,
+    /// What only an open loop has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenLoop>,
+    /// Body bytes of the verified answers.
+    pub body_bytes: u64,
+    /// CPU time, user and system, of the member's process tree in the counted part; `None` where it could not be read.
+    pub cpu: Option<CpuUsed>,
+    /// How long the requests that were in flight at the end were waited for.
+    #[serde(rename = "drained_seconds", with = "crate::seconds")]
+    pub drained: Duration,
+    /// Connections made again, over guard, counted part and drain.
+    pub reconnected: u64,
+    /// What the load generator used in the counted part.
+    pub generator: GeneratorUse,
+    /// What disturbed it; `None` where the system does not tell.
+    pub noise: Option<SliceNoise>,
+    /// How long freezing it took, and thawing it before.
+    pub frozen: FreezeTimes,
+    /// What else was seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<SliceFlag>,
+}
+
+impl SliceRecord {
+    /// Verified answers per second of the counted part ([`Tally::answers`]).
+    pub fn throughput(&self) -> f64 {
+        match self.window.is_zero() {
+            true => 0.0,
+            false => self.tally.answers() as f64 / self.window.as_secs_f64(),
+        }
+    }
+}
+
+/// CPU time of a member's process tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuUsed {
+    /// User and system.
+    pub seconds: f64,
+    /// Between the two readings. That is the counted part's length but for how late the readings came.
+    pub span_seconds: f64,
+}
+
+/// What the load generator's threads used in the counted part of a slice, summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorUse {
+    /// CPU time.
+    pub cpu_seconds: f64,
+    /// The part of it in which they had nothing to do and waited awake.
+    pub polled_seconds: f64,
+    /// The largest share of the time that one of them was at work (0 to 1), without what it waited awake.
+    pub busiest: f64,
+}
+
+/// What the machine did in the counted part of a slice, in CPU seconds on the CPUs that server and generator use. The
+/// kernel counts in ticks of 10 ms, so that a single slice's figures are coarse; over many they are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SliceNoise {
+    /// Taken by the hypervisor.
+    pub steal_seconds: f64,
+    /// Busy, for any program.
+    pub busy_seconds: f64,
+    /// The part of that which went into interrupts, network packets among them.
+    pub interrupt_seconds: f64,
+    /// What Deadheat and its services used, without the member.
+    pub own_seconds: f64,
+}
+
+impl SliceNoise {
+    /// CPU seconds that other programs used, at least and at most, if the member used `member_seconds`. The kernel's
+    /// work for packets is counted among that of processes or beside it, and nothing tells which
+    /// (`CONFIG_IRQ_TIME_ACCOUNTING`). Both are below zero where ticks lag behind.
+    pub fn others(&self, member_seconds: f64) -> (f64, f64) {
+        let most = self.busy_seconds - self.own_seconds - member_seconds;
+        (most - self.interrupt_seconds, most)
+    }
+}
+
+/// How long a member took to thaw and to freeze.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FreezeTimes {
+    /// Before the slice.
+    #[serde(rename = "thaw_seconds", with = "crate::seconds")]
+    pub thaw: Duration,
+    /// After it, until all of it was frozen.
+    #[serde(rename = "freeze_seconds", with = "crate::seconds")]
+    pub freeze: Duration,
+}
+
+/// What was seen of a slice beside its figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SliceFlag {
+    /// The machine slept in it or before it: the monotonic clock stood still, and the clock that counts on did not.
+    Suspended,
+    /// Requests were still in flight when the drain was over.
+    Undrained,
+    /// Connections had to be made again.
+    Reconnected,
+    /// The member was without load for longer than servers keep idle connections ([`LONGEST_GAP`]).
+    LongGap,
+    /// The member could not be frozen when it was over.
+    Unfrozen,
+}
+
+/// How a heat ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeatEnd {
+    /// All rounds were measured.
+    Finished,
+    /// The user asked to stop. What was measured until then is here, and the last round may be cut.
+    Interrupted,
+    /// There was nobody left to measure.
+    Deserted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Failure, trial::Phase};
+
+    const PLAN: HeatPlan = HeatPlan {
+        slice: Duration::from_millis(100),
+        guard: Duration::from_millis(30),
+        rounds: Rounds::Count { rounds: 20 },
+        freeze: true,
+        wait: Wait::Poll,
+        memory_every: Duration::from_secs(1),
+    };
+
+    #[test]
+    fn the_gap_is_that_of_the_others_slices() {
+        assert_eq!(PLAN.gap(1), Duration::ZERO);
+        assert_eq!(PLAN.gap(7), Duration::from_millis(780));
+        assert!(!PLAN.is_too_slow_for(16));
+        assert!(PLAN.is_too_slow_for(17));
+    }
+
+    #[test]
+    fn what_others_used_lies_between_two_bounds() {
+        let noise = SliceNoise {
+            steal_seconds: 0.0,
+            busy_seconds: 0.2,
+            interrupt_seconds: 0.03,
+            own_seconds: 0.07,
+        };
+        let (least, most) = noise.others(0.09);
+        assert!((least - 0.01).abs() < 1e-9 && (most - 0.04).abs() < 1e-9);
+    }
+
+    /// Some 6,000 answers in a slice, as those of a fast server scatter.
+    fn slice(member: u32, round: u32) -> SliceRecord {
+        let mut service_time = LatencyHistogram::new();
+        for answer in 0..6_000_u64 {
+            // The tail of an exponential distribution, in an order of its own.
+            let share = (answer * 2_654_435_761 + u64::from(member * 31 + round)) % 10_007;
+            let spread = -(1.0 - share as f64 / 10_007.0).ln();
+            service_time.record_ns(150_000 + (250_000.0 * spread) as u64);
+        }
+        let mut tally = Tally {
+            issued: 6_002,
+            succeeded: 6_000,
+            in_flight: 1,
+            ..Tally::default()
+        };
+        tally.failed[Failure::Reset] = 1;
+        SliceRecord {
+            member,
+            at: Duration::from_millis(u64::from(round) * 900),
+            gap: Some(Duration::from_micros(812_345)),
+            guard: PLAN.guard,
+            window: PLAN.slice,
+            tally,
+            service_time: service_time.compact(),
+            cut: Some(Duration::from_micros(4_321)),
+            open: None,
+            body_bytes: 78_000,
+            cpu: Some(CpuUsed {
+                seconds: 0.098_765,
+                span_seconds: 0.100_087,
+            }),
+            drained: Duration::from_micros(1_234),
+            reconnected: 0,
+            generator: GeneratorUse {
+                cpu_seconds: 0.1,
+                polled_seconds: 0.012_345,
+                busiest: 0.876_54,
+            },
+            noise: Some(SliceNoise {
+                steal_seconds: 0.01,
+                busy_seconds: 0.2,
+                interrupt_seconds: 0.02,
+                own_seconds: 0.1,
+            }),
+            frozen: FreezeTimes {
+                thaw: Duration::from_micros(40),
+                freeze: Duration::from_micros(90),
+            },
+            flags: vec![SliceFlag::Reconnected],
+        }
+    }
+
+    #[test]
+    fn a_heat_is_read_back_and_small() {
+        let member = MemberRecord {
+            target: TargetId::new("go-nethttp", Some("1cpu")),
+            role: Role::Twin { of: 0 },
+            command: vec!["out/server".to_owned()],
+            ready: Some(Duration::from_millis(12)),
+            offered_per_second: None,
+            freezing: Some(Freezing::Signals {
+                reason: "no control group could be made that freezes".to_owned(),
+            }),
+            warm_up: Some(WarmUp {
+                rule: WarmUpRule {
+                    least: Duration::from_secs(1),
+                    most: Duration::from_secs(4),
+                    slice: Duration::from_millis(200),
+                    look: 8,
+                    bound: 0.05,
+                },
+                took: Duration::from_millis(1_700),
+                steady: true,
+                trend: Some(-0.01),
+                cost_trend: None,
+            }),
+            verified_before: Some(3),
+            verified_after: None,
+            cpu_source: Some(CpuSource::CgroupV2),
+            memory: MemoryUsed {
+                idle: Some(7_000_000),
+                mean: None,
+                peak: None,
+                samples: 0,
+            },
+            failure: Some(MemberFailure {
+                failure: TrialFailure {
+                    phase: Phase::Load,
+                    reason: "was ended by SIGSEGV under load".to_owned(),
+                    log_tail: vec!["last words".to_owned()],
+                    load: None,
+                },
+                void_from: Some(3),
+            }),
+        };
+        let round = |round| (0..7).map(|member| slice(member, round)).collect();
+        let heat = HeatRecord {
+            heat: 2,
+            started: "2026-11-23T03:00:00Z".to_owned(),
+            plan: PLAN,
+            members: vec![member; 7],
+            rounds: (0..20).map(round).collect(),
+            end: HeatEnd::Interrupted,
+            wall: Duration::from_millis(24_500),
+        };
+        let json = serde_json::to_string(&heat).unwrap();
+        assert_eq!(serde_json::from_str::<HeatRecord>(&json).unwrap(), heat);
+        // Seven members and twenty rounds.
+        assert!(json.len() < 500_000, "{} bytes", json.len());
+    }
+}

@@ -1,0 +1,289 @@
+//! The files of a session that is measured in heats: `session.json` (a [`SessionHeader`], written before the first heat)
+//! and `heats.jsonl` (a [`JournalEntry`] per line, appended and synced after every heat). docs/formats.md documents both.
+//!
+//! A member's number, in [`NextHeat`] and in all statistics of a load, is its place in [`PlannedLoad::targets`]; the null
+//! server has the number after the last of them, and the twin the one after that.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    LoadPoint, RepeatedTable, TargetId,
+    heat::{HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role},
+    machine::{Finding, Machine},
+    plan::{Controls, Pinning},
+    session::TargetRecord,
+};
+
+/// The version of both file formats.
+pub const SCHEMA: u32 = 2;
+
+/// What is known before the first heat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionHeader {
+    /// The version of the format, [`SCHEMA`].
+    pub schema: u32,
+    /// The session's id, which is its folder's name.
+    pub id: String,
+    /// Deadheat's version.
+    pub deadheat: String,
+    /// The commit of the stacks' sources, with `-dirty` when there were changes; `None` outside a checkout.
+    pub commit: Option<String>,
+    /// When it started (RFC 3339, UTC).
+    pub started: String,
+    /// Deadheat's own arguments.
+    pub arguments: Vec<String>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What `deadheat doctor` would have said about the machine when the session began, except what was fine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// What it will do.
+    pub plan: Plan,
+    /// Every stack that was asked for, ready or not.
+    pub targets: Vec<TargetRecord>,
+    /// The database, its version and where it came from, when a workload needed it.
+    pub postgres: Option<String>,
+    /// Published tables that it repeats, as they stood in `published/`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<RepeatedTable>,
+    /// A hash of what each workload's file said, by the workload's id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub definitions: BTreeMap<String, String>,
+    /// The machine's boot (`/proc/sys/kernel/random/boot_id`); `None` where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
+    /// Whether the report so far was served while it ran, from its beginning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
+    /// The names of the environment variables that servers inherited from Deadheat, beside those of the contract and of
+    /// their manifests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<String>,
+}
+
+/// What a session will do, decided before it starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The seed of everything random: members of heats, orders of slices, requests.
+    pub seed: u64,
+    /// The loads, each with heats of its own. They take turns.
+    pub loads: Vec<PlannedLoad>,
+    /// How CPUs are shared out.
+    pub pinning: Pinning,
+    /// The share of sessions that may call any pair of a ranking different that is not (0 to 1), over all looks.
+    pub alpha: f64,
+    /// Two stacks whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
+    pub margin: f64,
+    /// Whether a load gets no more heats once its ranking is decided.
+    pub until_decided: bool,
+    /// The time that measuring may take, if it was bounded.
+    pub budget_seconds: Option<f64>,
+    /// The time that measuring is expected to take at most.
+    #[serde(rename = "estimate_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub estimate: Duration,
+    /// Stacks that there are and that nobody asked for: a session without `--stack` measures the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<TargetId>,
+}
+
+/// A workload at a load point, and how it is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedLoad {
+    /// The workload's id.
+    pub workload: String,
+    /// What it exercises.
+    pub description: String,
+    /// The load point.
+    pub point: LoadPoint,
+    /// What every answer takes at least, by the workload's own nature, in seconds: the slow upstream's delay.
+    #[serde(default)]
+    pub delay_seconds: Option<f64>,
+    /// The stacks that are measured here. Their places in this list are their numbers.
+    pub targets: Vec<TargetId>,
+    /// The least of each heat: slices and guards become longer where answers are slow.
+    pub heat: HeatPlan,
+    /// Members of a heat at most, a control among them.
+    pub capacity: u32,
+    /// Why it is less than usual, if it is: memory is short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_reason: Option<String>,
+    /// The numbers of complete heats at which the ranking is looked at, declared before the first. The last one is the
+    /// most heats that there will be.
+    pub looks: Vec<u32>,
+}
+
+impl PlannedLoad {
+    /// Workload and load point in one word ("plaintext:c50").
+    pub fn name(&self) -> String {
+        format!("{}:{}", self.workload, self.point.id)
+    }
+
+    /// The null server's number.
+    pub fn ceiling(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The twin's number.
+    pub fn twin(&self) -> usize {
+        self.targets.len() + 1
+    }
+
+    /// How many numbers there are: the stacks' and the controls'.
+    pub fn members(&self) -> usize {
+        self.targets.len() + 2
+    }
+
+    /// The number of a member of a heat of this load; `None`: it is none of them.
+    pub fn number(&self, member: &MemberRecord) -> Option<usize> {
+        match member.role {
+            Role::Member => self.targets.iter().position(|one| *one == member.target),
+            Role::Ceiling => Some(self.ceiling()),
+            Role::Twin { .. } => Some(self.twin()),
+        }
+    }
+
+    /// What the member of a number is called.
+    pub fn target(&self, number: usize) -> TargetId {
+        match number.checked_sub(self.targets.len()) {
+            None => self.targets[number].clone(),
+            Some(0) => Controls::null_server_id(),
+            Some(_) => Controls::twin_id(),
+        }
+    }
+
+    /// The most heats that there will be.
+    pub fn most_heats(&self) -> u32 {
+        self.looks.last().copied().unwrap_or(0)
+    }
+}
+
+/// What is measured next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A heat.
+    Heat(NextHeat),
+    /// Nothing: the session is over.
+    End(EndReason),
+}
+
+/// A heat to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextHeat {
+    /// The load's place in [`Plan::loads`].
+    pub load: usize,
+    /// The numbers of the stacks that take part, in the order in which they start.
+    pub members: Vec<usize>,
+    /// What is measured beside them.
+    pub control: Option<Control>,
+}
+
+/// What a heat measures to judge the method and the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Control {
+    /// The null server: the most that this generator can load on this machine.
+    Ceiling,
+    /// One of its members a second time (A/A).
+    Twin {
+        /// The member's number.
+        of: usize,
+    },
+}
+
+/// A line of `heats.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+pub enum JournalEntry {
+    /// A heat ended.
+    Heat(Box<MeasuredHeat>),
+    /// The session went on after it had been interrupted or killed; heats follow.
+    Resumed {
+        /// When (RFC 3339, UTC).
+        at: String,
+        /// The machine's boot, as in the header.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        boot: Option<String>,
+        /// Whether the report so far is served from now on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        live: bool,
+    },
+    /// The session ended in order; absent when it was killed.
+    End {
+        /// Why.
+        reason: EndReason,
+        /// When (RFC 3339, UTC).
+        at: String,
+    },
+}
+
+/// A heat of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredHeat {
+    /// The load's place in [`Plan::loads`].
+    pub load: u32,
+    /// The heat. Its number counts all heats of the session from 0.
+    pub heat: HeatRecord,
+}
+
+impl MeasuredHeat {
+    /// Whether it ran to its end. One that the user interrupted counts for nothing and is run again.
+    pub fn is_complete(&self) -> bool {
+        self.heat.end != HeatEnd::Interrupted
+    }
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// Every ranking was decided as far as more heats could.
+    Decided,
+    /// All planned heats were run.
+    Finished,
+    /// The time budget was used up.
+    Budget,
+    /// SIGINT or SIGTERM. It can be resumed.
+    Interrupted,
+    /// There was nothing to measure, or nothing left that could be.
+    Nothing,
+}
+
+/// A whole session, as read back from its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRecord {
+    /// What was known before the first heat.
+    pub header: SessionHeader,
+    /// Heats in the order in which they ended.
+    pub heats: Vec<MeasuredHeat>,
+    /// When it went on after an interruption, in order.
+    pub resumed: Vec<Resumption>,
+    /// Why it ended; `None`: it was killed, or goes on.
+    pub end: Option<EndReason>,
+}
+
+impl SessionRecord {
+    /// The complete heats of the load at this place, in their order.
+    pub fn complete_heats(&self, load: usize) -> impl Iterator<Item = &HeatRecord> + Clone {
+        let complete = self.heats.iter().filter(|one| one.is_complete());
+        let own = complete.filter(move |one| one.load as usize == load);
+        own.map(|one| &one.heat)
+    }
+}
+
+/// A session went on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Resumption {
+    /// When (RFC 3339, UTC).
+    pub at: String,
+    /// Whether the machine was started anew since the heat before.
+    pub rebooted: bool,
+    /// How many heats had been recorded by then.
+    pub heats_before: usize,
+    /// Whether the report so far was served from then on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
+}

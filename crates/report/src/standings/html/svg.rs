@@ -1,0 +1,132 @@
+//! A drawing in SVG, without a library: horizontal positions are shares of its width, so that it fits any window without a
+//! script, vertical ones are pixels, and text keeps its size.
+
+use std::fmt::{Display, Write as _};
+
+use minijinja::HtmlEscape;
+
+/// The height of a row in pixels; style.css has the same.
+pub(super) const ROW: usize = 22;
+/// The height of what stands above the first row: the axis.
+pub(super) const HEAD: usize = 20;
+
+/// A drawing under construction.
+pub(super) struct Svg {
+    text: String,
+}
+
+impl Svg {
+    /// An empty drawing with so many rows. `label` says in words what it shows.
+    pub(super) fn new(rows: usize, label: &str) -> Self {
+        let height = HEAD + rows * ROW + 2;
+        let label = HtmlEscape(label);
+        let text = format!("<svg role=\"img\" aria-label=\"{label}\" height=\"{height}\">\n");
+        Self { text }
+    }
+
+    /// The pixel in the middle of a row, from 0.
+    pub(super) fn middle(row: usize) -> usize {
+        HEAD + row * ROW + ROW / 2
+    }
+
+    /// An element without content, with attributes in this order. Their values must be escaped.
+    pub(super) fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+        self.open(name, attributes, "/>\n");
+    }
+
+    /// The beginning of an element.
+    pub(super) fn begin(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+        self.open(name, attributes, ">");
+    }
+
+    /// The end of an element.
+    pub(super) fn end(&mut self, name: &str) {
+        self.write(format_args!("</{name}>\n"));
+    }
+
+    /// An element with text in it.
+    pub(super) fn text(&mut self, name: &str, attributes: &[(&str, &dyn Display)], text: &str) {
+        self.begin(name, attributes);
+        self.write(format_args!("{}", HtmlEscape(text)));
+        self.end(name);
+    }
+
+    /// A vertical line over all `rows` at this share of the width.
+    pub(super) fn rule(&mut self, class: &str, x: f64, rows: usize) {
+        let x = Percent(x);
+        let bottom = HEAD + rows * ROW;
+        self.element(
+            "line",
+            &[
+                ("class", &class),
+                ("x1", &x),
+                ("x2", &x),
+                ("y1", &HEAD),
+                ("y2", &bottom),
+            ],
+        );
+    }
+
+    /// The drawing.
+    pub(super) fn finish(mut self) -> String {
+        self.text.push_str("</svg>");
+        self.text
+    }
+
+    fn open(&mut self, name: &str, attributes: &[(&str, &dyn Display)], end: &str) {
+        self.write(format_args!("<{name}"));
+        for (name, value) in attributes {
+            self.write(format_args!(" {name}=\"{value}\""));
+        }
+        self.text.push_str(end);
+    }
+
+    fn write(&mut self, what: std::fmt::Arguments<'_>) {
+        // A string takes everything.
+        let _ = self.text.write_fmt(what);
+    }
+}
+
+/// A share of the width (0 to 1), as SVG writes it.
+#[derive(Clone, Copy)]
+pub(super) struct Percent(pub(super) f64);
+
+impl Percent {
+    /// The figure without its sign, to a tenth: a pixel in a thousand.
+    pub(super) fn figure(self) -> f64 {
+        (self.0 * 1000.0).round() / 10.0
+    }
+}
+
+impl Display for Percent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}%", self.figure())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_labels_are_escaped() {
+        let mut svg = Svg::new(1, "a \"b\" <c>");
+        svg.text("text", &[("x", &Percent(0.5))], "</svg><script>");
+        let drawn = svg.finish();
+        assert!(
+            drawn.contains("aria-label=\"a &quot;b&quot; &lt;c&gt;\""),
+            "{drawn}"
+        );
+        assert!(
+            drawn.contains("x=\"50%\">&lt;&#x2f;svg&gt;&lt;script&gt;</text>"),
+            "{drawn}"
+        );
+    }
+
+    #[test]
+    fn shares_are_written_to_a_tenth_of_a_percent() {
+        for (share, text) in [(0.0, "0%"), (1.0, "100%"), (1.0 / 3.0, "33.3%")] {
+            assert_eq!(Percent(share).to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The report for programs. docs/report-json.md describes it.
+
+use deadheat_model::heats::{EndReason, Resumption, SCHEMA, SessionHeader, SessionRecord};
+use deadheat_stats::standings::Standings;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::view::{StandingsView, WarningView};
+use crate::{ReportError, json::FORMAT, view::Fact};
+
+/// What a session of heats found, for programs: what the other formats show, unrounded. A field that goes or changes
+/// its meaning raises `schema`; new fields may come at any time.
+///
+/// Units stand in the names: `_seconds`, `_bytes`, `_us` (microseconds), `_per_second`, `_per_request`. Shares are 0 to
+/// 1. Heats count from 0.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "Deadheat report of a session of heats")]
+pub(crate) struct Report<'a> {
+    /// The version of this format.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: u32,
+    /// What kind of document this is.
+    #[schemars(extend("const" = FORMAT))]
+    format: &'static str,
+    /// `session.json` as it was written before the first heat.
+    header: &'a SessionHeader,
+    /// Why the session ended; null: it was killed, or goes on.
+    ended: Option<EndReason>,
+    /// Each time that the session went on after an interruption; absent when it never did.
+    #[serde(skip_serializing_if = "<[Resumption]>::is_empty")]
+    resumed: &'a [Resumption],
+    /// What was compared, on what machine, when.
+    title: String,
+    /// What came of each load, in the order of `standings.loads`.
+    answers: Vec<Answer<'a>>,
+    /// How far the figures can be trusted, in a line.
+    trust: &'a str,
+    /// What may change a decision first, then the rest.
+    warnings: &'a [WarningView],
+    /// What has no figure, in a line; null if nothing lacks.
+    not_measured: Option<&'a str>,
+    /// What the session does not show.
+    does_not_show: &'a [String],
+    /// How it was measured and judged, in words.
+    method: &'a [Fact],
+    /// All figures.
+    standings: &'a Standings,
+}
+
+/// What came of a load, in words.
+#[derive(Serialize, JsonSchema)]
+struct Answer<'a> {
+    /// The workload's id.
+    workload: &'a str,
+    /// The load point's id.
+    point: &'a str,
+    /// Both in words.
+    title: &'a str,
+    /// The answer, in at most 25 words.
+    answer: &'a str,
+}
+
+/// The session's header and its standings as JSON over several lines that end with a newline.
+pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, ReportError> {
+    let view = StandingsView::new(record, standings);
+    let answers = view.loads.iter().map(|load| Answer {
+        workload: &load.workload,
+        point: &load.point,
+        title: &load.title,
+        answer: &load.answer,
+    });
+    let report = Report {
+        schema: SCHEMA,
+        format: FORMAT,
+        header: &record.header,
+        ended: record.end,
+        resumed: &record.resumed,
+        title: view.title.to_string(),
+        answers: answers.collect(),
+        trust: &view.trust.line,
+        warnings: &view.warnings,
+        not_measured: view.not_measured.line.as_deref(),
+        does_not_show: &view.details.caveats,
+        method: &view.details.method,
+        standings,
+    };
+    let mut text = serde_json::to_string_pretty(&report)?;
+    text.push('\n');
+    Ok(text)
+}

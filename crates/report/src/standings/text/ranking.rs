@@ -1,0 +1,144 @@
+//! A table's rows with bars.
+
+use anstyle::Style;
+use deadheat_stats::standings::Measure;
+use textwrap::core::display_width;
+
+use super::grid::{cut_middle, pad_left, pad_right};
+use crate::{
+    standings::{view::RowView, words},
+    text::{BOLD, Charset, DIM, Page, WARN},
+};
+
+/// Between two columns.
+const GAP: usize = 2;
+/// Bars narrower than this say nothing, wider ones lose the eye.
+const LEAST_BAR: usize = 8;
+const MOST_BAR: usize = 40;
+
+/// How wide each column is, over all tables of the report.
+pub(super) struct Columns {
+    rank: usize,
+    name: usize,
+    /// Value, half width, cost, memory.
+    figures: [usize; 4],
+    bar: usize,
+}
+
+/// The heads of rank and name, and of value, half width, cost and memory.
+const LEAD: [&str; 2] = ["rank", "stack"];
+const HEADS: [&str; 4] = ["", "±", "CPU/req", "peak mem"];
+
+impl Columns {
+    pub(super) fn of<'a>(page: &Page, rows: impl Iterator<Item = (Measure, &'a RowView)>) -> Self {
+        let width = |text: &str| display_width(&page.charset.write(text));
+        let mut columns = Self {
+            rank: width(LEAD[0]),
+            name: width(LEAD[1]),
+            figures: HEADS.map(width),
+            bar: 0,
+        };
+        for (measure, row) in rows {
+            columns.rank = columns.rank.max(width(&rank(row)));
+            columns.name = columns.name.max(width(&row.target));
+            let head = width(words::measure_head(measure));
+            columns.figures[0] = columns.figures[0].max(head);
+            for (widest, cell) in columns.figures.iter_mut().zip(figures(measure, row)) {
+                *widest = (*widest).max(width(&cell));
+            }
+        }
+        let figures: usize = columns.figures.iter().map(|width| width + GAP).sum();
+        let room = page
+            .width
+            .saturating_sub(columns.rank + GAP + figures + GAP);
+        columns.name = columns.name.min(room.saturating_sub(LEAST_BAR));
+        columns.bar = room.saturating_sub(columns.name).min(MOST_BAR);
+        columns
+    }
+
+    pub(super) fn head(&self, page: &mut Page, measure: Measure) {
+        let mut heads = HEADS.map(str::to_owned);
+        heads[0] = words::measure_head(measure).to_owned();
+        let line = self.line(page.charset, LEAD[0], LEAD[1], &heads, "");
+        page.line(DIM, &line);
+    }
+
+    pub(super) fn row(&self, page: &mut Page, measure: Measure, row: &RowView, most: f64) {
+        let (rank, figures) = (rank(row), figures(measure, row));
+        let bar = bar(page.charset, row, most, self.bar);
+        let line = self.line(page.charset, &rank, &row.target, &figures, &bar);
+        page.line(style(row), &line);
+    }
+
+    fn line(
+        &self,
+        charset: Charset,
+        rank: &str,
+        name: &str,
+        figures: &[String; 4],
+        bar: &str,
+    ) -> String {
+        let name = cut_middle(&charset.write(name), self.name, charset);
+        let cell = |column: usize| pad_left(&charset.write(&figures[column]), self.figures[column]);
+        let gap = " ".repeat(GAP);
+        [
+            pad_right(&charset.write(rank), self.rank),
+            pad_right(&name, self.name),
+            cell(0),
+            cell(1),
+            pad_right(bar, self.bar),
+            cell(2),
+            cell(3),
+        ]
+        .join(&gap)
+    }
+}
+
+/// Lower bounds as a warning, and who may be the first bold.
+fn style(row: &RowView) -> Style {
+    match row.main {
+        Some(main) if main.is_bound => WARN,
+        Some(main) if main.rank.is_some_and(|rank| rank.best == 1) => BOLD,
+        _ => Style::new(),
+    }
+}
+
+fn rank(row: &RowView) -> String {
+    words::rank(row.main.and_then(|main| main.rank))
+}
+
+fn figures(measure: Measure, row: &RowView) -> [String; 4] {
+    let width = words::half_width(row.half_width);
+    [
+        words::placed(row.main.as_ref(), |value| words::main(measure, value)),
+        width.trim_start_matches('±').to_owned(),
+        words::placed(row.cpu_us_per_request.as_ref(), words::cost),
+        words::memory(row.memory.peak_bytes),
+    ]
+}
+
+/// A bar from 0; `most` is as long as there is room.
+fn bar(charset: Charset, row: &RowView, most: f64, width: usize) -> String {
+    let Some(main) = row.main else {
+        return String::new();
+    };
+    // An arrow shows that a lower bound may be more.
+    let width = width.saturating_sub(1);
+    let share = if most > 0.0 { main.value / most } else { 0.0 };
+    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
+    let (full, part) = (eighths / 8, eighths % 8);
+    let mut bar = match charset {
+        Charset::Unicode => {
+            let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+            "█".repeat(full) + parts[part]
+        }
+        Charset::Ascii => "#".repeat(full + usize::from(part >= 4)),
+    };
+    if main.is_bound {
+        bar.push(match charset {
+            Charset::Unicode => '→',
+            Charset::Ascii => '>',
+        });
+    }
+    bar
+}

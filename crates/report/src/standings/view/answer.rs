@@ -1,0 +1,216 @@
+//! What came of a load, in one sentence of at most 25 words.
+
+use deadheat_stats::{
+    heats::Verdict,
+    standings::{AbsentBecause, Measure},
+};
+
+use super::{LoadView, Placed, RowView, TableView};
+use crate::{
+    figure::{counted, list},
+    standings::words,
+};
+
+/// Leaders that are named.
+const MOST_LEADERS: usize = 3;
+/// Followers that are named.
+const MOST_FOLLOWERS: usize = 2;
+/// The words of a sentence, of which some are left for the name of a CPU budget.
+const MOST_WORDS: usize = 23;
+/// A name's letters in a sentence; rows have all of them.
+const MOST_LETTERS: usize = 40;
+
+/// The sentence, without a full stop. It is about the table of the largest CPU budget.
+pub(super) fn answer(load: &LoadView) -> String {
+    let table = load.tables.first();
+    let budget = table.and_then(|table| table.title.as_ref());
+    let budget = budget.map_or(String::new(), |title| format!(", {title}"));
+    format!("{}{budget}: {}", load.short, load.outcome)
+}
+
+/// The same without the load's name.
+pub(super) fn outcome(load: &LoadView, failed_everywhere: usize) -> String {
+    match load.tables.first() {
+        Some(table) if !table.rows.is_empty() => of_table(load, table),
+        _ => nothing(load, failed_everywhere),
+    }
+}
+
+fn nothing(load: &LoadView, failed_everywhere: usize) -> String {
+    let failed = load.lacking.iter();
+    let failed = failed
+        .filter(|one| one.because == AbsentBecause::Failed)
+        .count();
+    match failed + failed_everywhere {
+        0 => "no stack has been measured".to_owned(),
+        failed => format!("no stack has a result; {failed} failed"),
+    }
+}
+
+/// A row with the figure that it is ranked by.
+type Ranked<'a> = (&'a RowView, Placed);
+
+fn of_table(load: &LoadView, table: &TableView) -> String {
+    let rows = table.rows.iter();
+    let ranked: Vec<Ranked> = rows.filter_map(|row| Some((row, row.main?))).collect();
+    let Some((first, best)) = ranked.first() else {
+        return format!(
+            "{} answered too little to be ranked",
+            counted(table.rows.len(), "stack")
+        );
+    };
+    if table.rows.len() == 1 {
+        let value = words::main_in_full(load.measure, best.value);
+        let verb = match load.measure {
+            Measure::Throughput => "answers",
+            Measure::ResponseTime => "has a p99 of",
+        };
+        return format!(
+            "{} {verb} {value}; there is nothing to compare it with",
+            name(first)
+        );
+    }
+    if !load.is_ranked {
+        let figures: Vec<Placed> = ranked.iter().map(|(_, main)| *main).collect();
+        return format!(
+            "{} {}; not ranked, because each stack has a rate of its own",
+            counted(figures.len(), "stack"),
+            value(load.measure, &figures)
+        );
+    }
+    if load.look_heats.is_none() {
+        return format!(
+            "{} is ahead {} so far, after {}: too few for a verdict",
+            name(first),
+            value(load.measure, &[*best]),
+            counted(load.heats as usize, "heat"),
+        );
+    }
+    let leaders = ranked.iter().filter(|(_, main)| may_lead(main));
+    let leaders: Vec<Ranked> = leaders.copied().collect();
+    let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
+    let rest: Vec<Ranked> = rest.take(MOST_FOLLOWERS).copied().collect();
+    match leaders.len() {
+        0 => format!(
+            "{} is highest {}; undecided",
+            name(first),
+            value(load.measure, &[*best])
+        ),
+        many if many > MOST_LEADERS => crowd(load, &leaders, many == ranked.len()),
+        _ => {
+            let lead = lead(load, table, &leaders);
+            let fits = |text: &String| words_of(&load.short) + words_of(text) <= MOST_WORDS;
+            let shorter = (0..=rest.len()).rev();
+            let texts = shorter.map(|most| {
+                let followers = followers(load.measure, best.is_bound, &rest[..most]);
+                format!("{lead}{followers}")
+            });
+            { texts }.find(fits).unwrap_or_else(|| lead.clone())
+        }
+    }
+}
+
+fn words_of(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+/// Nobody is proven better.
+fn may_lead(main: &Placed) -> bool {
+    main.rank.is_some_and(|rank| rank.best == 1)
+}
+
+fn lead(load: &LoadView, table: &TableView, leaders: &[Ranked]) -> String {
+    let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
+    let figures: Vec<Placed> = leaders.iter().map(|(_, main)| *main).collect();
+    let value = value(load.measure, &figures);
+    if let [one] = names.as_slice() {
+        return format!("{one} leads {value}");
+    }
+    let order = match is_dead_heat(table, leaders) {
+        true => "dead heat",
+        false => "order undecided",
+    };
+    format!("{} lead {value} ({order})", list(&names))
+}
+
+/// Whether each pair of the leaders is a dead heat.
+fn is_dead_heat(table: &TableView, leaders: &[Ranked]) -> bool {
+    let is_leader = |place: usize| leaders.iter().any(|(row, _)| table.rows[place] == **row);
+    let mut pairs = table.pairs.iter();
+    pairs.all(|pair| {
+        let is_inside = is_leader(pair.better) && is_leader(pair.worse);
+        !is_inside || pair.verdict == Verdict::DeadHeat
+    })
+}
+
+/// More may lead than can be named.
+fn crowd(load: &LoadView, leaders: &[Ranked], all: bool) -> String {
+    let (first, best) = leaders[0];
+    let value = value(load.measure, &[best]);
+    let others = leaders.len() - 1;
+    let who = match all {
+        true => format!("all {others} others"),
+        false => format!("{others} others"),
+    };
+    format!(
+        "{} is ahead {value}, but {who} may be as fast: undecided",
+        name(first)
+    )
+}
+
+/// "at 116,000 requests/s", "at 112,000 to 116,000 requests/s", "with a p99 of 1.20 ms".
+fn value(measure: Measure, figures: &[Placed]) -> String {
+    let values = || figures.iter().map(|figure| figure.value);
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(0.0, f64::max);
+    let range = words::main_range(measure, least, most);
+    let range = match figures.iter().any(|figure| figure.is_bound) {
+        true => format!("{range} or more"),
+        false => range,
+    };
+    match measure {
+        Measure::Throughput => format!("at {range}"),
+        Measure::ResponseTime => format!("with a p99 of {range}"),
+    }
+}
+
+/// "; actix and axum follow, 5.0 to 13 % slower". If the best is a lower bound, they are at least that far behind.
+fn followers(measure: Measure, best_is_bound: bool, rest: &[Ranked]) -> String {
+    let names: Vec<String> = rest.iter().map(|(row, _)| name(row)).collect();
+    let ratios = rest.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
+    let mut slower: Vec<String> = ratios
+        .map(|ratio| words::beside(words::quantity(measure), ratio))
+        .collect();
+    slower.dedup();
+    let how = match slower.as_slice() {
+        [] => return String::new(),
+        [one] => one.clone(),
+        [first, .., last] => range(first, last),
+    };
+    let verb = if names.len() == 1 {
+        "follows"
+    } else {
+        "follow"
+    };
+    let least = if best_is_bound { "at least " } else { "" };
+    format!("; {} {verb}, {least}{how}", list(&names))
+}
+
+/// "5.0 % slower" and "13 % slower" as "5.0 to 13 % slower".
+fn range(first: &str, last: &str) -> String {
+    let first = first.trim_end_matches(" slower");
+    let first = match last.contains('%') {
+        true => first.trim_end_matches(" %"),
+        false => first,
+    };
+    format!("{first} to {last}")
+}
+
+fn name(row: &RowView) -> String {
+    let name = &row.target;
+    if name.chars().count() <= MOST_LETTERS {
+        return name.clone();
+    }
+    let head: String = name.chars().take(MOST_LETTERS - 1).collect();
+    format!("{head}…")
+}

@@ -1,0 +1,228 @@
+//! What a reader wants who asks where the figures come from.
+
+use deadheat_model::{
+    Wait,
+    heat::{HeatPlan, Rounds},
+    heats::SessionRecord,
+    machine::Level,
+};
+use deadheat_stats::standings::{LoadStandings, Standings, TimeSpent};
+use serde::Serialize;
+
+use super::{State, load::planned};
+use crate::{
+    figure::{counted, list, seconds},
+    standings::words,
+    view::{Fact, StackFacts, clean, facts},
+};
+
+mod caveats;
+
+/// Where the figures come from, and what they do not show.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Details {
+    /// Session, versions, arguments.
+    pub provenance: Vec<Fact>,
+    /// The machine.
+    pub machine: Vec<Fact>,
+    /// How it was measured and judged.
+    pub method: Vec<Fact>,
+    /// What `deadheat doctor` found, the worst first.
+    pub findings: Vec<FindingView>,
+    /// Every stack that was asked for.
+    pub stacks: Vec<StackFacts>,
+    /// What the session does not show, a sentence or two each.
+    pub caveats: Vec<String>,
+    /// Where the time of the session went, in seconds.
+    pub time: TimeSpent,
+    /// The same in a line, without a full stop; `None` before the first heat.
+    pub time_line: Option<String>,
+}
+
+/// A finding of `deadheat doctor`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FindingView {
+    /// What was looked at ("congestion control").
+    pub check: String,
+    /// How bad it is.
+    pub level: Level,
+    /// What was found.
+    pub found: String,
+    /// What it does to a measurement; may be empty.
+    pub why: String,
+    /// What to do about it; may be empty.
+    pub remedy: String,
+}
+
+pub(super) fn details(record: &SessionRecord, standings: &Standings, state: State) -> Details {
+    let header = &record.header;
+    let mut findings: Vec<FindingView> = header.findings.iter().map(finding).collect();
+    findings.sort_by_key(|one| std::cmp::Reverse(one.level));
+    Details {
+        provenance: provenance(record, state),
+        machine: facts::machine(&header.machine, &header.plan.pinning),
+        method: method(record, standings),
+        findings,
+        stacks: header.targets.iter().map(facts::stack).collect(),
+        caveats: caveats::caveats(header, standings),
+        time: standings.time,
+        time_line: time_line(&standings.time),
+    }
+}
+
+fn finding(finding: &deadheat_model::machine::Finding) -> FindingView {
+    FindingView {
+        check: clean(&finding.check.replace('-', " ")),
+        level: finding.level,
+        found: clean(&finding.found),
+        why: clean(&finding.why),
+        remedy: clean(&finding.remedy),
+    }
+}
+
+fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
+    let (header, plan) = (&record.header, &record.header.plan);
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: String| {
+        facts.push(Fact {
+            name: name.to_owned(),
+            value: clean(&value),
+        });
+    };
+    fact("Session", header.id.clone());
+    fact("Started", header.started.clone());
+    fact("State", words::state(state).to_owned());
+    for one in &record.resumed {
+        let reboot = if one.rebooted { ", after a reboot" } else { "" };
+        let heats = counted(one.heats_before, "heat");
+        fact("Resumed", format!("{}, after {heats}{reboot}", one.at));
+    }
+    fact("Deadheat", header.deadheat.clone());
+    let commit = header.commit.clone();
+    fact(
+        "Commit",
+        commit.unwrap_or_else(|| "unknown (not in a checkout)".to_owned()),
+    );
+    fact("Arguments", header.arguments.join(" "));
+    if header.live {
+        fact("Live page", "served during the session".to_owned());
+    }
+    if let Some(postgres) = &header.postgres {
+        fact("Database", postgres.clone());
+    }
+    fact("Seed", plan.seed.to_string());
+    if let Some(budget) = plan.budget_seconds {
+        fact("Budget", words::long_time(budget));
+    }
+    facts
+}
+
+fn method(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
+    let plan = &record.header.plan;
+    let mut facts = vec![
+        Fact {
+            name: "Verdicts".to_owned(),
+            value: format!(
+                "faster if the interval of the ratio excludes 1, dead heat if it lies within {}, undecided otherwise",
+                setting(plan.margin)
+            ),
+        },
+        Fact {
+            name: "Error level".to_owned(),
+            value: format!(
+                "{} for each ranking, over all pairs and looks",
+                setting(plan.alpha)
+            ),
+        },
+    ];
+    facts.extend(loads(record, standings));
+    facts
+}
+
+/// How the loads were measured; those that were measured alike in one fact.
+fn loads(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
+    let mut alike: Vec<(Vec<String>, String)> = Vec::new();
+    for load in &standings.loads {
+        let (name, how) = (clean(&load.name()), clean(&of_load(record, load)));
+        match alike.iter_mut().find(|(_, known)| *known == how) {
+            Some((names, _)) => names.push(name),
+            None => alike.push((vec![name], how)),
+        }
+    }
+    let all = standings.loads.len();
+    let facts = alike.into_iter().map(|(names, value)| Fact {
+        name: match names.len() {
+            many if many > 1 && many == all => "All loads".to_owned(),
+            _ => list(&names),
+        },
+        value,
+    });
+    facts.collect()
+}
+
+/// A share that was set, as it was typed ("3 %", "2.5 %").
+fn setting(share: f64) -> String {
+    format!("{} %", (share * 1000.0).round() / 10.0)
+}
+
+/// How a load was measured, in a line.
+fn of_load(record: &SessionRecord, load: &LoadStandings) -> String {
+    let planned = planned(&record.header, load);
+    let looks = planned
+        .map(|planned| &planned.looks[..])
+        .unwrap_or_default();
+    let looks: Vec<String> = looks.iter().map(u32::to_string).collect();
+    let mut parts = vec![match load.look {
+        Some(look) => format!(
+            "{} (verdicts after {}, planned looks after {})",
+            counted(load.heats as usize, "heat"),
+            look.blocks,
+            list(&looks)
+        ),
+        None => counted(load.heats as usize, "heat"),
+    }];
+    parts.push(of_heat(&load.heat));
+    if let Some(planned) = planned {
+        let why = planned.capacity_reason.iter();
+        let why = why.map(|why| format!(" ({})", why.trim_end_matches('.')));
+        let most = counted(planned.capacity as usize, "server");
+        parts.push(format!(
+            "at most {most} at a time{}",
+            why.collect::<String>()
+        ));
+    }
+    parts.join("; ")
+}
+
+fn of_heat(plan: &HeatPlan) -> String {
+    let rounds = match plan.rounds {
+        Rounds::Count { rounds } => counted(rounds as usize, "round"),
+        Rounds::Time { time } => format!("rounds for {}", seconds(time.as_secs_f64())),
+    };
+    let waiting = match plan.freeze {
+        true => "waiting servers frozen",
+        false => "waiting servers not frozen",
+    };
+    let wait = match plan.wait {
+        Wait::Poll => "the generator polls",
+        Wait::Sleep => "the generator sleeps between answers",
+    };
+    format!(
+        "slices of {} after {} that do not count; {rounds}; {waiting}; {wait}",
+        seconds(plan.slice.as_secs_f64()),
+        seconds(plan.guard.as_secs_f64()),
+    )
+}
+
+fn time_line(time: &TimeSpent) -> Option<String> {
+    let counted = time.counted_share()?;
+    let share = |part: f64| words::percent(part / time.heats_seconds);
+    Some(format!(
+        "{} in heats: {} measured, {} between slices, {} warm-up, {} starting, checking and stopping servers",
+        words::long_time(time.heats_seconds),
+        words::percent(counted),
+        share(time.between_seconds),
+        share(time.warm_up_seconds),
+        share(time.starting_seconds),
+    ))
+}

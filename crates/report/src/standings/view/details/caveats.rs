@@ -1,0 +1,83 @@
+//! What a session does not show.
+
+use deadheat_model::{heats::SessionHeader, plan::Pinning};
+use deadheat_stats::standings::Standings;
+
+use crate::view::{clean, facts};
+
+/// What the session does not show, a sentence or two each.
+pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<String> {
+    let mut caveats = vec![
+        "Requests travelled over the loopback interface of one machine: there was no network card, no network and no \
+         TLS."
+            .to_owned(),
+        loops(standings).to_owned(),
+    ];
+    let machine = &header.machine;
+    if let Some(name) = machine
+        .congestion_control
+        .as_ref()
+        .filter(|_| machine.paces_loopback())
+    {
+        caveats.push(format!(
+            "TCP's congestion control was {}, which paces what a server sends, even over loopback. Large answers took \
+             longer and cost more than with Linux's default, cubic.",
+            clean(name)
+        ));
+    }
+    caveats.extend(cpus(header));
+    let loads = || standings.loads.iter();
+    if !standings.loads.is_empty() && loads().all(|load| load.twin.is_none()) {
+        caveats.push(
+            "No stack was measured twice in one heat (A/A), so the method was not checked on this machine.".to_owned(),
+        );
+    }
+    if !standings.loads.is_empty() && loads().all(|load| load.ceiling_per_second.is_none()) {
+        caveats.push(
+            "The null server was not measured, so the most that the generator can load here is not known.".to_owned(),
+        );
+    }
+    caveats.push(
+        "One machine, one kernel, one set of versions and settings: the ranking may differ on others.".to_owned(),
+    );
+    caveats
+}
+
+fn loops(standings: &Standings) -> &'static str {
+    match standings.loads.iter().any(|load| load.point.open.is_some()) {
+        false => {
+            "All loads are closed loops: a connection sends its next request when it has its answer. Times are \
+             measured at full load. At a lower rate users wait less; an open loop (--latency on) shows how long."
+        }
+        true => {
+            "Response times are those of independent arrivals at a steady rate; users also come in bursts. In closed \
+             loops, times are measured at full load."
+        }
+    }
+}
+
+fn cpus(header: &SessionHeader) -> Vec<String> {
+    let Pinning::Apart { server, generator } = &header.plan.pinning else {
+        return vec![
+            "Nothing was pinned: servers and generator took CPU time from each other.".to_owned(),
+        ];
+    };
+    let mut caveats = Vec::new();
+    if server.len() == 1 {
+        caveats.push("Servers had one CPU. Nothing here shows how a stack uses more.".to_owned());
+    }
+    let on = |side: &[usize], core: &[usize]| core.iter().any(|cpu| side.contains(cpu));
+    let mut cores = header.machine.shared_cores.iter();
+    if cores.any(|core| on(server, core) && on(generator, core)) {
+        caveats.push(
+            "Server and generator ran on threads of one core: each was slower while the other worked.".to_owned(),
+        );
+    }
+    if header.postgres.is_some() {
+        caveats.push(format!(
+            "The generator and the database shared {}, which may have limited these figures.",
+            facts::cpu_words(generator)
+        ));
+    }
+    caveats
+}

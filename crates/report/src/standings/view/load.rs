@@ -1,0 +1,230 @@
+//! A load: its sentence and its tables.
+
+use deadheat_model::{
+    LoadPoint,
+    heats::{PlannedLoad, SessionHeader},
+};
+use deadheat_stats::{
+    heats::{Ranking, Remedy, Verdict},
+    order_statistic::Interval,
+    standings::{AbsentBecause, LoadStandings, Measure, Standings, Table},
+};
+use serde::Serialize;
+
+use super::{
+    absent::{self, LackView},
+    answer,
+    row::{self, RowView},
+};
+use crate::view::{self, clean};
+
+/// A workload at a load point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadView {
+    /// Workload and load point in one word ("plaintext:c50").
+    pub name: String,
+    /// As short as the session allows: the workload alone if it has one load point here.
+    pub short: String,
+    /// Both in words ("plaintext, 50 connections").
+    pub title: String,
+    /// The workload's id.
+    pub workload: String,
+    /// The load point's id.
+    pub point: String,
+    /// What the workload exercises.
+    pub description: String,
+    /// Connections of the closed loop; of an open one the most that it holds.
+    pub connections: u32,
+    /// Whether requests follow a schedule.
+    pub is_open: bool,
+    /// What its stacks are ranked by.
+    pub measure: Measure,
+    /// Whether they are ranked. Not where each has a rate of its own.
+    pub is_ranked: bool,
+    /// What came of it, in at most 25 words that end without a full stop. It begins with [`short`](Self::short).
+    pub answer: String,
+    /// The same without the load's name.
+    pub outcome: String,
+    /// Complete heats.
+    pub heats: u32,
+    /// The heats behind the verdicts; `None`: there are too few for any verdict.
+    pub look_heats: Option<u32>,
+    /// Whether more heats would decide nothing more.
+    pub settled: bool,
+    /// A table for each CPU budget, the largest first.
+    pub tables: Vec<TableView>,
+    /// Stacks that have no place in any of them.
+    pub lacking: Vec<LackView>,
+    /// What the null server answered per second: the most that this generator can load on this machine.
+    pub ceiling_per_second: Option<f64>,
+    /// A stack beside itself (A/A).
+    pub twin: Option<TwinView>,
+}
+
+/// The stacks of one CPU budget.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableView {
+    /// CPUs that each of its stacks was given.
+    pub cpus: u32,
+    /// Its name beside other tables of the load ("2 CPUs"); `None` if there is no other.
+    pub title: Option<String>,
+    /// The stacks, the best estimate first.
+    pub rows: Vec<RowView>,
+    /// The largest [`main`](RowView::main), for bars that begin at 0.
+    pub most: f64,
+    /// The typical half width of the interval of a ratio (0.03: ±3 %).
+    pub half_width: Option<f64>,
+    /// All pairs by what the table is ranked by.
+    pub pairs: Vec<PairView>,
+    /// All pairs by CPU time per request.
+    pub cost_pairs: Vec<PairView>,
+}
+
+/// Two stacks of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PairView {
+    /// The place of the better estimate in [`TableView::rows`].
+    pub better: usize,
+    /// The other's.
+    pub worse: usize,
+    /// How many times better it is, 1 or more; `None` if they cannot be compared.
+    pub ratio: Option<f64>,
+    /// The interval of the ratio. An end that a lower bound leaves open is 0 or ∞.
+    pub interval: Option<Interval>,
+    /// How the better one stands to the other.
+    pub verdict: Verdict,
+    /// What could decide it, if it is undecided.
+    pub remedy: Option<Remedy>,
+}
+
+/// A stack beside itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TwinView {
+    /// The stacks that had a twin.
+    pub of: Vec<String>,
+    /// Heats with a twin.
+    pub heats: u32,
+    /// How many times the twin's figure was that of its original.
+    pub ratio: f64,
+    /// The 95 % interval of it; `None` with too few heats.
+    pub interval: Option<Interval>,
+    /// Whether the interval excludes 1.
+    pub differs: bool,
+}
+
+impl LoadView {
+    /// All rows of all tables.
+    pub fn rows(&self) -> impl Iterator<Item = &RowView> {
+        self.tables.iter().flat_map(|table| &table.rows)
+    }
+}
+
+/// The loads, in the order of the plan.
+pub(super) fn loads(header: &SessionHeader, standings: &Standings) -> Vec<LoadView> {
+    let shorts = shorts(standings);
+    let loads = standings.loads.iter().zip(shorts);
+    let failed = standings.absent.iter();
+    let failed = failed.filter(|one| one.is == AbsentBecause::Failed).count();
+    loads
+        .map(|(load, short)| of_load(header, load, short, failed))
+        .collect()
+}
+
+/// What each load is called in a sentence.
+pub(super) fn shorts(standings: &Standings) -> Vec<String> {
+    let alone = |load: &LoadStandings| {
+        let same = standings.loads.iter();
+        same.filter(|other| other.workload == load.workload).count() == 1
+    };
+    let short = |load: &LoadStandings| match alone(load) {
+        true => clean(&load.workload),
+        false => clean(&load.name()),
+    };
+    standings.loads.iter().map(short).collect()
+}
+
+fn of_load(
+    header: &SessionHeader,
+    load: &LoadStandings,
+    short: String,
+    failed_everywhere: usize,
+) -> LoadView {
+    let many = load.tables.len() > 1;
+    let tables: Vec<TableView> = load
+        .tables
+        .iter()
+        .map(|table| of_table(header, load, table, many))
+        .collect();
+    let mut view = LoadView {
+        name: clean(&load.name()),
+        short,
+        title: view::title(&load.workload, &load.point),
+        workload: clean(&load.workload),
+        point: clean(&load.point.id),
+        description: clean(&load.description),
+        connections: load.point.connections,
+        is_open: is_open(&load.point),
+        measure: load.measure,
+        is_ranked: load.is_ranked,
+        answer: String::new(),
+        outcome: String::new(),
+        heats: load.heats,
+        look_heats: load.look.map(|look| look.blocks),
+        settled: load.settled,
+        tables,
+        lacking: load.lacking.iter().map(absent::lack).collect(),
+        ceiling_per_second: load.ceiling_per_second,
+        twin: load.twin.as_ref().map(|twin| TwinView {
+            of: twin.of.iter().map(row::name).collect(),
+            heats: twin.heats,
+            ratio: twin.ratio,
+            interval: twin.interval,
+            differs: twin.differs(),
+        }),
+    };
+    view.outcome = answer::outcome(&view, failed_everywhere);
+    view.answer = answer::answer(&view);
+    view
+}
+
+fn is_open(point: &LoadPoint) -> bool {
+    point.open.is_some()
+}
+
+fn of_table(header: &SessionHeader, load: &LoadStandings, table: &Table, many: bool) -> TableView {
+    let rows = row::rows(&header.targets, load, table);
+    let figures = rows.iter().filter_map(|row| row.main);
+    TableView {
+        cpus: table.cpus,
+        title: many.then(|| crate::figure::counted(table.cpus as usize, "CPU")),
+        most: figures.map(|main| main.value).fold(0.0, f64::max),
+        half_width: table.half_width,
+        pairs: pairs(table, &table.ranking),
+        cost_pairs: pairs(table, &table.cost),
+        rows,
+    }
+}
+
+fn pairs(table: &Table, ranking: &Ranking) -> Vec<PairView> {
+    let place = |member: usize| table.rows.iter().position(|row| row.member == member);
+    let pairs = ranking.pairs.iter().filter_map(|pair| {
+        Some(PairView {
+            better: place(pair.better)?,
+            worse: place(pair.worse)?,
+            ratio: pair.ratio,
+            interval: pair.interval,
+            verdict: pair.verdict,
+            remedy: pair.remedy,
+        })
+    });
+    pairs.collect()
+}
+
+/// The plan of a load, by its name.
+pub(super) fn planned<'a>(
+    header: &'a SessionHeader,
+    load: &LoadStandings,
+) -> Option<&'a PlannedLoad> {
+    let mut planned = header.plan.loads.iter();
+    planned.find(|one| one.workload == load.workload && one.point.id == load.point.id)
+}

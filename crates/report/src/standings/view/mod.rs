@@ -1,0 +1,97 @@
+//! What all reports of a session of heats show: numbers, units, states and sentences. No layout.
+
+mod absent;
+mod answer;
+mod details;
+mod load;
+mod row;
+mod title;
+mod trust;
+mod warning;
+
+use deadheat_model::heats::{EndReason, SessionRecord};
+use deadheat_stats::standings::Standings;
+use serde::Serialize;
+
+use crate::view::clean;
+
+pub use absent::{LackView, NotMeasured};
+pub use details::{Details, FindingView};
+pub use load::{LoadView, PairView, TableView, TwinView};
+pub use row::{Placed, RowView};
+pub use title::Title;
+pub use trust::{Trust, TwinState};
+pub use warning::WarningView;
+
+/// What a report of a session of heats shows. All text in it is free of control characters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StandingsView {
+    /// The session's id.
+    pub id: String,
+    /// When it started (RFC 3339, UTC).
+    pub started: String,
+    /// Whether it goes on, and if not, why it ended.
+    pub state: State,
+    /// What was compared, on what machine, when.
+    pub title: Title,
+    /// Stacks whose ratio lies within this of 1 are as good as equal (0.03: 3 %).
+    pub margin: f64,
+    /// Each load, in the order of the plan.
+    pub loads: Vec<LoadView>,
+    /// How far the figures can be trusted.
+    pub trust: Trust,
+    /// What may change a decision first, then the rest. A short format shows the first three.
+    pub warnings: Vec<WarningView>,
+    /// What has no figure.
+    pub not_measured: NotMeasured,
+    /// Details: provenance, method, findings, stacks, limits.
+    pub details: Details,
+}
+
+/// Whether a session goes on, and if not, why it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "is", content = "why")]
+pub enum State {
+    /// It is being measured.
+    Running,
+    /// It ended in order.
+    Ended(EndReason),
+    /// No end is recorded.
+    Killed,
+}
+
+impl StandingsView {
+    /// The view of a session that is over.
+    pub fn new(record: &SessionRecord, standings: &Standings) -> Self {
+        let state = record.end.map_or(State::Killed, State::Ended);
+        Self::in_state(record, standings, state)
+    }
+
+    /// The view of a session that goes on.
+    pub fn running(record: &SessionRecord, standings: &Standings) -> Self {
+        let state = record.end.map_or(State::Running, State::Ended);
+        Self::in_state(record, standings, state)
+    }
+
+    fn in_state(record: &SessionRecord, standings: &Standings, state: State) -> Self {
+        let header = &record.header;
+        let warnings = warning::warnings(record, standings, state);
+        Self {
+            id: clean(&header.id),
+            started: clean(&header.started),
+            state,
+            title: title::title(header, standings),
+            margin: header.plan.margin,
+            loads: load::loads(header, standings),
+            trust: trust::trust(standings, &warnings),
+            warnings,
+            not_measured: absent::not_measured(header, standings),
+            details: details::details(record, standings, state),
+        }
+    }
+
+    /// Whether any load has a row.
+    pub fn has_figures(&self) -> bool {
+        self.loads.iter().any(|load| load.rows().next().is_some())
+    }
+}

@@ -1,0 +1,122 @@
+//! How far the figures can be trusted, in a line.
+
+use deadheat_stats::{order_statistic::Interval, standings::Standings};
+use serde::Serialize;
+
+use super::{WarningView, load::shorts};
+use crate::{figure::counted, standings::words};
+
+/// How far a session's figures can be trusted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trust {
+    /// All of it in one line, without a full stop.
+    pub line: String,
+    /// Complete heats of all loads.
+    pub heats: u32,
+    /// The smallest and the largest typical half width of the tables' intervals (0.03: ±3 %); `None` if there is none.
+    pub half_widths: Option<(f64, f64)>,
+    /// Stacks beside themselves.
+    pub twin: TwinState,
+    /// How many warnings there are.
+    pub warnings: usize,
+}
+
+/// What became of stacks that were measured twice (A/A).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum TwinState {
+    /// There was none.
+    Unknown,
+    /// It was in too few heats to judge.
+    TooFew,
+    /// No twin differed from its original.
+    Agrees {
+        /// The ratio that is farthest from 1.
+        ratio: f64,
+        /// Its interval.
+        interval: Interval,
+    },
+    /// A twin differed.
+    Differs {
+        /// The load, as short as the session allows.
+        load: String,
+        /// Twin over original.
+        ratio: f64,
+        /// Its interval.
+        interval: Interval,
+    },
+}
+
+pub(super) fn trust(standings: &Standings, warnings: &[WarningView]) -> Trust {
+    let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
+    let half_widths = half_widths(standings);
+    let twin = twin(standings);
+    let mut parts = vec![counted(heats as usize, "heat")];
+    if let Some((least, most)) = half_widths {
+        parts.push(format!(
+            "ratios known to {}",
+            words::half_widths(least, most)
+        ));
+    }
+    parts.push(match &twin {
+        TwinState::Unknown => "no A/A check".to_owned(),
+        TwinState::TooFew => "too few heats for an A/A check".to_owned(),
+        TwinState::Agrees { ratio, interval } => {
+            format!("A/A {ratio:.2} ({:.2}–{:.2})", interval.low, interval.high)
+        }
+        TwinState::Differs { load, ratio, .. } => {
+            let far = words::percent((ratio - 1.0).abs());
+            format!("A/A check failed ({load}: {far} apart)")
+        }
+    });
+    parts.push(match warnings.len() {
+        0 => "no warnings".to_owned(),
+        many => counted(many, "warning"),
+    });
+    Trust {
+        line: parts.join(", "),
+        heats,
+        half_widths,
+        twin,
+        warnings: warnings.len(),
+    }
+}
+
+fn half_widths(standings: &Standings) -> Option<(f64, f64)> {
+    let tables = standings.loads.iter().flat_map(|load| &load.tables);
+    let widths = tables.filter_map(|table| table.half_width);
+    widths.fold(None, |range, width| {
+        let (least, most) = range.unwrap_or((width, width));
+        Some((f64::min(least, width), f64::max(most, width)))
+    })
+}
+
+/// The twin that differs the most, one that differs provably before all others.
+fn twin(standings: &Standings) -> TwinState {
+    let mut found = TwinState::Unknown;
+    let mut farthest = (false, f64::NEG_INFINITY);
+    for (load, short) in standings.loads.iter().zip(shorts(standings)) {
+        let Some(twin) = &load.twin else { continue };
+        let Some(interval) = twin.interval else {
+            if found == TwinState::Unknown {
+                found = TwinState::TooFew;
+            }
+            continue;
+        };
+        let distance = (twin.differs(), twin.ratio.ln().abs());
+        if distance <= farthest {
+            continue;
+        }
+        farthest = distance;
+        let ratio = twin.ratio;
+        found = match twin.differs() {
+            true => TwinState::Differs {
+                load: short,
+                ratio,
+                interval,
+            },
+            false => TwinState::Agrees { ratio, interval },
+        };
+    }
+    found
+}

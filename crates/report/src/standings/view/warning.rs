@@ -1,0 +1,310 @@
+//! What may change a decision, each with what to do about it.
+
+use std::mem;
+
+use deadheat_model::{
+    TargetId,
+    heats::{EndReason, SessionRecord},
+    machine::{Finding, Level},
+};
+use deadheat_stats::standings::{Doubt, Standings};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{State, load::shorts, row};
+use crate::{
+    figure::{counted, list},
+    standings::words,
+    view::clean,
+};
+
+/// So many names are spelled out.
+const MOST_NAMES: usize = 3;
+
+/// A warning.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct WarningView {
+    /// What is wrong and what it does to the figures, in a sentence or two.
+    pub text: String,
+    /// What to do about it, in a sentence; `None`: nothing.
+    pub action: Option<String>,
+    /// Whether it may change a decision. Those that may come first.
+    pub changes_decision: bool,
+}
+
+impl WarningView {
+    fn new(text: impl Into<String>, action: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            action: Some(action.into()),
+            changes_decision: true,
+        }
+    }
+
+    /// What is wrong and what to do.
+    pub fn in_full(&self) -> String {
+        match &self.action {
+            Some(action) => format!("{} {action}", self.text),
+            None => self.text.clone(),
+        }
+    }
+
+    fn minor(self) -> Self {
+        Self {
+            changes_decision: false,
+            ..self
+        }
+    }
+}
+
+/// All warnings of a session, those that may change a decision first.
+pub(super) fn warnings(
+    record: &SessionRecord,
+    standings: &Standings,
+    state: State,
+) -> Vec<WarningView> {
+    let header = &record.header;
+    let mut found: Vec<WarningView> = Vec::new();
+    let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
+    found.extend(early_end(state, heats));
+    found.extend(too_few_heats(standings, state));
+    found.extend(doubts(standings));
+    let bad = header.findings.iter();
+    let bad = bad.filter(|finding| finding.level == Level::Warning);
+    found.extend(bad.map(of_finding));
+    let (mut first, rest): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|one| one.changes_decision);
+    first.extend(rest);
+    first
+}
+
+fn early_end(state: State, heats: u32) -> Option<WarningView> {
+    let what = match state {
+        State::Killed => "The session was killed before its end",
+        State::Ended(EndReason::Interrupted) => "The session was interrupted",
+        State::Ended(EndReason::Nothing) => {
+            let text = "Nothing could be measured.";
+            return Some(WarningView::new(text, "See why under “Not measured”."));
+        }
+        State::Running | State::Ended(_) => return None,
+    };
+    let until = match heats {
+        0 => "no heat was complete by then",
+        _ => "verdicts cover the heats up to the last look before that",
+    };
+    let text = format!("{what}; {until}.");
+    Some(WarningView::new(
+        text,
+        "Continue it with `deadheat run --resume FOLDER`.",
+    ))
+}
+
+fn too_few_heats(standings: &Standings, state: State) -> Option<WarningView> {
+    if state == State::Running {
+        return None;
+    }
+    let loads = standings.loads.iter().zip(shorts(standings));
+    let unjudged = |load: &deadheat_stats::standings::LoadStandings| {
+        let rows = load.tables.iter().map(|table| table.rows.len());
+        load.look.is_none() && rows.max().unwrap_or(0) > 1
+    };
+    let names: Vec<String> = loads
+        .filter(|(load, _)| unjudged(load))
+        .map(|(_, short)| short)
+        .collect();
+    (!names.is_empty()).then(|| {
+        let names = words::some(&names, MOST_NAMES);
+        WarningView::new(
+            format!("Too few heats for a verdict ({names}): the order may change with more data."),
+            "Measure for longer with --budget.",
+        )
+    })
+}
+
+fn of_finding(finding: &Finding) -> WarningView {
+    let check = clean(&finding.check.replace('-', " "));
+    let found = format!("{check}: {}", clean(&finding.found));
+    let texts = [found, clean(&finding.why)];
+    let texts = texts.iter().filter(|text| !text.is_empty());
+    let texts: Vec<String> = texts.map(|text| sentence(text)).collect();
+    let remedy = clean(&advice(&finding.remedy));
+    WarningView {
+        text: texts.join(" "),
+        // It may be a command, which is written as it is.
+        action: (!remedy.is_empty()).then(|| format!("To fix it: {remedy}")),
+        changes_decision: true,
+    }
+}
+
+/// What to do, in a sentence if the remedy has one, without the commands before it.
+fn advice(remedy: &str) -> String {
+    let sentences: Vec<&str> = remedy.lines().filter(|line| line.ends_with('.')).collect();
+    match sentences.is_empty() {
+        true => remedy.lines().collect::<Vec<_>>().join("; "),
+        false => sentences.join(" "),
+    }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(char::to_uppercase);
+    let text: String = first.into_iter().flatten().chain(characters).collect();
+    match text.ends_with(['.', '!', '?']) {
+        true => text,
+        false => format!("{text}."),
+    }
+}
+
+/// The doubts, those of one kind at several loads as one warning.
+fn doubts(standings: &Standings) -> Vec<WarningView> {
+    let mut warnings = Vec::new();
+    let mut done = Vec::new();
+    for doubt in &standings.doubts {
+        let kind = mem::discriminant(doubt);
+        if done.contains(&kind) {
+            continue;
+        }
+        done.push(kind);
+        let same = standings.doubts.iter();
+        let same: Vec<&Doubt> = same
+            .filter(|other| mem::discriminant(*other) == kind)
+            .collect();
+        warnings.push(of_kind(standings, doubt, &same));
+    }
+    warnings
+}
+
+fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView {
+    match first {
+        Doubt::TwinDiffers { load, ratio } => {
+            let far = words::percent((ratio - 1.0).abs());
+            let more = match all.len() {
+                1 => String::new(),
+                many => format!(" and {} more", counted(many - 1, "load")),
+            };
+            WarningView::new(
+                format!(
+                    "The same stack measured twice differs by {far} ({}{more}).",
+                    clean(load)
+                ),
+                "Distrust differences of that size, or repeat on a quieter machine.",
+            )
+        }
+        Doubt::Steal { share } => WarningView::new(
+            format!(
+                "The hypervisor took {} of the CPU time.",
+                words::percent(*share)
+            ),
+            "Repeat at a quieter time, or on a dedicated machine.",
+        ),
+        Doubt::Others { share } => WarningView::new(
+            format!(
+                "Other programs used {} of the CPU time.",
+                words::percent(*share)
+            ),
+            "Stop them and repeat.",
+        ),
+        Doubt::Unsteady { .. } => WarningView::new(
+            format!("Not steady after the warm-up: {}.", places(standings, all)),
+            "Their figures may change when they run for longer.",
+        ),
+        Doubt::GeneratorLimited { .. } => WarningView::new(
+            format!(
+                "Lower bounds, because the load generator was the limit: {}.",
+                places(standings, all)
+            ),
+            "Compare them by CPU per request.",
+        ),
+        Doubt::FailedRequests { .. } => WarningView::new(
+            format!("Requests failed: {}.", shares(standings, all)),
+            "Read their logs before you choose one.",
+        ),
+        Doubt::FailedHeats { .. } => WarningView::new(
+            format!(
+                "Failed in a heat, so their figures are of their other heats: {}.",
+                places(standings, all)
+            ),
+            "Read their logs before you choose one.",
+        ),
+        Doubt::Pauses { .. } => WarningView::new(
+            format!(
+                "Stood still for longer than a slice shows, so they are slower than their figures: {}.",
+                shares(standings, all)
+            ),
+            "Load them without interruption with deadheat load.",
+        ),
+        Doubt::FrozenBySignals { reason } => WarningView::new(
+            format!(
+                "Waiting servers were stopped by signals, which they can notice: {}.",
+                clean(reason.trim_end_matches('.'))
+            ),
+            "Run as root, or where control groups can be made.",
+        )
+        .minor(),
+        Doubt::GeneratorSlept { loads } => {
+            let loads: Vec<String> = loads.iter().map(|load| short_of(standings, load)).collect();
+            WarningView::new(
+                format!(
+                    "The generator shared its CPUs, so each answer also had to wake it ({}). Figures are somewhat low.",
+                    words::some(&loads, MOST_NAMES)
+                ),
+                "Use a machine with more CPUs.",
+            )
+            .minor()
+        }
+        Doubt::NotPinned => WarningView::new(
+            "Server and load generator shared CPUs and slowed each other.",
+            "Measure on a machine with at least 2 CPUs, with --pinning apart.",
+        ),
+        Doubt::Resumed { times, rebooted } => WarningView {
+            text: format!(
+                "The session was resumed {}{}.",
+                counted(*times as usize, "time"),
+                if *rebooted { ", after a reboot" } else { "" }
+            ),
+            action: None,
+            changes_decision: false,
+        },
+    }
+}
+
+/// Which stacks at which loads: "a and b (json), c (users)".
+fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
+    let place = |doubt: &&Doubt| match doubt {
+        Doubt::Unsteady { load, targets }
+        | Doubt::FailedHeats { load, targets }
+        | Doubt::GeneratorLimited { load, targets } => {
+            let names: Vec<String> = targets.iter().map(row::name).collect();
+            let names = words::some(&names, MOST_NAMES);
+            Some(format!("{names} ({})", short_of(standings, load)))
+        }
+        _ => None,
+    };
+    let places: Vec<String> = doubts.iter().filter_map(place).collect();
+    words::some_of(&places, MOST_NAMES, "load")
+}
+
+/// The same with the share of requests that failed, or of the time that was lost.
+fn shares(standings: &Standings, doubts: &[&Doubt]) -> String {
+    let one = |(target, share): &(TargetId, f64)| {
+        format!("{} {}", words::percent(*share), row::name(target))
+    };
+    let place = |doubt: &&Doubt| match doubt {
+        Doubt::FailedRequests { load, targets } | Doubt::Pauses { load, targets } => {
+            let names: Vec<String> = targets.iter().map(one).collect();
+            let names = words::some(&names, MOST_NAMES);
+            Some(format!("{names} ({})", short_of(standings, load)))
+        }
+        _ => None,
+    };
+    let places: Vec<String> = doubts.iter().filter_map(place).collect();
+    list(&places)
+}
+
+/// A load's shortest name, of its whole one.
+fn short_of(standings: &Standings, name: &str) -> String {
+    let mut loads = standings.loads.iter().zip(shorts(standings));
+    let found = loads.find(|(load, _)| load.name() == name);
+    found.map_or_else(|| clean(name), |(_, short)| short)
+}

@@ -1,0 +1,260 @@
+//! Numbers and verdicts in words: the same in every format. Figures have three significant digits, shares two.
+
+use deadheat_model::heats::EndReason;
+use deadheat_stats::{
+    heats::{Quantity, Rank},
+    standings::{AbsentBecause, Measure},
+};
+
+use super::view::{Placed, State};
+use crate::figure::{NONE, bytes, counted, figure, list, seconds};
+
+mod sentences;
+mod verdicts;
+
+pub use sentences::{controls, finding, lack, level, notes, row_verdict};
+pub use verdicts::{beside, pair_verdict, remedy, times, verdict, verdict_word};
+
+/// An interval that is wider than this to either side says nothing but that.
+const TOO_WIDE: f64 = 1.0;
+
+/// What the columns of a table mean.
+pub const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank 2–4: order not proven.";
+
+/// What a load's stacks are ranked by, as a column's head.
+pub const fn measure_head(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Throughput => "requests/s",
+        Measure::ResponseTime => "p99 response",
+    }
+}
+
+/// The quantity of a measure, for its verdicts.
+pub const fn quantity(measure: Measure) -> Quantity {
+    match measure {
+        Measure::Throughput => Quantity::Throughput,
+        Measure::ResponseTime => Quantity::Latency,
+    }
+}
+
+/// A figure of a measure, without "requests/s", because the column's head has it ("116,000", "1.23 ms").
+pub fn main(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::Throughput => figure(value),
+        Measure::ResponseTime => seconds(value),
+    }
+}
+
+/// The same with its unit, for a sentence ("116,000 requests/s").
+pub fn main_in_full(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::Throughput => format!("{} requests/s", figure(value)),
+        Measure::ResponseTime => seconds(value),
+    }
+}
+
+/// Figures from … to with their unit ("112,000 to 116,000 requests/s", "955 to 965 µs").
+pub fn main_range(measure: Measure, least: f64, most: f64) -> String {
+    let (low, high) = (main(measure, least), main_in_full(measure, most));
+    if low == main(measure, most) {
+        return high;
+    }
+    // "955 µs to 965 µs" says its unit twice.
+    let same_unit = low
+        .rsplit_once(' ')
+        .filter(|(_, unit)| high.ends_with(unit));
+    format!(
+        "{} to {high}",
+        same_unit.map_or(low.as_str(), |(number, _)| number)
+    )
+}
+
+/// A figure in its place; `≥` before a lower bound, a dash where there is none.
+pub fn placed(placed: Option<&Placed>, write: impl Fn(f64) -> String) -> String {
+    match placed {
+        Some(placed) if placed.is_bound => format!("≥ {}", write(placed.value)),
+        Some(placed) => write(placed.value),
+        None => NONE.to_owned(),
+    }
+}
+
+/// CPU time per request ("8.50 µs").
+pub fn cost(microseconds: f64) -> String {
+    seconds(microseconds / 1e6)
+}
+
+/// Bytes, or a dash.
+pub fn memory(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), bytes)
+}
+
+/// Seconds, or a dash.
+pub fn time(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), seconds)
+}
+
+/// A length of time that people plan by ("45 s", "9 min 40 s", "2 h 5 min").
+pub fn long_time(value: f64) -> String {
+    let all = value.round() as u64;
+    let (hours, minutes, rest) = (all / 3600, all / 60 % 60, all % 60);
+    let part = |number: u64, unit: &str| (number > 0).then(|| format!("{number} {unit}"));
+    let parts = match hours {
+        0 if all < 60 => return seconds(value),
+        0 => [part(minutes, "min"), part(rest, "s")],
+        _ => [part(hours, "h"), part(minutes, "min")],
+    };
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(" ")
+}
+
+/// A rank range ("1", "2–4"), or a dash.
+pub fn rank(rank: Option<Rank>) -> String {
+    match rank {
+        Some(rank) if rank.best == rank.worst => rank.best.to_string(),
+        Some(rank) => format!("{}–{}", rank.best, rank.worst),
+        None => NONE.to_owned(),
+    }
+}
+
+/// A share with two significant digits ("0.34 %", "4.2 %", "13 %").
+pub fn percent(share: f64) -> String {
+    format!("{} %", two_digits(share * 100.0))
+}
+
+/// A half width ("±4.2 %"), or a dash.
+pub fn half_width(width: Option<f64>) -> String {
+    match width.map(f64::exp_m1) {
+        None => NONE.to_owned(),
+        Some(width) if width > TOO_WIDE => format!("over ±{}", percent(TOO_WIDE)),
+        Some(width) => format!("±{}", percent(width)),
+    }
+}
+
+/// Half widths from … to ("±3.0–5.0 %").
+pub fn half_widths(least: f64, most: f64) -> String {
+    let shown = |width: f64| two_digits(width.exp_m1() * 100.0);
+    match (shown(least), shown(most)) {
+        _ if least.exp_m1() > TOO_WIDE => half_width(Some(least)),
+        (least, _) if most.exp_m1() > TOO_WIDE => {
+            format!("±{least} % to {}", half_width(Some(most)))
+        }
+        (least, most) if least == most => format!("±{most} %"),
+        (least, most) => format!("±{least}–{most} %"),
+    }
+}
+
+/// Two significant digits, whole numbers from 10 on, at most two decimals.
+fn two_digits(value: f64) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    match value.abs() {
+        size if size >= 9.95 => format!("{value:.0}"),
+        size if size >= 0.995 => format!("{value:.1}"),
+        size if size >= 0.005 => format!("{value:.2}"),
+        _ => "0".to_owned(),
+    }
+}
+
+/// What became of a stack without a figure.
+pub const fn absent(because: AbsentBecause) -> &'static str {
+    match because {
+        AbsentBecause::Unavailable => "unavailable",
+        AbsentBecause::Failed => "failed",
+        AbsentBecause::NotMeasured => "not reached",
+    }
+}
+
+/// Why a session ended, or that it did not.
+pub const fn state(state: State) -> &'static str {
+    match state {
+        State::Running => "still being measured",
+        State::Killed => "killed before its end",
+        State::Ended(EndReason::Decided) => "ended early: more heats would change no verdict",
+        State::Ended(EndReason::Finished) => "all planned heats were run",
+        State::Ended(EndReason::Budget) => "the time budget was used up",
+        State::Ended(EndReason::Interrupted) => "interrupted",
+        State::Ended(EndReason::Nothing) => "nothing could be measured",
+    }
+}
+
+/// "a, b and c"; of more than `most` the first ones, and how many more.
+pub fn some(names: &[String], most: usize) -> String {
+    if names.len() <= most {
+        return list(names);
+    }
+    let shown = most.saturating_sub(1).max(1);
+    format!(
+        "{} and {} more",
+        names[..shown].join(", "),
+        names.len() - shown
+    )
+}
+
+/// The same of things that are more than names, with what they are.
+pub(super) fn some_of(parts: &[String], most: usize, noun: &str) -> String {
+    if parts.len() <= most {
+        return parts.join(", ");
+    }
+    let shown = most.saturating_sub(1).max(1);
+    let more = counted(parts.len() - shown, noun);
+    format!("{}, and at {more} more", parts[..shown].join(", "))
+        .replace(" loads more", " more loads")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_two_digits() {
+        let cases = [
+            (0.1341, "13 %"),
+            (0.0994, "9.9 %"),
+            (0.0996, "10 %"),
+            (0.042, "4.2 %"),
+            (0.0034, "0.34 %"),
+            (0.0, "0 %"),
+            (f64::NAN, "– %"),
+        ];
+        for (share, text) in cases {
+            assert_eq!(percent(share), text, "{share}");
+        }
+        assert_eq!(half_widths(0.0296, 0.0488), "±3.0–5.0 %");
+        // No figure is 2,077 % lower than another one.
+        assert_eq!(half_width(Some(3.08)), "over ±100 %");
+        assert_eq!(half_widths(0.0488, 3.08), "±5.0 % to over ±100 %");
+        assert_eq!(half_widths(1.9, 3.08), "over ±100 %");
+    }
+
+    #[test]
+    fn long_times_are_in_minutes_and_hours() {
+        for (time, text) in [
+            (45.0, "45.0 s"),
+            (580.0, "9 min 40 s"),
+            (600.0, "10 min"),
+            (7_500.0, "2 h 5 min"),
+        ] {
+            assert_eq!(long_time(time), text);
+        }
+    }
+
+    #[test]
+    fn a_range_has_its_unit_once() {
+        let times = |least, most| main_range(Measure::ResponseTime, least, most);
+        assert_eq!(times(955e-6, 965e-6), "955 to 965 µs");
+        assert_eq!(times(955e-6, 1.2e-3), "955 µs to 1.20 ms");
+        let rates = |least, most| main_range(Measure::Throughput, least, most);
+        assert_eq!(rates(1_000.0, 1_200.0), "1,000 to 1,200 requests/s");
+        assert_eq!(rates(1_000.0, 1_001.0), "1,000 requests/s");
+    }
+
+    #[test]
+    fn of_many_names_the_first_are_given() {
+        let names: Vec<String> = (0..5).map(|n| format!("s{n}")).collect();
+        assert_eq!(some(&names[..3], 3), "s0, s1 and s2");
+        assert_eq!(some(&names, 3), "s0, s1 and 3 more");
+        assert_eq!(some(&names, 1), "s0 and 4 more");
+        assert_eq!(some_of(&names, 3, "load"), "s0, s1, and at 3 more loads");
+    }
+}

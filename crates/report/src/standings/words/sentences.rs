@@ -1,0 +1,134 @@
+//! Sentences about rows, stacks and findings.
+
+use deadheat_model::machine::Level;
+use deadheat_stats::heats::LimitedBy;
+
+use super::{Measure, absent, percent, quantity, verdict};
+use crate::{
+    figure::{NONE, count, counted, figure, list},
+    standings::view::{FindingView, LackView, LoadView, RowView},
+};
+
+/// How a row stands to the best of its table.
+pub fn row_verdict(measure: Measure, row: &RowView) -> String {
+    match (&row.main, row.main.and_then(|main| main.behind)) {
+        (None, _) => "answered too little to be ranked".to_owned(),
+        (Some(_), Some(behind)) => verdict(quantity(measure), &behind),
+        (Some(_), None) if row.share_of_best.is_some() => "best measured".to_owned(),
+        (Some(_), None) => "not compared yet".to_owned(),
+    }
+}
+
+/// What a reader should know of a row's figures, in a few words each.
+pub fn notes(row: &RowView) -> Vec<String> {
+    let mut notes = Vec::new();
+    if row.main.is_some_and(|main| main.is_bound) {
+        notes.push("a lower bound: the load generator was the limit".to_owned());
+    } else if row.limited_by == Some(LimitedBy::Neither) {
+        notes.push(
+            "its CPUs were not fully used, and the generator was not the limit either".to_owned(),
+        );
+    }
+    if row.unsteady_heats > 0 {
+        notes.push(format!(
+            "not steady after the warm-up in {} of {}",
+            row.unsteady_heats,
+            counted(row.heats as usize, "heat")
+        ));
+    }
+    if row.failed_requests > 0 {
+        let failed = counted(row.failed_requests as usize, "request");
+        notes.push(format!("{failed} failed ({})", percent(row.failed_share())));
+    }
+    let all = row.slices + row.discarded_slices;
+    // A few are usual and change nothing.
+    if f64::from(row.discarded_slices) > 0.05 * f64::from(all) {
+        let all = count(all.into());
+        notes.push(format!(
+            "{} of {all} slices discarded",
+            row.discarded_slices
+        ));
+    }
+    if row.reconnected > 0 {
+        notes.push(format!(
+            "{} made again",
+            counted(row.reconnected as usize, "connection")
+        ));
+    }
+    notes.extend(
+        row.failures
+            .iter()
+            .map(|reason| format!("failed in a heat: {reason}")),
+    );
+    notes
+}
+
+/// A stack without a figure: "php-laravel unavailable: `php` is not on the PATH. To change that: …".
+pub fn lack(lack: &LackView) -> String {
+    let load = lack.load.as_ref().map(|load| format!(" ({load})"));
+    let remedy = lack
+        .remedy
+        .as_ref()
+        .map(|remedy| format!(". To change that: {remedy}"));
+    format!(
+        "{}{} {}: {}{}",
+        lack.target,
+        load.unwrap_or_default(),
+        absent(lack.because),
+        lack.reason,
+        remedy.unwrap_or_default()
+    )
+}
+
+/// A finding of the doctor.
+pub fn finding(finding: &FindingView) -> String {
+    let parts = [&finding.found, &finding.why, &finding.remedy];
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .map(|part| part.trim_end_matches('.'))
+        .filter(|part| !part.is_empty())
+        .collect();
+    format!(
+        "{} ({}): {}",
+        finding.check,
+        level(finding.level),
+        parts.join("; ")
+    )
+}
+
+/// How bad a finding is.
+pub const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Fine => "fine",
+        Level::Unknown => "unknown",
+        Level::Note => "note",
+        Level::Warning => "warning",
+    }
+}
+
+/// What null server and twin showed at a load, and why figures are missing.
+pub fn controls(load: &LoadView) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Some(ceiling) = load.ceiling_per_second {
+        sentences.push(format!(
+            "The null server, which does no work, answered {} requests/s: the generator reaches no more on this machine.",
+            figure(ceiling)
+        ));
+    }
+    if let Some(twin) = &load.twin {
+        let heats = counted(twin.heats as usize, "heat");
+        let who = list(&twin.of);
+        sentences.push(match twin.interval {
+            None => format!("A/A: {who} ran twice, in too few heats to judge ({heats})."),
+            Some(interval) => format!(
+                "A/A: {who} ran twice. The copies' ratio is {:.3} ({:.3}–{:.3}, {heats}).",
+                twin.ratio, interval.low, interval.high
+            ),
+        });
+    }
+    let lacks = |row: &RowView| row.p50_seconds.is_none() || row.p99_seconds.is_none();
+    if load.rows().any(lacks) {
+        sentences.push(format!("{NONE}: too few answers for this percentile."));
+    }
+    sentences
+}

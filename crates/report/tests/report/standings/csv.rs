@@ -1,0 +1,123 @@
+//! The table for programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadheat_report::standings::{self, csv::COLUMNS};
+
+use super::cases::{self, Case};
+use crate::documentation::rows;
+
+/// The table's rows by the names of its columns.
+fn table(case: &Case) -> Vec<BTreeMap<String, String>> {
+    let text = standings::csv(&case.view());
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let row = |record: csv::StringRecord| {
+        let cells = heads.iter().zip(record.iter());
+        cells
+            .map(|(head, cell)| (head.to_owned(), cell.to_owned()))
+            .collect()
+    };
+    reader
+        .records()
+        .map(|record| row(record.unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_row_has_a_metric_with_its_place_and_its_distance_to_the_best() {
+    let found = table(&cases::named("few"));
+    let of = |target: &str, metric: &str| {
+        let mut rows = found.iter();
+        let is_it =
+            |row: &&BTreeMap<String, String>| row["target"] == target && row["metric"] == metric;
+        rows.find(is_it)
+            .unwrap_or_else(|| panic!("{target} {metric}"))
+            .clone()
+    };
+    let best = of("nginx-static", "throughput");
+    let expected = [
+        ("workload", "plaintext"),
+        ("point", "c50"),
+        ("connections", "50"),
+        ("loop", "closed"),
+        ("outcome", "measured"),
+        ("unit", "requests/s"),
+        ("value", "116400"),
+        ("is_bound", "false"),
+        ("rank_best", "1"),
+        ("rank_worst", "2"),
+        ("best_ratio", ""),
+        ("best_verdict", ""),
+    ];
+    for (column, value) in expected {
+        assert_eq!(best[column], value, "{column}");
+    }
+    let axum = of("rust-axum", "throughput");
+    assert_eq!(axum["best_verdict"], "better");
+    let [low, ratio, high] = ["best_ratio_low", "best_ratio", "best_ratio_high"]
+        .map(|column| axum[column].parse::<f64>().unwrap());
+    assert!(low < ratio && ratio < high && (ratio - 116.4 / 101.3).abs() < 1e-9);
+    let cost: f64 = of("rust-axum", "cpu_per_request")["value"].parse().unwrap();
+    assert!((cost - 9.4e-6).abs() < 1e-12);
+}
+
+#[test]
+fn stacks_without_a_figure_have_a_row() {
+    let found = table(&cases::named("usual"));
+    let is_absent = |target: &str, outcome: &str| {
+        found
+            .iter()
+            .any(|row| row["target"] == target && row["outcome"] == outcome)
+    };
+    assert!(is_absent("php-laravel", "unavailable"));
+    assert!(is_absent("nim-mummy", "failed"));
+}
+
+#[test]
+fn an_open_end_is_empty() {
+    for row in table(&cases::named("all-bounds")) {
+        assert!(!row["best_ratio_high"].contains("inf"));
+        if row["metric"] == "throughput" {
+            assert_eq!(
+                (row["is_bound"].as_str(), row["best_ratio_low"].as_str()),
+                ("true", "")
+            );
+        }
+    }
+}
+
+#[test]
+fn every_session_is_a_table_of_single_lines() {
+    for case in cases::all() {
+        let text = standings::csv(&case.view());
+        assert_eq!(
+            text.lines().count(),
+            table(&case).len() + 1,
+            "{}",
+            case.name
+        );
+        assert!(!text.replace("\r\n", "").contains(|c: char| c.is_control()));
+    }
+}
+
+const HEADING: &str = "## Sessions of heats";
+
+#[test]
+fn columns_and_metrics_are_documented() {
+    let documented: Vec<String> = rows("report-csv.md", HEADING)
+        .iter()
+        .map(|row| row[0].trim_matches('`').to_owned())
+        .collect();
+    let mut expected: Vec<String> = COLUMNS.map(str::to_owned).to_vec();
+    let used: BTreeSet<String> = cases::all()
+        .iter()
+        .flat_map(table)
+        .map(|row| row["metric"].clone())
+        .filter(|metric| !metric.is_empty())
+        .collect();
+    let metrics: Vec<String> = documented.iter().skip(COLUMNS.len()).cloned().collect();
+    assert_eq!(metrics.iter().cloned().collect::<BTreeSet<_>>(), used);
+    expected.extend(metrics);
+    assert_eq!(documented, expected);
+}

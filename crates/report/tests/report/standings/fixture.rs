@@ -1,0 +1,319 @@
+//! Standings built by hand: what the statistics would say of stacks whose figures are given.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    LoadPoint, TargetId, Wait,
+    heat::{HeatPlan, Rounds},
+    load::Arrivals,
+    plan::Controls,
+    workload::{OfferedRate, OpenLoad},
+};
+use deadheat_stats::{
+    heats::{LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
+    order_statistic::Interval,
+    standings::{Absent, Behind, Figure, LoadStandings, Measure, Memory, Row, Table, Twin},
+};
+
+/// What is known of a stack.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    pub name: String,
+    pub rate: f64,
+    pub cost_us: f64,
+    pub memory_mib: f64,
+    pub p99_ms: f64,
+    pub is_bound: bool,
+}
+
+impl Stack {
+    pub fn new(name: &str, rate: f64) -> Self {
+        Self {
+            name: name.to_owned(),
+            rate,
+            cost_us: 950_000.0 / rate,
+            memory_mib: 12.0,
+            p99_ms: 90_000.0 / rate,
+            is_bound: false,
+        }
+    }
+
+    pub fn bound(self) -> Self {
+        Self {
+            is_bound: true,
+            ..self
+        }
+    }
+}
+
+/// A load in the making.
+pub struct Load {
+    pub stacks: Vec<Stack>,
+    pub workload: String,
+    pub connections: u32,
+    pub is_open: bool,
+    pub half_width: f64,
+    pub heats: u32,
+    pub lacking: Vec<Absent>,
+    pub twin: Option<f64>,
+}
+
+impl Load {
+    pub fn new(workload: &str, stacks: Vec<Stack>) -> Self {
+        Self {
+            stacks,
+            workload: workload.to_owned(),
+            connections: 50,
+            is_open: false,
+            half_width: 0.04,
+            heats: 14,
+            lacking: Vec::new(),
+            twin: Some(1.004),
+        }
+    }
+
+    fn measure(&self) -> Measure {
+        match self.is_open {
+            true => Measure::ResponseTime,
+            false => Measure::Throughput,
+        }
+    }
+
+    pub fn point(&self) -> LoadPoint {
+        LoadPoint {
+            id: format!("c{}", self.connections),
+            connections: self.connections,
+            rounds: None,
+            counted: None,
+            open: self.is_open.then(|| OpenLoad {
+                capacity_of: "c50".to_owned(),
+                rate: OfferedRate::OfSlowestCapacity(70),
+                arrivals: Arrivals::Poisson,
+            }),
+        }
+    }
+
+    pub fn targets(&self) -> Vec<TargetId> {
+        let names = self.stacks.iter();
+        names.map(|stack| stack.name.parse().unwrap()).collect()
+    }
+
+    fn look(&self) -> Option<Look> {
+        (self.heats >= 3).then_some(Look {
+            blocks: self.heats,
+            spends: 0.02,
+        })
+    }
+
+    pub fn standings(&self) -> LoadStandings {
+        let mut members = self.targets();
+        members.push(Controls::null_server_id());
+        members.push(Controls::twin_id());
+        LoadStandings {
+            workload: self.workload.clone(),
+            description: format!("what {} exercises", self.workload),
+            point: self.point(),
+            measure: self.measure(),
+            is_ranked: true,
+            members,
+            heats: self.heats,
+            look: self.look(),
+            tables: match self.stacks.is_empty() || self.heats == 0 {
+                true => Vec::new(),
+                false => vec![self.table()],
+            },
+            lacking: self.lacking.clone(),
+            ceiling_per_second: Some(180_000.0),
+            twin: self.twin.map(|ratio| Twin {
+                of: vec![TargetId::new("go-nethttp", None)],
+                heats: 5,
+                ratio,
+                interval: Some(Interval {
+                    low: ratio / 1.02,
+                    high: ratio * 1.02,
+                    level: 0.95,
+                }),
+            }),
+            heat: HEAT,
+            settled: false,
+        }
+    }
+
+    fn table(&self) -> Table {
+        let bounds: Vec<bool> = self.stacks.iter().map(|stack| stack.is_bound).collect();
+        let none = vec![false; bounds.len()];
+        let of = |figure: &dyn Fn(&Stack) -> f64| -> Vec<f64> {
+            self.stacks.iter().map(figure).collect()
+        };
+        let rates = of(&|stack| stack.rate);
+        let costs = of(&|stack| stack.cost_us / 1e6);
+        let p99s = of(&|stack| stack.p99_ms / 1e3);
+        let p50s = of(&|stack| stack.p99_ms / 2e3);
+        let rank = |figures: &[f64], bounds: &[bool], more: bool| {
+            ranking(
+                figures,
+                bounds,
+                more,
+                self.half_width,
+                self.look().is_some(),
+            )
+        };
+        let (cost, p50, p99) = (
+            rank(&costs, &none, false),
+            rank(&p50s, &none, false),
+            rank(&p99s, &none, false),
+        );
+        let ranking = match self.is_open {
+            true => p99.clone(),
+            false => rank(&rates, &bounds, true),
+        };
+        let places = ranking.places.iter();
+        let rows = places.map(|place| self.row(place.member, [&ranking, &cost, &p50, &p99]));
+        Table {
+            cpus: 1,
+            rows: rows.collect(),
+            ranking: ranking.clone(),
+            cost: cost.clone(),
+            p50: p50.clone(),
+            p99: p99.clone(),
+            half_width: (self.stacks.len() > 1).then_some(self.half_width),
+        }
+    }
+
+    fn row(&self, member: usize, [main, cost, p50, p99]: [&Ranking; 4]) -> Row {
+        let stack = &self.stacks[member];
+        let best = main.places[0].member;
+        let pair = main.pairs.iter();
+        let pair = { pair }.find(|pair| (pair.better, pair.worse) == (best, member));
+        Row {
+            member,
+            target: stack.name.parse().unwrap(),
+            throughput_per_second: match self.is_open {
+                true => Figure {
+                    value: stack.rate,
+                    rank: None,
+                    is_bound: false,
+                },
+                false => figure(main, member, 1.0),
+            },
+            cpu_us_per_request: Some(figure(cost, member, 1e6)),
+            p50_seconds: Some(figure(p50, member, 1.0)),
+            p99_seconds: Some(figure(p99, member, 1.0)),
+            offered_per_second: self.is_open.then_some(12_000.0),
+            behind: pair.map(|pair| Behind {
+                ratio: pair.ratio.unwrap(),
+                interval: pair.interval,
+                verdict: pair.verdict,
+            }),
+            memory: Memory {
+                idle_bytes: Some(stack.memory_mib * 0.6 * 1_048_576.0),
+                mean_bytes: Some(stack.memory_mib * 0.9 * 1_048_576.0),
+                peak_bytes: Some(stack.memory_mib * 1_048_576.0),
+            },
+            ready_seconds: Some(0.02),
+            warm_up_seconds: Some(1.2),
+            unsteady_heats: 0,
+            heats: self.heats,
+            slices: self.heats * 60,
+            discarded_slices: 1,
+            answers: (stack.rate * 0.1 * f64::from(self.heats * 60)) as u64,
+            failed_requests: 0,
+            reconnected: 0,
+            busy: Some(0.97),
+            paused: 0.0,
+            limited_by: Some(match stack.is_bound {
+                true => LimitedBy::Generator,
+                false => LimitedBy::Server,
+            }),
+            failures: Vec::new(),
+        }
+    }
+}
+
+pub const HEAT: HeatPlan = HeatPlan {
+    slice: Duration::from_millis(100),
+    guard: Duration::from_millis(30),
+    rounds: Rounds::Count { rounds: 60 },
+    freeze: true,
+    wait: Wait::Poll,
+    memory_every: Duration::from_secs(1),
+};
+
+fn figure(ranking: &Ranking, member: usize, unit: f64) -> Figure {
+    let mut places = ranking.places.iter();
+    let place = places.find(|place| place.member == member).unwrap();
+    Figure {
+        value: place.figure * unit,
+        rank: Some(place.rank),
+        is_bound: place.is_bound,
+    }
+}
+
+/// A ranking with intervals of one half width; nothing is decided without a look.
+fn ranking(
+    figures: &[f64],
+    bounds: &[bool],
+    more_is_better: bool,
+    half_width: f64,
+    has_look: bool,
+) -> Ranking {
+    let sign = if more_is_better { 1.0 } else { -1.0 };
+    let advantage = |member: usize| sign * figures[member].ln();
+    let mut order: Vec<usize> = (0..figures.len()).collect();
+    order.sort_by(|a, b| advantage(*b).total_cmp(&advantage(*a)));
+    let mut pairs = Vec::new();
+    for (place, better) in order.iter().enumerate() {
+        for worse in &order[place + 1..] {
+            let ratio = (advantage(*better) - advantage(*worse)).exp();
+            let low = if bounds[*worse] {
+                0.0
+            } else {
+                ratio / half_width.exp()
+            };
+            let high = if bounds[*better] {
+                f64::INFINITY
+            } else {
+                ratio * half_width.exp()
+            };
+            let verdict = match has_look {
+                true if low > 1.0 => Verdict::Faster,
+                true if low > 1.0 / 1.03 && high < 1.03 => Verdict::DeadHeat,
+                _ => Verdict::Undecided,
+            };
+            pairs.push(Pair {
+                better: *better,
+                worse: *worse,
+                verdict,
+                remedy: (!verdict.is_decided()).then_some(Remedy::MoreHeats { heats: 9 }),
+                ratio: Some(ratio),
+                interval: Some(Interval {
+                    low,
+                    high,
+                    level: 0.999,
+                }),
+            });
+        }
+    }
+    let proven = |of: &dyn Fn(&Pair) -> usize, member: usize| {
+        let pairs = pairs.iter();
+        pairs
+            .filter(|pair| pair.verdict == Verdict::Faster && of(pair) == member)
+            .count()
+    };
+    let place = |member: &usize| Place {
+        member: *member,
+        rank: Rank {
+            best: 1 + proven(&|pair| pair.worse, *member),
+            worst: figures.len() - proven(&|pair| pair.better, *member),
+        },
+        figure: figures[*member],
+        is_bound: bounds[*member],
+        heats: 14,
+    };
+    Ranking {
+        budget: 1,
+        places: order.iter().map(place).collect(),
+        pairs: pairs.clone(),
+        unplaced: Vec::new(),
+    }
+}

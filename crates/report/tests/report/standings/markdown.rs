@@ -1,0 +1,58 @@
+//! The report as Markdown.
+
+use deadheat_report::standings;
+
+use super::cases;
+
+#[test]
+fn it_is_small_and_begins_with_the_answer() {
+    for case in cases::all() {
+        let view = case.view();
+        let page = standings::markdown(&view);
+        if case.name != "thirty" {
+            assert!(page.len() < 40_000, "{}: {} bytes", case.name, page.len());
+        }
+        let table = page.find("\n## ").unwrap_or(page.len());
+        if let ("usual", Some(load)) = (case.name, view.loads.first()) {
+            let (_, answer) = load.answer.split_once(": ").unwrap();
+            assert!(page[..table].contains(answer), "{page}");
+        }
+    }
+}
+
+#[test]
+fn nothing_from_outside_is_markup() {
+    for name in ["hostile", "all-failed"] {
+        let page = standings::markdown(&cases::named(name).view());
+        assert!(!page.contains("<script") && !page.contains("<img") && !page.contains("</pre>"));
+        assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
+        assert!(page.lines().all(|line| !line.starts_with("```")));
+        assert!(!page.replace("\\]", "").contains("](javascript"), "{page}");
+    }
+}
+
+#[test]
+fn every_table_has_as_many_cells_in_each_row() {
+    for case in cases::all() {
+        let page = standings::markdown(&case.view());
+        let mut expected = None;
+        for line in page.lines() {
+            let cells = line.replace("\\|", "").matches('|').count();
+            if cells == 0 {
+                expected = None;
+                continue;
+            }
+            assert_eq!(
+                *expected.get_or_insert(cells),
+                cells,
+                "{}: {line}",
+                case.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_page() {
+    insta::assert_snapshot!(standings::markdown(&cases::named("few").view()));
+}

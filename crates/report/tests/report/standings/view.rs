@@ -1,0 +1,315 @@
+//! What the view says of each session.
+
+use deadheat_model::machine::{Finding, Level};
+use deadheat_report::{
+    StandingsView,
+    standings::{view::State, words},
+};
+
+use deadheat_stats::standings::{AbsentBecause, Doubt, Standings};
+
+use super::{
+    cases,
+    fixture::{Load, Stack},
+    sessions::{absent, session},
+};
+
+fn words_of(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+fn answers(view: &StandingsView) -> Vec<&str> {
+    view.loads.iter().map(|load| load.answer.as_str()).collect()
+}
+
+#[test]
+fn an_answer_has_at_most_25_words() {
+    for case in cases::all().iter().filter(|case| case.name != "hostile") {
+        for answer in answers(&case.view()) {
+            assert!(words_of(answer) <= 25, "{}: {answer}", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_title_says_what_where_and_when() {
+    let (record, standings) = cases::usual();
+    let view = StandingsView::new(&record, &standings);
+    let title = "18 HTTP stacks, 3 workloads · AMD EPYC 7B13, 2 CPUs · 22 Nov 2026";
+    assert_eq!(view.title.to_string(), title);
+}
+
+fn answer(load: Load) -> String {
+    let (record, standings) = session(&[load], Vec::new());
+    StandingsView::new(&record, &standings)
+        .loads
+        .remove(0)
+        .answer
+}
+
+fn stacks(rates: &[f64]) -> Vec<Stack> {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let stacks = names.iter().zip(rates);
+    stacks.map(|(name, rate)| Stack::new(name, *rate)).collect()
+}
+
+#[test]
+fn an_answer_names_leaders_and_followers() {
+    let exact = |rates: &[f64]| Load {
+        half_width: 0.01,
+        ..Load::new("json", stacks(rates))
+    };
+    let cases = [
+        (
+            exact(&[50e3, 40e3]),
+            "json: a leads at 50,000 requests/s; b follows, 20 % slower",
+        ),
+        (
+            exact(&[50e3, 40e3, 16e3, 8e3]),
+            "json: a leads at 50,000 requests/s; b and c follow, 20 % to 3.1× slower",
+        ),
+        (
+            exact(&[50e3, 49.8e3, 25e3]),
+            "json: a and b lead at 49,800 to 50,000 requests/s (dead heat); c follows, 2.0× slower",
+        ),
+        (
+            Load::new("json", stacks(&[50e3, 49e3])),
+            "json: a and b lead at 49,000 to 50,000 requests/s (order undecided)",
+        ),
+        (
+            Load::new("json", stacks(&[50e3, 50e3, 49e3, 49e3])),
+            "json: a is ahead at 50,000 requests/s, but all 3 others may be as fast: undecided",
+        ),
+        (
+            Load {
+                is_open: true,
+                ..exact(&[50e3, 25e3])
+            },
+            "json: a leads with a p99 of 1.80 ms; b follows, 2.0× slower",
+        ),
+        (
+            Load {
+                heats: 2,
+                ..exact(&[50e3, 25e3])
+            },
+            "json: a is ahead at 50,000 requests/s so far, after 2 heats: too few for a verdict",
+        ),
+        (
+            exact(&[50e3]),
+            "json: a answers 50,000 requests/s; there is nothing to compare it with",
+        ),
+    ];
+    for (load, expected) in cases {
+        assert_eq!(answer(load), expected);
+    }
+}
+
+#[test]
+fn the_longest_answer_has_25_words_too() {
+    let mut load = Load::new("plaintext", stacks(&[50e3, 49.5e3, 49e3, 30e3, 20e3]));
+    load.stacks[0].is_bound = true;
+    let (record, mut standings) = session(&[load], Vec::new());
+    let tables = &mut standings.loads[0].tables;
+    let mut second = tables[0].clone();
+    second.cpus = 2;
+    tables.push(second);
+    let view = StandingsView::new(&record, &standings);
+    let answer = &view.loads[0].answer;
+    assert!(
+        words_of(answer) <= 25,
+        "{} words: {answer}",
+        words_of(answer)
+    );
+    assert!(
+        answer.starts_with("plaintext, 1 CPU: a, b and c lead at"),
+        "{answer}"
+    );
+    assert!(answer.contains("at least"), "{answer}");
+}
+
+#[test]
+fn a_stack_without_figures_is_named_once_with_what_it_lacks() {
+    let line = |name: &str| cases::named(name).view().not_measured.line;
+    let usual = "1 failed: nim-mummy (users); 2 unavailable: php-laravel and dart-shelf";
+    assert_eq!(line("usual").as_deref(), Some(usual));
+    let none = "5 not reached: nginx-static, python-japronto and 3 more";
+    assert_eq!(line("no-heats").as_deref(), Some(none));
+    assert_eq!(line("few"), None);
+}
+
+#[test]
+fn who_is_absent_everywhere_is_not_listed_at_each_load() {
+    let gone = absent("gone", AbsentBecause::Failed, "it did not start", None);
+    let mut load = Load::new("json", stacks(&[50e3, 40e3]));
+    load.lacking.push(gone.clone());
+    let (record, standings) = session(&[load], vec![gone]);
+    let view = StandingsView::new(&record, &standings);
+    assert_eq!(view.not_measured.entries.len(), 1);
+    assert_eq!(view.not_measured.line.as_deref(), Some("1 failed: gone"));
+}
+
+#[test]
+fn warnings_that_change_a_decision_come_first_and_one_kind_is_one_warning() {
+    let view = cases::named("usual").view();
+    let first = view
+        .warnings
+        .iter()
+        .take_while(|one| one.changes_decision)
+        .count();
+    assert!(
+        view.warnings[first..]
+            .iter()
+            .all(|one| !one.changes_decision)
+    );
+    let unsteady = view
+        .warnings
+        .iter()
+        .filter(|one| one.text.starts_with("Not steady"));
+    let unsteady: Vec<&str> = unsteady.map(|one| one.text.as_str()).collect();
+    assert_eq!(
+        unsteady,
+        [
+            "Not steady after the warm-up: java-vertx and java-spring (json:c50), java-vertx (users)."
+        ]
+    );
+    assert!(view.warnings.iter().all(|one| one.action.is_some()));
+}
+
+#[test]
+fn a_twin_that_differs_fails_the_check() {
+    let mut load = Load::new("json", stacks(&[50e3, 40e3]));
+    load.twin = Some(1.06);
+    let (record, mut standings) = session(&[load], Vec::new());
+    standings.doubts.push(Doubt::TwinDiffers {
+        load: "json:c50".to_owned(),
+        ratio: 1.06,
+    });
+    let view = StandingsView::new(&record, &standings);
+    let line = &view.trust.line;
+    assert!(
+        line.contains("A/A check failed (json: 6.0 % apart), 1 warning"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_twin_of_too_few_heats_is_no_check() {
+    let (record, mut standings) = cases::few();
+    let line = |standings: &Standings| StandingsView::new(&record, standings).trust.line;
+    assert!(line(&standings).contains("A/A 1.00 (0.98–1.02)"));
+    for load in &mut standings.loads {
+        load.twin.as_mut().unwrap().interval = None;
+    }
+    assert!(line(&standings).contains("too few heats for an A/A check"));
+    let told = words::controls(&StandingsView::new(&record, &standings).loads[0]);
+    assert!(told[1].contains("too few heats to judge"), "{told:?}");
+    for load in &mut standings.loads {
+        load.twin = None;
+    }
+    assert!(line(&standings).contains("no A/A check"));
+}
+
+#[test]
+fn rates_of_a_stacks_own_are_not_ranked() {
+    let (record, mut standings) = session(&[Load::new("json", stacks(&[50e3, 40e3]))], Vec::new());
+    standings.loads[0].is_ranked = false;
+    let view = StandingsView::new(&record, &standings);
+    let answer = &view.loads[0].answer;
+    assert!(
+        answer.ends_with("not ranked, because each stack has a rate of its own"),
+        "{answer}"
+    );
+}
+
+/// What to do has commands in the terminal; in a warning it is a sentence.
+#[test]
+fn a_remedy_of_several_lines_is_said_by_its_sentence() {
+    let (mut record, standings) = cases::few();
+    let mut warned = |remedy: &str| {
+        let finding = Finding {
+            check: "other-load".to_owned(),
+            level: Level::Warning,
+            found: "14 % of the CPUs".to_owned(),
+            why: String::new(),
+            remedy: remedy.to_owned(),
+        };
+        record.header.findings = vec![finding];
+        let view = StandingsView::new(&record, &standings);
+        let mut warnings = view.warnings.into_iter();
+        warnings.find_map(|one| {
+            one.text
+                .starts_with("Other load")
+                .then_some(one.action)
+                .flatten()
+        })
+    };
+    assert_eq!(
+        warned("ps -p 42\nStop them, or wait until they are done.").as_deref(),
+        Some("To fix it: Stop them, or wait until they are done.")
+    );
+    assert_eq!(
+        warned("sysctl -w a=b").as_deref(),
+        Some("To fix it: sysctl -w a=b")
+    );
+}
+
+#[test]
+fn a_half_width_is_that_of_the_ratio_to_the_best_that_is_no_bound() {
+    let view = cases::named("usual").view();
+    let rows = &view.loads[0].tables[0].rows;
+    assert_eq!(rows[0].half_width, None);
+    for row in &rows[1..] {
+        assert!(
+            (row.half_width.unwrap() - 0.04).abs() < 1e-9,
+            "{}",
+            row.target
+        );
+    }
+    assert_eq!(rows[0].share_of_best, Some(1.0));
+    let second = rows[1].share_of_best.unwrap();
+    assert!((second - 115_100.0 / 116_400.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_session_that_runs_is_not_called_killed() {
+    let (record, standings) = cases::no_heats();
+    let killed = StandingsView::new(&record, &standings);
+    assert!(killed.warnings[0].text.contains("killed"));
+    let running = StandingsView::running(&record, &standings);
+    assert_eq!(running.state, State::Running);
+    assert_eq!(running.warnings, []);
+}
+
+#[test]
+fn loads_that_were_measured_alike_share_a_line() {
+    let method = cases::named("thirty").view().details.method;
+    assert_eq!(method.len(), 3, "{method:?}");
+    assert_eq!(method[2].name, "All loads");
+}
+
+#[test]
+fn controls_and_missing_percentiles_are_explained() {
+    let (record, mut standings) = cases::few();
+    let of =
+        |standings: &Standings| words::controls(&StandingsView::new(&record, standings).loads[0]);
+    let told = of(&standings);
+    assert_eq!(
+        told[1],
+        "A/A: go-nethttp ran twice. The copies' ratio is 1.004 (0.984–1.024, 5 heats)."
+    );
+    assert_eq!(told.len(), 2);
+    let load = &mut standings.loads[0];
+    load.tables[0].rows[2].p99_seconds = None;
+    let twin = load.twin.as_mut().expect("a twin");
+    twin.of = ["a", "b"]
+        .map(|name| name.parse().expect("a name"))
+        .to_vec();
+    let told = of(&standings);
+    assert_eq!(
+        told[1..],
+        [
+            "A/A: a and b ran twice. The copies' ratio is 1.004 (0.984–1.024, 5 heats).",
+            "–: too few answers for this percentile."
+        ]
+    );
+}

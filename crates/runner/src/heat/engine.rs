@@ -1,0 +1,488 @@
+//! The course of one heat.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use deadheat_model::{
+    Failure, Observation, TargetId,
+    event::HeatStep,
+    fault::{LoadFault, TRANSPORT_FAILURES},
+    heat::{
+        Freezing, HeatEnd, HeatPlan, HeatRecord, Role, Rounds, SliceFlag, SliceRecord, WarmUp,
+        WarmUpRule,
+    },
+    trial::{Phase, TrialFailure},
+};
+
+use super::{
+    Edge, Member, Moment, World,
+    judging::{answer_time, example, flags, suited, wrong_answers},
+    place::{Place, Void},
+    slices::{SliceTimes, record},
+    warm_up,
+};
+
+/// How long the notice of a server's end may take where its requests were refused.
+const END_NOTICE: Duration = Duration::from_millis(500);
+/// So many slices in a row without an answer, also in the drain, and a member is given up. One may be the machine's
+/// doing.
+const SILENT: u32 = 2;
+/// Less sleep than this is the difference between two readings of the clocks.
+const SLEEP: Duration = Duration::from_millis(5);
+
+/// One heat, to be run.
+pub struct Heat<'m> {
+    /// Its number in the session.
+    pub number: u32,
+    /// What is done. Slices and guards become longer where the warm-up finds slow answers.
+    pub plan: HeatPlan,
+    /// The orders of the rounds: each names every entry once, by its place. They are taken in turn, again and again.
+    pub orders: Vec<Vec<usize>>,
+    /// Who takes part.
+    pub entries: Vec<Entry<'m>>,
+    /// It ends when fewer than so many are left to be compared; at least 1.
+    pub least: usize,
+}
+
+/// Somebody who takes part.
+pub struct Entry<'m> {
+    /// The stack and its variant.
+    pub target: TargetId,
+    /// What it is there for.
+    pub role: Role,
+    /// How it is warmed up.
+    pub warm_up: WarmUpRule,
+    /// The server.
+    pub member: Box<dyn Member + 'm>,
+}
+
+/// Why a heat cannot be run as it was planned.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum HeatError {
+    /// An order leaves somebody out, or names somebody twice.
+    #[error("the order of round {round} is not one of all {members} members, each once")]
+    Order {
+        /// The order's place in the list.
+        round: usize,
+        /// Members.
+        members: usize,
+    },
+    /// There is no order.
+    #[error("a heat needs the order of at least one round")]
+    NoOrder,
+}
+
+/// Runs a heat to its end, or until `stop` is set, which ends it within a second. `started` is when it began (RFC 3339).
+/// A member that fails is stopped, and the heat goes on without it.
+///
+/// # Errors
+/// When the orders are not those of the members. Nothing was started then.
+pub fn run(
+    heat: Heat<'_>,
+    started: String,
+    world: &dyn World,
+    stop: &AtomicBool,
+) -> Result<HeatRecord, HeatError> {
+    run_told(heat, started, world, stop, &mut |_| ())
+}
+
+/// Runs a heat, and calls `on_step` at each step.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_told(
+    heat: Heat<'_>,
+    started: String,
+    world: &dyn World,
+    stop: &AtomicBool,
+    on_step: &mut dyn FnMut(HeatStep),
+) -> Result<HeatRecord, HeatError> {
+    check_orders(&heat.orders, heat.entries.len())?;
+    let begun = world.now();
+    let mut course = Course {
+        plan: heat.plan,
+        world,
+        stop,
+        on_step,
+        begun,
+        seen: begun,
+        least: heat.least.max(1),
+        places: heat
+            .entries
+            .into_iter()
+            .map(|entry| Place::new(entry, heat.plan))
+            .collect(),
+    };
+    for index in 0..course.places.len() {
+        if course.is_stopped() {
+            break;
+        }
+        course.bring_up(index);
+    }
+    course.lead_in(&heat.orders[0]);
+    let (rounds, end) = course.rounds(&heat.orders);
+    (course.on_step)(HeatStep::Ending);
+    course.verify_again();
+    let end = match course.is_unverified() {
+        // The user asked to stop between its last round and its last check.
+        true => HeatEnd::Interrupted,
+        false => end,
+    };
+    let is_in_a_hurry = course.is_stopped();
+    stop_all(&mut course.places, is_in_a_hurry);
+    Ok(HeatRecord {
+        heat: heat.number,
+        started,
+        plan: course.plan,
+        rounds,
+        end,
+        wall: world.now().since(&begun),
+        members: course.places.into_iter().map(Place::into_record).collect(),
+    })
+}
+
+fn check_orders(orders: &[Vec<usize>], members: usize) -> Result<(), HeatError> {
+    if orders.is_empty() {
+        return Err(HeatError::NoOrder);
+    }
+    for (round, order) in orders.iter().enumerate() {
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(0..members) {
+            return Err(HeatError::Order { round, members });
+        }
+    }
+    Ok(())
+}
+
+/// Ends all servers at the same time: the slowest says how long it takes.
+fn stop_all(places: &mut [Place<'_>], is_in_a_hurry: bool) {
+    std::thread::scope(|scope| {
+        for place in places.iter_mut() {
+            scope.spawn(move || match is_in_a_hurry {
+                true => place.stop_soon(),
+                false => place.stop(),
+            });
+        }
+    });
+}
+
+/// A heat on its way.
+struct Course<'h, 'm> {
+    plan: HeatPlan,
+    world: &'h dyn World,
+    stop: &'h AtomicBool,
+    on_step: &'h mut dyn FnMut(HeatStep),
+    begun: Moment,
+    /// When the clocks were last compared.
+    seen: Moment,
+    least: usize,
+    places: Vec<Place<'m>>,
+}
+
+impl Course<'_, '_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Starts a member, checks it, warms it up and freezes it.
+    fn bring_up(&mut self, index: usize) {
+        let target = self.places[index].record.target.clone();
+        (self.on_step)(HeatStep::BringingUp { target });
+        if let Err(failure) = self.try_bring_up(index) {
+            self.places[index].fail(failure, Void::All);
+        }
+    }
+
+    fn try_bring_up(&mut self, index: usize) -> Result<(), TrialFailure> {
+        let place = &mut self.places[index];
+        let Some(started) = place.member.start()? else {
+            return Ok(());
+        };
+        place.begin(started);
+        place.record.verified_before = Some(place.member.verify(Phase::VerifyBefore)?);
+        place.member.open()?;
+        self.warm_up(index)?;
+        if !self.is_stopped() {
+            self.places[index].member.settle()?;
+        }
+        self.freeze(index).map(drop)
+    }
+
+    fn warm_up(&mut self, index: usize) -> Result<(), TrialFailure> {
+        let begun = self.world.now();
+        let rule = self.places[index].warm_up;
+        let (mut course, mut answers) = (warm_up::Course::default(), Vec::new());
+        let mut warm_up = WarmUp {
+            rule,
+            took: Duration::ZERO,
+            steady: false,
+            trend: None,
+            cost_trend: None,
+        };
+        while warm_up.took < rule.most && !warm_up.steady && !self.is_stopped() {
+            let place = &mut self.places[index];
+            let seen = place
+                .member
+                .slice(Duration::ZERO, rule.slice, &mut |_| ())?;
+            self.check(index, &seen.observation)
+                .map_err(|(failure, _)| failure)?;
+            course.add(&seen);
+            answers.push(answer_time(&seen, rule.slice));
+            warm_up.took = self.world.now().since(&begun);
+            (warm_up.trend, warm_up.cost_trend) = course.trends(rule.look);
+            let is_small = |trend: f64| trend.abs() <= rule.bound;
+            warm_up.steady = warm_up.took >= rule.least
+                && warm_up.trend.is_some_and(is_small)
+                && warm_up.cost_trend.is_none_or(is_small);
+        }
+        // Of the last slices together: one that the machine spoiled is no slow server.
+        let mut last = answers.split_off(answers.len().saturating_sub(rule.look as usize));
+        last.sort_unstable();
+        let answer = last.get(last.len() / 2).copied();
+        self.places[index].plan = suited(self.plan, answer.unwrap_or_default());
+        self.places[index].record.warm_up = Some(warm_up);
+        self.places[index].idle_since = Some(self.world.now());
+        Ok(())
+    }
+
+    /// Whether what a load found says that the member has failed; if so, with whether its answers were wrong, so that
+    /// nothing that it answered counts.
+    fn check(
+        &mut self,
+        index: usize,
+        observation: &Observation,
+    ) -> Result<(), (TrialFailure, bool)> {
+        let place = &mut self.places[index];
+        let fault = observation.fault(TRANSPORT_FAILURES);
+        let reason = match fault {
+            Some(LoadFault::WrongAnswers { count }) => Some(wrong_answers(count, observation)),
+            Some(LoadFault::NotConserved) => {
+                Some("the load generator's own figures do not add up".to_owned())
+            }
+            // Of a slow server no answer may fall into the counted part.
+            _ if observation.total.succeeded == 0 => {
+                place.silent += 1;
+                let is_silent = place.silent >= SILENT && !self.stop.load(Ordering::Relaxed);
+                let example = example(observation, |_| true);
+                is_silent.then(|| format!("{SILENT} slices in a row had no right answer{example}"))
+            }
+            _ => {
+                place.silent = 0;
+                None
+            }
+        };
+        // Where nobody listens any more, the server's end may be the reason, and its notice still on its way.
+        let total = &observation.total;
+        let patience = match total.failed[Failure::ConnectRefused] > 0 || total.succeeded == 0 {
+            true => END_NOTICE,
+            false => Duration::ZERO,
+        };
+        let exit = place.member.exit(patience);
+        let exit = exit.map(|exit| format!("{} {exit} under load", place.record.target));
+        match exit.or(reason) {
+            Some(reason) => {
+                let is_wrong = matches!(fault, Some(LoadFault::WrongAnswers { .. }));
+                Err((place.failure(Phase::Load, reason), is_wrong))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Freezes a member, unless the plan says that nobody is; how long that took.
+    fn freeze(&mut self, index: usize) -> Result<Duration, TrialFailure> {
+        let place = &mut self.places[index];
+        if !self.plan.freeze {
+            place.record.freezing = Some(Freezing::Off);
+            return Ok(Duration::ZERO);
+        }
+        let begun = self.world.now();
+        let frozen = place.member.freeze();
+        // Afterwards, because it may have become another way.
+        place.record.freezing = Some(place.member.freezing());
+        match frozen {
+            Ok(()) => Ok(self.world.now().since(&begun)),
+            Err(reason) => Err(place.failure(Phase::Load, reason)),
+        }
+    }
+
+    fn thaw(&mut self, index: usize) -> Result<Duration, TrialFailure> {
+        if !self.plan.freeze {
+            return Ok(Duration::ZERO);
+        }
+        let begun = self.world.now();
+        let place = &mut self.places[index];
+        match place.member.thaw() {
+            Ok(()) => Ok(self.world.now().since(&begun)),
+            Err(reason) => Err(place.failure(Phase::Load, reason)),
+        }
+    }
+
+    /// A round that does not count. Since its warm-up a member may have been frozen for as long as all the others took to
+    /// start, so that its connections were closed and its caches are cold. Its slices are as long as the plan had them:
+    /// nobody waits for twenty slow answers that do not count.
+    fn lead_in(&mut self, order: &[usize]) {
+        for &index in order {
+            if self.places[index].runs && !self.is_stopped() {
+                let suited = self.places[index].plan.slice;
+                self.places[index].plan.slice = self.plan.slice;
+                self.turn(index, 0);
+                self.places[index].plan.slice = suited;
+            }
+        }
+        for place in &mut self.places {
+            place.forget_memory();
+        }
+    }
+
+    /// Runs rounds until there are enough, the user asks to stop, or nobody is left to be compared.
+    fn rounds(&mut self, orders: &[Vec<usize>]) -> (Vec<Vec<SliceRecord>>, HeatEnd) {
+        let begun = self.world.now();
+        let mut rounds = Vec::new();
+        for order in orders.iter().cycle() {
+            let done = rounds.len() as u32;
+            let elapsed = self.world.now().since(&begun);
+            let enough = match self.plan.rounds {
+                Rounds::Count { rounds } => done >= rounds,
+                Rounds::Time { time } => elapsed >= time,
+            };
+            if enough {
+                return (rounds, HeatEnd::Finished);
+            }
+            let compared = |place: &&Place<'_>| place.runs && place.record.role != Role::Ceiling;
+            let left = self.places.iter().filter(compared).count();
+            if left < self.least && !self.is_stopped() {
+                return (rounds, HeatEnd::Deserted);
+            }
+            (self.on_step)(HeatStep::Round { done, elapsed });
+            let mut slices = Vec::new();
+            for &index in order {
+                if self.is_stopped() {
+                    break;
+                }
+                if self.places[index].runs {
+                    slices.extend(self.turn(index, done));
+                }
+            }
+            if !slices.is_empty() {
+                rounds.push(slices);
+            }
+            if self.is_stopped() {
+                return (rounds, HeatEnd::Interrupted);
+            }
+        }
+        // There is at least one order, so that the cycle never ends.
+        (rounds, HeatEnd::Finished)
+    }
+
+    /// A member's turn in a round. `None`: there was no slice, or it was cut short.
+    fn turn(&mut self, index: usize, round: u32) -> Option<SliceRecord> {
+        let (slice, trouble) = match self.slice(index) {
+            Ok((slice, observation)) => {
+                let trouble = self.check(index, &observation).err();
+                let with_void = |(failure, is_wrong)| match is_wrong {
+                    true => (failure, Void::All),
+                    false => (failure, Void::From(round)),
+                };
+                (slice, trouble.map(with_void))
+            }
+            Err(failure) => (None, Some((failure, Void::From(round)))),
+        };
+        if let Some((failure, void)) = trouble {
+            self.places[index].fail(failure, void);
+            return slice;
+        }
+        self.sample_memory(index);
+        slice
+    }
+
+    /// Thaws a member, loads it for a slice, and freezes it.
+    fn slice(&mut self, index: usize) -> Result<(Option<SliceRecord>, Observation), TrialFailure> {
+        let at = self.world.now();
+        let thaw = self.thaw(index)?;
+        let (world, plan) = (self.world, self.places[index].plan);
+        let (mut first, mut last) = (None, None);
+        let seen =
+            self.places[index]
+                .member
+                .slice(plan.guard, plan.slice, &mut |edge| match edge {
+                    Edge::Started => first = world.work(),
+                    Edge::Ended => last = world.work(),
+                })?;
+        let ended = self.world.now();
+        let frozen = self.freeze(index);
+        let place = &mut self.places[index];
+        let gap = place.idle_since.replace(ended).map(|idle| at.since(&idle));
+        let slept = ended.slept_since(&self.seen);
+        self.seen = ended;
+        let mut flags = flags(&seen, gap);
+        if slept > SLEEP {
+            flags.push(SliceFlag::Suspended);
+        }
+        let freeze = match frozen {
+            Ok(took) => took,
+            Err(failure) => {
+                flags.push(SliceFlag::Unfrozen);
+                place.fail(failure, Void::Nothing);
+                Duration::ZERO
+            }
+        };
+        let times = SliceTimes {
+            at: at.since(&self.begun),
+            guard: plan.guard,
+            gap,
+            thaw,
+            freeze,
+        };
+        let slice = record(index, times, &seen, first.zip(last), flags);
+        // One that was cut short is none.
+        Ok(((!seen.interrupted).then_some(slice), seen.observation))
+    }
+
+    /// Reads a member's memory, if that is due. It is its own turn's end, and nobody is loaded.
+    fn sample_memory(&mut self, index: usize) {
+        let now = self.world.now();
+        let place = &mut self.places[index];
+        let is_due = place
+            .sampled
+            .is_none_or(|last| now.since(&last) >= self.plan.memory_every);
+        if is_due {
+            place.sample_memory();
+            // After the reading, so that one that takes long is not taken without a pause.
+            place.sampled = Some(self.world.now());
+        }
+    }
+
+    /// Whether somebody who took part to the end was not checked once more.
+    fn is_unverified(&self) -> bool {
+        let mut running = self.places.iter().filter(|place| place.runs);
+        running.any(|place| place.record.verified_after.is_none())
+    }
+
+    /// Checks each member once more, while the others are frozen. Not where the user waits for the end.
+    fn verify_again(&mut self) {
+        for index in 0..self.places.len() {
+            if !self.places[index].runs || self.is_stopped() {
+                continue;
+            }
+            if let Err(failure) = self.thaw(index) {
+                self.places[index].fail(failure, Void::All);
+                continue;
+            }
+            let verified = self.places[index].member.verify(Phase::VerifyAfter);
+            match verified {
+                Ok(checks) => self.places[index].record.verified_after = Some(checks),
+                Err(failure) => {
+                    self.places[index].fail(failure, Void::All);
+                    continue;
+                }
+            }
+            // Its slices are over; that it runs on would only disturb those that are checked after it.
+            if let Err(failure) = self.freeze(index) {
+                self.places[index].fail(failure, Void::Nothing);
+            }
+        }
+    }
+}

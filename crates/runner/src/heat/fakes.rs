@@ -1,0 +1,272 @@
+//! Members without servers, on a stage without time: what a heat asks of them is written down, and what they do is a
+//! value.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use deadheat_model::{
+    Observation,
+    heat::{CpuUsed, Freezing},
+    trial::{CpuSource, Phase, TrialFailure},
+};
+
+use super::{Edge, Member, Moment, Seen, Started, Work, World};
+
+pub(super) const MS: Duration = Duration::from_millis(1);
+
+/// What all members of a heat and its clocks share.
+#[derive(Default)]
+pub(super) struct Stage {
+    pub(super) now: Moment,
+    pub(super) work: Work,
+    /// Everything that was asked of a member.
+    pub(super) asked: Vec<String>,
+    /// Members that are there and not frozen.
+    pub(super) awake: BTreeSet<usize>,
+    /// Members that are there.
+    pub(super) there: BTreeSet<usize>,
+}
+
+/// The stage, as each of them holds it.
+#[derive(Clone, Default)]
+pub(super) struct Shared(Arc<Mutex<Stage>>);
+
+impl Shared {
+    pub(super) fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.0.lock().unwrap()
+    }
+
+    pub(super) fn pass(&self, time: Duration) {
+        let mut stage = self.stage();
+        stage.now.awake += time;
+        stage.now.all += time;
+        stage.work.busy += time;
+    }
+}
+
+impl World for Shared {
+    fn now(&self) -> Moment {
+        self.stage().now
+    }
+
+    fn work(&self) -> Option<Work> {
+        Some(self.stage().work)
+    }
+}
+
+/// What a fake does in its slices, warm-up among them, counted from 0.
+pub(super) type Doing = Box<dyn FnMut(u32, &Shared, &mut Seen) + Send>;
+
+/// A member without a server.
+pub(super) struct Fake {
+    pub(super) place: usize,
+    pub(super) shared: Shared,
+    pub(super) doing: Doing,
+    pub(super) slices: u32,
+    /// Slices after which it is dead.
+    pub(super) dies_after: u32,
+    /// Verifications that pass before one fails.
+    pub(super) right: u32,
+    /// Freezings that work.
+    pub(super) freezings: u32,
+    pub(super) freezing: Freezing,
+    pub(super) starts: bool,
+    pub(super) leaves_children: bool,
+    pub(super) services_agree: bool,
+    pub(super) is_loadable: bool,
+    /// Set at so many questions to all members.
+    pub(super) stop: Option<(Arc<AtomicBool>, usize)>,
+}
+
+impl Fake {
+    pub(super) fn new(place: usize, shared: &Shared) -> Self {
+        Self {
+            place,
+            shared: shared.clone(),
+            doing: Box::new(|_, _, _| ()),
+            slices: 0,
+            dies_after: u32::MAX,
+            right: u32::MAX,
+            freezings: u32::MAX,
+            freezing: Freezing::CgroupV2,
+            starts: true,
+            leaves_children: false,
+            services_agree: true,
+            is_loadable: true,
+            stop: None,
+        }
+    }
+
+    pub(super) fn doing(
+        mut self,
+        doing: impl FnMut(u32, &Shared, &mut Seen) + Send + 'static,
+    ) -> Self {
+        self.doing = Box::new(doing);
+        self
+    }
+
+    fn asked(&mut self, what: &str) {
+        let mut stage = self.shared.stage();
+        stage.asked.push(format!("{what} {}", self.place));
+        if let Some((stop, at)) = &self.stop
+            && stage.asked.len() > *at
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// It is gone; whether it was there.
+    fn is_removed(&mut self) -> bool {
+        let mut stage = self.shared.stage();
+        stage.awake.remove(&self.place);
+        stage.there.remove(&self.place)
+    }
+
+    /// Nobody else disturbs it.
+    fn is_alone(&self) {
+        let stage = self.shared.stage();
+        let others = stage.awake.iter().filter(|other| **other != self.place);
+        assert_eq!(others.count(), 0, "others run: {:?}", stage.awake);
+    }
+}
+
+fn failed(phase: Phase, reason: &str) -> TrialFailure {
+    TrialFailure {
+        phase,
+        reason: reason.to_owned(),
+        log_tail: Vec::new(),
+        load: None,
+    }
+}
+
+impl Member for Fake {
+    fn start(&mut self) -> Result<Option<Started>, TrialFailure> {
+        self.asked("start");
+        self.is_alone();
+        if !self.starts {
+            return Err(failed(Phase::Start, "no such file"));
+        }
+        let mut stage = self.shared.stage();
+        stage.awake.insert(self.place);
+        stage.there.insert(self.place);
+        Ok(Some(Started {
+            command: vec!["server".to_owned()],
+            ready: Some(20 * MS),
+            cpu_source: Some(CpuSource::CgroupV2),
+        }))
+    }
+
+    fn verify(&mut self, phase: Phase) -> Result<u32, TrialFailure> {
+        self.asked("verify");
+        self.is_alone();
+        self.right = self
+            .right
+            .checked_sub(1)
+            .ok_or_else(|| failed(phase, "an old answer"))?;
+        Ok(7)
+    }
+
+    fn open(&mut self) -> Result<(), TrialFailure> {
+        self.asked("open");
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), TrialFailure> {
+        self.asked("settle");
+        match self.services_agree {
+            true => Ok(()),
+            false => Err(failed(Phase::Load, "the database was not asked")),
+        }
+    }
+
+    fn slice(
+        &mut self,
+        guard: Duration,
+        length: Duration,
+        on_edge: &mut dyn FnMut(Edge),
+    ) -> Result<Seen, TrialFailure> {
+        self.asked("slice");
+        self.is_alone();
+        assert!(self.shared.stage().awake.contains(&self.place));
+        if !self.is_loadable {
+            return Err(failed(Phase::Load, "a worker has gone"));
+        }
+        self.shared.pass(guard);
+        on_edge(Edge::Started);
+        let mut seen = Seen {
+            observation: answers(100, length),
+            cpu: Some(CpuUsed {
+                seconds: length.as_secs_f64() / 2.0,
+                span_seconds: length.as_secs_f64(),
+            }),
+            drained: MS,
+            ..Seen::default()
+        };
+        (self.doing)(self.slices, &self.shared, &mut seen);
+        self.slices += 1;
+        self.shared.pass(length);
+        on_edge(Edge::Ended);
+        self.shared.pass(seen.drained);
+        Ok(seen)
+    }
+
+    fn freeze(&mut self) -> Result<(), String> {
+        self.asked("freeze");
+        let left = self.freezings.checked_sub(1);
+        self.freezings = left.ok_or("not all of it was frozen")?;
+        self.shared.stage().awake.remove(&self.place);
+        Ok(())
+    }
+
+    fn thaw(&mut self) -> Result<(), String> {
+        self.asked("thaw");
+        self.shared.stage().awake.insert(self.place);
+        Ok(())
+    }
+
+    fn freezing(&mut self) -> Freezing {
+        self.freezing.clone()
+    }
+
+    fn memory(&mut self) -> Option<u64> {
+        self.asked("memory");
+        Some(1_000 + u64::from(self.slices))
+    }
+
+    fn exit(&mut self, _: Duration) -> Option<String> {
+        (self.slices >= self.dies_after).then(|| "was ended by SIGSEGV".to_owned())
+    }
+
+    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+        failed(phase, &reason)
+    }
+
+    fn stop(&mut self) -> Result<(), TrialFailure> {
+        match self.is_removed() && self.leaves_children {
+            true => Err(failed(Phase::Stop, "it left 2 of its processes behind")),
+            false => Ok(()),
+        }
+    }
+
+    fn stop_soon(&mut self) {
+        self.is_removed();
+    }
+}
+
+/// What a load found that had so many answers.
+pub(super) fn answers(count: u64, window: Duration) -> Observation {
+    let mut found = Observation {
+        window,
+        ..Observation::default()
+    };
+    for tally in [&mut found.measured, &mut found.total] {
+        (tally.issued, tally.succeeded) = (count, count);
+    }
+    found
+}

@@ -1,0 +1,60 @@
+//! What is made of what was seen of a member: its flags, its failure in words, and how long its slices should be.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    Failure, Observation,
+    heat::{HeatPlan, LONGEST_GAP, SliceFlag},
+};
+
+use super::Seen;
+
+/// A slice has room for so many answers in a row on each connection, …
+const ANSWERS: u32 = 20;
+/// … but is no longer than this: servers would close the connections of the others meanwhile.
+const LONGEST_SLICE: Duration = Duration::from_secs(10);
+
+/// What becomes of a heat's plan for a member whose answers take so long.
+pub(crate) fn suited(plan: HeatPlan, answer: Duration) -> HeatPlan {
+    HeatPlan {
+        slice: plan.slice.max((answer * ANSWERS).min(LONGEST_SLICE)),
+        guard: plan.guard.max(answer.min(LONGEST_SLICE)),
+        ..plan
+    }
+}
+
+pub(super) fn wrong_answers(count: u64, observation: &Observation) -> String {
+    let example = example(observation, Failure::is_wrong_answer);
+    format!("{count} answers under load were wrong{example}")
+}
+
+/// A failure of a kind, as the end of a sentence; empty when there is none.
+pub(super) fn example(observation: &Observation, is: fn(Failure) -> bool) -> String {
+    let mut examples = observation.examples.iter();
+    let example = examples.find(|one| is(one.kind));
+    let shown =
+        example.map(|one| format!(", for example: {}: {}", one.kind.describe(), one.detail));
+    shown.unwrap_or_default()
+}
+
+/// About the time of one answer, in a slice of this length. Answers that take longer than it are seen in its drain.
+pub(super) fn answer_time(seen: &Seen, slice: Duration) -> Duration {
+    let observation = &seen.observation;
+    match (observation.measured.succeeded, observation.total.succeeded) {
+        (0, 1..) => slice + seen.drained,
+        _ => observation.service_time.quantile(0.5).unwrap_or_default(),
+    }
+}
+
+pub(super) fn flags(seen: &Seen, gap: Option<Duration>) -> Vec<SliceFlag> {
+    let found = [
+        (seen.undrained > 0, SliceFlag::Undrained),
+        (seen.reconnected > 0, SliceFlag::Reconnected),
+        (
+            gap.is_some_and(|gap| gap >= LONGEST_GAP),
+            SliceFlag::LongGap,
+        ),
+    ];
+    let found = found.into_iter().filter(|(is_so, _)| *is_so);
+    found.map(|(_, flag)| flag).collect()
+}

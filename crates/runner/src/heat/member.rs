@@ -1,0 +1,120 @@
+//! What a heat asks of one of its members.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    Observation,
+    heat::{CpuUsed, Freezing},
+    trial::{CpuSource, Phase, TrialFailure},
+};
+
+/// A member of a heat, from its start to its stop. The heat calls [`Member::start`] first and [`Member::stop`] last, and
+/// sends load between [`Member::open`] and [`Member::stop`] alone.
+pub trait Member: Send {
+    /// Starts a fresh server and waits until it is ready. `None`: the user asked to stop meanwhile.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    fn start(&mut self) -> Result<Option<Started>, TrialFailure>;
+
+    /// Checks its answers; how many checks passed. `phase` is what a failure names.
+    ///
+    /// # Errors
+    /// What was wrong.
+    fn verify(&mut self, phase: Phase) -> Result<u32, TrialFailure>;
+
+    /// Opens the connections of its load, which sends nothing yet.
+    ///
+    /// # Errors
+    /// When the load cannot be set up.
+    fn open(&mut self) -> Result<(), TrialFailure>;
+
+    /// Loads it: for `guard`, which does not count, then for `length`, which does; then waits for what is in flight.
+    /// Tells at the counted part's edges.
+    ///
+    /// # Errors
+    /// When there was no load. That requests failed is no error but an observation.
+    fn slice(
+        &mut self,
+        guard: Duration,
+        length: Duration,
+        on_edge: &mut dyn FnMut(Edge),
+    ) -> Result<Seen, TrialFailure>;
+
+    /// Checks what its warm-up left behind: that the services behind it were asked as often as it answered.
+    ///
+    /// # Errors
+    /// What was wrong.
+    fn settle(&mut self) -> Result<(), TrialFailure>;
+
+    /// Freezes the whole server, until all of it is.
+    ///
+    /// # Errors
+    /// Why parts of it go on.
+    fn freeze(&mut self) -> Result<(), String>;
+
+    /// Lets the server go on.
+    ///
+    /// # Errors
+    /// Why it does not.
+    fn thaw(&mut self) -> Result<(), String>;
+
+    /// How it is frozen.
+    fn freezing(&mut self) -> Freezing;
+
+    /// The PSS of its process tree in bytes, frozen or not; `None` when it cannot be read.
+    fn memory(&mut self) -> Option<u64>;
+
+    /// How its main process ended ("exited with status 1"), if that becomes known within `patience`.
+    fn exit(&mut self, patience: Duration) -> Option<String>;
+
+    /// A failure of it, with the end of its log.
+    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure;
+
+    /// Closes its connections and ends the server with everything that it started. One that never started, or is
+    /// stopped already, needs nothing.
+    ///
+    /// # Errors
+    /// When it did not end as it should. It is gone all the same.
+    fn stop(&mut self) -> Result<(), TrialFailure>;
+
+    /// The same in a third of a second, however it ends.
+    fn stop_soon(&mut self);
+}
+
+/// A server that has become ready.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// Its command; empty when it runs already.
+    pub command: Vec<String>,
+    /// From the process's start to its first correct answer; `None` when it runs already.
+    pub ready: Option<Duration>,
+    /// How its CPU time is taken; `None` where its processes are not known.
+    pub cpu_source: Option<CpuSource>,
+}
+
+/// An edge of the counted part of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// What happens from now on counts.
+    Started,
+    /// The counted part is over; what is in flight may still end.
+    Ended,
+}
+
+/// What was seen of a slice.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// What the load found.
+    pub observation: Observation,
+    /// CPU time of the server's process tree in the counted part; `None` where it could not be read.
+    pub cpu: Option<CpuUsed>,
+    /// How long the requests in flight at the end were waited for.
+    pub drained: Duration,
+    /// Requests that were still in flight after that.
+    pub undrained: u64,
+    /// Connections that had to be made again.
+    pub reconnected: u64,
+    /// Whether the user's wish to stop ended it early.
+    pub interrupted: bool,
+}

@@ -1,0 +1,38 @@
+//! Heats: servers that are alive at the same time and are loaded in turn, a slice at a time, while the others are
+//! frozen.
+//!
+//! ```text
+//! run → each member: start → verify → warm up until it is steady → freeze
+//!     → a round that does not count
+//!     → rounds: thaw one, a slice of load (guard, counted part, drain), freeze; then the next
+//!     → each member: thaw → verify; then stop all → HeatRecord
+//! ```
+//!
+//! [`run`] decides what happens when, and what a failure means. It reaches servers by [`Member`] and the machine by
+//! [`World`], so that its rules are tested without either.
+
+mod engine;
+#[cfg(test)]
+mod fakes;
+mod judging;
+mod load;
+mod machine;
+mod member;
+mod place;
+mod server;
+mod slices;
+#[cfg(test)]
+mod tests;
+mod url;
+mod warm_up;
+mod world;
+
+pub use engine::{Entry, Heat, HeatError, run, run_told};
+pub(crate) use judging::suited;
+pub use machine::Machine;
+pub use member::{Edge, Member, Seen, Started};
+pub use server::ServerMember;
+pub(crate) use server::Subject;
+pub use url::UrlMember;
+pub use warm_up::{rule, rule_for};
+pub use world::{Moment, Work, World};

@@ -1,0 +1,139 @@
+//! A member's place in a heat: what is known of it so far.
+
+use deadheat_model::{
+    heat::{HeatPlan, MemberFailure, MemberRecord, MemoryUsed, WarmUpRule},
+    trial::{Phase, TrialFailure},
+};
+
+use super::{Entry, Member, Moment, Started};
+
+/// Which of a failed member's slices mean nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Void {
+    /// All of them: what it answered was wrong, or it was never ready.
+    All,
+    /// Those of this round and of the later ones.
+    From(u32),
+    /// None: they were over, and it failed at something else.
+    Nothing,
+}
+
+/// A member's place in a heat.
+pub(super) struct Place<'m> {
+    pub(super) member: Box<dyn Member + 'm>,
+    pub(super) warm_up: WarmUpRule,
+    /// Whether it takes part (still).
+    pub(super) runs: bool,
+    pub(super) record: MemberRecord,
+    /// When its last slice ended.
+    pub(super) idle_since: Option<Moment>,
+    /// When its memory was last read.
+    pub(super) sampled: Option<Moment>,
+    /// Slices in a row without an answer.
+    pub(super) silent: u32,
+    /// The heat's plan with slices and guards as long as its own answers ask for: a slice in which a connection has only a
+    /// few answers measures its edges. Those of others stay short, so that they keep close to each other in time.
+    pub(super) plan: HeatPlan,
+    memory_sum: u64,
+}
+
+impl<'m> Place<'m> {
+    pub(super) fn new(entry: Entry<'m>, plan: HeatPlan) -> Self {
+        let record = MemberRecord {
+            target: entry.target,
+            role: entry.role,
+            command: Vec::new(),
+            ready: None,
+            offered_per_second: None,
+            freezing: None,
+            warm_up: None,
+            verified_before: None,
+            verified_after: None,
+            cpu_source: None,
+            memory: MemoryUsed::default(),
+            failure: None,
+        };
+        Self {
+            member: entry.member,
+            warm_up: entry.warm_up,
+            runs: false,
+            record,
+            idle_since: None,
+            sampled: None,
+            silent: 0,
+            plan,
+            memory_sum: 0,
+        }
+    }
+
+    /// It has become ready.
+    pub(super) fn begin(&mut self, started: Started) {
+        self.runs = true;
+        self.record.command = started.command;
+        self.record.ready = started.ready;
+        self.record.cpu_source = started.cpu_source;
+        // Before anything but readiness was asked.
+        self.record.memory.idle = self.member.memory();
+    }
+
+    pub(super) fn sample_memory(&mut self) {
+        let Some(bytes) = self.member.memory() else {
+            return;
+        };
+        self.memory_sum += bytes;
+        let memory = &mut self.record.memory;
+        memory.samples += 1;
+        memory.mean = self.memory_sum.checked_div(memory.samples.into());
+        memory.peak = memory.peak.max(Some(bytes));
+    }
+
+    /// Forgets what was read of its memory so far, which does not count.
+    pub(super) fn forget_memory(&mut self) {
+        let idle = self.record.memory.idle;
+        self.record.memory = MemoryUsed {
+            idle,
+            ..MemoryUsed::default()
+        };
+        (self.memory_sum, self.sampled) = (0, None);
+    }
+
+    /// A failure of its server.
+    pub(super) fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+        self.member.failure(phase, reason)
+    }
+
+    /// Takes it out of the heat and stops it, so that it disturbs nobody. Its first failure is the one that is recorded.
+    pub(super) fn fail(&mut self, failure: TrialFailure, void: Void) {
+        let void_from = match void {
+            Void::All => Some(0),
+            Void::From(round) => Some(round),
+            Void::Nothing => None,
+        };
+        self.record
+            .failure
+            .get_or_insert(MemberFailure { failure, void_from });
+        // Soon, because the connections of all the others are idle meanwhile.
+        self.stop_soon();
+    }
+
+    /// Ends the server without looking how.
+    pub(super) fn stop_soon(&mut self) {
+        self.runs = false;
+        self.member.stop_soon();
+    }
+
+    /// Ends the server. Not ending as it should is a failure, unless there was one before.
+    pub(super) fn stop(&mut self) {
+        self.runs = false;
+        if let Err(failure) = self.member.stop() {
+            let void_from = None;
+            self.record
+                .failure
+                .get_or_insert(MemberFailure { failure, void_from });
+        }
+    }
+
+    pub(super) fn into_record(self) -> MemberRecord {
+        self.record
+    }
+}

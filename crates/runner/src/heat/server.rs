@@ -1,0 +1,354 @@
+//! A stack's server, or the null server, as a member of a heat.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+use deadheat_model::{
+    Exchange, LoadSpec, Observation, Wait,
+    heat::{CpuUsed, Freezing},
+    trial::{Phase, TrialFailure},
+};
+
+use super::{Edge, Member, Seen, Started, load::Load};
+use crate::{
+    sampling::Tree,
+    session::{
+        readiness,
+        server::{Server, StartError},
+        trial::{Checks, TrialRequest, load_spec},
+    },
+    verify::{Declared, Depth, Fault, Fixtures, Verifier},
+};
+
+/// What is started for a heat, and how it is asked.
+pub(crate) trait Subject: Send {
+    /// Starts it and waits until it is ready. Setting `stop` ends that.
+    fn start(&self, stop: &AtomicBool) -> Result<Server, StartError>;
+
+    /// Checks it: how many checks passed, and what its load is to ask.
+    fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault>;
+
+    /// Its load.
+    fn load(&self, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec;
+
+    /// What the services behind it have seen so far. By default there are none.
+    fn services(&self, _: &Server) -> Result<Services, Fault> {
+        Ok(Services::default())
+    }
+
+    /// Whether these services were asked as often as its load has `found` answers since `before`.
+    fn check_services(&self, _: &Server, _: Services, _: &Observation) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// What the services behind a server had seen at a moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Services {
+    /// How often the service was asked.
+    asked: Option<u64>,
+    /// Sessions of the database.
+    sessions: Option<u64>,
+}
+
+/// A server that takes part in a heat.
+pub struct ServerMember<'a> {
+    subject: Box<dyn Subject + 'a>,
+    stop: Arc<AtomicBool>,
+    running: Option<Running>,
+}
+
+/// A server that is there, with its load.
+struct Running {
+    server: Server,
+    tree: Tree,
+    exchanges: Vec<Exchange>,
+    load: Option<Load>,
+    warm_up: WarmUpSeen,
+}
+
+/// What the services behind a server had seen before its warm-up, and what its load has found since.
+#[derive(Default)]
+struct WarmUpSeen {
+    /// Whether it is still on.
+    is_on: bool,
+    before: Services,
+    found: Observation,
+}
+
+impl<'a> ServerMember<'a> {
+    /// A member that is started and checked as `request` says, and loaded at its load point. Its warm-up and length are
+    /// the heat's, and its generator waits as `wait` says. Members share `fixtures`. Setting `stop` ends a start and a slice.
+    pub fn new(
+        request: TrialRequest<'a>,
+        wait: Wait,
+        fixtures: &'a Mutex<&'a mut Fixtures>,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        let subject = StackSubject {
+            request,
+            wait,
+            fixtures,
+        };
+        Self::of(subject, stop)
+    }
+
+    /// A member that is what `subject` says.
+    pub(crate) fn of(subject: impl Subject + 'a, stop: Arc<AtomicBool>) -> Self {
+        Self {
+            subject: Box::new(subject),
+            stop,
+            running: None,
+        }
+    }
+}
+
+/// What runs; the failure to say so when nothing does.
+fn there(running: &mut Option<Running>) -> Result<&mut Running, TrialFailure> {
+    running.as_mut().ok_or_else(|| {
+        let reason = "the server is not running".to_owned();
+        without_server(Phase::Start, reason)
+    })
+}
+
+/// A failure of what has no log.
+pub(super) fn without_server(phase: Phase, reason: String) -> TrialFailure {
+    TrialFailure {
+        phase,
+        reason,
+        log_tail: Vec::new(),
+        load: None,
+    }
+}
+
+impl Member for ServerMember<'_> {
+    fn start(&mut self) -> Result<Option<Started>, TrialFailure> {
+        let mut server = match self.subject.start(&self.stop) {
+            Ok(server) => server,
+            Err(StartError::Interrupted) => return Ok(None),
+            Err(StartError::Failed(failure)) => return Err(failure),
+        };
+        let tree = Tree::of(server.child());
+        let started = Started {
+            command: server.command.clone(),
+            ready: Some(server.ready),
+            cpu_source: Some(tree.cpu_source()),
+        };
+        self.running = Some(Running {
+            server,
+            tree,
+            exchanges: Vec::new(),
+            load: None,
+            warm_up: WarmUpSeen::default(),
+        });
+        Ok(Some(started))
+    }
+
+    fn verify(&mut self, phase: Phase) -> Result<u32, TrialFailure> {
+        let running = there(&mut self.running)?;
+        let verified = self.subject.verify(&running.server);
+        let (checks, exchanges) =
+            verified.map_err(|fault| running.server.failure(phase, fault.to_string()))?;
+        running.exchanges = exchanges;
+        Ok(checks)
+    }
+
+    fn open(&mut self) -> Result<(), TrialFailure> {
+        let stop = Arc::clone(&self.stop);
+        let running = there(&mut self.running)?;
+        let address = running.server.address;
+        let spec = self.subject.load(address, running.exchanges.clone());
+        let load = Load::open(spec, stop);
+        let failed = |error: deadheat_load::LoadError| {
+            running.server.failure(Phase::Load, error.to_string())
+        };
+        running.load = Some(load.map_err(failed)?);
+        running.warm_up.is_on = true;
+        let told = |fault: Fault| running.server.failure(Phase::Service, fault.to_string());
+        running.warm_up.before = self.subject.services(&running.server).map_err(told)?;
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), TrialFailure> {
+        let running = there(&mut self.running)?;
+        let WarmUpSeen { before, found, .. } = std::mem::take(&mut running.warm_up);
+        let checked = self.subject.check_services(&running.server, before, &found);
+        checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
+    }
+
+    fn slice(
+        &mut self,
+        guard: Duration,
+        length: Duration,
+        on_edge: &mut dyn FnMut(Edge),
+    ) -> Result<Seen, TrialFailure> {
+        let running = there(&mut self.running)?;
+        let Some(load) = &mut running.load else {
+            let reason = "its load has not been opened".to_owned();
+            return Err(running.server.failure(Phase::Load, reason));
+        };
+        let (mut first, mut last) = (None, None);
+        let tree = &running.tree;
+        // The member's own time is read at the inner side of the edges.
+        let mut on_edge = |edge| match edge {
+            Edge::Started => {
+                on_edge(edge);
+                first = Some((tree.cpu(), Instant::now()));
+            }
+            Edge::Ended => {
+                last = Some((tree.cpu(), Instant::now()));
+                on_edge(edge);
+            }
+        };
+        let seen = load.slice(guard, length, &mut on_edge);
+        let cpu = first.zip(last).and_then(|((first, begun), (last, ended))| {
+            Some(CpuUsed {
+                seconds: last?.saturating_sub(first?).as_secs_f64(),
+                span_seconds: ended.duration_since(begun).as_secs_f64(),
+            })
+        });
+        match seen {
+            Ok(seen) => {
+                if running.warm_up.is_on {
+                    // Only what was asked is wanted of it.
+                    running.warm_up.found.total.merge(&seen.observation.total);
+                }
+                Ok(Seen { cpu, ..seen })
+            }
+            Err(error) => Err(running.server.failure(Phase::Load, error.to_string())),
+        }
+    }
+
+    fn freeze(&mut self) -> Result<(), String> {
+        let running = there(&mut self.running).map_err(|failure| failure.reason)?;
+        let child = running.server.child();
+        child.freeze().map_err(|error| error.to_string())
+    }
+
+    fn thaw(&mut self) -> Result<(), String> {
+        let running = there(&mut self.running).map_err(|failure| failure.reason)?;
+        let child = running.server.child();
+        child.thaw().map_err(|error| error.to_string())
+    }
+
+    fn freezing(&mut self) -> Freezing {
+        match &mut self.running {
+            Some(running) => running.server.child().freezing().clone(),
+            None => Freezing::Off,
+        }
+    }
+
+    fn memory(&mut self) -> Option<u64> {
+        self.running.as_ref()?.tree.pss_bytes()
+    }
+
+    fn exit(&mut self, patience: Duration) -> Option<String> {
+        self.running.as_mut()?.server.child().wait_exit(patience)
+    }
+
+    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+        match &self.running {
+            Some(running) => running.server.failure(phase, reason),
+            None => without_server(phase, reason),
+        }
+    }
+
+    fn stop(&mut self) -> Result<(), TrialFailure> {
+        let Some(running) = self.running.take() else {
+            return Ok(());
+        };
+        // First, so that the server waits for no connection of ours.
+        drop(running.load);
+        running.server.stop()
+    }
+
+    fn stop_soon(&mut self) {
+        if let Some(running) = self.running.take() {
+            drop(running.load);
+            running.server.stop_soon();
+        }
+    }
+}
+
+/// A stack's server, or the null server.
+struct StackSubject<'a> {
+    request: TrialRequest<'a>,
+    wait: Wait,
+    fixtures: &'a Mutex<&'a mut Fixtures>,
+}
+
+impl Subject for StackSubject<'_> {
+    fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
+        let mut probe = |address| self.request.checks.probe(address);
+        Server::start(&self.request.launch, &lock(self.fixtures), stop, &mut probe)
+    }
+
+    /// By its workload's oracle, or against the answer that was told.
+    fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault> {
+        if let Checks::Canned(canned) = &self.request.checks {
+            canned.ask(server.address, readiness::ATTEMPT)?;
+            return Ok((1, vec![canned.exchange.clone()]));
+        }
+        let mut fixtures = lock(self.fixtures);
+        let mut verifier = verifier(&self.request, server, &mut fixtures);
+        let checks = verifier.verify(Depth::Brief)?;
+        Ok((checks, verifier.exchanges()?))
+    }
+
+    fn load(&self, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec {
+        LoadSpec {
+            wait: self.wait,
+            ..load_spec(&self.request, address, exchanges)
+        }
+    }
+
+    fn services(&self, server: &Server) -> Result<Services, Fault> {
+        if let Checks::Canned(_) = self.request.checks {
+            return Ok(Services::default());
+        }
+        let mut fixtures = lock(self.fixtures);
+        let mut verifier = verifier(&self.request, server, &mut fixtures);
+        Ok(Services {
+            asked: verifier.service_count()?,
+            sessions: verifier.sessions()?,
+        })
+    }
+
+    fn check_services(
+        &self,
+        server: &Server,
+        before: Services,
+        found: &Observation,
+    ) -> Result<(), Fault> {
+        if let Checks::Canned(_) = self.request.checks {
+            return Ok(());
+        }
+        let mut fixtures = lock(self.fixtures);
+        let mut verifier = verifier(&self.request, server, &mut fixtures);
+        verifier.check_service_count(before.asked, found)?;
+        verifier.check_pool("users under load", before.sessions, found.total.succeeded)
+    }
+}
+
+fn verifier<'v>(
+    request: &TrialRequest<'v>,
+    server: &Server,
+    fixtures: &'v mut Fixtures,
+) -> Verifier<'v> {
+    Verifier::new(
+        server.address,
+        Declared::by(&request.target.stack.manifest, &request.target.target),
+        request.workload,
+        request.point,
+        fixtures,
+        request.seed,
+    )
+    .seated(request.launch.seat)
+}
+
+fn lock<'l, 'f>(fixtures: &'l Mutex<&'f mut Fixtures>) -> MutexGuard<'l, &'f mut Fixtures> {
+    fixtures.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,593 @@
+//! A heat's rules, with members and clocks that are values: nothing here waits.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, atomic::AtomicBool},
+    time::Duration,
+};
+
+use deadheat_model::{
+    Failure, TargetId, Wait,
+    heat::{CpuUsed, Freezing, HeatEnd, HeatPlan, HeatRecord, Role, Rounds, SliceFlag, WarmUpRule},
+};
+
+use super::{
+    Entry, Heat, HeatError, Seen,
+    fakes::{Fake, MS, Shared, answers},
+    run,
+};
+
+const PLAN: HeatPlan = HeatPlan {
+    slice: Duration::from_millis(100),
+    guard: Duration::from_millis(20),
+    rounds: Rounds::Count { rounds: 4 },
+    freeze: true,
+    wait: Wait::Sleep,
+    memory_every: Duration::ZERO,
+};
+
+/// Steady after four slices at the earliest and eight at the latest.
+const RULE: WarmUpRule = WarmUpRule {
+    least: Duration::from_millis(400),
+    most: Duration::from_millis(808),
+    slice: Duration::from_millis(100),
+    look: 4,
+    bound: 0.05,
+};
+
+fn entry(fake: Fake) -> Entry<'static> {
+    Entry {
+        target: TargetId::new(format!("stack{}", fake.place), None),
+        role: Role::Member,
+        warm_up: RULE,
+        member: Box::new(fake),
+    }
+}
+
+/// A heat of these members, one after another in every round.
+fn heat(fakes: Vec<Fake>) -> Heat<'static> {
+    Heat {
+        number: 3,
+        plan: PLAN,
+        orders: vec![(0..fakes.len()).collect()],
+        entries: fakes.into_iter().map(entry).collect(),
+        least: 1,
+    }
+}
+
+fn run_heat(heat: Heat<'_>, shared: &Shared) -> HeatRecord {
+    let record = run(heat, "now".to_owned(), shared, &AtomicBool::new(false)).unwrap();
+    assert_eq!(shared.stage().there, BTreeSet::new(), "all were stopped");
+    record
+}
+
+/// Of so many members, of which the second is made by `change`.
+fn with_second(count: usize, change: impl FnOnce(Fake) -> Fake) -> (HeatRecord, Shared) {
+    let shared = Shared::default();
+    let mut fakes: Vec<Fake> = (0..count).map(|place| Fake::new(place, &shared)).collect();
+    let second = fakes.remove(1);
+    fakes.insert(1, change(second));
+    let record = run_heat(heat(fakes), &shared);
+    (record, shared)
+}
+
+/// The members of each round's slices.
+fn order(record: &HeatRecord) -> Vec<Vec<u32>> {
+    let rounds = record.rounds.iter();
+    rounds
+        .map(|round| round.iter().map(|slice| slice.member).collect())
+        .collect()
+}
+
+/// The second member's failure: its reason, and from where on its slices mean nothing.
+fn second_failure(record: &HeatRecord) -> (&str, Option<u32>) {
+    let failure = record.members[1].failure.as_ref().unwrap();
+    assert!(record.members[0].failure.is_none());
+    (&failure.failure.reason, failure.void_from)
+}
+
+/// A member's slices before its rounds: four of its warm-up, and one that leads in.
+const WARM: u32 = 5;
+
+#[test]
+fn members_are_started_one_after_another_and_loaded_in_turn() {
+    let shared = Shared::default();
+    let fakes = (0..2).map(|place| Fake::new(place, &shared)).collect();
+    let mut heat = heat(fakes);
+    heat.orders = vec![vec![0, 1], vec![1, 0]];
+    heat.plan.rounds = Rounds::Count { rounds: 3 };
+    let record = run_heat(heat, &shared);
+    assert_eq!(order(&record), [[0, 1], [1, 0], [0, 1]]);
+    assert_eq!(record.end, HeatEnd::Finished);
+    let up = |place| {
+        let before = ["start", "memory", "verify", "open"];
+        let all = before
+            .into_iter()
+            .chain(["slice"; 4])
+            .chain(["settle", "freeze"]);
+        all.map(move |what| format!("{what} {place}"))
+            .collect::<Vec<_>>()
+    };
+    let turn = |place| ["thaw", "slice", "freeze", "memory"].map(|what| format!("{what} {place}"));
+    let again = |place| ["thaw", "verify", "freeze"].map(|what| format!("{what} {place}"));
+    let expected: Vec<String> = [up(0), up(1)]
+        .into_iter()
+        .flatten()
+        .chain([0, 1, 0, 1, 1, 0, 0, 1].into_iter().flat_map(turn))
+        .chain([0, 1].into_iter().flat_map(again))
+        .collect();
+    assert_eq!(shared.stage().asked, expected);
+    for member in &record.members {
+        assert_eq!(
+            (member.verified_before, member.verified_after),
+            (Some(7), Some(7))
+        );
+        assert_eq!(member.freezing, Some(Freezing::CgroupV2));
+        assert_eq!(member.memory.idle, Some(1_000));
+        // After its sixth, seventh and eighth slice.
+        assert_eq!(member.memory.mean, Some(1_007));
+        assert_eq!(
+            (member.memory.peak, member.memory.samples),
+            (Some(1_008), 3)
+        );
+    }
+    let slice = &record.rounds[0][1];
+    assert_eq!(slice.window, PLAN.slice);
+    assert_eq!(slice.cpu.unwrap().seconds, 0.05);
+    assert_eq!(slice.noise.unwrap().busy_seconds, 0.1);
+    // The slice that led in ended a slice of the other's ago.
+    assert_eq!(slice.gap, Some(121 * MS));
+    assert_eq!(record.rounds[1][0].gap, Some(Duration::ZERO));
+}
+
+#[test]
+fn nobody_is_frozen_where_the_plan_says_so() {
+    let shared = Shared::default();
+    let mut heat = heat(vec![Fake::new(0, &shared)]);
+    heat.plan.freeze = false;
+    let record = run_heat(heat, &shared);
+    assert_eq!(record.members[0].freezing, Some(Freezing::Off));
+    let asked = &shared.stage().asked;
+    assert!(
+        !asked
+            .iter()
+            .any(|what| what.starts_with("freeze") || what.starts_with("thaw"))
+    );
+}
+
+#[test]
+fn a_warm_up_goes_on_until_the_trend_is_within_bounds() {
+    let growing = |until: u32| {
+        move |slice: u32, _: &Shared, seen: &mut Seen| {
+            let count = 100 * u64::from(slice.min(until) + 1);
+            seen.observation = answers(count, seen.observation.window);
+        }
+    };
+    // The last four slices are alike once the sixth has ended.
+    let (record, _) = with_second(2, |fake| fake.doing(growing(2)));
+    let warm_up = record.members[1].warm_up.unwrap();
+    assert_eq!((warm_up.steady, warm_up.took), (true, 606 * MS));
+    assert_eq!(warm_up.trend, Some(0.0));
+    let first = record.members[0].warm_up.unwrap();
+    assert_eq!((first.steady, first.took), (true, 404 * MS));
+    let (record, _) = with_second(2, |fake| fake.doing(growing(u32::MAX)));
+    let warm_up = record.members[1].warm_up.unwrap();
+    assert_eq!((warm_up.steady, warm_up.took), (false, RULE.most));
+    assert!(warm_up.trend.unwrap() > RULE.bound);
+    // It is measured all the same: whether it counts is for the statistics to say.
+    assert_eq!(order(&record)[3], [0, 1]);
+}
+
+#[test]
+fn a_server_whose_answers_become_cheaper_is_not_steady_though_it_answers_as_many() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, _, seen| {
+            let seconds = 0.05 / f64::from(slice.min(2) + 1);
+            seen.cpu = seen.cpu.map(|cpu| CpuUsed { seconds, ..cpu });
+        })
+    });
+    let warm_up = record.members[1].warm_up.unwrap();
+    assert_eq!((warm_up.steady, warm_up.took), (true, 606 * MS));
+    assert_eq!((warm_up.trend, warm_up.cost_trend), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn where_cpu_time_is_not_known_throughput_alone_says_whether_a_member_is_steady() {
+    let (record, _) = with_second(2, |fake| fake.doing(|_, _, seen| seen.cpu = None));
+    let warm_up = record.members[1].warm_up.unwrap();
+    assert_eq!((warm_up.steady, warm_up.took), (true, 404 * MS));
+    assert_eq!(warm_up.cost_trend, None);
+}
+
+#[test]
+fn one_that_does_not_start_or_answers_wrongly_at_first_is_left_out() {
+    let (record, _) = with_second(3, |fake| Fake {
+        starts: false,
+        ..fake
+    });
+    assert_eq!(second_failure(&record), ("no such file", Some(0)));
+    assert_eq!(order(&record), [[0, 2]; 4]);
+    assert_eq!(record.members[1].command, Vec::<String>::new());
+    let (record, shared) = with_second(3, |fake| Fake { right: 0, ..fake });
+    assert_eq!(second_failure(&record), ("an old answer", Some(0)));
+    assert!(!shared.stage().asked.contains(&"open 1".to_owned()));
+}
+
+#[test]
+fn one_whose_services_were_not_asked_for_its_answers_is_left_out() {
+    let (record, _) = with_second(2, |fake| Fake {
+        services_agree: false,
+        ..fake
+    });
+    assert_eq!(
+        second_failure(&record),
+        ("the database was not asked", Some(0))
+    );
+    assert_eq!(order(&record), [[0]; 4]);
+}
+
+#[test]
+fn what_happened_before_the_rounds_flags_none_of_their_slices() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, shared, seen| {
+            if slice == WARM - 1 {
+                seen.reconnected = 16;
+                shared.stage().now.all += Duration::from_secs(60);
+            }
+        })
+    });
+    assert_eq!(flagged(&record), 0);
+    assert_eq!(order(&record), [[0, 1]; 4]);
+}
+
+#[test]
+fn one_that_dies_in_a_round_is_void_from_there_and_the_others_go_on() {
+    let (record, _) = with_second(3, |fake| Fake {
+        dies_after: WARM + 2,
+        ..fake
+    });
+    let expected = ("stack1 was ended by SIGSEGV under load", Some(1));
+    assert_eq!(second_failure(&record), expected);
+    assert_eq!(
+        order(&record),
+        [vec![0, 1, 2], vec![0, 1, 2], vec![0, 2], vec![0, 2]]
+    );
+    assert_eq!(record.members[1].verified_after, None);
+    assert_eq!(record.members[2].verified_after, Some(7));
+}
+
+#[test]
+fn one_whose_answers_are_wrong_after_a_thaw_is_void_altogether() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, _, seen| {
+            if slice == WARM + 2 {
+                for tally in [&mut seen.observation.measured, &mut seen.observation.total] {
+                    tally.failed[Failure::WrongContent] = 1;
+                    tally.issued += 1;
+                }
+            }
+        })
+    });
+    let (reason, void_from) = second_failure(&record);
+    assert_eq!(void_from, Some(0));
+    assert_eq!(reason, "1 answers under load were wrong");
+    assert_eq!(
+        order(&record),
+        [vec![0, 1], vec![0, 1], vec![0, 1], vec![0]]
+    );
+    let last = &record.rounds[2][1].tally;
+    assert_eq!(
+        last.failed[Failure::WrongContent],
+        1,
+        "what was seen is kept"
+    );
+}
+
+#[test]
+fn one_whose_answers_are_wrong_at_the_last_check_is_void_altogether() {
+    let (record, _) = with_second(3, |fake| Fake { right: 1, ..fake });
+    assert_eq!(second_failure(&record), ("an old answer", Some(0)));
+    assert_eq!(order(&record), [[0, 1, 2]; 4]);
+    let verified = record.members.iter().map(|member| member.verified_after);
+    assert_eq!(verified.collect::<Vec<_>>(), [Some(7), None, Some(7)]);
+}
+
+#[test]
+fn one_that_leaves_children_has_counted_and_is_told_of() {
+    let (record, _) = with_second(2, |fake| Fake {
+        leaves_children: true,
+        ..fake
+    });
+    let expected = ("it left 2 of its processes behind", None);
+    assert_eq!(second_failure(&record), expected);
+    assert_eq!(record.members[1].verified_after, Some(7));
+}
+
+#[test]
+fn connections_that_were_closed_while_it_was_frozen_are_flagged_and_it_goes_on() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, _, seen| {
+            if slice == WARM + 1 {
+                seen.reconnected = 16;
+            }
+        })
+    });
+    let slice = &record.rounds[1][1];
+    assert_eq!(
+        (slice.reconnected, &slice.flags[..]),
+        (16, &[SliceFlag::Reconnected][..])
+    );
+    assert_eq!(flagged(&record), 1);
+    assert_eq!(record.end, HeatEnd::Finished);
+}
+
+/// How many slices have a flag.
+fn flagged(record: &HeatRecord) -> usize {
+    let slices = record.rounds.iter().flatten();
+    slices.filter(|slice| !slice.flags.is_empty()).count()
+}
+
+#[test]
+fn one_that_cannot_be_frozen_any_more_disturbs_nobody_and_what_it_measured_counts() {
+    let (record, _) = with_second(2, |fake| Fake {
+        // After its warm-up, the slice that leads in, and its first round.
+        freezings: 3,
+        ..fake
+    });
+    assert_eq!(second_failure(&record), ("not all of it was frozen", None));
+    assert_eq!(order(&record), [vec![0, 1], vec![0, 1], vec![0], vec![0]]);
+    assert_eq!(record.rounds[1][1].flags, [SliceFlag::Unfrozen]);
+}
+
+#[test]
+fn how_a_member_is_frozen_is_recorded_with_the_reason() {
+    let freezing = Freezing::Signals {
+        reason: "no control group could be made that freezes".to_owned(),
+    };
+    let (record, _) = with_second(2, |fake| Fake {
+        freezing: freezing.clone(),
+        ..fake
+    });
+    assert_eq!(record.members[1].freezing, Some(freezing));
+}
+
+#[test]
+fn a_machine_that_slept_flags_the_slice_and_nothing_waits_for_it() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, shared, _| {
+            if slice == WARM {
+                shared.stage().now.all += Duration::from_secs(3_600);
+            }
+        })
+    });
+    assert_eq!(record.rounds[0][1].flags, [SliceFlag::Suspended]);
+    assert_eq!(flagged(&record), 1);
+    assert!(record.wall < Duration::from_secs(10));
+}
+
+#[test]
+fn a_hypervisor_that_takes_half_of_the_cpu_is_recorded_slice_by_slice() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, shared, seen| {
+            if slice >= WARM {
+                shared.stage().work.steal += 50 * MS;
+                shared.pass(100 * MS);
+                seen.drained = 200 * MS;
+            }
+        })
+    });
+    for round in &record.rounds {
+        let steal = round.iter().map(|slice| slice.noise.unwrap().steal_seconds);
+        assert_eq!(steal.collect::<Vec<_>>(), [0.0, 0.05]);
+    }
+    assert_eq!(record.end, HeatEnd::Finished);
+}
+
+#[test]
+fn a_gap_in_which_servers_may_close_connections_is_flagged() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, shared, _| {
+            if slice == WARM {
+                shared.pass(Duration::from_secs(2));
+            }
+        })
+    });
+    assert_eq!(record.rounds[1][0].flags, [SliceFlag::LongGap]);
+    assert_eq!(flagged(&record), 1);
+}
+
+#[test]
+fn one_that_stops_answering_is_given_up_after_two_slices() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, _, seen| {
+            if slice > WARM {
+                seen.observation = answers(0, seen.observation.window);
+                seen.undrained = 16;
+            }
+        })
+    });
+    let expected = ("2 slices in a row had no right answer", Some(2));
+    assert_eq!(second_failure(&record), expected);
+    assert_eq!(record.rounds[1][1].flags, [SliceFlag::Undrained]);
+    // A slow one, whose answers come in the drain, is none of these.
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|_, _, seen| {
+            let total = answers(16, seen.observation.window).total;
+            seen.observation = answers(0, seen.observation.window);
+            seen.observation.total = total;
+        })
+    });
+    assert_eq!(order(&record), [[0, 1]; 4]);
+}
+
+#[test]
+fn slices_and_guards_of_a_slow_member_are_as_long_as_its_answers_ask() {
+    // The second one's answers all come in the drain of such slices, which takes 300 ms.
+    let with_slow = |is_slow: fn(u32) -> bool| {
+        let shared = Shared::default();
+        let slow = Fake::new(1, &shared).doing(move |slice, _, seen| {
+            if is_slow(slice) {
+                let window = seen.observation.window;
+                let total = answers(16, window).total;
+                seen.observation = answers(0, window);
+                seen.observation.total = total;
+                seen.drained = 300 * MS;
+            }
+        });
+        let heat = heat(vec![Fake::new(0, &shared), slow]);
+        let (plan, warm) = (heat.plan, heat.entries[1].warm_up.slice);
+        let record = run_heat(heat, &shared);
+        let times = |member: usize| {
+            let mut slices = record.rounds.iter().flatten();
+            let slice = slices
+                .find(|slice| slice.member as usize == member)
+                .unwrap();
+            (slice.guard, slice.window)
+        };
+        (plan, [times(0), times(1)], warm + 300 * MS)
+    };
+    let (plan, times, answer) = with_slow(|_| true);
+    let short = (plan.guard, plan.slice);
+    assert_eq!(times, [short, (answer, 20 * answer)]);
+    // A single slice that the machine spoiled makes no slow server.
+    let (_, times, _) = with_slow(|slice| slice == WARM - 1);
+    assert_eq!(times, [short, short]);
+}
+
+#[test]
+fn the_round_that_leads_in_is_no_longer_than_planned_where_answers_are_slow() {
+    let shared = Shared::default();
+    let lengths = Arc::<Mutex<Vec<Duration>>>::default();
+    let noted = Arc::clone(&lengths);
+    let slow = Fake::new(0, &shared).doing(move |_, _, seen| {
+        noted.lock().unwrap().push(seen.observation.window);
+        let total = answers(16, seen.observation.window).total;
+        seen.observation = answers(0, seen.observation.window);
+        seen.observation.total = total;
+        seen.drained = 300 * MS;
+    });
+    let record = run_heat(heat(vec![slow]), &shared);
+    let lengths = lengths.lock().unwrap();
+    let (before, rounds) = lengths.split_at(lengths.len() - 4);
+    assert_eq!(before.last(), Some(&PLAN.slice));
+    let counted = record.rounds[0][0].window;
+    assert_eq!(rounds, [counted; 4]);
+    assert!(counted > PLAN.slice);
+}
+
+#[test]
+fn one_whose_load_breaks_is_left_out() {
+    let (record, _) = with_second(2, |fake| Fake {
+        is_loadable: false,
+        ..fake
+    });
+    assert_eq!(second_failure(&record), ("a worker has gone", Some(0)));
+    assert_eq!(order(&record), [[0]; 4]);
+}
+
+#[test]
+fn a_heat_without_anybody_to_compare_ends() {
+    let shared = Shared::default();
+    let mut heat = heat((0..2).map(|place| Fake::new(place, &shared)).collect());
+    heat.entries[0].role = Role::Ceiling;
+    heat.entries[1].member = Box::new(Fake {
+        dies_after: WARM + 1,
+        ..Fake::new(1, &shared)
+    });
+    let record = run_heat(heat, &shared);
+    assert_eq!(
+        (record.end, order(&record)),
+        (HeatEnd::Deserted, vec![vec![0, 1]])
+    );
+}
+
+#[test]
+fn a_heat_ends_when_too_few_are_left_to_be_compared() {
+    let shared = Shared::default();
+    let dies = Fake {
+        dies_after: WARM + 1,
+        ..Fake::new(1, &shared)
+    };
+    let mut heat = heat(vec![Fake::new(0, &shared), dies]);
+    heat.least = 2;
+    let record = run_heat(heat, &shared);
+    assert_eq!(record.end, HeatEnd::Deserted);
+    assert!(record.rounds.len() < 4, "{}", record.rounds.len());
+}
+
+#[test]
+fn a_heat_by_time_finishes_the_round_that_it_began() {
+    let shared = Shared::default();
+    let mut heat = heat((0..2).map(|place| Fake::new(place, &shared)).collect());
+    // A round takes 242 ms.
+    let time = 500 * MS;
+    heat.plan.rounds = Rounds::Time { time };
+    let record = run_heat(heat, &shared);
+    assert_eq!(order(&record), [[0, 1]; 3]);
+}
+
+#[test]
+fn memory_is_read_as_often_as_the_plan_says() {
+    let shared = Shared::default();
+    let mut heat = heat((0..2).map(|place| Fake::new(place, &shared)).collect());
+    // Every other round.
+    heat.plan.memory_every = 300 * MS;
+    let record = run_heat(heat, &shared);
+    let samples = record.members.iter().map(|member| member.memory.samples);
+    assert_eq!(samples.collect::<Vec<_>>(), [2, 2]);
+}
+
+#[test]
+fn orders_that_leave_somebody_out_are_refused_before_anything_starts() {
+    let shared = Shared::default();
+    let refused = |orders: Vec<Vec<usize>>| {
+        let mut heat = heat((0..2).map(|place| Fake::new(place, &shared)).collect());
+        heat.orders = orders;
+        run(heat, String::new(), &shared, &AtomicBool::new(false)).unwrap_err()
+    };
+    let order = |round| HeatError::Order { round, members: 2 };
+    assert_eq!(refused(Vec::new()), HeatError::NoOrder);
+    assert_eq!(refused(vec![vec![0]]), order(0));
+    assert_eq!(refused(vec![vec![0, 1], vec![1, 1]]), order(1));
+    assert_eq!(refused(vec![vec![0, 1, 2]]), order(0));
+    assert!(shared.stage().asked.is_empty());
+}
+
+/// Whatever a member is just asked for when the user wants to stop: it ends, nobody is loaded again, all are stopped,
+/// and nobody is checked, which takes time.
+#[test]
+fn the_wish_to_stop_ends_a_heat_at_any_moment() {
+    let questions = {
+        let shared = Shared::default();
+        run_heat(
+            heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]),
+            &shared,
+        );
+        shared.stage().asked.len()
+    };
+    for at in 0..questions {
+        let shared = Shared::default();
+        let stop = Arc::new(AtomicBool::new(false));
+        let fakes = (0..2).map(|place| Fake {
+            stop: Some((Arc::clone(&stop), at)),
+            ..Fake::new(place, &shared)
+        });
+        let record = run(heat(fakes.collect()), String::new(), &shared, &stop).unwrap();
+        let stage = shared.stage();
+        assert_eq!(stage.there, BTreeSet::new(), "stopped at {at}");
+        let later = &stage.asked[at + 1..];
+        let loads = later.iter().filter(|what| what.starts_with("slice"));
+        // The one that has just been thawed has its slice, which the load generator ends at once.
+        let was_thawed = stage.asked[at].starts_with("thaw") || stage.asked[at].starts_with("open");
+        assert!(loads.count() <= usize::from(was_thawed), "{at}: {later:?}");
+        let is_late = stage.asked[..at]
+            .iter()
+            .filter(|what| what.starts_with("verify"))
+            .count()
+            > 2;
+        if record.rounds.len() < 4 {
+            assert_eq!(record.end, HeatEnd::Interrupted, "stopped at {at}");
+            assert!(!is_late);
+        }
+    }
+}

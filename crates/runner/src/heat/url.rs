@@ -1,0 +1,105 @@
+//! A server that runs already, as a member of a heat: it is loaded, and nothing else is known of it.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use deadheat_model::{
+    LoadSpec,
+    heat::Freezing,
+    trial::{Phase, TrialFailure},
+};
+
+use super::{Edge, Member, Seen, Started, load::Load, server::without_server};
+
+/// A server that runs already. Deadheat neither starts, freezes nor stops it; its answers are checked under load alone.
+#[derive(Debug)]
+pub struct UrlMember {
+    spec: LoadSpec,
+    stop: Arc<AtomicBool>,
+    load: Option<Load>,
+}
+
+impl UrlMember {
+    /// A member that is loaded as `spec` says. Setting `stop` ends a slice.
+    pub fn new(spec: LoadSpec, stop: Arc<AtomicBool>) -> Self {
+        Self {
+            spec,
+            stop,
+            load: None,
+        }
+    }
+}
+
+impl Member for UrlMember {
+    fn start(&mut self) -> Result<Option<Started>, TrialFailure> {
+        Ok(Some(Started {
+            command: Vec::new(),
+            ready: None,
+            cpu_source: None,
+        }))
+    }
+
+    fn verify(&mut self, _: Phase) -> Result<u32, TrialFailure> {
+        Ok(0)
+    }
+
+    fn open(&mut self) -> Result<(), TrialFailure> {
+        let load = Load::open(self.spec.clone(), Arc::clone(&self.stop));
+        self.load = Some(load.map_err(|error| without_server(Phase::Load, error.to_string()))?);
+        Ok(())
+    }
+
+    fn slice(
+        &mut self,
+        guard: Duration,
+        length: Duration,
+        on_edge: &mut dyn FnMut(Edge),
+    ) -> Result<Seen, TrialFailure> {
+        let Some(load) = &mut self.load else {
+            let reason = "its load has not been opened".to_owned();
+            return Err(without_server(Phase::Load, reason));
+        };
+        let seen = load.slice(guard, length, on_edge);
+        seen.map_err(|error| without_server(Phase::Load, error.to_string()))
+    }
+
+    /// Nothing is known of what is behind it.
+    fn settle(&mut self) -> Result<(), TrialFailure> {
+        Ok(())
+    }
+
+    fn freeze(&mut self) -> Result<(), String> {
+        Err("a server that was not started here is not frozen".to_owned())
+    }
+
+    fn thaw(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn freezing(&mut self) -> Freezing {
+        Freezing::Off
+    }
+
+    fn memory(&mut self) -> Option<u64> {
+        None
+    }
+
+    fn exit(&mut self, _: Duration) -> Option<String> {
+        None
+    }
+
+    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+        without_server(phase, reason)
+    }
+
+    fn stop(&mut self) -> Result<(), TrialFailure> {
+        self.load = None;
+        Ok(())
+    }
+
+    fn stop_soon(&mut self) {
+        self.load = None;
+    }
+}

@@ -1,0 +1,342 @@
+//! Freezing a process tree, and thawing it: by its control group, else by SIGSTOP and SIGCONT.
+//!
+//! Deadheat writes to the group's files itself. Asking the supervisor would cost two switches between processes more.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::fs::FileExt,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use deadheat_model::heat::Freezing;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::{
+    cgroup::Groups,
+    group::{Group, Hierarchy},
+    tree::{descendants, thread_states},
+};
+
+/// How long a tree may take until all of it is frozen. A process that waits for a disk freezes when that has answered.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the files are read again at once. The kernel would tell of the end, too, but at most every 10 ms
+/// (kernel/cgroup/cgroup.c, `CGROUP_FILE_NOTIFY_MIN_INTV`).
+const ATTENTION: Duration = Duration::from_millis(1);
+/// After that, how long to wait between two looks.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// Why a tree is not frozen.
+#[derive(Debug, thiserror::Error)]
+pub enum FreezeError {
+    /// Parts of it went on.
+    #[error("freezing {name}: {what}")]
+    Unfrozen {
+        /// The tree's name.
+        name: String,
+        /// What was attempted and what happened.
+        what: String,
+    },
+}
+
+/// Freezes one process tree and thaws it.
+#[derive(Debug)]
+pub(super) struct Freezer {
+    name: String,
+    supervisor: u32,
+    groups: Groups,
+    patience: Duration,
+    way: Way,
+    freezing: Freezing,
+}
+
+/// By what a tree is frozen.
+#[derive(Debug)]
+enum Way {
+    /// `cgroup.freeze`, and `cgroup.events`, which says when it is done.
+    V2 { freeze: File, events: File },
+    /// `freezer.state`.
+    V1 { state: File },
+    /// SIGSTOP; the processes that have had one.
+    Signals(Vec<Stopped>),
+}
+
+/// A process that was stopped. Its descriptor never stands for another process.
+#[derive(Debug)]
+struct Stopped {
+    pid: u32,
+    descriptor: OwnedFd,
+}
+
+impl Freezer {
+    /// Looks what freezes the tree of `supervisor`, whose control groups are `groups`.
+    pub(super) fn new(name: &str, supervisor: u32, groups: &Groups) -> Self {
+        let (way, freezing) = match groups.freezer.as_ref().map(open) {
+            Some(Ok(opened)) => opened,
+            Some(Err(error)) => by_signals(format!("opening the control group's files: {error}")),
+            None => by_signals("no control group could be made that freezes".to_owned()),
+        };
+        Self {
+            name: name.to_owned(),
+            supervisor,
+            groups: groups.clone(),
+            patience: PATIENCE,
+            way,
+            freezing,
+        }
+    }
+
+    /// How the tree is frozen.
+    pub(super) fn freezing(&self) -> &Freezing {
+        &self.freezing
+    }
+
+    /// Freezes the tree, and waits until all of it is. Where its group does not do that, signals do from then on.
+    pub(super) fn freeze(&mut self) -> Result<(), FreezeError> {
+        let until = Instant::now() + self.patience;
+        let frozen = match &mut self.way {
+            Way::V2 { freeze, events } => {
+                let written = freeze.write_at(b"1", 0).map(drop);
+                written.and_then(|()| wait(until, || says(events, "frozen 1")))
+            }
+            Way::V1 { state } => {
+                let written = state.write_at(b"FROZEN", 0).map(drop);
+                // Reading it has the kernel look again.
+                written.and_then(|()| wait(until, || says(state, "FROZEN")))
+            }
+            Way::Signals(stopped) => {
+                let frozen = stop_all(stopped, until, || living(&self.groups, self.supervisor));
+                return frozen.map_err(|error| self.unfrozen(error));
+            }
+        };
+        match frozen {
+            Ok(()) => Ok(()),
+            // The group is gone, and so is what was in it.
+            Err(error) if is_gone(&error) => Ok(()),
+            Err(error) => {
+                self.groups.thaw();
+                (self.way, self.freezing) =
+                    by_signals(format!("freezing the control group: {error}"));
+                self.freeze()
+            }
+        }
+    }
+
+    /// Lets the tree go on. One that is not frozen does so anyway.
+    pub(super) fn thaw(&mut self) -> Result<(), FreezeError> {
+        let thawed = match &mut self.way {
+            Way::V2 { freeze, .. } => freeze.write_at(b"0", 0).map(drop),
+            Way::V1 { state } => state.write_at(b"THAWED", 0).map(drop),
+            Way::Signals(stopped) => {
+                // Children first: a parent that asks for those that are stopped finds none.
+                for process in stopped.drain(..).rev() {
+                    let _ = process.signal(Signal::CONT);
+                }
+                Ok(())
+            }
+        };
+        match thawed {
+            Err(error) if !is_gone(&error) => Err(self.unfrozen(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Kills what this has stopped and not let go on: nobody else would any more.
+    pub(super) fn abandon(&mut self) {
+        if let Way::Signals(stopped) = &mut self.way {
+            for process in stopped.drain(..) {
+                let _ = process.signal(Signal::KILL);
+            }
+        }
+    }
+
+    fn unfrozen(&self, error: io::Error) -> FreezeError {
+        FreezeError::Unfrozen {
+            name: self.name.clone(),
+            what: error.to_string(),
+        }
+    }
+}
+
+fn by_signals(reason: String) -> (Way, Freezing) {
+    (Way::Signals(Vec::new()), Freezing::Signals { reason })
+}
+
+/// The files by which a group is frozen.
+fn open(group: &Group) -> io::Result<(Way, Freezing)> {
+    let open = |name| {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).open(group.file(name))
+    };
+    match group.hierarchy() {
+        Hierarchy::V2 => {
+            let freeze = open("cgroup.freeze")?;
+            let events = File::open(group.file("cgroup.events"))?;
+            Ok((Way::V2 { freeze, events }, Freezing::CgroupV2))
+        }
+        Hierarchy::Freezer => {
+            let state = open("freezer.state")?;
+            Ok((Way::V1 { state }, Freezing::CgroupV1))
+        }
+        Hierarchy::Cpuacct => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// Whether the group of these files has been removed.
+fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENODEV)
+}
+
+/// Whether one of the file's lines is `line`.
+fn says(file: &File, line: &str) -> io::Result<bool> {
+    let mut bytes = [0; 256];
+    let length = file.read_at(&mut bytes, 0)?;
+    let text = String::from_utf8_lossy(&bytes[..length]);
+    Ok(text.lines().any(|found| found == line))
+}
+
+/// Waits until `is_done`, at most until `until`.
+fn wait(until: Instant, mut is_done: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
+    let begun = Instant::now();
+    while !is_done()? {
+        let now = Instant::now();
+        if now >= until {
+            let what = format!("not all of it was frozen within {:?}", until - begun);
+            return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+        }
+        match now - begun < ATTENTION {
+            true => thread::yield_now(),
+            false => thread::sleep(PAUSE),
+        }
+    }
+    Ok(())
+}
+
+/// The processes of a tree, parents before their children where no group lists them.
+fn living(groups: &Groups, supervisor: u32) -> Vec<u32> {
+    groups.processes().unwrap_or_else(|| {
+        let all = descendants(supervisor).into_iter();
+        all.map(|stat| stat.pid).collect()
+    })
+}
+
+/// Stops all processes of a tree. They may fork meanwhile, so that they are looked for until there is no other.
+fn stop_all(
+    stopped: &mut Vec<Stopped>,
+    until: Instant,
+    mut living: impl FnMut() -> Vec<u32>,
+) -> io::Result<()> {
+    wait(until, || {
+        let mut is_whole = true;
+        for pid in living() {
+            if !stopped.iter().any(|one| one.pid == pid) {
+                // A process that ends in between needs no stopping.
+                if let Some(process) = Stopped::stop(pid)? {
+                    is_whole = false;
+                    stopped.push(process);
+                }
+            }
+        }
+        Ok(is_whole && stopped.iter().all(|one| is_stopped(one.pid)))
+    })
+}
+
+/// Whether no thread of a process runs its program: each is stopped, has ended, or is in the kernel, where it waits for
+/// a device and stops when that has answered.
+fn is_stopped(pid: u32) -> bool {
+    thread_states(pid)
+        .iter()
+        .all(|state| matches!(state, b'T' | b't' | b'Z' | b'X' | b'D'))
+}
+
+impl Stopped {
+    /// Stops a process; `None` when it has ended.
+    fn stop(pid: u32) -> io::Result<Option<Self>> {
+        let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+            return Ok(None);
+        };
+        let opened = pidfd_open(number, PidfdFlags::empty()).and_then(|descriptor| {
+            pidfd_send_signal(descriptor.as_fd(), Signal::STOP).map(|()| descriptor)
+        });
+        match opened {
+            Ok(descriptor) => Ok(Some(Self { pid, descriptor })),
+            Err(rustix::io::Errno::SRCH | rustix::io::Errno::INVAL) => Ok(None),
+            Err(error) => Err(io::Error::new(
+                io::Error::from(error).kind(),
+                format!("stopping process {pid}: {error}"),
+            )),
+        }
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        Ok(pidfd_send_signal(self.descriptor.as_fd(), signal)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, process::Command};
+
+    use super::*;
+
+    /// A child that is killed in the end.
+    struct Child(std::process::Child);
+
+    impl Drop for Child {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn a_group_that_does_not_freeze_is_thawed_and_signals_are_taken_which_is_said() {
+        let sleep = Child(Command::new("sleep").arg("300").spawn().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        fs::write(file("cgroup.procs"), sleep.0.id().to_string()).unwrap();
+        fs::write(file("cgroup.freeze"), "0").unwrap();
+        fs::write(file("cgroup.events"), "populated 1\nfrozen 0\n").unwrap();
+        let groups = Groups {
+            cpu: None,
+            freezer: Some(Group::at(folder.path(), Hierarchy::V2)),
+        };
+        let mut freezer = Freezer::new("a server", 0, &groups);
+        assert_eq!(freezer.freezing(), &Freezing::CgroupV2);
+        freezer.patience = Duration::from_millis(20);
+        freezer.freeze().unwrap();
+        let Freezing::Signals { reason } = freezer.freezing() else {
+            panic!("{:?}", freezer.freezing());
+        };
+        assert!(
+            reason.starts_with("freezing the control group: not all of it was frozen within"),
+            "{reason}"
+        );
+        assert_eq!(fs::read_to_string(file("cgroup.freeze")).unwrap(), "0");
+        assert_eq!(thread_states(sleep.0.id()), [b'T']);
+        freezer.thaw().unwrap();
+        while thread_states(sleep.0.id()) == [b'T'] {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_group_whose_files_cannot_be_opened_is_no_way_to_freeze() {
+        let groups = Groups {
+            cpu: None,
+            freezer: Some(Group::at("/nowhere".as_ref(), Hierarchy::Freezer)),
+        };
+        let freezer = Freezer::new("a server", 0, &groups);
+        let Freezing::Signals { reason } = freezer.freezing() else {
+            panic!("{:?}", freezer.freezing());
+        };
+        assert!(
+            reason.starts_with("opening the control group's files: No such file"),
+            "{reason}"
+        );
+    }
+}

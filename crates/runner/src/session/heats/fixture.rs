@@ -1,0 +1,153 @@
+//! Sessions of heats for the tests of what follows from their plans and records.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    LoadPoint, TargetId, Wait,
+    heat::{
+        FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, HeatRecord, MemberFailure, MemberRecord,
+        MemoryUsed, Role, Rounds, SliceRecord,
+    },
+    heats::{Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord},
+    machine::Machine,
+    plan::{Controls, Pinning},
+    trial::{Phase, TrialFailure},
+};
+
+/// The workload plaintext in a closed loop, for these stacks.
+pub(super) fn load(targets: &[&str]) -> PlannedLoad {
+    PlannedLoad {
+        workload: "plaintext".to_owned(),
+        description: String::new(),
+        point: LoadPoint {
+            id: "c50".to_owned(),
+            connections: 50,
+            rounds: None,
+            counted: None,
+            open: None,
+        },
+        delay_seconds: None,
+        targets: targets
+            .iter()
+            .map(|target| TargetId::new(*target, None))
+            .collect(),
+        heat: HeatPlan {
+            slice: Duration::from_millis(100),
+            guard: Duration::from_millis(30),
+            rounds: Rounds::Count { rounds: 2 },
+            freeze: true,
+            wait: Wait::Sleep,
+            memory_every: Duration::ZERO,
+        },
+        capacity: 8,
+        capacity_reason: None,
+        looks: vec![3, 10],
+    }
+}
+
+/// A session of these loads, without heats.
+pub(super) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
+    let plan = Plan {
+        seed: 7,
+        loads,
+        pinning: Pinning::Off { cpus: vec![0, 1] },
+        alpha: 0.05,
+        margin: 0.03,
+        until_decided: true,
+        budget_seconds: None,
+        estimate: Duration::ZERO,
+        left_out: Vec::new(),
+    };
+    let header: SessionHeader = serde_json::from_value(serde_json::json!({
+        "schema": SCHEMA, "id": "x", "deadheat": "1", "commit": null, "started": "", "arguments": [],
+        "machine": Machine::default(), "plan": plan, "targets": [], "postgres": null,
+    }))
+    .unwrap();
+    SessionRecord {
+        header,
+        heats: Vec::new(),
+        resumed: Vec::new(),
+        end: None,
+    }
+}
+
+/// A heat of these members, in each round a slice of each with this throughput. One is the null server, by its name.
+pub(super) fn heat<const N: usize>(members: &[&str; N], rounds: &[[u64; N]]) -> HeatRecord {
+    HeatRecord {
+        heat: 0,
+        started: String::new(),
+        plan: load(&[]).heat,
+        members: members.iter().map(|name| member(name)).collect(),
+        rounds: rounds
+            .iter()
+            .map(|round| {
+                (0..)
+                    .zip(round)
+                    .map(|(member, answers)| slice(member, *answers))
+            })
+            .map(Iterator::collect)
+            .collect(),
+        end: HeatEnd::Finished,
+        wall: Duration::from_secs(1),
+    }
+}
+
+fn member(name: &str) -> MemberRecord {
+    let target = TargetId::new(name, None);
+    let role = match target == Controls::null_server_id() {
+        true => Role::Ceiling,
+        false => Role::Member,
+    };
+    MemberRecord {
+        target,
+        role,
+        command: Vec::new(),
+        ready: None,
+        offered_per_second: None,
+        freezing: None,
+        warm_up: None,
+        verified_before: Some(1),
+        verified_after: Some(1),
+        cpu_source: None,
+        memory: MemoryUsed::default(),
+        failure: None,
+    }
+}
+
+/// A second with so many answers.
+fn slice(member: u32, answers: u64) -> SliceRecord {
+    let mut slice = SliceRecord {
+        member,
+        at: Duration::ZERO,
+        gap: None,
+        guard: Duration::ZERO,
+        window: Duration::from_secs(1),
+        tally: Default::default(),
+        service_time: Default::default(),
+        cut: None,
+        open: None,
+        body_bytes: 0,
+        cpu: None,
+        drained: Duration::ZERO,
+        reconnected: 0,
+        generator: GeneratorUse::default(),
+        noise: None,
+        frozen: FreezeTimes::default(),
+        flags: Vec::new(),
+    };
+    (slice.tally.issued, slice.tally.succeeded) = (answers, answers);
+    slice
+}
+
+/// A failure that makes slices from this round on mean nothing.
+pub(super) fn failure(phase: Phase, void_from: Option<u32>) -> MemberFailure {
+    MemberFailure {
+        failure: TrialFailure {
+            phase,
+            reason: "broken".to_owned(),
+            log_tail: Vec::new(),
+            load: None,
+        },
+        void_from,
+    }
+}

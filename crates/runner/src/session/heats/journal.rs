@@ -1,0 +1,59 @@
+//! The files of a session of heats, read back.
+
+use std::path::Path;
+
+use deadheat_model::heats::{JournalEntry, Resumption, SCHEMA, SessionHeader, SessionRecord};
+
+use crate::session::{
+    JournalError,
+    journal::{HEADER_FILE, read_entries_of, read_header_as},
+};
+
+/// The heats' file name. By it a session of heats is told from one of trials.
+pub const HEATS_FILE: &str = "heats.jsonl";
+
+/// Whether the session in `folder` is measured in heats, by its files.
+pub fn is_session_of_heats(folder: &Path) -> bool {
+    folder.join(HEATS_FILE).is_file()
+}
+
+/// Reads a session back. A last line without its end, left by a kill, is no heat.
+///
+/// # Errors
+/// When a file is missing, is not what a session of heats writes, or is of another version.
+pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
+    let header = read_header(folder)?;
+    let mut boot = header.boot.clone();
+    let mut record = SessionRecord {
+        header,
+        heats: Vec::new(),
+        resumed: Vec::new(),
+        end: None,
+    };
+    for entry in read_entries_of(folder, HEATS_FILE)? {
+        match entry {
+            JournalEntry::Heat(heat) => record.heats.push(*heat),
+            JournalEntry::Resumed {
+                at,
+                boot: now,
+                live,
+            } => {
+                record.end = None;
+                record.resumed.push(Resumption {
+                    at,
+                    rebooted: boot.is_some() && now.is_some() && boot != now,
+                    heats_before: record.heats.len(),
+                    live,
+                });
+                boot = now;
+            }
+            JournalEntry::End { reason, .. } => record.end = Some(reason),
+        }
+    }
+    Ok(record)
+}
+
+/// Reads what was known before a session's first heat.
+pub(super) fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
+    read_header_as(folder, HEADER_FILE, SCHEMA)
+}

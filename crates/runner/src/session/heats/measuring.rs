@@ -1,0 +1,249 @@
+//! The measuring part: one heat after another, as they are steered.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use deadheat_model::{
+    Event, HeatRecord, TargetId,
+    heat::{HeatEnd, Role},
+    heats::{EndReason, JournalEntry, MeasuredHeat, NextHeat, PlannedLoad, SessionRecord, Step},
+};
+
+use super::{
+    Steering,
+    rates::rate,
+    roster::{Participant, roster},
+};
+use crate::{
+    heat::{Entry, Heat, Machine, run_told},
+    manifest::SelectedWorkload,
+    session::{
+        SelectedTarget, SessionError, SessionOptions,
+        ceiling::Ceiling,
+        folder::{SessionFolder, now},
+        journal::Journal,
+        members::{HeatSetting, Seat},
+        services::Services,
+    },
+    verify::Fixtures,
+};
+
+/// Measures what is left of a session.
+pub(super) struct Measuring<'a> {
+    pub(super) options: &'a SessionOptions,
+    pub(super) folder: &'a SessionFolder,
+    /// The session so far, as its files hold it.
+    pub(super) record: SessionRecord,
+    pub(super) services: &'a mut Services,
+    pub(super) journal: &'a mut Journal,
+    pub(super) steering: &'a mut dyn Steering,
+    pub(super) on_event: &'a mut dyn FnMut(&Event),
+    pub(super) interrupt: &'a Arc<AtomicBool>,
+}
+
+impl Measuring<'_> {
+    /// Runs heats until there are enough, or the user asks to stop.
+    pub(super) fn all(&mut self) -> Result<EndReason, SessionError> {
+        loop {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Ok(EndReason::Interrupted);
+            }
+            // All stacks may have dropped out.
+            if self.record.header.plan.loads.is_empty() {
+                return Ok(EndReason::Nothing);
+            }
+            match self.steering.next(&self.record, spent(&self.record)) {
+                Step::End(reason) => return Ok(reason),
+                Step::Heat(next) => {
+                    if self.heat(&next)? == HeatEnd::Interrupted {
+                        return Ok(EndReason::Interrupted);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a heat and keeps it; how it ended.
+    fn heat(&mut self, next: &NextHeat) -> Result<HeatEnd, SessionError> {
+        let number = self.record.heats.len() as u32;
+        (self.on_event)(&Event::HeatStarted {
+            heat: number,
+            next: next.clone(),
+        });
+        let measured = MeasuredHeat {
+            load: next.load as u32,
+            heat: self.run(number, next)?,
+        };
+        let kept = Box::new(measured.clone());
+        self.journal.append(&JournalEntry::Heat(kept.clone()))?;
+        (self.on_event)(&Event::HeatEnded { heat: kept });
+        let end = measured.heat.end;
+        self.record.heats.push(measured);
+        Ok(end)
+    }
+
+    fn run(&mut self, number: u32, next: &NextHeat) -> Result<HeatRecord, SessionError> {
+        let plan = &self.record.header.plan;
+        let (load, workload) = planned(self.options, &plan.loads, next.load)?;
+        let mut cast = cast(&self.record, load, next, number)?;
+        let seed = plan.seed ^ u64::from(number) << 32;
+        let setting = HeatSetting {
+            session: self.options,
+            workload: &workload.manifest,
+            point: &load.point,
+            plan: &load.heat,
+            pinning: &plan.pinning,
+            seed,
+            interrupt: self.interrupt,
+        };
+        let machine = Machine {
+            cpus: plan.pinning.cpus(),
+            services: self.services.groups(),
+        };
+        let fixtures = &mut self.services.fixtures;
+        let ceiling = match cast.iter().any(Cast::is_ceiling) {
+            true => ceiling(&setting, self.folder, fixtures),
+            false => None,
+        };
+        // Without it, the stacks can be compared all the same.
+        cast.retain(|one| ceiling.is_some() || !one.is_ceiling());
+        let fixtures = Mutex::new(fixtures);
+        let mut entries: Vec<Entry<'_>> = Vec::new();
+        for one in &cast {
+            let seat = |target| Seat {
+                target,
+                number: entries.len(),
+                role: one.who.role,
+                log: log(self.folder, load, &one.who, number),
+                offered_per_second: one.offered_per_second,
+            };
+            let entry = match ceiling.as_ref().filter(|_| one.is_ceiling()) {
+                Some(made) => setting.ceiling(seat(&made.target), &made.canned, &fixtures),
+                None => setting.stack(seat(stack(self.options, &one.who.target)?), &fixtures),
+            };
+            entries.push(entry);
+        }
+        let heat = Heat {
+            number,
+            plan: load.heat,
+            orders: self.steering.orders(entries.len(), seed),
+            // Alone, a stack is measured beside the null server.
+            least: next.members.len().min(2),
+            entries,
+        };
+        let on_event = &mut *self.on_event;
+        let mut on_step = |step| on_event(&Event::HeatStep { step });
+        let mut record = run_told(heat, now(), &machine, self.interrupt, &mut on_step)?;
+        for (member, one) in record.members.iter_mut().zip(&cast) {
+            member.offered_per_second = one.offered_per_second;
+        }
+        Ok(record)
+    }
+}
+
+/// Who takes part, and the rate at which it is loaded in an open loop, in requests per second.
+struct Cast {
+    who: Participant,
+    offered_per_second: Option<f64>,
+}
+
+impl Cast {
+    fn is_ceiling(&self) -> bool {
+        self.who.role == Role::Ceiling
+    }
+}
+
+/// Who takes part in a heat.
+fn cast(
+    record: &SessionRecord,
+    load: &PlannedLoad,
+    next: &NextHeat,
+    heat: u32,
+) -> Result<Vec<Cast>, SessionError> {
+    let mut cast = Vec::new();
+    for who in roster(load, next, heat).map_err(SessionError::Unplanned)? {
+        match rate(record, load, &who) {
+            Ok(offered_per_second) => cast.push(Cast {
+                who,
+                offered_per_second,
+            }),
+            Err(reason) if who.role == Role::Ceiling => {
+                tracing::warn!("a heat without the null server: {reason}");
+            }
+            Err(reason) => return Err(SessionError::Unplanned(reason)),
+        }
+    }
+    Ok(cast)
+}
+
+/// How long all heats so far took together.
+fn spent(record: &SessionRecord) -> Duration {
+    record.heats.iter().map(|one| one.heat.wall).sum()
+}
+
+/// A load of the plan, with its workload.
+fn planned<'a>(
+    options: &'a SessionOptions,
+    loads: &'a [PlannedLoad],
+    index: usize,
+) -> Result<(&'a PlannedLoad, &'a SelectedWorkload), SessionError> {
+    let unplanned = |what: String| SessionError::Unplanned(what);
+    let load = loads
+        .get(index)
+        .ok_or_else(|| unplanned(format!("there is no load of number {index}")))?;
+    let mut workloads = options.workloads.iter();
+    let workload = workloads
+        .find(|one| one.manifest.id == load.workload)
+        .ok_or_else(|| unplanned(format!("{} was not selected", load.workload)))?;
+    Ok((load, workload))
+}
+
+/// The stack of this name.
+fn stack<'a>(
+    options: &'a SessionOptions,
+    target: &TargetId,
+) -> Result<&'a SelectedTarget, SessionError> {
+    let mut targets = options.targets.iter();
+    targets
+        .find(|one| one.target == *target)
+        .ok_or_else(|| SessionError::Unplanned(format!("{target} was not selected")))
+}
+
+/// The null server for a heat; `None` when its answer is not known or cannot be written.
+fn ceiling(
+    setting: &HeatSetting<'_>,
+    folder: &SessionFolder,
+    fixtures: &mut Fixtures,
+) -> Option<Ceiling> {
+    let made = Ceiling::of(
+        &setting.session.supervision.program,
+        folder.path(),
+        setting.workload,
+        setting.point,
+        fixtures,
+        setting.session.seed,
+    );
+    let told =
+        made.inspect_err(|reason| tracing::warn!("a heat without the null server: {reason}"));
+    told.ok()
+}
+
+/// The server's log in a heat.
+fn log(folder: &SessionFolder, load: &PlannedLoad, one: &Participant, heat: u32) -> PathBuf {
+    let again = match one.role {
+        Role::Twin { .. } => "-twin",
+        Role::Member | Role::Ceiling => "",
+    };
+    folder.log(&format!(
+        "{}-{}-{}-heat{heat}{again}",
+        one.target.file_stem(),
+        load.workload,
+        load.point.id
+    ))
+}

@@ -1,0 +1,197 @@
+//! A session that is measured in heats: prepare every stack, then heats of several stacks at a time, each of them kept as
+//! soon as it ends. Who takes part in the next one, and when there are enough, is decided by [`Steering`].
+
+mod capacity;
+#[cfg(test)]
+mod fixture;
+mod journal;
+mod measuring;
+mod options;
+mod plan;
+mod rates;
+mod resume;
+mod roster;
+mod times;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use deadheat_model::{
+    Event,
+    heats::{EndReason, JournalEntry, Plan, SCHEMA, SessionHeader, SessionRecord, Step},
+    session::TargetRecord,
+    stack::Pool,
+};
+
+use self::{
+    capacity::Limits,
+    measuring::Measuring,
+    plan::{Circumstances, plan},
+};
+pub use self::{
+    capacity::MOST_MEMBERS,
+    journal::{HEATS_FILE, is_session_of_heats, read_session},
+    options::HeatOptions,
+    resume::{Resumable, resume},
+};
+use super::{
+    Participant, SessionError, SessionOptions, describe_machine,
+    folder::{self, SessionFolder},
+    inherited_by_servers,
+    journal::{HEADER_FILE, Journal},
+    machine,
+    preparation::prepare,
+    services::Services,
+    share_out, sources, stay_off_the_servers_cpus,
+};
+
+/// Who decides what is measured next.
+pub trait Steering {
+    /// The next heat, or the end. `spent` is how long the recorded heats took together.
+    fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step;
+
+    /// The orders of the rounds of a heat of so many members, for a seed.
+    fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>>;
+
+    /// The usual numbers of heats at which to look at the ranking, if there are to be no more than `most`, which is the
+    /// last of them.
+    fn looks(&self, most: u32) -> Vec<u32>;
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub struct HeatsOutcome {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Why it ended.
+    pub reason: EndReason,
+    /// Its journal: while this is there, no other process writes the session.
+    pub journal: Journal,
+}
+
+/// The plan as it looks before anything is built or started, for the user to see first. Stacks that turn out to be
+/// unavailable drop out of it later.
+pub fn draft(options: &SessionOptions, steering: &dyn Steering) -> Plan {
+    let circumstances = Circumstances {
+        participants: &super::participants(options),
+        pinning: share_out(options.pinning),
+        limits: Limits {
+            memory: machine::available_memory(),
+            connections: None,
+        },
+        looks: &|most| steering.looks(most),
+    };
+    plan(options, &circumstances)
+}
+
+/// Runs a session. Events say what happens; `interrupt` ends it in order within a second.
+///
+/// # Errors
+/// When the results cannot be written, or nothing could begin. A stack that fails is no error but a result.
+pub fn run(
+    options: &SessionOptions,
+    steering: &mut dyn Steering,
+    on_event: &mut dyn FnMut(&Event),
+    interrupt: &Arc<AtomicBool>,
+) -> Result<HeatsOutcome, SessionError> {
+    let folder = SessionFolder::create(&options.results, options.seed)?;
+    let mut journal = Journal::claim_as(folder.path(), HEATS_FILE)?;
+    let pinning = share_out(options.pinning);
+    let (mut services, prepared) = prepare(options, &folder, &pinning, on_event, interrupt)?;
+    let participants: Vec<Participant> = prepared
+        .iter()
+        .filter_map(|one| one.participant.clone())
+        .collect();
+    let circumstances = Circumstances {
+        participants: &participants,
+        pinning,
+        limits: limits(options, &services),
+        looks: &|most| steering.looks(most),
+    };
+    let plan = plan(options, &circumstances);
+    let records = prepared.into_iter().map(|one| one.record).collect();
+    let header = header(options, &folder, plan, records, &services);
+    journal.begin_as(HEADER_FILE, &header)?;
+    let reason = measure(Measuring {
+        options,
+        folder: &folder,
+        record: SessionRecord {
+            header,
+            heats: Vec::new(),
+            resumed: Vec::new(),
+            end: None,
+        },
+        services: &mut services,
+        journal: &mut journal,
+        steering,
+        on_event,
+        interrupt,
+    })?;
+    Ok(HeatsOutcome {
+        folder: folder.path().to_owned(),
+        reason,
+        journal,
+    })
+}
+
+/// What is known before the first heat.
+fn header(
+    options: &SessionOptions,
+    folder: &SessionFolder,
+    plan: Plan,
+    targets: Vec<TargetRecord>,
+    services: &Services,
+) -> SessionHeader {
+    SessionHeader {
+        schema: SCHEMA,
+        id: folder.id().to_owned(),
+        deadheat: options.version.clone(),
+        commit: folder::commit_of(options),
+        started: folder.started().to_owned(),
+        arguments: options.arguments.clone(),
+        machine: describe_machine(),
+        findings: options.findings.clone(),
+        plan,
+        targets,
+        postgres: services.describe_postgres(),
+        published: options.published.clone(),
+        definitions: sources::definitions(options),
+        boot: machine::boot(),
+        live: options.live,
+        environment: inherited_by_servers(),
+    }
+}
+
+/// What limits how many servers can be alive together, now that all services run.
+fn limits(options: &SessionOptions, services: &Services) -> Limits {
+    let sizes = options.targets.iter().filter_map(|one| {
+        match one.stack.manifest.database(&one.target)?.pool {
+            Pool::Size(size) => Some(size),
+            // Only the one that is loaded has connections.
+            Pool::None => None,
+        }
+    });
+    Limits {
+        memory: machine::available_memory(),
+        connections: services.free_connections().zip(sizes.max()),
+    }
+}
+
+/// Measures what is left of a session, from its header's being written to its end's being written.
+fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
+    let header = &measuring.record.header;
+    (measuring.on_event)(&Event::HeatsStarted {
+        header: Box::new(header.clone()),
+    });
+    stay_off_the_servers_cpus(&header.plan.pinning)?;
+    let reason = measuring.all()?;
+    measuring.journal.append(&JournalEntry::End {
+        reason,
+        at: folder::now(),
+    })?;
+    (measuring.on_event)(&Event::HeatsEnded { reason });
+    Ok(reason)
+}

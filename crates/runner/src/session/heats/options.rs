@@ -1,0 +1,41 @@
+//! What a session of heats is asked to do beyond what any session is.
+
+use std::time::Duration;
+
+use deadheat_model::TargetId;
+
+/// How a session is measured in heats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatOptions {
+    /// So many heats of each stack at each load, whatever the budget; `None`: what fits it.
+    pub heats: Option<u32>,
+    /// How long rounds go on in a heat; `None`: what tells most in the time.
+    pub time: Option<Duration>,
+    /// The counted part of a slice, at least.
+    pub slice: Duration,
+    /// The part before it that does not count, at least.
+    pub guard: Duration,
+    /// Two stacks whose ratio lies between 1/(1 + this) and 1 + this are as good as equal.
+    pub margin: f64,
+    /// The share of sessions that may call any pair of a ranking different that is not (0 to 1).
+    pub alpha: f64,
+    /// Whether a load gets no more heats once its ranking is decided.
+    pub until_decided: bool,
+    /// Stacks that there are and that nobody asked for, for the record.
+    pub left_out: Vec<TargetId>,
+}
+
+impl Default for HeatOptions {
+    fn default() -> Self {
+        Self {
+            heats: None,
+            time: None,
+            slice: Duration::from_millis(100),
+            guard: Duration::from_millis(30),
+            margin: 0.03,
+            alpha: 0.05,
+            until_decided: true,
+            left_out: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What a session of heats will do: a pure function of what is asked, of who can take part, and of what the machine has
+//! room for.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    LoadPoint,
+    heats::{Plan, PlannedLoad},
+    plan::Pinning,
+    workload::Oracle,
+};
+
+use super::{
+    capacity::{Capacity, Limits, heats_for_all},
+    times::{DELAY, HeatCost, with_time},
+};
+use crate::{
+    manifest::SelectedWorkload,
+    session::{
+        LatencyMode, Participant, SessionOptions,
+        comparison::HeatTimes,
+        members::wait,
+        planner::{derived, is_closed},
+    },
+};
+
+/// What the plan depends on beside what is asked.
+pub(super) struct Circumstances<'a> {
+    /// Who can be measured.
+    pub(super) participants: &'a [Participant],
+    pub(super) pinning: Pinning,
+    /// What limits how many servers are alive together.
+    pub(super) limits: Limits,
+    /// The usual numbers of heats at which to look, for the most heats that there will be.
+    pub(super) looks: &'a dyn Fn(u32) -> Vec<u32>,
+}
+
+/// Plans a session.
+pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) -> Plan {
+    let asked = asked(options, circumstances.participants);
+    let share = options
+        .budget
+        .map(|budget| budget / u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1));
+    let (loads, times): (Vec<PlannedLoad>, Vec<Duration>) = asked
+        .into_iter()
+        .map(|asked| asked.planned(options, circumstances, share))
+        .unzip();
+    Plan {
+        seed: options.seed,
+        loads,
+        pinning: circumstances.pinning.clone(),
+        alpha: options.heats.alpha,
+        margin: options.heats.margin,
+        until_decided: options.heats.until_decided,
+        budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
+        estimate: times.into_iter().sum(),
+        left_out: options.heats.left_out.clone(),
+    }
+}
+
+/// A load that somebody is to be measured at.
+struct Asked<'a> {
+    workload: &'a SelectedWorkload,
+    point: LoadPoint,
+    stacks: Vec<&'a Participant>,
+}
+
+/// The loads of a session: the closed loops, since what ends after a number of requests has no slices, and each with the
+/// open loops that follow from it, if latency is asked for.
+fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Vec<Asked<'a>> {
+    let mut loads = Vec::new();
+    for workload in &options.workloads {
+        let id = &workload.manifest.id;
+        for point in workload.points.iter().filter(|point| is_closed(point)) {
+            let takes_part = |one: &&Participant| {
+                one.workloads.contains(id) && options.wants(&one.target, id, &point.id)
+            };
+            let stacks: Vec<_> = participants.iter().filter(takes_part).collect();
+            if stacks.is_empty() {
+                continue;
+            }
+            let open = match options.latency {
+                LatencyMode::On => derived(point),
+                LatencyMode::Auto | LatencyMode::Off => Vec::new(),
+            };
+            let points = [point.clone()].into_iter().chain(open);
+            loads.extend(points.map(|point| Asked {
+                workload,
+                point,
+                stacks: stacks.clone(),
+            }));
+        }
+    }
+    loads
+}
+
+impl Asked<'_> {
+    /// The load as it is planned, and about how long its heats take together.
+    fn planned(
+        self,
+        options: &SessionOptions,
+        circumstances: &Circumstances<'_>,
+        share: Option<Duration>,
+    ) -> (PlannedLoad, Duration) {
+        let manifest = &self.workload.manifest;
+        let times = HeatTimes {
+            slice: options.heats.slice,
+            guard: options.heats.guard,
+            time: Duration::ZERO,
+        };
+        let heat = times.plan(true, wait(manifest, &circumstances.pinning));
+        let limits = match manifest.oracle {
+            Oracle::Users => circumstances.limits,
+            _ => Limits {
+                connections: None,
+                ..circumstances.limits
+            },
+        };
+        let capacity = Capacity::of(&heat, limits);
+        let turns = heats_for_all(self.stacks.len(), capacity.members);
+        let delay = (manifest.oracle == Oracle::Relayed).then_some(DELAY);
+        let seats = capacity.seats() as usize;
+        let cost = HeatCost::of(options, heat, &self.stacks, seats, delay);
+        let count = cost.count(&options.heats, share, turns);
+        let looks = (circumstances.looks)(count.heats);
+        let load = PlannedLoad {
+            workload: manifest.id.clone(),
+            description: manifest.description.clone(),
+            point: self.point,
+            delay_seconds: delay.map(|delay| delay.as_secs_f64()),
+            targets: self.stacks.iter().map(|one| one.target.clone()).collect(),
+            heat: with_time(heat, count.time),
+            capacity: capacity.members,
+            capacity_reason: capacity.reason,
+            // Of each stack; not everybody is in every heat.
+            looks: looks
+                .into_iter()
+                .map(|look| look.saturating_mul(turns))
+                .collect(),
+        };
+        let time = cost.heat(count.time).saturating_mul(load.most_heats());
+        (load, time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{Cell, Wait, heat::Rounds, stack::Runtime};
+
+    use super::*;
+    use crate::session::planner::tests::{by_count, options, participants, point};
+
+    const APART: Pinning = Pinning::Apart {
+        server: Vec::new(),
+        generator: Vec::new(),
+    };
+
+    /// A look at the third heat and at the last.
+    fn looks(most: u32) -> Vec<u32> {
+        vec![3, most]
+    }
+
+    fn planned_with(options: &SessionOptions, stacks: usize, limits: Limits) -> Plan {
+        let circumstances = Circumstances {
+            participants: &participants(stacks, Runtime::Native),
+            pinning: APART,
+            limits,
+            looks: &looks,
+        };
+        plan(options, &circumstances)
+    }
+
+    fn planned(options: &SessionOptions, stacks: usize) -> Plan {
+        planned_with(options, stacks, Limits::default())
+    }
+
+    fn names(plan: &Plan) -> Vec<String> {
+        plan.loads.iter().map(PlannedLoad::name).collect()
+    }
+
+    fn time(load: &PlannedLoad) -> Duration {
+        match load.heat.rounds {
+            Rounds::Time { time } => time,
+            Rounds::Count { .. } => Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn every_closed_loop_is_a_load_with_the_stacks_that_answer_it() {
+        let mut options = options(600);
+        let counted = LoadPoint {
+            counted: Some(by_count(10)),
+            ..point("ab")
+        };
+        options.workloads[0].points.push(counted);
+        options.workloads[0].points.push(point("c400"));
+        let mut participants = participants(3, Runtime::Native);
+        participants[1].workloads.retain(|id| id != "users");
+        let plan = plan(
+            &options,
+            &Circumstances {
+                participants: &participants,
+                pinning: APART,
+                limits: Limits::default(),
+                looks: &looks,
+            },
+        );
+        let expected = ["plaintext:c50", "plaintext:c400", "users:c50", "proxy:c50"];
+        assert_eq!(names(&plan), expected);
+        let stacks = plan.loads.iter().map(|load| load.targets.len());
+        assert_eq!(stacks.collect::<Vec<_>>(), [3, 3, 2, 3]);
+        let waits = plan.loads.iter().map(|load| load.heat.wait);
+        let (poll, sleep) = (Wait::Poll, Wait::Sleep);
+        assert_eq!(waits.collect::<Vec<_>>(), [poll, poll, sleep, sleep]);
+        assert_eq!(plan.loads[2].delay_seconds, None);
+        assert_eq!(plan.loads[3].delay_seconds, Some(0.5));
+    }
+
+    #[test]
+    fn open_loops_follow_the_closed_one_that_they_are_shares_of() {
+        let mut options = options(600);
+        options.workloads.truncate(1);
+        options.latency = LatencyMode::On;
+        let plan = planned(&options, 2);
+        let expected = [
+            "c50",
+            "c50-open-50",
+            "c50-open-70",
+            "c50-open-90",
+            "c50-open-common",
+        ];
+        assert_eq!(names(&plan), expected.map(|id| format!("plaintext:{id}")));
+        assert!(plan.loads.iter().all(|load| load.targets.len() == 2));
+        options.latency = LatencyMode::Auto;
+        assert_eq!(names(&planned(&options, 2)), ["plaintext:c50"]);
+    }
+
+    #[test]
+    fn a_load_that_nobody_answers_or_is_asked_for_is_none() {
+        let mut options = options(600);
+        assert_eq!(planned(&options, 0).loads, []);
+        options.cells = Some(
+            [Cell {
+                target: participants(1, Runtime::Native)[0].target.clone(),
+                workload: "users".to_owned(),
+                point: "c50".to_owned(),
+            }]
+            .into(),
+        );
+        let plan = planned(&options, 3);
+        assert_eq!(names(&plan), ["users:c50"]);
+        assert_eq!(plan.loads[0].targets.len(), 1);
+    }
+
+    #[test]
+    fn looks_are_counted_in_heats_of_each_stack() {
+        let mut options = options(600);
+        options.budget = None;
+        for (stacks, heats) in [(1, 10), (11, 10), (12, 20), (21, 20), (22, 30)] {
+            let load = &planned(&options, stacks).loads[0];
+            assert_eq!(load.most_heats(), heats, "{stacks} stacks");
+            assert_eq!(load.looks, [3 * heats / 10, heats]);
+            assert_eq!((load.capacity, &load.capacity_reason), (12, &None));
+        }
+    }
+
+    #[test]
+    fn loads_share_a_budget_which_they_keep_to_if_it_has_room_for_three_heats_of_each_stack() {
+        let mut options = options(600);
+        options.workloads.truncate(2);
+        let plan = planned(&options, 3);
+        let [first, second] = &plan.loads[..] else {
+            panic!("{:?}", names(&plan));
+        };
+        assert_eq!(first.looks, second.looks);
+        assert!(first.most_heats() > 3);
+        assert!(plan.estimate <= Duration::from_secs(600), "{plan:?}");
+        assert!(plan.estimate > Duration::from_secs(500));
+        options.budget = Some(Duration::from_secs(100));
+        let plan = planned(&options, 3);
+        assert_eq!(plan.loads[0].most_heats(), 3);
+        assert!(time(&plan.loads[0]) < Duration::from_secs(10));
+        options.budget = Some(Duration::from_secs(10));
+        let plan = planned(&options, 3);
+        assert_eq!(time(&plan.loads[0]), Duration::from_secs(5));
+        assert!(plan.estimate > Duration::from_secs(10));
+    }
+
+    #[test]
+    fn only_loads_of_the_database_are_limited_by_its_connections() {
+        let limits = Limits {
+            memory: Some((1024 + 7 * 400) << 20),
+            connections: Some((64, 16)),
+        };
+        let plan = planned_with(&options(600), 9, limits);
+        let capacities = plan.loads.iter().map(|load| load.capacity);
+        assert_eq!(capacities.collect::<Vec<_>>(), [7, 4, 7]);
+        let reason = |load: usize| plan.loads[load].capacity_reason.clone().unwrap();
+        assert!(reason(0).starts_with("Memory is short"), "{}", reason(0));
+        assert!(reason(1).starts_with("The database"), "{}", reason(1));
+    }
+}

@@ -1,0 +1,200 @@
+//! A session of heats goes on after it was interrupted or killed: under the circumstances it began in, or not at all.
+
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use deadheat_model::{
+    Event, TargetId,
+    heats::{self, EndReason, JournalEntry, PlannedLoad, SessionRecord},
+    plan::{Controls, Plan, PlannedWorkload},
+    session::SessionHeader,
+};
+
+use super::{
+    HEATS_FILE, HeatsOutcome, Steering,
+    journal::{read_header, read_session},
+    measure,
+    measuring::Measuring,
+};
+use crate::session::{
+    ResumeError, SessionOptions,
+    folder::{SessionFolder, now},
+    journal::Journal,
+    machine,
+    resume::{expect_header, prepare_again, reopen},
+};
+
+/// A session that may go on. While this is there, no other process writes it.
+#[derive(Debug)]
+pub struct Resumable {
+    folder: SessionFolder,
+    record: SessionRecord,
+    journal: Journal,
+}
+
+impl Resumable {
+    /// Reads the session in `folder` and keeps others from writing it.
+    ///
+    /// # Errors
+    /// When it is no session of heats, is of another version, cannot be written, or another process writes it.
+    pub fn open(folder: &Path) -> Result<Self, ResumeError> {
+        expect_header(folder, HEATS_FILE)?;
+        let header = read_header(folder)?;
+        let journal = reopen(folder, HEATS_FILE)?;
+        if header.plan.loads.is_empty() {
+            let folder = folder.to_owned();
+            return Err(ResumeError::NothingPlanned { folder });
+        }
+        Ok(Self {
+            folder: SessionFolder::of(folder, &header.id, &header.started)?,
+            // Only now, when nobody else adds to it.
+            record: read_session(folder)?,
+            journal,
+        })
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The session so far.
+    pub fn record(&self) -> &SessionRecord {
+        &self.record
+    }
+
+    /// Whether it ended of its own accord, so that nothing is left of it.
+    pub fn is_complete(&self) -> bool {
+        match self.record.end {
+            None | Some(EndReason::Interrupted) => false,
+            Some(
+                EndReason::Decided | EndReason::Finished | EndReason::Budget | EndReason::Nothing,
+            ) => true,
+        }
+    }
+
+    /// A session of which nothing is left, as it ended.
+    pub fn end(self) -> HeatsOutcome {
+        // It may have been killed just before that was deleted.
+        self.folder.remove_remains();
+        HeatsOutcome {
+            folder: self.folder.path().to_owned(),
+            reason: self.record.end.unwrap_or(EndReason::Interrupted),
+            journal: self.journal,
+        }
+    }
+}
+
+/// Goes on with a session: prepares its stacks again, compares what there is with its header, and measures on as it is
+/// steered. `options` are those that it began with; of its targets, those that its plan has.
+///
+/// # Errors
+/// When something changed since it began, or as [`super::run`].
+pub fn resume(
+    session: Resumable,
+    options: &SessionOptions,
+    steering: &mut dyn Steering,
+    on_event: &mut dyn FnMut(&Event),
+    interrupt: &Arc<AtomicBool>,
+) -> Result<HeatsOutcome, ResumeError> {
+    let Resumable {
+        folder,
+        record,
+        mut journal,
+    } = session;
+    let ended = |reason, journal| HeatsOutcome {
+        folder: folder.path().to_owned(),
+        reason,
+        journal,
+    };
+    let before = as_of_trials(&record.header);
+    let again = prepare_again(&folder, &before, options, on_event, interrupt)?;
+    let Some(mut services) = again else {
+        return Ok(ended(EndReason::Interrupted, journal));
+    };
+    journal.cut_unfinished_line()?;
+    journal.append(&JournalEntry::Resumed {
+        at: now(),
+        boot: machine::boot(),
+        live: options.live,
+    })?;
+    let reason = measure(Measuring {
+        options,
+        folder: &folder,
+        // As the next one who reads it will find it.
+        record: read_session(folder.path())?,
+        services: &mut services,
+        journal: &mut journal,
+        steering,
+        on_event,
+        interrupt,
+    })?;
+    Ok(ended(reason, journal))
+}
+
+/// The circumstances of a session, as the header of a session of trials has them: what is compared is the same.
+fn as_of_trials(header: &heats::SessionHeader) -> SessionHeader {
+    let heats::Plan { seed, pinning, .. } = &header.plan;
+    SessionHeader {
+        schema: header.schema,
+        id: header.id.clone(),
+        deadheat: header.deadheat.clone(),
+        commit: header.commit.clone(),
+        started: header.started.clone(),
+        arguments: header.arguments.clone(),
+        machine: header.machine.clone(),
+        findings: header.findings.clone(),
+        plan: Plan {
+            seed: *seed,
+            blocks: 0,
+            targets: targets(&header.plan.loads),
+            workloads: workloads(&header.plan.loads),
+            cells: Vec::new(),
+            controls: Controls::default(),
+            noise_bound: None,
+            pinning: pinning.clone(),
+            budget_seconds: None,
+            estimate: Duration::ZERO,
+            choice: None,
+        },
+        targets: header.targets.clone(),
+        postgres: header.postgres.clone(),
+        published: header.published.clone(),
+        definitions: header.definitions.clone(),
+        boot: header.boot.clone(),
+        live: header.live,
+        environment: header.environment.clone(),
+    }
+}
+
+/// The stacks that are measured, each once.
+fn targets(loads: &[PlannedLoad]) -> Vec<TargetId> {
+    let mut targets: Vec<TargetId> = Vec::new();
+    for target in loads.iter().flat_map(|load| &load.targets) {
+        if !targets.contains(target) {
+            targets.push(target.clone());
+        }
+    }
+    targets
+}
+
+/// The workloads that are measured, each once with all its load points.
+fn workloads(loads: &[PlannedLoad]) -> Vec<PlannedWorkload> {
+    let mut workloads: Vec<PlannedWorkload> = Vec::new();
+    for load in loads {
+        match workloads.iter_mut().find(|one| one.id == load.workload) {
+            Some(known) => known.points.push(load.point.clone()),
+            None => workloads.push(PlannedWorkload {
+                id: load.workload.clone(),
+                description: load.description.clone(),
+                points: vec![load.point.clone()],
+                delay_seconds: load.delay_seconds,
+                measure: load.heat.slice,
+            }),
+        }
+    }
+    workloads
+}

@@ -1,0 +1,138 @@
+//! What comparisons and sessions of heats share: a stack as a member of a heat, how it is warmed up and waited for, and
+//! how long it takes to bring it up.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, atomic::AtomicBool},
+    time::Duration,
+};
+
+use deadheat_model::{
+    LoadPoint, Wait, WorkloadManifest,
+    heat::{HeatPlan, Role, WarmUpRule},
+    plan::Pinning,
+    stack::Runtime,
+    workload::Oracle,
+};
+
+use super::{
+    Checks, Launch, Readiness, SelectedTarget, SessionOptions, TrialRequest,
+    cpus::server_cpus,
+    planner::{OVERHEAD, USUAL_READY},
+};
+use crate::{
+    heat::{Entry, ServerMember, rule, rule_for},
+    verify::{Canned, Fixtures},
+};
+
+/// How often a server's memory is read at most.
+pub(super) const MEMORY_EVERY: Duration = Duration::from_secs(1);
+/// What a warm-up usually takes beyond the least that its rule asks for: until the trend is within its bounds.
+const STEADYING: Duration = Duration::from_millis(800);
+
+/// How a stack is warmed up: for as long as was `asked`, or as its runtime needs.
+pub(super) fn warm_up_rule(asked: Option<Duration>, runtime: Runtime) -> WarmUpRule {
+    asked.map_or_else(|| rule_for(runtime), |asked| rule(asked, asked))
+}
+
+/// About what a warm-up by `rule` takes.
+pub(super) fn warm_up_time(rule: WarmUpRule) -> Duration {
+    (rule.least + STEADYING).min(rule.most)
+}
+
+/// About what starting, checking and stopping a server takes. `ready` is what it took to its first correct answer, if
+/// that is known.
+pub(super) fn starting_time(ready: Option<Duration>) -> Duration {
+    ready.unwrap_or(USUAL_READY) + OVERHEAD
+}
+
+/// How the load generator waits for answers: awake, if it has CPUs that nothing else needs.
+pub(super) fn wait(workload: &WorkloadManifest, pinning: &Pinning) -> Wait {
+    // PostgreSQL and the slow upstream work on the generator's CPUs, which they need.
+    let shares = matches!(workload.oracle, Oracle::Users | Oracle::Relayed);
+    match (shares, pinning) {
+        (false, Pinning::Apart { .. }) => Wait::Poll,
+        _ => Wait::Sleep,
+    }
+}
+
+/// A heat at a load, as all its members share it.
+#[derive(Clone, Copy)]
+pub(super) struct HeatSetting<'a> {
+    pub(super) session: &'a SessionOptions,
+    pub(super) workload: &'a WorkloadManifest,
+    pub(super) point: &'a LoadPoint,
+    pub(super) plan: &'a HeatPlan,
+    pub(super) pinning: &'a Pinning,
+    pub(super) seed: u64,
+    pub(super) interrupt: &'a Arc<AtomicBool>,
+}
+
+/// What is a member's own.
+pub(super) struct Seat<'a> {
+    pub(super) target: &'a SelectedTarget,
+    /// Its place in the heat.
+    pub(super) number: usize,
+    pub(super) role: Role,
+    pub(super) log: PathBuf,
+    /// The rate of an open loop, in requests per second.
+    pub(super) offered_per_second: Option<f64>,
+}
+
+impl<'a> HeatSetting<'a> {
+    /// A stack as a member, checked by its workload's oracle.
+    pub(super) fn stack(&self, seat: Seat<'a>, fixtures: &'a Mutex<&'a mut Fixtures>) -> Entry<'a> {
+        let plaintext = self.session.plaintext.as_ref();
+        let readiness = Readiness::of(plaintext, seat.target, self.workload, self.point);
+        self.entry(seat, Checks::Oracle(readiness), fixtures)
+    }
+
+    /// The null server as a member, which gives the answer that it was told.
+    pub(super) fn ceiling(
+        &self,
+        seat: Seat<'a>,
+        canned: &'a Canned,
+        fixtures: &'a Mutex<&'a mut Fixtures>,
+    ) -> Entry<'a> {
+        self.entry(seat, Checks::Canned(canned), fixtures)
+    }
+
+    fn entry(
+        &self,
+        seat: Seat<'a>,
+        checks: Checks<'a>,
+        fixtures: &'a Mutex<&'a mut Fixtures>,
+    ) -> Entry<'a> {
+        let Seat { target, role, .. } = seat;
+        let (pinned, cpus) = server_cpus(target, self.pinning);
+        let runtime = target.stack.manifest.runtime(&target.target);
+        let trial = TrialRequest {
+            target,
+            checks,
+            workload: self.workload,
+            point: self.point,
+            launch: Launch {
+                target,
+                supervision: &self.session.supervision,
+                pinned,
+                cpus,
+                seat: seat.number,
+                log: seat.log,
+                timeout: self.session.start_timeout,
+            },
+            pinning: self.pinning,
+            // The heat warms up by its own rule.
+            warm_up: Duration::ZERO,
+            measure: self.plan.slice,
+            offered_per_second: seat.offered_per_second,
+            seed: self.seed,
+        };
+        let stop = Arc::clone(self.interrupt);
+        Entry {
+            target: target.target.clone(),
+            role,
+            warm_up: warm_up_rule(self.session.warm_up, runtime),
+            member: Box::new(ServerMember::new(trial, self.plan.wait, fixtures, stop)),
+        }
+    }
+}

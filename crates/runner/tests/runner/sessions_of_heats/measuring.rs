@@ -1,0 +1,213 @@
+//! What is measured, and in which order.
+
+use std::{fs, sync::Arc, time::Duration};
+
+use deadheat_model::{
+    Event, TargetId,
+    event::HeatStep,
+    heat::{HeatEnd, Role},
+    heats::{Control, EndReason, NextHeat, SessionRecord, Step},
+    session::TargetState,
+};
+use deadheat_runner::session::{
+    LatencyMode,
+    heats::{self, Steering},
+};
+
+use super::{Bench, Script, run, script};
+
+/// A heat's members: their names and roles.
+fn roles(record: &SessionRecord, heat: usize) -> Vec<(String, Role)> {
+    let members = record.heats[heat].heat.members.iter();
+    members
+        .map(|one| (one.target.to_string(), one.role))
+        .collect()
+}
+
+fn word(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::HeatsStarted { .. } => "started".to_owned(),
+        Event::HeatStarted { heat, .. } => format!("heat {heat}"),
+        Event::HeatStep { step } => match step {
+            HeatStep::BringingUp { target } => format!("up {target}"),
+            // As many as the machine has time for.
+            HeatStep::Round { done, .. } if *done > 0 => return None,
+            HeatStep::Round { .. } => "rounds".to_owned(),
+            HeatStep::Ending => "ending".to_owned(),
+        },
+        Event::HeatEnded { heat } => format!("ended {}", heat.heat.heat),
+        Event::HeatsEnded { reason } => format!("{reason:?}"),
+        _ => return None,
+    })
+}
+
+#[test]
+fn heats_follow_each_other_as_they_are_steered_and_are_read_back() {
+    let bench = Bench::new();
+    let options = bench.options(&[("a", "none"), ("b", "none")]);
+    let script = Script {
+        heats: 2,
+        controls: vec![Control::Ceiling, Control::Twin { of: 1 }],
+    };
+    let (record, events) = run(&options, script);
+    assert_eq!(record.end, Some(EndReason::Finished));
+    let named = |name: &str, role| (name.to_owned(), role);
+    let (a, b) = (named("a", Role::Member), named("b", Role::Member));
+    let null = named("~null-server", Role::Ceiling);
+    assert_eq!(roles(&record, 0), [a.clone(), b.clone(), null]);
+    // The control moves on by one place with each heat.
+    let twin = named("b", Role::Twin { of: 2 });
+    assert_eq!(roles(&record, 1), [a, twin, b]);
+    for (number, one) in record.heats.iter().enumerate() {
+        assert_eq!((one.load, one.heat.heat), (0, number as u32));
+        assert_eq!(one.heat.end, HeatEnd::Finished);
+        assert!(!one.heat.rounds.is_empty());
+        for member in &one.heat.members {
+            assert!(member.failure.is_none(), "{:?}", member.failure);
+            assert!(member.verified_after.is_some());
+        }
+    }
+    let words: Vec<String> = events.iter().filter_map(word).collect();
+    let heat = |number: u32, third: &str| {
+        let number = |what: &str| format!("{what} {number}");
+        [
+            number("heat"),
+            "up a".to_owned(),
+            "up b".to_owned(),
+            format!("up {third}"),
+            "rounds".to_owned(),
+            "ending".to_owned(),
+            number("ended"),
+        ]
+    };
+    let expected: Vec<String> = [
+        vec!["started".to_owned()],
+        heat(0, "~null-server").to_vec(),
+        heat(1, "b").to_vec(),
+        vec!["Finished".to_owned()],
+    ]
+    .concat();
+    assert_eq!(words, expected);
+    bench.nobody_is_left();
+}
+
+#[test]
+fn the_plan_that_is_shown_before_is_the_one_that_is_measured() {
+    let bench = Bench::new();
+    let options = bench.options(&[("a", "none"), ("b", "none")]);
+    let draft = heats::draft(&options, &script(1));
+    let (record, _) = run(&options, script(1));
+    let plan = &record.header.plan;
+    assert_eq!(plan.loads[0].targets, draft.loads[0].targets);
+    assert_eq!(plan.loads[0].heat, draft.loads[0].heat);
+    assert_eq!(plan.loads[0].looks, [3]);
+    assert_eq!((plan.seed, plan.alpha, plan.margin), (7, 0.05, 0.03));
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    assert_eq!(record.header.boot.as_deref(), Some(boot.trim()));
+    assert!(record.header.definitions.contains_key("plaintext"));
+}
+
+#[test]
+fn one_that_answers_wrongly_at_first_is_left_out_and_one_stack_is_measured_alone() {
+    let bench = Bench::new();
+    let options = bench.options(&[("a", "finds-everything"), ("b", "none")]);
+    let script = Script {
+        controls: vec![Control::Ceiling],
+        ..script(1)
+    };
+    let (record, _) = run(&options, script);
+    let failed = &record.header.targets[0];
+    assert!(failed.failed_workload("plaintext").is_some(), "{failed:?}");
+    let planned = &record.header.plan.loads[0].targets;
+    assert_eq!(planned[..], [TargetId::new("b", None)]);
+    assert_eq!(record.heats[0].heat.end, HeatEnd::Finished);
+    assert_eq!(record.heats[0].heat.members.len(), 2);
+}
+
+#[test]
+fn a_session_without_anybody_to_measure_says_so() {
+    let bench = Bench::new();
+    let options = bench.options(&[("a", "exits-at-once")]);
+    let (record, _) = run(&options, script(3));
+    let state = &record.header.targets[0].state;
+    assert!(matches!(state, TargetState::Failed(_)), "{state:?}");
+    assert_eq!(record.end, Some(EndReason::Nothing));
+    assert_eq!(record.heats, []);
+}
+
+/// One heat of each load, in the order of the plan.
+struct EachLoad;
+
+impl Steering for EachLoad {
+    fn next(&mut self, record: &SessionRecord, _: Duration) -> Step {
+        let load = record.heats.len();
+        match record.header.plan.loads.get(load) {
+            None => Step::End(EndReason::Finished),
+            Some(planned) => Step::Heat(NextHeat {
+                load,
+                members: (0..planned.targets.len()).collect(),
+                control: Some(Control::Ceiling),
+            }),
+        }
+    }
+
+    fn orders(&mut self, members: usize, _: u64) -> Vec<Vec<usize>> {
+        vec![(0..members).collect()]
+    }
+
+    fn looks(&self, most: u32) -> Vec<u32> {
+        vec![most]
+    }
+}
+
+#[test]
+fn open_loops_are_offered_shares_of_what_the_closed_loop_has_found() {
+    let bench = Bench::new();
+    let mut options = bench.options(&[("a", "none"), ("b", "unhurried")]);
+    options.latency = LatencyMode::On;
+    let interrupt = Arc::default();
+    let outcome = heats::run(&options, &mut EachLoad, &mut |_| (), &interrupt).unwrap();
+    let record = heats::read_session(&outcome.folder).unwrap();
+    let points: Vec<&str> = record
+        .header
+        .plan
+        .loads
+        .iter()
+        .map(|load| &*load.point.id)
+        .collect();
+    assert_eq!(
+        points,
+        [
+            "c4",
+            "c4-open-50",
+            "c4-open-70",
+            "c4-open-90",
+            "c4-open-common"
+        ]
+    );
+    // Of both stacks, whatever the control is.
+    let offered = |heat: usize| {
+        let members = &record.heats[heat].heat.members;
+        ["a", "b"].map(|name| {
+            let mut own = members.iter().filter(|one| one.target.stack == name);
+            own.next().unwrap().offered_per_second
+        })
+    };
+    assert_eq!(offered(0), [None; 2]);
+    let half = offered(1);
+    // The second one takes its time for each answer.
+    assert!(half[0] > half[1], "{half:?}");
+    assert!(offered(3)[1] > half[1]);
+    let [common, other] = offered(4);
+    assert!(common.unwrap() > 0.0);
+    assert_eq!(common, other);
+    for one in &record.heats[1..] {
+        assert_eq!(one.heat.end, HeatEnd::Finished);
+        for slice in one.heat.rounds.iter().flatten() {
+            assert!(
+                slice.open.is_some() && slice.tally.is_conserved(),
+                "{slice:?}"
+            );
+        }
+    }
+}

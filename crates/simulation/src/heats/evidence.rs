@@ -1,0 +1,244 @@
+//! What the statistics find in simulated sessions of heats, and how often they are wrong.
+
+use std::ops::Range;
+
+use deadheat_stats::heats::{
+    Course, Deal, Fit, Looks, Quantity, Ranking, Settings, Verdict, of_fit,
+    within::{self, Estimate},
+};
+
+use super::Field;
+use crate::Share;
+
+/// How good the intervals and verdicts of some sessions are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// Intervals of single pairs, at 95 %, that hold the true ratio; of all pairs of all sessions.
+    pub covered: Share,
+    /// The same for the pair whose intervals do it least and most often.
+    pub pairs: (Share, Share),
+    /// Sessions that call any pair of truly equal members different.
+    pub false_differences: Share,
+    /// Sessions that call any pair a dead heat whose true ratio lies at the margin or beyond.
+    pub false_dead_heats: Share,
+    /// The median half width of the intervals of single pairs, on the logarithm.
+    pub half_width: f64,
+}
+
+/// Two true advantages that are closer than this are the same.
+const SAME: f64 = 1e-9;
+
+/// The evidence of sessions of so many heats of a field.
+pub fn evidence(field: &Field, heats: usize, seeds: Range<u64>, settings: &Settings) -> Evidence {
+    let members = field.members.len();
+    let sessions = (seeds.end - seeds.start) as u32;
+    let none = Share {
+        of_these: 0,
+        sessions: 0,
+    };
+    let mut covered = vec![none; members * members];
+    let mut widths = Vec::new();
+    let mut errors = Errors::default();
+    for seed in seeds {
+        let fit = fits(field, &[heats], seed, settings).remove(0);
+        for a in 0..members {
+            for b in 0..a {
+                let Some(contrast) = fit.contrast(a, b) else {
+                    continue;
+                };
+                let half = contrast.half_width(settings.alpha);
+                let holds = (contrast.difference - field.truth(a, b)).abs() <= half;
+                let pair = &mut covered[a * members + b];
+                pair.of_these += u32::from(holds);
+                pair.sessions += 1;
+                widths.push(half);
+            }
+        }
+        let ranking = ranking_of(&fit, members, settings.alpha, settings);
+        errors.count(field, settings, &[ranking]);
+    }
+    covered.retain(|pair| pair.sessions > 0);
+    covered.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
+    let all = covered.iter().fold(none, |sum, pair| Share {
+        of_these: sum.of_these + pair.of_these,
+        sessions: sum.sessions + pair.sessions,
+    });
+    widths.sort_by(f64::total_cmp);
+    let (false_differences, false_dead_heats) = errors.shares(sessions);
+    Evidence {
+        covered: all,
+        pairs: (covered[0], covered[covered.len() - 1]),
+        false_differences,
+        false_dead_heats,
+        half_width: widths[widths.len() / 2],
+    }
+}
+
+/// How sessions end that are looked at while they run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Looked {
+    /// Sessions in which any look calls any pair of truly equal members different.
+    pub false_differences: Share,
+    /// Sessions in which any look calls any pair a dead heat whose true ratio lies at the margin or beyond.
+    pub false_dead_heats: Share,
+    /// Sessions that end with all neighbours decided.
+    pub settled: Share,
+    /// Heats of a session, on average.
+    pub heats: f64,
+}
+
+/// Sessions of `most` heats at most that end at the first look at which no pair of neighbours is open, and whose heats
+/// are dealt by the look before.
+pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) -> Looked {
+    let sessions = (seeds.end - seeds.start) as u32;
+    let members: Vec<usize> = (0..field.members.len()).collect();
+    let looks = Looks::within(most, settings.alpha).expect("two heats or more");
+    let mut errors = Errors::default();
+    let (mut settled, mut all_heats) = (0, 0);
+    for seed in seeds {
+        let mut session = field.start(seed);
+        let mut estimates = Vec::new();
+        let (mut history, mut open, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        for heat in 1..=most {
+            let dealt = Deal {
+                members: &members,
+                anchor: Some(0),
+                capacity: field.capacity,
+                history: &history,
+                open: &open,
+                seed,
+            }
+            .next();
+            let found = session.heat(&dealt);
+            estimates.extend(within::of_heat(&found, Quantity::Throughput, settings));
+            history.push(dealt);
+            if let Some(look) = looks.at(heat) {
+                let fit = Fit::of(members.len(), &estimates, settings);
+                let found = ranking_of(&fit, members.len(), look.spends, settings);
+                open = found.open_neighbours();
+                let is_settled = found.is_settled();
+                seen.push(found);
+                if is_settled {
+                    settled += 1;
+                    break;
+                }
+            }
+        }
+        all_heats += history.len();
+        errors.count(field, settings, &seen);
+    }
+    let (false_differences, false_dead_heats) = errors.shares(sessions);
+    Looked {
+        false_differences,
+        false_dead_heats,
+        settled: Share {
+            of_these: settled,
+            sessions,
+        },
+        heats: all_heats as f64 / f64::from(sessions),
+    }
+}
+
+/// The share of sessions of these seeds in which the first member stands so to the second, after each of these numbers
+/// of heats, which grow.
+pub fn verdicts(
+    field: &Field,
+    heats: &[usize],
+    verdict: Verdict,
+    seeds: Range<u64>,
+    settings: &Settings,
+) -> Vec<Share> {
+    let sessions = (seeds.end - seeds.start) as u32;
+    let none = Share {
+        of_these: 0,
+        sessions,
+    };
+    let mut found = vec![none; heats.len()];
+    for seed in seeds {
+        let fits = fits(field, heats, seed, settings);
+        for (found, fit) in found.iter_mut().zip(&fits) {
+            let ranking = ranking_of(fit, field.members.len(), settings.alpha, settings);
+            found.of_these += u32::from(ranking.verdict(0, 1) == Some(verdict));
+        }
+    }
+    found
+}
+
+/// The median half width of the single pairs' intervals after each of these numbers of heats, which grow.
+pub fn half_widths(
+    field: &Field,
+    heats: &[usize],
+    seeds: Range<u64>,
+    settings: &Settings,
+) -> Vec<f64> {
+    let mut widths: Vec<Vec<f64>> = vec![Vec::new(); heats.len()];
+    for seed in seeds {
+        let fits = fits(field, heats, seed, settings);
+        for (widths, fit) in widths.iter_mut().zip(&fits) {
+            for a in 0..field.members.len() {
+                let contrasts = (0..a).filter_map(|b| fit.contrast(a, b));
+                widths.extend(contrasts.map(|found| found.half_width(settings.alpha)));
+            }
+        }
+    }
+    let median = |mut widths: Vec<f64>| {
+        widths.sort_by(f64::total_cmp);
+        widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    widths.into_iter().map(median).collect()
+}
+
+/// The fits of a session's throughput after each of these numbers of heats, which grow.
+fn fits(field: &Field, heats: &[usize], seed: u64, settings: &Settings) -> Vec<Fit> {
+    let course = field.draw(heats.last().copied().unwrap_or(0), seed);
+    let estimates = estimates(&course, settings);
+    let fit = |heats: &usize| Fit::of(course.members, &estimates[..*heats].concat(), settings);
+    heats.iter().map(fit).collect()
+}
+
+/// What each heat of a course says about its members' throughput: a list of groups for each heat.
+fn estimates(course: &Course, settings: &Settings) -> Vec<Vec<Vec<Estimate>>> {
+    let heats = course.heats.iter();
+    let of = |heat| within::of_heat(heat, Quantity::Throughput, settings);
+    heats.map(of).collect()
+}
+
+/// The ranking by throughput of so many members with one budget.
+fn ranking_of(fit: &Fit, members: usize, alpha: f64, settings: &Settings) -> Ranking {
+    let (bounded, budgets) = (vec![false; members], vec![Some(1); members]);
+    of_fit(
+        fit,
+        Quantity::Throughput,
+        &bounded,
+        &budgets,
+        alpha,
+        settings,
+    )
+    .remove(0)
+}
+
+#[derive(Default)]
+struct Errors {
+    differences: u32,
+    dead_heats: u32,
+}
+
+impl Errors {
+    /// Counts a session by the rankings that it showed.
+    fn count(&mut self, field: &Field, settings: &Settings, seen: &[Ranking]) {
+        let pairs = || seen.iter().flat_map(|ranking| &ranking.pairs);
+        let margin = settings.margin.ln_1p();
+        let any = |verdict: Verdict, wrong: &dyn Fn(f64) -> bool| {
+            let mut pairs = pairs().filter(|pair| pair.verdict == verdict);
+            u32::from(pairs.any(|pair| wrong(field.truth(pair.better, pair.worse))))
+        };
+        // A difference that has the wrong direction is a false one, too.
+        self.differences += any(Verdict::Faster, &|truth| truth < SAME);
+        self.dead_heats += any(Verdict::DeadHeat, &|truth| truth.abs() > margin - SAME);
+    }
+
+    fn shares(&self, sessions: u32) -> (Share, Share) {
+        let share = |of_these| Share { of_these, sessions };
+        (share(self.differences), share(self.dead_heats))
+    }
+}

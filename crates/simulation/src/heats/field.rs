@@ -1,0 +1,211 @@
+//! A session of heats: who runs, where, and what goes wrong.
+
+use deadheat_stats::heats::{Course, Heat, Round, Slice};
+use rand::{Rng, RngExt, SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::noise::{self, Machine, Processes, forget, normal};
+
+/// A member with its true speed and its noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member {
+    /// The true throughput, as a factor.
+    pub speed: f64,
+    /// The standard deviation of a slice that is the member's own (0.1: 10 %), beside the machine's.
+    pub spread: f64,
+    /// How it correlates with that of the member's slice before.
+    pub correlation: f64,
+    /// What differs between its processes.
+    pub processes: Processes,
+}
+
+impl Member {
+    /// The `index`-th of members whose noise differs as that of the measured stacks does.
+    pub fn unequal(index: usize, speed: f64) -> Self {
+        let spreads = [0.04, 0.08, 0.05, 0.16, 0.03, 0.10];
+        let processes = [0.0, 0.005, 0.01, 0.02, 0.0, 0.02];
+        Self {
+            speed,
+            spread: spreads[index % spreads.len()],
+            correlation: 0.3,
+            processes: Processes::Alike(processes[index % processes.len()]),
+        }
+    }
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trouble {
+    /// The share of slices that something else disturbs …
+    pub disturbed: f64,
+    /// … and the factor on their throughput.
+    pub factor: f64,
+    /// The share of slices that are missing.
+    pub missing: f64,
+    /// The probability that a member dies in a heat, at any round of it.
+    pub dies: f64,
+    /// The probability that a member is not there for a heat.
+    pub absent: f64,
+}
+
+impl Trouble {
+    /// One slice in fifty runs at half speed. Nothing is missing.
+    pub fn disturbed() -> Self {
+        Self {
+            disturbed: 0.02,
+            factor: 0.5,
+            ..Self::default()
+        }
+    }
+
+    /// Also, one slice in fifty is missing, one member in twenty dies during a heat, and one in ten is not in it.
+    pub fn incomplete() -> Self {
+        Self {
+            missing: 0.02,
+            dies: 0.05,
+            absent: 0.10,
+            ..Self::disturbed()
+        }
+    }
+}
+
+/// A session of heats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// The members.
+    pub members: Vec<Member>,
+    /// The machine.
+    pub machine: Machine,
+    /// Members in a heat at most: the first one in each, and the others in turn.
+    pub capacity: usize,
+    /// Rounds of a heat.
+    pub rounds: usize,
+    /// From the start of a slice to that of the next one, in seconds.
+    pub slice_seconds: f64,
+    /// From the end of a heat to the start of the next one's measurement, in seconds.
+    pub gap_seconds: f64,
+    /// What goes wrong.
+    pub trouble: Trouble,
+}
+
+impl Field {
+    /// Members of these speeds with unequal noise on the measured machine, all in every heat: slices of 100 ms every
+    /// 130 ms, heats of thirty rounds, and 10 s between heats.
+    pub fn measured(speeds: &[f64]) -> Self {
+        let member = |(index, speed): (usize, &f64)| Member::unequal(index, *speed);
+        Self {
+            members: speeds.iter().enumerate().map(member).collect(),
+            machine: Machine::measured(),
+            capacity: speeds.len(),
+            rounds: 30,
+            slice_seconds: 0.13,
+            gap_seconds: 10.0,
+            trouble: Trouble::disturbed(),
+        }
+    }
+
+    /// The logarithm of how many times faster `a` is than `b`, over all of their processes.
+    pub fn truth(&self, a: usize, b: usize) -> f64 {
+        let of = |member: &Member| member.speed.ln() + member.processes.mean();
+        of(&self.members[a]) - of(&self.members[b])
+    }
+
+    /// The session of a seed, of so many heats. A longer one begins as a shorter one does.
+    pub fn draw(&self, heats: usize, seed: u64) -> Course {
+        let mut session = self.start(seed);
+        let heats = (0..heats).map(|heat| session.heat(&self.dealt(heat)));
+        Course {
+            heats: heats.collect(),
+            members: self.members.len(),
+        }
+    }
+
+    /// A session of which the heats are asked for one by one.
+    pub fn start(&self, seed: u64) -> Session<'_> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        Session {
+            field: self,
+            machine: noise::Course::start(self.machine, &mut random),
+            random,
+        }
+    }
+
+    /// The first member is in every heat, the others in turn.
+    fn dealt(&self, heat: usize) -> Vec<usize> {
+        let others = self.members.len() - 1;
+        if self.capacity > others {
+            return (0..=others).collect();
+        }
+        let seats = self.capacity - 1;
+        // A step of its own in each turn through the members, so that it is not always the same ones that meet.
+        let seat = |seat: usize| {
+            let place = heat * seats + seat;
+            let turn = place / others;
+            1 + (place * (1 + turn) + turn) % others
+        };
+        let mut dealt: Vec<usize> = std::iter::once(0).chain((0..seats).map(seat)).collect();
+        dealt.sort_unstable();
+        dealt.dedup();
+        dealt
+    }
+
+    fn run(&self, there: &[usize], machine: &mut noise::Course, random: &mut impl Rng) -> Heat {
+        let draws = self.members.iter();
+        let processes: Vec<f64> = draws.map(|member| member.processes.draw(random)).collect();
+        let mut own: Vec<f64> = self.members.iter().map(|_| normal(random)).collect();
+        let deaths: Vec<usize> = self
+            .members
+            .iter()
+            .map(|_| match random.random_bool(self.trouble.dies) {
+                true => random.random_range(0..self.rounds),
+                false => self.rounds,
+            })
+            .collect();
+        let mut after = self.gap_seconds;
+        let mut order = there.to_vec();
+        let rounds = (0..self.rounds).map(|round| {
+            order.shuffle(random);
+            let mut slices = Vec::with_capacity(order.len());
+            for index in &order {
+                let member = &self.members[*index];
+                let common = machine.slice(after, random);
+                after = self.slice_seconds;
+                own[*index] = forget(own[*index], member.correlation, random);
+                let mut log = common + member.spread * own[*index] + processes[*index];
+                if random.random_bool(self.trouble.disturbed) {
+                    log += self.trouble.factor.ln();
+                }
+                let missing = random.random_bool(self.trouble.missing);
+                if !missing && round < deaths[*index] {
+                    let throughput = 10_000.0 * member.speed * log.exp();
+                    slices.push(Slice {
+                        member: *index,
+                        throughput,
+                        cpu_per_request: Some(0.9 / throughput),
+                        bounded: false,
+                    });
+                }
+            }
+            Round { slices }
+        });
+        Heat {
+            rounds: rounds.collect(),
+        }
+    }
+}
+
+/// A session as it goes on.
+pub struct Session<'a> {
+    field: &'a Field,
+    machine: noise::Course,
+    random: ChaCha8Rng,
+}
+
+impl Session<'_> {
+    /// The next heat, of these members.
+    pub fn heat(&mut self, members: &[usize]) -> Heat {
+        let mut there = members.to_vec();
+        there.retain(|_| !self.random.random_bool(self.field.trouble.absent));
+        self.field.run(&there, &mut self.machine, &mut self.random)
+    }
+}

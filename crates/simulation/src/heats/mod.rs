@@ -1,0 +1,14 @@
+//! Heats that were never run: members of known speeds on a machine whose noise is as it was measured, and what the
+//! statistics of heats find in them.
+//!
+//! [`Field`] says who runs and on what; each seed gives one session of it. [`evidence()`] counts how often the intervals
+//! and verdicts are wrong, [`verdicts`] how often they find what is there.
+
+pub mod evidence;
+pub mod field;
+pub mod noise;
+pub mod power;
+
+pub use evidence::{Evidence, Looked, evidence, looked, verdicts};
+pub use field::{Field, Member, Trouble};
+pub use noise::{Machine, Processes};

@@ -1,0 +1,100 @@
+//! The tables of docs/statistics.md: half widths, how often a difference or a dead heat is found, and how often the
+//! verdicts are wrong.
+
+use std::ops::Range;
+
+use deadheat_stats::heats::{Settings, Verdict};
+
+use super::{
+    Field, Processes, Trouble,
+    evidence::{half_widths, verdicts},
+};
+
+/// Numbers of members, a part of the table for each.
+pub const MEMBERS: [usize; 2] = [2, 6];
+/// Heats, in the table.
+pub const HEATS: [usize; 6] = [3, 5, 8, 12, 20, 40];
+/// By how much the first member is faster than the others, in the table. 0 asks for a dead heat.
+pub const EFFECTS: [f64; 4] = [0.03, 0.05, 0.10, 0.0];
+/// Sessions behind each figure of the table.
+pub const SESSIONS: u64 = 1_000;
+
+/// Members of which the first is faster than the others by `effect`.
+pub fn field(members: usize, effect: f64) -> Field {
+    let mut speeds = vec![1.0; members];
+    speeds[0] += effect;
+    Field::measured(&speeds)
+}
+
+/// The median half width of a single pair's 95 % interval, after each of [`HEATS`].
+pub fn precision(members: usize, seeds: Range<u64>) -> Vec<f64> {
+    half_widths(&field(members, 0.0), &HEATS, seeds, &Settings::default())
+}
+
+/// The share (0 to 1) of sessions that find the first member faster than the second by `effect`, or, where that is 0,
+/// the two in a dead heat, after each of [`HEATS`].
+pub fn found(members: usize, effect: f64, seeds: Range<u64>) -> Vec<f64> {
+    let verdict = if effect > 0.0 {
+        Verdict::Faster
+    } else {
+        Verdict::DeadHeat
+    };
+    let field = field(members, effect);
+    let found = verdicts(&field, &HEATS, verdict, seeds, &Settings::default());
+    found.into_iter().map(|share| share.rate()).collect()
+}
+
+/// Sessions whose errors are counted: a name, a field, and its heats.
+pub fn cases() -> Vec<(&'static str, Field, usize)> {
+    let equal = |members: usize, trouble: Trouble| Field {
+        capacity: members.min(6),
+        trouble,
+        ..Field::measured(&vec![1.0; members])
+    };
+    let full = |members| equal(members, Trouble::disturbed());
+    let incomplete = |members| equal(members, Trouble::incomplete());
+    let margin = 1.0 + Settings::default().margin;
+    let halves: Vec<f64> = (0..6).map(|member| margin.powi(member % 2)).collect();
+    let row: Vec<f64> = (0..6).map(|member| margin.powi(member)).collect();
+    let mut modes = full(6);
+    modes.members[5].processes = Processes::two_modes();
+    vec![
+        ("2 equal members", full(2), 3),
+        ("2 equal members", full(2), 8),
+        ("2 equal members", full(2), 15),
+        ("4 equal members", full(4), 3),
+        ("6 equal members", full(6), 3),
+        ("6 equal members", full(6), 8),
+        ("6 equal members", full(6), 15),
+        ("2, incomplete", incomplete(2), 8),
+        ("6, incomplete", incomplete(6), 3),
+        ("6, incomplete", incomplete(6), 8),
+        ("10, six in a heat", full(10), 3),
+        ("10, six in a heat", full(10), 15),
+        ("10, six in a heat, incomplete", incomplete(10), 8),
+        ("2, the margin apart", Field::measured(&[margin, 1.0]), 12),
+        ("3 and 3, the margin apart", Field::measured(&halves), 20),
+        ("6 in a row, the margin apart", Field::measured(&row), 20),
+        ("6, one with processes of two kinds", modes.clone(), 5),
+        ("6, one with processes of two kinds", modes, 30),
+    ]
+}
+
+/// Sessions that are looked at while they run: a name, a field, and its heats at most.
+pub fn looked_cases() -> [(&'static str, Field, u32); 2] {
+    let margin = 1.0 + Settings::default().margin;
+    let row: Vec<f64> = (0..4).map(|member| margin.powi(member)).collect();
+    let equal = Field {
+        capacity: 6,
+        trouble: Trouble::incomplete(),
+        ..Field::measured(&[1.0; 8])
+    };
+    [
+        ("looks: 8 equal, six in a heat, incomplete", equal, 20),
+        (
+            "looks: 4 in a row, the margin apart",
+            Field::measured(&row),
+            28,
+        ),
+    ]
+}

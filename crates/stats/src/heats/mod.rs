@@ -1,0 +1,42 @@
+//! The statistics of heats: from slices to verdicts, ranks, and what to measure next.
+//!
+//! | step | module |
+//! | --- | --- |
+//! | recorded slices → rounds | [`recorded`] |
+//! | a heat's rounds → an estimate for each of its members | [`within`], [`percentile`] |
+//! | all heats' estimates → differences with errors | [`fit`], [`moderate`] |
+//! | differences → faster, dead heat, undecided | [`pairs`] |
+//! | verdicts → ranks from … to | [`ranking`] |
+//! | undecided neighbours → the members of the next heat | [`deal`] |
+//! | members → the order of the slices in each round | [`order`] |
+//! | a pilot → how far more heats reach | [`pilot`] |
+//!
+//! When the heats are looked at while they are still being run, and what each look may spend, is
+//! [`crate::sequential`], whose blocks are heats here. Everything but [`recorded`] is a pure function of numbers;
+//! members are numbered from 0. docs/statistics.md says it for readers, with what simulations found.
+
+pub mod course;
+pub mod deal;
+pub mod fit;
+pub mod limit;
+mod matrix;
+pub mod moderate;
+pub mod order;
+pub mod pairs;
+pub mod percentile;
+pub mod pilot;
+pub mod ranking;
+pub mod recorded;
+pub mod settings;
+pub mod within;
+
+pub use crate::sequential::{Design as Looks, Look};
+pub use course::{Course, Heat, Quantity, Round, Slice};
+pub use deal::Deal;
+pub use fit::{Contrast, Fit};
+pub use limit::{LimitedBy, limit_of};
+pub use pairs::{Pair, Remedy, Verdict};
+pub use percentile::Percentile;
+pub use pilot::{Pilot, Planned};
+pub use ranking::{Place, Rank, Ranking, of_fit, rankings};
+pub use settings::Settings;

@@ -1,0 +1,194 @@
+//! A ranking: places with ranges, and the verdict on each pair.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    Course, Fit, Quantity, Settings,
+    pairs::{Candidate, Pair, Verdict, judge},
+    within,
+};
+
+/// The members of one CPU budget at one load point, by one quantity.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Ranking {
+    /// The CPU budget that all of them have.
+    pub budget: u32,
+    /// The members, the best estimate first, so that nothing worse ever stands above something better: a pair is only
+    /// ever proven to differ in the direction of its estimates.
+    pub places: Vec<Place>,
+    /// All pairs of `places`.
+    pub pairs: Vec<Pair>,
+    /// Members of this budget without an estimate: they never ran beside another member, or answered too little.
+    pub unplaced: Vec<usize>,
+}
+
+/// The ranks that a member can have, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Serialize, JsonSchema)]
+pub struct Rank {
+    /// 1 + the number of members that are proven better.
+    pub best: usize,
+    /// The number of members − the number that are proven worse.
+    pub worst: usize,
+}
+
+/// A member in a ranking.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Place {
+    /// The member's number.
+    pub member: usize,
+    /// The ranks that it can have.
+    pub rank: Rank,
+    /// The estimate in the unit of the slices (answers per second, or seconds): a typical slice of this member in a
+    /// heat that is typical for the session.
+    pub figure: f64,
+    /// Whether the figure is only a lower bound, because the generator was the limit.
+    pub is_bound: bool,
+    /// Heats behind it.
+    pub heats: usize,
+}
+
+impl Ranking {
+    /// How `a` stands to `b`; `None` if they are no pair of this ranking.
+    pub fn verdict(&self, a: usize, b: usize) -> Option<Verdict> {
+        self.pairs.iter().find_map(|pair| match pair {
+            pair if (pair.better, pair.worse) == (a, b) => Some(pair.verdict),
+            pair if (pair.better, pair.worse) == (b, a) => Some(pair.verdict.reversed()),
+            _ => None,
+        })
+    }
+
+    /// Whether a session can end as far as this ranking goes: no neighbours are left that more heats can decide.
+    /// Whether [`unplaced`](Ranking::unplaced) members are still to run is for the caller to know.
+    pub fn is_settled(&self) -> bool {
+        self.open_neighbours().is_empty()
+    }
+
+    /// Neighbours that more heats can still decide, as (better, worse), the best first.
+    pub fn open_neighbours(&self) -> Vec<(usize, usize)> {
+        let neighbours = self.places.windows(2);
+        let neighbours = neighbours.map(|pair| (pair[0].member, pair[1].member));
+        let open = |(better, worse): &(usize, usize)| {
+            let mut pairs = self.pairs.iter();
+            pairs.any(|pair| (pair.better, pair.worse) == (*better, *worse) && pair.is_open())
+        };
+        neighbours.filter(open).collect()
+    }
+}
+
+/// The rankings of a load point by throughput or cost, one for each CPU budget, the smallest first.
+///
+/// `budgets` has the CPU budget of each member; `None` for one that is measured but not ranked, such as the null server.
+/// All members take part in the fit. `alpha` is the share of errors that each ranking may make: [`Settings::alpha`], or
+/// what a look may spend of it ([`Look::spends`](super::Look)).
+pub fn rankings(
+    course: &Course,
+    quantity: Quantity,
+    budgets: &[Option<u32>],
+    alpha: f64,
+    settings: &Settings,
+) -> Vec<Ranking> {
+    let heats = within::of_heats(&course.heats, quantity, settings);
+    let bounded = match quantity {
+        Quantity::Throughput => bounded(course, settings),
+        // What a request costs can be told, whoever was the limit.
+        Quantity::Cost | Quantity::Latency => vec![false; course.members],
+    };
+    of_fit(
+        &Fit::of(course.members, &heats, settings),
+        quantity,
+        &bounded,
+        budgets,
+        alpha,
+        settings,
+    )
+}
+
+/// The rankings from a fit, such as that of a percentile's estimates ([`super::percentile`]). `bounded` says of each
+/// member whether its figure is only a lower bound.
+pub fn of_fit(
+    fit: &Fit,
+    quantity: Quantity,
+    bounded: &[bool],
+    budgets: &[Option<u32>],
+    alpha: f64,
+    settings: &Settings,
+) -> Vec<Ranking> {
+    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (member, budget) in budgets.iter().enumerate() {
+        if let Some(budget) = budget {
+            members.entry(*budget).or_default().push(member);
+        }
+    }
+    let ranking = |(budget, members): (u32, Vec<usize>)| {
+        let (mut ranked, unplaced): (Vec<usize>, Vec<usize>) = members
+            .into_iter()
+            .partition(|member| fit.advantage(*member).is_some());
+        let advantage = |member: usize| fit.advantage(member).unwrap_or(f64::NEG_INFINITY);
+        ranked.sort_by(|a, b| advantage(*b).total_cmp(&advantage(*a)).then(a.cmp(b)));
+        let pairs = judge(&candidates(fit, &ranked, bounded), alpha, settings.margin);
+        let place = |member: &usize| Place {
+            member: *member,
+            rank: rank(*member, ranked.len(), &pairs),
+            figure: quantity.figure(advantage(*member)),
+            is_bound: bounded[*member],
+            heats: fit.heats(*member),
+        };
+        Ranking {
+            budget,
+            places: ranked.iter().map(place).collect(),
+            pairs,
+            unplaced,
+        }
+    };
+    members.into_iter().map(ranking).collect()
+}
+
+/// All pairs of members that are sorted by their estimates.
+fn candidates(fit: &Fit, ranked: &[usize], bounded: &[bool]) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for (place, better) in ranked.iter().enumerate() {
+        for worse in &ranked[place + 1..] {
+            candidates.push(Candidate {
+                better: *better,
+                worse: *worse,
+                contrast: fit.contrast(*better, *worse),
+                better_is_bound: bounded[*better],
+                worse_is_bound: bounded[*worse],
+                heats: fit.heats(*better).min(fit.heats(*worse)),
+            });
+        }
+    }
+    candidates
+}
+
+fn rank(member: usize, members: usize, pairs: &[Pair]) -> Rank {
+    let proven = |better: Option<usize>, worse: Option<usize>| {
+        let is = |pair: &&Pair| {
+            pair.verdict == Verdict::Faster
+                && better.is_none_or(|better| pair.better == better)
+                && worse.is_none_or(|worse| pair.worse == worse)
+        };
+        pairs.iter().filter(is).count()
+    };
+    Rank {
+        best: 1 + proven(None, Some(member)),
+        worst: members - proven(Some(member), None),
+    }
+}
+
+/// The members whose figure is only a lower bound.
+fn bounded(course: &Course, settings: &Settings) -> Vec<bool> {
+    let mut slices = vec![(0_u32, 0_u32); course.members];
+    let heats = course.heats.iter();
+    for slice in heats.flat_map(|heat| heat.rounds.iter().flat_map(|round| &round.slices)) {
+        let (bounded, all) = &mut slices[slice.member];
+        *bounded += u32::from(slice.bounded);
+        *all += 1;
+    }
+    let share = |(bounded, all): (u32, u32)| f64::from(bounded) / f64::from(all.max(1));
+    let share = slices.into_iter().map(share);
+    share.map(|share| share > settings.bounded).collect()
+}

@@ -1,0 +1,154 @@
+//! From recorded slices to what the statistics take.
+
+use std::collections::BTreeMap;
+
+use deadheat_model::{
+    HeatRecord, LatencyHistogram,
+    fault::TRANSPORT_FAILURES,
+    heat::{MemberRecord, SliceFlag, SliceRecord},
+};
+
+use super::{Heat, Percentile, Round, Settings, Slice, limit::LimitedBy, limit_of};
+
+/// How the members of a heat are numbered in the statistics, and which CPUs they have.
+pub trait Numbering {
+    /// The number of the member at this place in the heat's list; `None`: it takes no part.
+    fn number(&self, heat: &HeatRecord, place: usize) -> Option<usize>;
+
+    /// The CPUs that the server of a number may use; above 0.
+    fn cpus(&self, number: usize) -> f64;
+}
+
+/// Whether a slice counts. The clocks of one in which the machine slept mean nothing.
+pub fn counts(slice: &SliceRecord) -> bool {
+    !slice.flags.contains(&SliceFlag::Suspended)
+}
+
+/// Why a member counts for nothing in a heat, if so: what was seen then, or too many requests that failed on the way.
+pub fn failure(heat: &HeatRecord, place: usize) -> Option<String> {
+    let member: &MemberRecord = heat.members.get(place)?;
+    if let Some(failure) = &member.failure
+        // One that only did not end as it should was measured.
+        && failure.void_from.is_some()
+    {
+        return Some(failure.failure.in_words());
+    }
+    let (failed, ended) = slices_of(heat, place).fold((0, 0), |(failed, ended), slice| {
+        let tally = &slice.tally;
+        (failed + tally.failed.total(), ended + tally.ended())
+    });
+    (failed as f64 > TRANSPORT_FAILURES * ended as f64).then(|| {
+        let number = heat.heat + 1;
+        format!("under load: {failed} of {ended} requests failed in heat {number}")
+    })
+}
+
+/// In how many heats the member that is asked for has failed.
+pub fn failures<'a>(
+    heats: impl Iterator<Item = &'a HeatRecord>,
+    is_asked: impl Fn(&MemberRecord) -> bool,
+) -> usize {
+    let failed = heats.filter(|heat| {
+        let mut members = heat.members.iter().enumerate();
+        members.any(|(place, member)| is_asked(member) && failure(heat, place).is_some())
+    });
+    failed.count()
+}
+
+/// The counted slices of the member at this place.
+pub fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &SliceRecord> {
+    let all = heat.rounds.iter().flatten();
+    all.filter(move |slice| slice.member as usize == place && counts(slice))
+}
+
+/// The share of its CPUs' time that the server was busy in a slice (0 to 1); `None` if it was not measured.
+pub fn busy(slice: &SliceRecord, cpus: f64) -> Option<f64> {
+    let cpu = slice.cpu.filter(|cpu| cpu.span_seconds > 0.0)?;
+    Some(cpu.seconds / cpu.span_seconds / cpus)
+}
+
+/// What the limit of a slice was.
+pub fn limited_by(slice: &SliceRecord, cpus: f64, settings: &Settings) -> LimitedBy {
+    let busy = busy(slice, cpus).unwrap_or(0.0);
+    limit_of(busy, slice.generator.busiest, settings)
+}
+
+/// A heat as the statistics take it: the slices that count, of members that did not fail in it.
+pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings) -> Heat {
+    let numbers: Vec<Option<usize>> = (0..record.members.len())
+        .map(|place| numbering.number(record, place))
+        .collect();
+    let has_failed: Vec<bool> = (0..record.members.len())
+        .map(|place| failure(record, place).is_some())
+        .collect();
+    let slice = |slice: &SliceRecord| {
+        let place = slice.member as usize;
+        let member = numbers.get(place).copied().flatten()?;
+        if has_failed[place] || !counts(slice) {
+            return None;
+        }
+        let throughput = slice.throughput();
+        let cost = slice
+            .cpu
+            .filter(|cpu| throughput > 0.0 && cpu.span_seconds > 0.0);
+        Some(Slice {
+            member,
+            throughput,
+            cpu_per_request: cost.map(|cpu| cpu.seconds / cpu.span_seconds / throughput),
+            bounded: limited_by(slice, numbering.cpus(member), settings).is_bound(),
+        })
+    };
+    let rounds = record.rounds.iter().map(|round| Round {
+        slices: round.iter().filter_map(slice).collect(),
+    });
+    Heat {
+        rounds: rounds.collect(),
+    }
+}
+
+/// A percentile (0 to 100) of each member's times in a heat: of an open loop's responses, else of the service.
+pub fn percentiles(
+    percent: f64,
+    record: &HeatRecord,
+    numbering: &impl Numbering,
+) -> Vec<Percentile> {
+    let of = |place: usize| {
+        let member = numbering.number(record, place)?;
+        if failure(record, place).is_some() {
+            return None;
+        }
+        let times = times(slices_of(record, place));
+        Some(Percentile {
+            member,
+            seconds: times.quantile(percent / 100.0)?.as_secs_f64(),
+            samples: times.count(),
+        })
+    };
+    (0..record.members.len()).filter_map(of).collect()
+}
+
+/// All times of these slices together.
+fn times<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> LatencyHistogram {
+    let mut times = LatencyHistogram::new();
+    for slice in slices {
+        match &slice.open {
+            Some(open) => times.merge(&open.response_time),
+            None => times.merge(&slice.service_time),
+        }
+    }
+    times
+}
+
+/// The limit of most of these slices; `None` if nothing is known of the server in any of them.
+pub fn usual_limit<'a>(
+    slices: impl Iterator<Item = &'a SliceRecord>,
+    cpus: f64,
+    settings: &Settings,
+) -> Option<LimitedBy> {
+    let mut counts: BTreeMap<LimitedBy, u32> = BTreeMap::new();
+    for slice in slices.filter(|slice| slice.cpu.is_some()) {
+        *counts.entry(limited_by(slice, cpus, settings)).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(limit, _)| limit)
+}

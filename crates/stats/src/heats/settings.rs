@@ -1,0 +1,45 @@
+//! The thresholds of the statistics of heats.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The thresholds. All are fixed before the session; none looks at a result.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Settings {
+    /// The share of sessions that may call any pair different that is not (0 to 1), and of those that may call any pair
+    /// a dead heat that is not.
+    pub alpha: f64,
+    /// Two members whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
+    pub margin: f64,
+    /// The share of slices that a trimmed mean takes from either end (0 to below a half).
+    pub trim: f64,
+    /// CPUs of a server or generator that are busy for this share of the time have nothing left (0 to 1).
+    pub saturated: f64,
+    /// A member's figure is a lower bound if the generator was the limit in more than this share of its slices. Not 0:
+    /// one slice in which a busy server waited for a moment proves nothing.
+    pub bounded: f64,
+    /// How much the expected variance of a member counts beside its own, in degrees of freedom ([`super::moderate`]).
+    /// Chosen by simulation: with 2 to 4, intervals hold what they promise for 2 to 10 members that differ in noise; with
+    /// none they are half as wide again after 3 heats.
+    pub expected_freedom: f64,
+    /// What is assumed to differ between processes of one member when only a pilot has been run (0.02: 2 %). Measured:
+    /// next to nothing for Go and Rust, 7 % at most.
+    pub between_processes: f64,
+    /// Samples that must lie beyond a percentile for it to be one.
+    pub beyond: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            alpha: 0.05,
+            margin: 0.03,
+            trim: 0.2,
+            saturated: 0.95,
+            bounded: 0.05,
+            expected_freedom: 4.0,
+            between_processes: 0.02,
+            beyond: 100,
+        }
+    }
+}

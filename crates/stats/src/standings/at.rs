@@ -1,0 +1,228 @@
+//! One load of a session: which heats count, who took part, and at which error level it is judged.
+
+use deadheat_model::{
+    HeatRecord, TargetId,
+    heat::{MemberRecord, SliceRecord},
+    heats::{EndReason, PlannedLoad, SessionRecord},
+    session::TargetRecord,
+    workload::OfferedRate,
+};
+
+use crate::{
+    heats::{
+        Course, Fit, Look, Looks, Quantity, Ranking, Settings, of_fit,
+        percentile::estimates,
+        rankings,
+        recorded::{self, Numbering},
+        within,
+    },
+    standings::{FAILURES, types::Measure},
+};
+
+/// The error level where no verdict may be given yet: its intervals reach beyond everything that a heat can show.
+const NO_VERDICT: f64 = 1e-9;
+
+/// One load of a session.
+pub struct LoadAt<'a> {
+    /// The session.
+    pub(crate) record: &'a SessionRecord,
+    /// The load.
+    pub(crate) load: &'a PlannedLoad,
+    /// The thresholds.
+    pub(crate) settings: Settings,
+    /// The look that verdicts are of.
+    pub(crate) look: Option<Look>,
+    /// Complete heats.
+    pub(crate) complete: u32,
+    /// Of these, the ones that count: up to the look, or all as long as there was none.
+    pub(crate) heats: Vec<&'a HeatRecord>,
+}
+
+impl<'a> LoadAt<'a> {
+    /// The load at this place of the plan, at the last look that was taken.
+    pub fn new(record: &'a SessionRecord, index: usize, settings: Settings) -> Self {
+        let load = &record.header.plan.loads[index];
+        let mut heats: Vec<&HeatRecord> = record.complete_heats(index).collect();
+        let complete = heats.len() as u32;
+        let look = look(load, settings.alpha, complete, record.end);
+        if let Some(look) = look {
+            heats.truncate(look.blocks as usize);
+        }
+        Self {
+            record,
+            load,
+            settings,
+            look,
+            complete,
+            heats,
+        }
+    }
+
+    /// Complete heats, counted or not.
+    pub fn complete_heats(&self) -> u32 {
+        self.complete
+    }
+
+    /// Whether a look has been taken.
+    pub fn has_look(&self) -> bool {
+        self.look.is_some()
+    }
+
+    /// What stacks are ranked by here.
+    pub fn measure(&self) -> Measure {
+        match self.load.point.open {
+            Some(_) => Measure::ResponseTime,
+            None => Measure::Throughput,
+        }
+    }
+
+    /// Whether its stacks are ranked: all do the same work. At a rate that is a share of a stack's own capacity, each
+    /// does another.
+    pub fn is_ranked(&self) -> bool {
+        let open = self.load.point.open.as_ref();
+        !open.is_some_and(|open| matches!(open.rate, OfferedRate::OfOwnCapacity(_)))
+    }
+
+    /// Whether a stack failed too often to be compared.
+    pub(crate) fn has_failed(&self, number: usize) -> bool {
+        let is_asked = |member: &MemberRecord| self.load.number(member) == Some(number);
+        recorded::failures(self.heats.iter().copied(), is_asked) >= FAILURES
+    }
+
+    /// The record of a stack of this load.
+    pub(crate) fn target(&self, number: usize) -> Option<&'a TargetRecord> {
+        let target = self.load.targets.get(number)?;
+        let mut targets = self.record.header.targets.iter();
+        targets.find(|one| one.target == *target)
+    }
+
+    /// The CPUs of each member, by which they are ranked; `None` for those that are not: controls, and what failed.
+    pub(crate) fn budgets(&self) -> Vec<Option<u32>> {
+        let stacks = 0..self.load.targets.len();
+        let budget = |number: usize| (!self.has_failed(number)).then(|| self.cpus(number) as u32);
+        stacks.map(budget).chain([None, None]).collect()
+    }
+
+    /// The counted heats in which a number took part, with its place in them.
+    pub(crate) fn places(&self, number: usize) -> impl Iterator<Item = (&'a HeatRecord, usize)> {
+        let place = move |heat: &'a HeatRecord| {
+            let mut places = 0..heat.members.len();
+            let is = |place: &usize| self.load.number(&heat.members[*place]) == Some(number);
+            let place = places.find(is)?;
+            Some((heat, place))
+        };
+        self.heats.iter().filter_map(move |heat| place(heat))
+    }
+
+    /// The records of a number in the counted heats in which it did not fail.
+    pub(crate) fn sound(&self, number: usize) -> impl Iterator<Item = &'a MemberRecord> {
+        let sound = self
+            .places(number)
+            .filter(|(heat, place)| recorded::failure(heat, *place).is_none());
+        sound.map(|(heat, place)| &heat.members[place])
+    }
+
+    /// The counted slices of a number in these heats.
+    pub(crate) fn slices(&self, number: usize) -> impl Iterator<Item = &'a SliceRecord> {
+        let sound = self
+            .places(number)
+            .filter(|(heat, place)| recorded::failure(heat, *place).is_none());
+        sound.flat_map(|(heat, place)| recorded::slices_of(heat, place))
+    }
+
+    /// What the member of a number is called.
+    pub fn name(&self, number: usize) -> TargetId {
+        self.load.target(number)
+    }
+
+    /// Everything that was counted.
+    pub fn course(&self) -> Course {
+        let heats = self.heats.iter();
+        Course {
+            members: self.load.members(),
+            heats: heats
+                .map(|heat| recorded::heat(heat, self, &self.settings))
+                .collect(),
+        }
+    }
+
+    /// The rankings by throughput or cost, one for each CPU budget, the smallest first.
+    pub(crate) fn rankings(&self, course: &Course, quantity: Quantity) -> Vec<Ranking> {
+        let budgets = self.budgets();
+        rankings(course, quantity, &budgets, self.alpha(), &self.settings)
+    }
+
+    /// The fit of all members, controls among them.
+    pub(crate) fn fit(&self, course: &Course, quantity: Quantity) -> Fit {
+        let estimates = within::of_heats(&course.heats, quantity, &self.settings);
+        Fit::of(course.members, &estimates, &self.settings)
+    }
+
+    /// The rankings by a percentile (0 to 100) of the times, in the same order.
+    pub(crate) fn percentiles(&self, percent: f64) -> Vec<Ranking> {
+        let heats = self.heats.iter();
+        let found: Vec<_> = heats
+            .map(|heat| recorded::percentiles(percent, heat, self))
+            .collect();
+        let members = self.load.members();
+        let estimates = estimates(percent, &found, &self.settings);
+        let fit = Fit::of(members, &estimates, &self.settings);
+        let (bounded, budgets) = (vec![false; members], self.budgets());
+        let (alpha, settings) = (self.alpha(), &self.settings);
+        of_fit(&fit, Quantity::Latency, &bounded, &budgets, alpha, settings)
+    }
+
+    /// The rankings that the load is about.
+    pub fn main_rankings(&self) -> Vec<Ranking> {
+        match self.measure() {
+            Measure::Throughput => self.rankings(&self.course(), Quantity::Throughput),
+            Measure::ResponseTime => self.percentiles(99.0),
+        }
+    }
+
+    fn alpha(&self) -> f64 {
+        let look = self.look.filter(|_| self.is_ranked());
+        look.map_or(NO_VERDICT, |look| look.spends)
+    }
+}
+
+/// Who is compared: stacks and the null server. The twin stands for another stack in each heat, so that as a member its
+/// scatter between heats would be theirs.
+impl Numbering for LoadAt<'_> {
+    fn number(&self, heat: &HeatRecord, place: usize) -> Option<usize> {
+        let number = self.load.number(&heat.members[place]);
+        number.filter(|number| *number != self.load.twin())
+    }
+
+    fn cpus(&self, number: usize) -> f64 {
+        let all = self.record.header.plan.pinning.server_cpus();
+        // Controls have no record, and are given all that there is.
+        let own = self.target(number).and_then(|record| record.cpus);
+        own.map_or(all, |cpus| all.min(cpus as usize)).max(1) as f64
+    }
+}
+
+/// A load with its twin, for a look at one heat alone.
+pub(super) struct WithTwin<'a>(pub(super) &'a LoadAt<'a>);
+
+impl Numbering for WithTwin<'_> {
+    fn number(&self, heat: &HeatRecord, place: usize) -> Option<usize> {
+        self.0.load.number(&heat.members[place])
+    }
+
+    fn cpus(&self, number: usize) -> f64 {
+        self.0.cpus(number)
+    }
+}
+
+/// The look that the figures are of, with so many complete heats. What there is beyond that look counts for nothing; only a
+/// budget, which knows no result, leaves one more look at its end.
+fn look(load: &PlannedLoad, alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> {
+    let design = Looks::declare(&load.looks, alpha).ok()?;
+    let taken = design.looks.iter().rfind(|look| look.blocks <= complete);
+    let last = match end {
+        Some(EndReason::Budget) => design.last_at(complete),
+        _ => None,
+    };
+    last.or(taken.copied())
+}

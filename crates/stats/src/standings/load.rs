@@ -1,0 +1,142 @@
+//! What is said of one load.
+
+use deadheat_model::TargetId;
+
+use super::{
+    at::LoadAt,
+    row, twin,
+    types::{Absent, AbsentBecause, LoadStandings, Measure, Table},
+};
+use crate::{
+    heats::{Course, Pair, Quantity, Ranking, recorded},
+    order_statistic::median,
+};
+
+/// The standings at a load.
+pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
+    let course = at.course();
+    let cost = compared(at, at.rankings(&course, Quantity::Cost));
+    let throughput = compared(at, at.rankings(&course, Quantity::Throughput));
+    let percentiles = |percent| compared(at, at.percentiles(percent));
+    let (p50, p99) = (percentiles(50.0), percentiles(99.0));
+    let main = match at.measure() {
+        Measure::Throughput => throughput.clone(),
+        Measure::ResponseTime => p99.clone(),
+    };
+    let settled = at.look.is_some() && at.is_ranked() && main.iter().all(Ranking::is_settled);
+    let parts = main.into_iter().zip(throughput).zip(cost).zip(p50).zip(p99);
+    let mut tables: Vec<Table> = parts
+        .map(|((((ranking, throughput), cost), p50), p99)| {
+            let found = row::Found {
+                at,
+                ranking: &ranking,
+                throughput: &throughput,
+                cost: &cost,
+                p50: &p50,
+                p99: &p99,
+            };
+            Table {
+                cpus: ranking.budget,
+                rows: found.rows(),
+                half_width: half_width(&ranking),
+                ranking,
+                cost,
+                p50,
+                p99,
+            }
+        })
+        .filter(|table| !table.rows.is_empty())
+        .collect();
+    tables.reverse();
+    let placed = |target: &TargetId| {
+        let mut rows = tables.iter().flat_map(|table| &table.rows);
+        rows.any(|row| row.target == *target)
+    };
+    let stacks = at.load.targets.iter().enumerate();
+    let lacking = stacks
+        .filter(|(_, target)| !placed(target))
+        .map(|(number, _)| lacking(at, number));
+    let unanswered = unanswered(at);
+    LoadStandings {
+        workload: at.load.workload.clone(),
+        description: at.load.description.clone(),
+        point: at.load.point.clone(),
+        measure: at.measure(),
+        is_ranked: at.is_ranked(),
+        members: (0..at.load.members())
+            .map(|number| at.load.target(number))
+            .collect(),
+        heats: at.complete,
+        look: at.look,
+        lacking: lacking.chain(unanswered).collect(),
+        ceiling_per_second: ceiling(at, &course),
+        twin: twin::of(at),
+        heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
+        tables,
+        settled,
+    }
+}
+
+/// Rankings, without their pairs where figures cannot be compared.
+fn compared(at: &LoadAt<'_>, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
+    if !at.is_ranked() {
+        for ranking in &mut rankings {
+            ranking.pairs.clear();
+        }
+    }
+    rankings
+}
+
+/// The median over all pairs of the half width of their interval.
+fn half_width(ranking: &Ranking) -> Option<f64> {
+    let pairs = ranking.pairs.iter();
+    let widths = pairs.map(Pair::half_width);
+    median(widths.filter(|width| width.is_finite()))
+}
+
+/// What the null server answers per second in a heat that is typical for the session, as the stacks' figures are. Those of
+/// its own heats alone would be of other minutes.
+fn ceiling(at: &LoadAt<'_>, course: &Course) -> Option<f64> {
+    let fit = at.fit(course, Quantity::Throughput);
+    fit.advantage(at.load.ceiling())
+        .map(|advantage| Quantity::Throughput.figure(advantage))
+}
+
+/// Why a stack of the plan has no place.
+fn lacking(at: &LoadAt<'_>, number: usize) -> Absent {
+    let failures = at
+        .places(number)
+        .filter_map(|(heat, place)| recorded::failure(heat, place));
+    let (is, reason) = match failures.last() {
+        Some(reason) => (AbsentBecause::Failed, reason),
+        None if at.places(number).next().is_some() => (
+            AbsentBecause::NotMeasured,
+            "it answered too little to be compared".to_owned(),
+        ),
+        None => (
+            AbsentBecause::NotMeasured,
+            "the session ended before it had a heat".to_owned(),
+        ),
+    };
+    Absent {
+        target: at.load.target(number),
+        is,
+        reason,
+        remedy: None,
+    }
+}
+
+/// Stacks that were prepared, and did not answer this workload rightly.
+fn unanswered(at: &LoadAt<'_>) -> Vec<Absent> {
+    let targets = at.record.header.targets.iter();
+    let failed = targets.filter_map(|target| {
+        let failure = target.failed_workload(&at.load.workload)?;
+        Some(Absent {
+            target: target.target.clone(),
+            is: AbsentBecause::Failed,
+            reason: failure.in_words(),
+            remedy: None,
+        })
+    });
+    failed.collect()
+}

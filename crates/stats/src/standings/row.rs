@@ -1,0 +1,124 @@
+//! A stack's row: its estimates with their ranks, and what else its heats say.
+
+use super::{
+    at::LoadAt,
+    pauses,
+    types::{Behind, Figure, Measure, Memory, Row},
+};
+use crate::{
+    heats::{
+        Ranking,
+        recorded::{self, Numbering, usual_limit},
+    },
+    order_statistic::median,
+};
+
+/// The rankings of one CPU budget.
+pub(super) struct Found<'a> {
+    pub(super) at: &'a LoadAt<'a>,
+    pub(super) ranking: &'a Ranking,
+    pub(super) throughput: &'a Ranking,
+    pub(super) cost: &'a Ranking,
+    pub(super) p50: &'a Ranking,
+    pub(super) p99: &'a Ranking,
+}
+
+impl Found<'_> {
+    /// The rows, the best first.
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let places = self.ranking.places.iter();
+        places.map(|place| self.row(place.member)).collect()
+    }
+
+    fn row(&self, member: usize) -> Row {
+        let at = self.at;
+        let cpus = at.cpus(member);
+        let sound = || at.sound(member);
+        let slices = || at.slices(member);
+        let seconds = |time: Option<std::time::Duration>| time.map(|time| time.as_secs_f64());
+        let warm_ups = || sound().filter_map(|one| one.warm_up);
+        let all: usize = at
+            .places(member)
+            .map(|(heat, place)| {
+                let all = heat.rounds.iter().flatten();
+                all.filter(|slice| slice.member as usize == place).count()
+            })
+            .sum();
+        let counted = slices().count();
+        let failures = at
+            .places(member)
+            .filter_map(|(heat, place)| recorded::failure(heat, place));
+        // In an open loop it is the rate that was asked for, as far as it was answered.
+        let unranked = |figure: Figure| Figure {
+            rank: None,
+            ..figure
+        };
+        let throughput = figure(self.throughput, member, 1.0).map(|figure| match at.measure() {
+            Measure::Throughput => figure,
+            Measure::ResponseTime => unranked(figure),
+        });
+        let ranked = |figure: Option<Figure>| match at.is_ranked() {
+            true => figure,
+            false => figure.map(unranked),
+        };
+        Row {
+            member,
+            target: at.load.target(member),
+            throughput_per_second: throughput.unwrap_or(Figure {
+                value: 0.0,
+                rank: None,
+                is_bound: false,
+            }),
+            cpu_us_per_request: ranked(figure(self.cost, member, 1e6)),
+            p50_seconds: ranked(figure(self.p50, member, 1.0)),
+            p99_seconds: ranked(figure(self.p99, member, 1.0)),
+            offered_per_second: median(sound().filter_map(|one| one.offered_per_second)),
+            behind: self.behind(member),
+            memory: Memory {
+                idle_bytes: bytes(sound().map(|one| one.memory.idle)),
+                mean_bytes: bytes(sound().map(|one| one.memory.mean)),
+                peak_bytes: bytes(sound().map(|one| one.memory.peak)),
+            },
+            ready_seconds: median(sound().filter_map(|one| seconds(one.ready))),
+            warm_up_seconds: median(warm_ups().map(|one| one.took.as_secs_f64())),
+            unsteady_heats: warm_ups().filter(|one| !one.steady).count() as u32,
+            heats: sound().count() as u32,
+            slices: counted as u32,
+            discarded_slices: (all - counted) as u32,
+            answers: slices().map(|slice| slice.tally.answers()).sum(),
+            failed_requests: slices().map(|slice| slice.tally.failed.total()).sum(),
+            reconnected: slices().map(|slice| slice.reconnected).sum(),
+            busy: median(slices().filter_map(|slice| recorded::busy(slice, cpus))),
+            paused: pauses::share(&slices().collect::<Vec<_>>()),
+            limited_by: usual_limit(slices(), cpus, &at.settings),
+            failures: failures.collect(),
+        }
+    }
+
+    /// How the best stands to a member.
+    fn behind(&self, member: usize) -> Option<Behind> {
+        let best = self.ranking.places.first()?.member;
+        let mut pairs = self.ranking.pairs.iter();
+        let pair = pairs.find(|pair| (pair.better, pair.worse) == (best, member))?;
+        Some(Behind {
+            ratio: pair.ratio?,
+            interval: pair.interval,
+            verdict: pair.verdict,
+        })
+    }
+}
+
+/// A member's figure in a ranking, in units of which there are so many to the ranking's own.
+fn figure(ranking: &Ranking, member: usize, units: f64) -> Option<Figure> {
+    let mut places = ranking.places.iter();
+    let place = places.find(|place| place.member == member)?;
+    Some(Figure {
+        value: place.figure * units,
+        rank: Some(place.rank),
+        is_bound: place.is_bound,
+    })
+}
+
+fn bytes(figures: impl Iterator<Item = Option<u64>>) -> Option<f64> {
+    median(figures.flatten().map(|bytes| bytes as f64))
+}

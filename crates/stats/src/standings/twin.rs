@@ -1,0 +1,65 @@
+//! A stack beside itself (A/A): what the method makes of no difference.
+
+use std::collections::BTreeMap;
+
+use deadheat_model::heat::Role;
+
+use super::{
+    at::{LoadAt, WithTwin},
+    types::{Measure, Twin},
+};
+use crate::{
+    heats::{Quantity, percentile::is_carried, recorded, within},
+    interval::log_mean,
+};
+
+/// With fewer heats there is no interval.
+const LEAST_HEATS: usize = 3;
+/// The level of the interval.
+const LEVEL: f64 = 0.95;
+
+/// What the heats with a twin say; `None` without one.
+pub(super) fn of(at: &LoadAt<'_>) -> Option<Twin> {
+    let twin = at.load.twin();
+    let mut ratios = Vec::new();
+    let mut of = BTreeMap::new();
+    for (heat, place) in at.places(twin) {
+        let Role::Twin { of: original } = heat.members[place].role else {
+            continue;
+        };
+        let original = &heat.members[original as usize];
+        let Some(number) = at.load.number(original) else {
+            continue;
+        };
+        let values: Vec<(usize, f64)> = match at.measure() {
+            Measure::Throughput => {
+                let counted = recorded::heat(heat, &WithTwin(at), &at.settings);
+                let groups = within::of_heat(&counted, Quantity::Throughput, &at.settings);
+                let found = groups.into_iter().flatten();
+                found.map(|one| (one.member, one.value)).collect()
+            }
+            Measure::ResponseTime => recorded::percentiles(99.0, heat, &WithTwin(at))
+                .into_iter()
+                .filter(|one| is_carried(99.0, one.samples, &at.settings))
+                .map(|one| (one.member, one.seconds.ln()))
+                .collect(),
+        };
+        let value = |wanted: usize| {
+            let mut values = values.iter();
+            values
+                .find(|(member, _)| *member == wanted)
+                .map(|one| one.1)
+        };
+        if let Some((own, other)) = value(twin).zip(value(number)) {
+            ratios.push((own - other).exp());
+            of.insert(number, original.target.clone());
+        }
+    }
+    let found = log_mean(&ratios, LEVEL)?;
+    Some(Twin {
+        of: of.into_values().collect(),
+        heats: found.trials as u32,
+        ratio: found.mean,
+        interval: found.interval.filter(|_| found.trials >= LEAST_HEATS),
+    })
+}

@@ -1,0 +1,333 @@
+//! What a session of heats says: the answer to its question, load by load.
+
+use deadheat_model::{LoadPoint, TargetId, heat::HeatPlan, heats::EndReason};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    heats::{LimitedBy, Look, Ranking, Settings},
+    order_statistic::Interval,
+};
+
+/// What a session of heats says.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Standings {
+    /// The thresholds used.
+    pub settings: Settings,
+    /// The loads, in the order of the plan.
+    pub loads: Vec<LoadStandings>,
+    /// Stacks that could not be measured at all.
+    pub absent: Vec<Absent>,
+    /// Where the time went.
+    pub time: TimeSpent,
+    /// What is in doubt, the gravest first. Without any, the list is empty.
+    pub doubts: Vec<Doubt>,
+    /// Why the session ended; `None`: it goes on, or was killed.
+    pub end: Option<EndReason>,
+}
+
+/// A workload at a load point.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LoadStandings {
+    /// The workload's id.
+    pub workload: String,
+    /// What it exercises.
+    pub description: String,
+    /// The load point.
+    pub point: LoadPoint,
+    /// What the stacks are ranked by.
+    pub measure: Measure,
+    /// Whether they are ranked. Not where each has a rate of its own.
+    pub is_ranked: bool,
+    /// Who is numbered how: the stacks, then the null server, then the twin.
+    pub members: Vec<TargetId>,
+    /// Complete heats.
+    pub heats: u32,
+    /// The look that the verdicts are of, which counts the first [`Look::blocks`] heats. `None`: there are too few heats
+    /// for any verdict; estimates are of all complete heats then.
+    pub look: Option<Look>,
+    /// A table for each CPU budget, the largest first: only stacks with the same budget are ranked together.
+    pub tables: Vec<Table>,
+    /// Stacks that were to be measured here and have no place in any table.
+    pub lacking: Vec<Absent>,
+    /// What the null server answered per second here: the most that this generator can load on this machine.
+    pub ceiling_per_second: Option<f64>,
+    /// A stack beside itself (A/A).
+    pub twin: Option<Twin>,
+    /// What heats did in the end: slices and guards may be longer than planned, if answers were slow.
+    pub heat: HeatPlan,
+    /// Whether more heats would decide nothing more.
+    pub settled: bool,
+}
+
+impl LoadStandings {
+    /// Workload and load point in one word ("plaintext:c50").
+    pub fn name(&self) -> String {
+        format!("{}:{}", self.workload, self.point.id)
+    }
+
+    /// The table of the largest CPU budget.
+    pub fn first_table(&self) -> Option<&Table> {
+        self.tables.first()
+    }
+}
+
+/// What stacks are ranked by at a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Closed loop: verified answers per second.
+    Throughput,
+    /// Open loop: the 99th percentile of response time, from the intended start.
+    ResponseTime,
+}
+
+/// The stacks of one CPU budget.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Table {
+    /// CPUs that each of its stacks was given.
+    pub cpus: u32,
+    /// The stacks, the best estimate of [`LoadStandings::measure`] first.
+    pub rows: Vec<Row>,
+    /// By [`LoadStandings::measure`]. Numbers are places in [`LoadStandings::members`].
+    pub ranking: Ranking,
+    /// By CPU time per request; its figures are seconds.
+    pub cost: Ranking,
+    /// By the median of service time (open loop: of response time), in seconds.
+    pub p50: Ranking,
+    /// By its 99th percentile, in seconds.
+    pub p99: Ranking,
+    /// The median over all pairs of the half width of the interval of their ratio (0.03: ±3 %), lower bounds left out.
+    pub half_width: Option<f64>,
+}
+
+/// A stack in a table.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// Its number.
+    pub member: usize,
+    /// The stack, under its variant.
+    pub target: TargetId,
+    /// Verified answers per second: in a closed loop the estimate, in an open loop what came of the offered rate.
+    pub throughput_per_second: Figure,
+    /// CPU time of its process tree per verified answer, in microseconds.
+    pub cpu_us_per_request: Option<Figure>,
+    /// The median of service time (open loop: of response time), in seconds.
+    pub p50_seconds: Option<Figure>,
+    /// Its 99th percentile, in seconds.
+    pub p99_seconds: Option<Figure>,
+    /// The rate of an open loop: the median over its heats.
+    pub offered_per_second: Option<f64>,
+    /// How the best of the table stands to it, at the table's level: how many times better, 1 or more. `None` for the best
+    /// itself, or if they cannot be compared.
+    pub behind: Option<Behind>,
+    /// Memory of its process tree.
+    pub memory: Memory,
+    /// From the process's start to its first correct answer, in seconds: the median over heats.
+    pub ready_seconds: Option<f64>,
+    /// Load until it was steady, in seconds: the median over heats.
+    pub warm_up_seconds: Option<f64>,
+    /// Heats after whose warm-up it was not steady.
+    pub unsteady_heats: u32,
+    /// Complete heats that count in which it took part.
+    pub heats: u32,
+    /// Slices that count.
+    pub slices: u32,
+    /// Slices that were discarded: the machine slept, or the member failed later in the same heat.
+    pub discarded_slices: u32,
+    /// Verified answers in counted slices.
+    pub answers: u64,
+    /// Requests that failed in them.
+    pub failed_requests: u64,
+    /// Connections that had to be made again.
+    pub reconnected: u64,
+    /// The share of its CPUs' time that the server was busy (0 to 1): the median over slices.
+    pub busy: Option<f64>,
+    /// The share of its time under load in which it answered nothing after a slice's end, beyond what is usual for it (0 to
+    /// 1): pauses that no figure counts.
+    pub paused: f64,
+    /// What the limit was in most slices.
+    pub limited_by: Option<LimitedBy>,
+    /// Heats in which it failed, each with the reason; it counts for nothing in these.
+    pub failures: Vec<String>,
+}
+
+/// A figure with its place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Figure {
+    /// The estimate, in the unit that the field names.
+    pub value: f64,
+    /// The best and the worst rank that it can have, from 1; `None` where it has no place in the ranking.
+    pub rank: Option<crate::heats::Rank>,
+    /// Whether the value is only a lower bound, because the generator was the limit.
+    pub is_bound: bool,
+}
+
+/// How far a stack is behind the best of its table.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Behind {
+    /// How many times better the best is.
+    pub ratio: f64,
+    /// The interval of it. An end that a lower bound leaves open is 0 or ∞ (null in JSON).
+    pub interval: Option<Interval>,
+    /// How the best stands to this stack.
+    pub verdict: crate::heats::Verdict,
+}
+
+/// Bytes of memory (PSS of the process tree): medians over heats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Memory {
+    /// When it had just become ready.
+    pub idle_bytes: Option<f64>,
+    /// The mean over the rounds.
+    pub mean_bytes: Option<f64>,
+    /// The largest that was read in the rounds.
+    pub peak_bytes: Option<f64>,
+}
+
+/// A stack beside itself.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Twin {
+    /// The stacks that had a twin; the ratio is over all of them.
+    pub of: Vec<TargetId>,
+    /// Heats with a twin.
+    pub heats: u32,
+    /// How many times the twin's throughput (or response time) was that of its original: 1 if the method is fair. The
+    /// geometric mean over these heats.
+    pub ratio: f64,
+    /// The 95 % interval of it (Student); `None` with fewer than 3 heats.
+    pub interval: Option<Interval>,
+}
+
+impl Twin {
+    /// Whether the interval excludes 1: then other differences of that size are in doubt, too.
+    pub fn differs(&self) -> bool {
+        self.interval
+            .is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
+    }
+}
+
+/// A stack that has no figure.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Absent {
+    /// The stack, under its variant.
+    pub target: TargetId,
+    /// What became of it.
+    pub is: AbsentBecause,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// The command that would change that, if it is known.
+    pub remedy: Option<String>,
+}
+
+/// Why a stack has no figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AbsentBecause {
+    /// Something that it needs is not here.
+    Unavailable,
+    /// It could not be built, started or verified, or it failed under load.
+    Failed,
+    /// It had no heat yet.
+    NotMeasured,
+}
+
+/// Where the time of the session went, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct TimeSpent {
+    /// All heats, from the first start to the last stop.
+    pub heats_seconds: f64,
+    /// The counted parts of slices, those of controls among them.
+    pub counted_seconds: f64,
+    /// Guards, drains, freezing and thawing between them.
+    pub between_seconds: f64,
+    /// Warm-ups.
+    pub warm_up_seconds: f64,
+    /// Starting, checking and stopping servers.
+    pub starting_seconds: f64,
+}
+
+impl TimeSpent {
+    /// The share of the time in heats that was counted measurement (0 to 1); `None` before the first heat.
+    pub fn counted_share(&self) -> Option<f64> {
+        (self.heats_seconds > 0.0).then(|| self.counted_seconds / self.heats_seconds)
+    }
+}
+
+/// Something that may change a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Doubt {
+    /// A stack and its twin differ: the method or the machine is biased here.
+    TwinDiffers {
+        /// The load.
+        load: String,
+        /// Twin over original.
+        ratio: f64,
+    },
+    /// The hypervisor took much of the CPUs that server and generator used.
+    Steal {
+        /// The share of CPU time in counted slices (0 to 1).
+        share: f64,
+    },
+    /// Other programs used much of them.
+    Others {
+        /// The share of CPU time in counted slices, at least (0 to 1).
+        share: f64,
+    },
+    /// Stacks were not steady after their warm-up in most of their heats.
+    Unsteady {
+        /// The load.
+        load: String,
+        /// Which.
+        targets: Vec<TargetId>,
+    },
+    /// The generator was the limit: these may be faster than their figures.
+    GeneratorLimited {
+        /// The load.
+        load: String,
+        /// Which.
+        targets: Vec<TargetId>,
+    },
+    /// Requests failed on the way in more than one of 1,000.
+    FailedRequests {
+        /// The load.
+        load: String,
+        /// Which, each with the share of its requests that failed (0 to 1).
+        targets: Vec<(TargetId, f64)>,
+    },
+    /// Stacks failed in a heat. Their figures are those of their other heats.
+    FailedHeats {
+        /// The load.
+        load: String,
+        /// Which.
+        targets: Vec<TargetId>,
+    },
+    /// Stacks stood still for longer than a slice shows: answers came only after the counted part, and their figures leave
+    /// that time out.
+    Pauses {
+        /// The load.
+        load: String,
+        /// Which, each with the share of its time under load (0 to 1).
+        targets: Vec<(TargetId, f64)>,
+    },
+    /// Servers could not be frozen by a control group, so that their parents could see signals.
+    FrozenBySignals {
+        /// Why not.
+        reason: String,
+    },
+    /// The generator slept between answers, because something else needs its CPUs: waking it is charged to servers.
+    GeneratorSlept {
+        /// The loads.
+        loads: Vec<String>,
+    },
+    /// Server and generator shared CPUs.
+    NotPinned,
+    /// The session went on after an interruption; with a reboot in between if so.
+    Resumed {
+        /// How often.
+        times: u32,
+        /// Whether the machine was started anew meanwhile.
+        rebooted: bool,
+    },
+}

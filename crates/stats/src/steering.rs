@@ -1,0 +1,275 @@
+//! What a session measures next, from what its record says so far: the load whose turn it is, the members of the heat, the
+//! control beside them, and when there is enough.
+//!
+//! [`next`] is a pure function of the record and the time spent. A session that goes on after a kill is steered as it
+//! would have been without, and a heat that was interrupted is dealt again.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    TargetId,
+    heat::Role,
+    heats::{Control, EndReason, NextHeat, PlannedLoad, SessionRecord, Step},
+    stack::Runtime,
+    workload::OfferedRate,
+};
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{
+    heats::{Deal, Pilot, Planned, Quantity, Ranking, recorded, within},
+    standings::{FAILURES, LoadAt, Measure, settings},
+};
+
+/// What is measured next; `spent` is the time that measuring has taken so far.
+pub fn next(record: &SessionRecord, spent: Duration) -> Step {
+    let plan = &record.header.plan;
+    let loads: Vec<LoadSoFar<'_>> = (0..plan.loads.len())
+        .map(|load| LoadSoFar::new(record, load))
+        .collect();
+    let mut open: Vec<&LoadSoFar<'_>> = loads.iter().filter(|load| load.goes_on()).collect();
+    // The load with the fewest heats is next, in the order of the plan.
+    open.sort_by_key(|load| load.done());
+    let Some(load) = open.first() else {
+        return Step::End(match loads.iter().any(|load| load.done() > 0) {
+            false => EndReason::Nothing,
+            true if plan.until_decided && loads.iter().all(LoadSoFar::is_settled) => {
+                EndReason::Decided
+            }
+            true => EndReason::Finished,
+        });
+    };
+    let budget = plan.budget_seconds.map(Duration::from_secs_f64);
+    if budget.is_some_and(|budget| spent + load.heat_time() > budget) && load.done() > 0 {
+        return Step::End(EndReason::Budget);
+    }
+    Step::Heat(load.deal())
+}
+
+/// A load, and what its heats say so far.
+struct LoadSoFar<'a> {
+    at: LoadAt<'a>,
+    index: usize,
+    record: &'a SessionRecord,
+    /// The stacks that can take part in another heat.
+    ready: Vec<usize>,
+}
+
+impl<'a> LoadSoFar<'a> {
+    fn new(record: &'a SessionRecord, index: usize) -> Self {
+        let at = LoadAt::new(record, index, settings(record));
+        let load = &record.header.plan.loads[index];
+        let may_run = |number: &usize| {
+            let failures = recorded::failures(record.complete_heats(index), |member| {
+                load.number(member) == Some(*number)
+            });
+            failures < FAILURES && is_rate_known(record, load, &load.targets[*number])
+        };
+        let ready = (0..load.targets.len()).filter(may_run).collect();
+        Self {
+            at,
+            index,
+            record,
+            ready,
+        }
+    }
+
+    fn load(&self) -> &'a PlannedLoad {
+        &self.record.header.plan.loads[self.index]
+    }
+
+    /// Complete heats.
+    fn done(&self) -> u32 {
+        self.at.complete_heats()
+    }
+
+    /// Whether a look has settled it. A look counts the heats up to it alone, so that each is judged once.
+    fn is_settled(&self) -> bool {
+        let is_decided = || self.at.main_rankings().iter().all(Ranking::is_settled);
+        self.at.has_look() && (!self.at.is_ranked() || is_decided())
+    }
+
+    /// Whether it gets more heats.
+    fn goes_on(&self) -> bool {
+        // What was one of several and is left alone has nobody to be compared with.
+        let least = self.load().targets.len().min(2);
+        let can = !self.ready.is_empty() && self.ready.len() >= least;
+        let wanted = self.done() < self.load().most_heats();
+        let until_decided = self.record.header.plan.until_decided;
+        can && wanted && !(until_decided && self.is_settled())
+    }
+
+    /// About how long another heat takes: as long as those so far.
+    fn heat_time(&self) -> Duration {
+        let heats = self.record.complete_heats(self.index);
+        let (mut sum, mut count) = (Duration::ZERO, 0);
+        for heat in heats {
+            sum += heat.wall;
+            count += 1;
+        }
+        sum.checked_div(count).unwrap_or_default()
+    }
+
+    fn deal(&self) -> NextHeat {
+        let load = self.load();
+        let open: Vec<(usize, usize)> = match self.done() {
+            0 => Vec::new(),
+            _ => self
+                .at
+                .main_rankings()
+                .iter()
+                .flat_map(Ranking::open_neighbours)
+                .collect(),
+        };
+        let history: Vec<Vec<usize>> = self
+            .record
+            .complete_heats(self.index)
+            .map(|heat| {
+                let members = heat.members.iter();
+                let numbers = members.filter_map(|member| load.number(member));
+                numbers.filter(|one| *one < load.targets.len()).collect()
+            })
+            .collect();
+        let seed = self.record.header.plan.seed ^ self.index as u64;
+        let mut members = Deal {
+            members: &self.ready,
+            anchor: self.anchor(),
+            capacity: (load.capacity as usize).saturating_sub(1).max(2),
+            history: &history,
+            open: &open,
+            seed,
+        }
+        .next();
+        let control = self.control(&members);
+        // They start in this order, and the first waits longest for its first slice: each is early and late by turns.
+        let mut random = ChaCha8Rng::seed_from_u64(!seed);
+        random.set_stream(self.done().into());
+        members.shuffle(&mut random);
+        NextHeat {
+            load: self.index,
+            members,
+            control,
+        }
+    }
+
+    /// The stack that is in every heat: the first that starts and warms up quickly.
+    fn anchor(&self) -> Option<usize> {
+        let is_native = |number: &&usize| {
+            let target = &self.load().targets[**number];
+            let mut targets = self.record.header.targets.iter();
+            let found = targets.find(|one| one.target == *target);
+            found.is_some_and(|found| found.runtime == Runtime::Native)
+        };
+        let native = self.ready.iter().find(is_native);
+        native.or(self.ready.first()).copied()
+    }
+
+    /// The null server in every second heat, and in the others one of the members twice, each in its turn.
+    fn control(&self, members: &[usize]) -> Option<Control> {
+        let done = self.done() as usize;
+        if self.load().point.open.is_some() {
+            // A ceiling is one of a closed loop.
+            return None;
+        }
+        match done % 2 {
+            0 => Some(Control::Ceiling),
+            // One stack alone has only the null server to be seen beside.
+            _ if members.len() < 2 => Some(Control::Ceiling),
+            _ => {
+                let of = members.get(done / 2 % members.len().max(1));
+                of.map(|of| Control::Twin { of: *of })
+            }
+        }
+    }
+}
+
+/// Whether a stack's rate at a load can be told. In an open loop it is a share of the capacity that a closed loop of the
+/// same workload found: of the stack's own, or of the slowest stack's.
+fn is_rate_known(record: &SessionRecord, load: &PlannedLoad, target: &TargetId) -> bool {
+    let Some(open) = &load.point.open else {
+        return true;
+    };
+    let loads = record.header.plan.loads.iter().enumerate();
+    let mut closed = loads
+        .filter(|(_, other)| other.workload == load.workload && other.point.id == open.capacity_of);
+    let heats = closed.next().into_iter();
+    let mut heats = heats.flat_map(|(index, _)| record.complete_heats(index));
+    heats.any(|heat| {
+        let mut members = heat.members.iter().enumerate();
+        members.any(|(place, member)| {
+            let is_asked = match open.rate {
+                OfferedRate::OfOwnCapacity(_) => member.target == *target,
+                OfferedRate::OfSlowestCapacity(_) => load.targets.contains(&member.target),
+            };
+            let mut slices = recorded::slices_of(heat, place);
+            is_asked
+                && member.role == Role::Member
+                && recorded::failure(heat, place).is_none()
+                && slices.any(|slice| slice.throughput() > 0.0)
+        })
+    })
+}
+
+/// What a load's heats so far let expect of the planned ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// The load ("plaintext:c50").
+    pub load: String,
+    /// Heats that there will be at most, within the budget.
+    pub heats: u32,
+    /// The median half width of the intervals of all pairs after these (0.03: ±3 %); `None` with fewer than two.
+    pub half_width: Option<f64>,
+}
+
+/// What can be expected of each load after the heats so far, with the noise that they had. Loads without a heat, and open
+/// loops, have no expectation.
+pub fn expectation(record: &SessionRecord, spent: Duration) -> Vec<Expected> {
+    let plan = &record.header.plan;
+    let loads: Vec<LoadSoFar<'_>> = (0..plan.loads.len())
+        .map(|load| LoadSoFar::new(record, load))
+        .collect();
+    let closed = loads
+        .iter()
+        .filter(|load| load.done() > 0 && load.at.measure() == Measure::Throughput);
+    let closed: Vec<_> = closed.collect();
+    // Each heat of every load takes its turn until the budget ends.
+    let cycle: Duration = loads.iter().map(LoadSoFar::heat_time).sum();
+    let left = plan
+        .budget_seconds
+        .map(|budget| (budget - spent.as_secs_f64()).max(0.0));
+    let more = match left {
+        Some(left) if !cycle.is_zero() => (left / cycle.as_secs_f64()) as u32,
+        _ => u32::MAX,
+    };
+    closed.into_iter().map(|load| load.expected(more)).collect()
+}
+
+impl LoadSoFar<'_> {
+    fn expected(&self, more: u32) -> Expected {
+        let load = self.load();
+        let settings = settings(self.record);
+        let course = self.at.course();
+        let estimates = within::of_heats(&course.heats, Quantity::Throughput, &settings);
+        let rounds = course.heats.iter().map(|heat| heat.rounds.len()).max();
+        let heats = load.most_heats().min(self.done().saturating_add(more));
+        let stacks = self.ready.len();
+        let seats = (load.capacity as usize)
+            .saturating_sub(1)
+            .clamp(2, stacks.max(2));
+        // A pair meets in fewer heats where not everybody is in each.
+        let own = (f64::from(heats) * seats as f64 / stacks.max(1) as f64).min(heats.into()) as u32;
+        let pairs = (stacks * stacks.saturating_sub(1) / 2).max(1);
+        let planned = Planned {
+            heats: own,
+            rounds: rounds.unwrap_or(1).max(1) as u32,
+            members: seats,
+            alpha: settings.alpha / pairs as f64,
+        };
+        let pilot = Pilot::of(load.members(), &estimates, &settings);
+        Expected {
+            load: load.name(),
+            heats,
+            half_width: pilot.median_half_width(&self.ready, &planned),
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Records as they could have been measured, and what is said of them.
+
+use deadheat_model::{
+    Exchange, LatencyHistogram, LoadSpec, Schedule, StopRule, TargetId, Wait,
+    comparison::{ComparedPoint, ComparisonHeader, ComparisonPlan, SCHEMA},
+    heat::{
+        CpuUsed, FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, MemberFailure, MemberRecord,
+        MemoryUsed, Role, Rounds,
+    },
+    load::Target,
+    machine::Machine,
+    trial::{Phase, TrialFailure},
+};
+
+use super::*;
+
+const SLICE: Duration = Duration::from_millis(100);
+const PLAN: HeatPlan = HeatPlan {
+    slice: SLICE,
+    guard: Duration::from_millis(20),
+    rounds: Rounds::Count { rounds: 20 },
+    freeze: true,
+    wait: Wait::Poll,
+    memory_every: Duration::from_secs(1),
+};
+
+fn contender(name: &str) -> Contender {
+    let schedule = Schedule::Closed {
+        connections: 8,
+        ramp: Duration::ZERO,
+    };
+    let target = Target::plain("127.0.0.1:80".parse().unwrap());
+    let load = LoadSpec::new(
+        target,
+        Vec::<Exchange>::new(),
+        schedule,
+        StopRule::Interrupt,
+    );
+    Contender {
+        name: name.to_owned(),
+        kind: ContenderKind::Url {
+            load: Box::new(load),
+        },
+    }
+}
+
+fn member(name: &str) -> MemberRecord {
+    MemberRecord {
+        target: TargetId::new(name, None),
+        role: Role::Member,
+        command: Vec::new(),
+        ready: None,
+        offered_per_second: None,
+        freezing: None,
+        warm_up: None,
+        verified_before: Some(1),
+        verified_after: Some(1),
+        cpu_source: None,
+        memory: MemoryUsed {
+            peak: Some(20 << 20),
+            ..MemoryUsed::default()
+        },
+        failure: None,
+    }
+}
+
+/// Always the same for the same place, and without a pattern: −1 to 1.
+fn scatter(place: u64) -> f64 {
+    let mixed = place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ (mixed >> 29)) >> 40) as f64 / f64::from(1_u32 << 23) - 1.0
+}
+
+/// A slice with so many answers, half of whose time the server used its CPU up.
+fn slice(member: u32, answers: u64) -> SliceRecord {
+    let mut service_time = LatencyHistogram::new();
+    for answer in 0..answers {
+        service_time.record_ns(1_000_000_000 / answers + answer * 100);
+    }
+    SliceRecord {
+        member,
+        at: Duration::ZERO,
+        gap: None,
+        window: SLICE,
+        tally: deadheat_model::Tally {
+            issued: answers,
+            succeeded: answers,
+            ..Default::default()
+        },
+        service_time,
+        cut: None,
+        open: None,
+        body_bytes: 2 * answers,
+        cpu: Some(CpuUsed {
+            seconds: 0.099,
+            span_seconds: 0.1,
+        }),
+        guard: Duration::ZERO,
+        drained: Duration::ZERO,
+        reconnected: 0,
+        generator: GeneratorUse {
+            busiest: 0.99,
+            ..GeneratorUse::default()
+        },
+        noise: None,
+        frozen: FreezeTimes::default(),
+        flags: Vec::new(),
+    }
+}
+
+/// So many heats in which B is `ratio` times as fast as A. Slices scatter by some 5 %, processes by 1 %.
+fn record(heats: u32, ratio: f64) -> ComparisonRecord {
+    let heat = |number: u32| {
+        let process = |side: u64| 0.01 * scatter(u64::from(number) * 2 + side);
+        let round = |round: u64| {
+            // What both have in common in a round.
+            let drift = 0.2 * scatter(u64::from(number) * 100 + round);
+            let own = |side: u64| {
+                let place = 7_000 + (u64::from(number) * 100 + round) * 2 + side;
+                let times = if side == 1 { ratio } else { 1.0 };
+                let scatter = drift + process(side) + 0.05 * scatter(place);
+                slice(side as u32, (2_000.0 * times * scatter.exp()) as u64)
+            };
+            vec![own(round % 2), own(1 - round % 2)]
+        };
+        ComparedHeat {
+            point: 0,
+            heat: HeatRecord {
+                heat: number,
+                started: String::new(),
+                plan: PLAN,
+                members: vec![member("A"), member("B")],
+                rounds: (0..20).map(round).collect(),
+                end: HeatEnd::Finished,
+                wall: Duration::from_secs(10),
+            },
+        }
+    };
+    ComparisonRecord {
+        header: ComparisonHeader {
+            schema: SCHEMA,
+            id: String::new(),
+            deadheat: String::new(),
+            started: String::new(),
+            arguments: Vec::new(),
+            machine: Machine::default(),
+            findings: Vec::new(),
+            a: contender("a"),
+            b: contender("b"),
+            points: vec![ComparedPoint {
+                workload: "GET /".to_owned(),
+                point: "c8".to_owned(),
+                load: None,
+                heat: PLAN,
+            }],
+            postgres: None,
+            plan: ComparisonPlan {
+                seed: 1,
+                heats,
+                looks: vec![heats],
+                alpha: 0.05,
+                pinning: Pinning::Off { cpus: vec![0] },
+                budget_seconds: None,
+                estimate: Duration::ZERO,
+            },
+        },
+        heats: (0..heats).map(heat).collect(),
+        end: None,
+    }
+}
+
+fn judged(record: &ComparisonRecord) -> Judged {
+    let look = Design::fixed(record.header.plan.heats, 0.05).unwrap().looks[0];
+    judge(record, Some(look), &Bounds::default())
+}
+
+/// The verdict on throughput, and the ratio's interval holding `ratio` or not.
+fn found(record: &ComparisonRecord, ratio: f64) -> (Verdict, bool) {
+    let judged = judged(record);
+    let throughput = &judged.compared[0].ratios[0];
+    assert_eq!(throughput.metric, Metric::Throughput);
+    let interval = throughput.interval.unwrap();
+    (
+        throughput.verdict,
+        interval.low <= ratio && ratio <= interval.high,
+    )
+}
+
+#[test]
+fn a_server_against_itself_is_a_dead_heat_and_a_faster_one_is_faster() {
+    let cases = [
+        (1.0, Verdict::DeadHeat),
+        (1.1, Verdict::Better),
+        (0.9, Verdict::Worse),
+    ];
+    for (ratio, verdict) in cases {
+        assert_eq!(found(&record(8, ratio), ratio), (verdict, true), "{ratio}");
+    }
+}
+
+#[test]
+fn every_metric_is_compared_and_the_cost_has_its_sign() {
+    let judged = judged(&record(8, 1.25));
+    let ratios = &judged.compared[0].ratios;
+    let metrics: Vec<Metric> = ratios.iter().map(|ratio| ratio.metric).collect();
+    use Metric::{CpuPerRequest, MemoryPeak, ServiceTimeP50, ServiceTimeP99, Throughput};
+    let expected = [
+        Throughput,
+        ServiceTimeP50,
+        ServiceTimeP99,
+        CpuPerRequest,
+        MemoryPeak,
+    ];
+    assert_eq!(metrics, expected);
+    let cost = &ratios[3];
+    // 0.99 s of CPU time per second, for 20,000 requests.
+    assert!((cost.a / 49.5 - 1.0).abs() < 0.05, "{}", cost.a);
+    assert!((cost.ratio * 1.25 - 1.0).abs() < 0.02 && cost.verdict == Verdict::Better);
+    let memory = &ratios[4];
+    assert_eq!((memory.a, memory.b), (memory.b, memory.a));
+    assert!((memory.a / f64::from(20 << 20) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_is_undecided_says_how_wide_the_interval_is_and_how_much_more_time_it_takes() {
+    let judged = judged(&record(2, 1.02));
+    let cell = &judged.compared[0];
+    assert_eq!(cell.verdict(), Verdict::NotEnoughData);
+    let told = cell.notes.join("; ");
+    assert!(
+        told.contains("after 2 heats") && told.contains("more may decide it"),
+        "{told}"
+    );
+    assert!(!judged.is_final());
+}
+
+#[test]
+fn a_failure_counts_whenever_it_was_and_a_server_that_left_processes_behind_was_measured() {
+    let failure = |void_from| {
+        Some(MemberFailure {
+            failure: TrialFailure {
+                phase: Phase::VerifyAfter,
+                reason: "an old answer".to_owned(),
+                log_tail: Vec::new(),
+                load: None,
+            },
+            void_from,
+        })
+    };
+    for (side, b_failed) in [(Side::A, false), (Side::B, true)] {
+        let mut record = record(5, 1.0);
+        record.header.plan.heats = 4;
+        record.heats[4].heat.members[side.member()].failure = failure(Some(0));
+        let judged = judged(&record);
+        assert!(judged.compared.is_empty() && judged.is_final());
+        assert_eq!(judged.not_compared[0].b_failed, b_failed);
+        let told = failure_of(&record, side).unwrap();
+        assert!(told.contains("an old answer"), "{told}");
+    }
+    let mut record = record(5, 1.0);
+    record.heats[4].heat.members[0].failure = failure(None);
+    assert_eq!(judged(&record).compared.len(), 1);
+    assert_eq!(failure_of(&record, Side::A), None);
+}
+
+#[test]
+fn requests_that_fail_on_the_way_fail_a_side_when_they_are_too_many() {
+    let mut record = record(5, 1.0);
+    for slice in record.heats[2].heat.rounds.iter_mut().flatten() {
+        if slice.member == 1 {
+            slice.tally.failed[deadheat_model::Failure::ConnectRefused] = slice.tally.issued / 4;
+        }
+    }
+    let told = failure_of(&record, Side::B).unwrap();
+    assert!(told.contains("in heat 3"), "{told}");
+    assert!(has_failed(&record.heats[2]) && !has_failed(&record.heats[1]));
+}
+
+#[test]
+fn a_bound_proves_that_its_side_is_faster_and_nothing_else() {
+    // The server has CPU time left, so that the generator was the limit.
+    let bounded = |ratio: f64, sides: &[u32]| {
+        let mut record = record(8, ratio);
+        for slice in record
+            .heats
+            .iter_mut()
+            .flat_map(|one| &mut one.heat.rounds)
+            .flatten()
+        {
+            if sides.contains(&slice.member) {
+                slice.cpu = Some(CpuUsed {
+                    seconds: 0.05,
+                    span_seconds: 0.1,
+                });
+            }
+        }
+        judged(&record)
+    };
+    let faster = bounded(1.2, &[1]);
+    let ratio = &faster.compared[0].ratios[0];
+    assert_eq!(ratio.verdict, Verdict::Better);
+    assert!(ratio.interval.unwrap().high.is_infinite());
+    for (ratio, sides) in [(0.8, &[1][..]), (1.2, &[0]), (1.2, &[0, 1])] {
+        let judged = bounded(ratio, sides);
+        assert!(judged.compared.is_empty(), "{ratio} {sides:?}");
+        let reason = &judged.not_compared[0].reason;
+        assert!(reason.contains("lower bound"), "{reason}");
+    }
+}
+
+#[test]
+fn only_a_budget_leaves_a_look_between_the_declared_ones() {
+    let design = Design::declare(&[5, 10, 20], 0.05).unwrap();
+    let heats = |heats, ended| final_look(&design, heats, ended).map(|look| look.blocks);
+    for ended in [
+        Ended::Decided,
+        Ended::LooksTaken,
+        Ended::Interrupted,
+        Ended::Failed,
+    ] {
+        assert_eq!(heats(4, ended), None, "{ended:?}");
+        assert_eq!(heats(5, ended), Some(5), "{ended:?}");
+        assert_eq!(heats(13, ended), Some(10), "{ended:?}");
+    }
+    assert_eq!(heats(13, Ended::Budget), Some(13));
+    assert_eq!(heats(10, Ended::Budget), Some(10));
+    assert_eq!(heats(1, Ended::Budget), None);
+}

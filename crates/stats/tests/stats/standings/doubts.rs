@@ -1,0 +1,170 @@
+//! What may change a decision is said, and nothing else is.
+
+use deadheat_model::{Wait, heat::Freezing, heats::Resumption, plan::Pinning};
+use deadheat_stats::standings::{Doubt, standings};
+
+use super::{died, member, quiet, steered};
+
+#[test]
+fn a_quiet_session_has_no_doubts() {
+    let found = standings(&steered(&quiet(&[1.0, 2.0]), 1));
+    assert_eq!(found.doubts, []);
+}
+
+#[test]
+fn what_others_took_of_the_machine_is_said_once() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    for slice in record
+        .heats
+        .iter_mut()
+        .flat_map(|one| one.heat.rounds.iter_mut().flatten())
+    {
+        let noise = slice.noise.as_mut().unwrap();
+        noise.steal_seconds = 0.02;
+        noise.busy_seconds += 0.04;
+    }
+    let doubts = standings(&record).doubts;
+    // Of two CPUs for 100 ms.
+    match doubts[..] {
+        [
+            Doubt::Steal { share: steal },
+            Doubt::Others { share: others },
+        ] => {
+            assert!(
+                (steal - 0.1).abs() < 1e-9 && (others - 0.2).abs() < 0.01,
+                "{doubts:?}"
+            );
+        }
+        _ => panic!("{doubts:?}"),
+    }
+}
+
+#[test]
+fn a_bound_is_named_with_its_load() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    for slice in record
+        .heats
+        .iter_mut()
+        .flat_map(|one| one.heat.rounds.iter_mut().flatten())
+    {
+        if slice.member == 1 {
+            slice.cpu.as_mut().unwrap().seconds = 0.05;
+            slice.noise.as_mut().unwrap().busy_seconds = 0.15;
+            slice.generator.busiest = 0.99;
+        }
+    }
+    match &standings(&record).doubts[..] {
+        [Doubt::GeneratorLimited { load, targets }] => {
+            assert_eq!(load, "plaintext:c50");
+            assert_eq!(targets[0].stack, "stack-1");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn how_it_was_measured_is_said_where_it_is_not_as_usual() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    record.heats[0].heat.members[0].freezing = Some(Freezing::Signals {
+        reason: "no permission".to_owned(),
+    });
+    record.header.plan.loads[0].heat.wait = Wait::Sleep;
+    record.resumed.push(Resumption {
+        at: String::new(),
+        rebooted: true,
+        heats_before: 2,
+        live: false,
+    });
+    let doubts = standings(&record).doubts;
+    assert!(
+        matches!(
+            doubts[..],
+            [
+                Doubt::FrozenBySignals { .. },
+                Doubt::GeneratorSlept { .. },
+                Doubt::Resumed {
+                    times: 1,
+                    rebooted: true
+                }
+            ]
+        ),
+        "{doubts:?}"
+    );
+    record.header.plan.pinning = Pinning::Off { cpus: vec![0, 1] };
+    assert!(standings(&record).doubts.contains(&Doubt::NotPinned));
+}
+
+#[test]
+fn stacks_that_were_rarely_steady_or_lost_requests_are_named() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    for heat in &mut record.heats {
+        member(heat, "stack-0").warm_up.as_mut().unwrap().steady = false;
+        for slice in heat.heat.rounds.iter_mut().flatten() {
+            // One in 2,000 is few enough for a heat to count.
+            slice.tally.failed[deadheat_model::Failure::Reset] = slice.tally.succeeded / 2_000;
+        }
+    }
+    let doubts = standings(&record).doubts;
+    let [
+        Doubt::FailedRequests { targets, .. },
+        Doubt::Unsteady {
+            targets: unsteady, ..
+        },
+    ] = &doubts[..]
+    else {
+        panic!("{doubts:?}")
+    };
+    assert_eq!(
+        targets.len(),
+        1,
+        "half a request of stack-0's 1,000 is none: {targets:?}"
+    );
+    assert_eq!(unsteady[0].stack, "stack-0");
+}
+
+#[test]
+fn a_stack_that_failed_once_is_named_before_those_that_are_limited() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    member(&mut record.heats[0], "stack-1").failure = died("ended by SIGSEGV", 0);
+    let doubts = standings(&record).doubts;
+    let [Doubt::FailedHeats { targets, .. }] = &doubts[..] else {
+        panic!("{doubts:?}")
+    };
+    assert_eq!(targets[0].stack, "stack-1");
+}
+
+/// A server that stands still for a second after each tenth slice loses a tenth of its time and more, and no slice shows it.
+#[test]
+fn pauses_beyond_the_end_of_slices_are_named() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    let figures = standings(&record).loads[0].first_table().unwrap().rows[0].clone();
+    let mut paused = 0;
+    for heat in &mut record.heats {
+        let place = heat
+            .heat
+            .members
+            .iter()
+            .position(|one| one.target.stack == "stack-1");
+        let slices = heat.heat.rounds.iter_mut().flatten();
+        let own = slices.filter(|slice| Some(slice.member as usize) == place);
+        for slice in own.step_by(10) {
+            slice.drained += std::time::Duration::from_secs(1);
+            paused += 1;
+        }
+    }
+    let found = standings(&record);
+    let Some(Doubt::Pauses { targets, .. }) = found.doubts.first() else {
+        panic!("{:?}", found.doubts)
+    };
+    let [(target, share)] = &targets[..] else {
+        panic!("{targets:?}")
+    };
+    assert_eq!((target.stack.as_str(), paused), ("stack-1", 15));
+    // 15 s of pauses beside 150 slices of 130 ms.
+    assert!((share - 15.0 / (15.0 + 19.5)).abs() < 0.01, "{share}");
+    let row = &found.loads[0].first_table().unwrap().rows[0];
+    assert_eq!(
+        row.throughput_per_second.value,
+        figures.throughput_per_second.value
+    );
+}

@@ -1,0 +1,170 @@
+//! What is said of each stack beside its rank.
+
+use deadheat_model::{
+    TargetId,
+    heat::SliceFlag,
+    load::Arrivals,
+    session::TargetState,
+    workload::{OfferedRate, OpenLoad},
+};
+use deadheat_stats::standings::{AbsentBecause, Figure, standings};
+
+use super::{died, member, quiet, steered};
+
+#[test]
+fn a_row_has_what_the_heats_found() {
+    let mut plan = quiet(&[1.0, 2.0]);
+    plan.times = 400;
+    let record = steered(&plan, 1);
+    let found = standings(&record);
+    let load = &found.loads[0];
+    let row = &load.first_table().unwrap().rows[0];
+    assert_eq!(row.target, TargetId::new("stack-1", None));
+    // 10,000 requests/s at speed 1, with 97 % of one CPU, over 50 connections.
+    let throughput = row.throughput_per_second.value;
+    assert!((throughput / 20_000.0 - 1.0).abs() < 0.05, "{throughput}");
+    let cost = row.cpu_us_per_request.unwrap().value;
+    assert!((cost - 0.97e6 / throughput).abs() < 0.5, "{cost}");
+    // Of an exponential distribution of 50 ÷ 20,000 s.
+    let (p50, p99) = (row.p50_seconds.unwrap(), row.p99_seconds.unwrap());
+    assert!(
+        (p50.value / (0.0025 * 2.0_f64.ln()) - 1.0).abs() < 0.1,
+        "{p50:?}"
+    );
+    assert!(
+        (p99.value / (0.0025 * 100.0_f64.ln()) - 1.0).abs() < 0.1,
+        "{p99:?}"
+    );
+    assert_eq!(row.memory.peak_bytes, Some(f64::from(16 << 20)));
+    assert_eq!(row.ready_seconds, Some(0.012));
+    assert_eq!(row.heats, 5);
+    assert_eq!((row.slices, row.discarded_slices), (150, 0));
+    assert!(row.behind.is_none());
+    let ceiling = load.ceiling_per_second.unwrap();
+    assert!((ceiling / 30_000.0 - 1.0).abs() < 0.05, "{ceiling}");
+    // Two of the five heats had a twin.
+    let twin = load.twin.as_ref().unwrap();
+    assert_eq!(twin.heats, 2);
+    assert!((twin.ratio - 1.0).abs() < 0.05 && !twin.differs());
+}
+
+#[test]
+fn the_time_of_a_session_is_told_apart() {
+    let found = standings(&steered(&quiet(&[1.0, 2.0]), 1));
+    let time = found.time;
+    // 5 heats of 30 rounds of two stacks and a control.
+    assert!((time.counted_seconds - 45.0).abs() < 1e-6, "{time:?}");
+    assert!((time.warm_up_seconds - 24.0).abs() < 1e-6);
+    let parts =
+        time.counted_seconds + time.between_seconds + time.warm_up_seconds + time.starting_seconds;
+    assert!((parts - time.heats_seconds).abs() < 1e-6);
+}
+
+/// A heat in which a stack failed counts for nothing of it, and for all of the others.
+#[test]
+fn a_stack_that_failed_once_is_marked_and_keeps_its_other_heats() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    member(&mut record.heats[2], "stack-0").failure = died("ended by SIGSEGV", 7);
+    let found = standings(&record);
+    let rows = &found.loads[0].first_table().unwrap().rows;
+    assert_eq!((rows[0].heats, rows[1].heats), (5, 4));
+    assert_eq!(rows[1].discarded_slices, 30);
+    assert_eq!(rows[1].failures.len(), 1);
+    assert!(rows[1].failures[0].contains("ended by SIGSEGV"), "{rows:?}");
+}
+
+/// What is left of a stack that failed again and again are the heats in which it had luck.
+#[test]
+fn a_stack_that_failed_twice_has_no_rank() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    for heat in [1, 3] {
+        member(&mut record.heats[heat], "stack-1").failure = died("ended by SIGSEGV", 0);
+    }
+    let found = standings(&record);
+    let load = &found.loads[0];
+    let rows = &load.first_table().unwrap().rows;
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].target, TargetId::new("stack-0", None));
+    assert_eq!(load.lacking[0].is, AbsentBecause::Failed);
+}
+
+/// Each stack does another work there.
+#[test]
+fn shares_of_a_stacks_own_capacity_are_not_ranked() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    record.header.plan.loads[0].point.open = Some(OpenLoad {
+        capacity_of: "c50".to_owned(),
+        rate: OfferedRate::OfOwnCapacity(50),
+        arrivals: Arrivals::Poisson,
+    });
+    let found = standings(&record);
+    let load = &found.loads[0];
+    assert!(!load.is_ranked);
+    for table in &load.tables {
+        assert!(table.ranking.pairs.is_empty() && table.cost.pairs.is_empty());
+        assert!(table.rows.iter().all(|row| row.behind.is_none()));
+        let ranked = |figure: &Figure| figure.rank.is_some();
+        assert!(
+            !table
+                .rows
+                .iter()
+                .any(|row| ranked(&row.throughput_per_second))
+        );
+    }
+}
+
+#[test]
+fn a_stack_without_a_sound_heat_is_lacking_with_its_reason() {
+    let mut record = steered(&quiet(&[1.0, 2.0, 3.0]), 1);
+    for heat in &mut record.heats {
+        member(heat, "stack-1").failure = died("answered wrongly", 0);
+    }
+    let found = standings(&record);
+    let load = &found.loads[0];
+    assert_eq!(load.first_table().unwrap().rows.len(), 2);
+    let lacking = &load.lacking[0];
+    assert_eq!(lacking.target, TargetId::new("stack-1", None));
+    assert_eq!(lacking.is, AbsentBecause::Failed);
+    assert!(lacking.reason.contains("answered wrongly"));
+}
+
+#[test]
+fn a_stack_that_is_not_here_is_absent_with_its_remedy() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    record.header.targets[0].state = TargetState::Unavailable {
+        reason: "no toolchain".to_owned(),
+        remedy: "deadheat setup".to_owned(),
+    };
+    let absent = standings(&record).absent;
+    assert_eq!(absent[0].is, AbsentBecause::Unavailable);
+    assert_eq!(absent[0].remedy.as_deref(), Some("deadheat setup"));
+}
+
+/// Only stacks with the same CPUs are ranked together.
+#[test]
+fn every_cpu_budget_has_a_table_of_its_own() {
+    let mut record = steered(&quiet(&[1.0, 2.0, 3.0]), 1);
+    record.header.plan.pinning = deadheat_model::plan::Pinning::Apart {
+        server: vec![0, 1],
+        generator: vec![2],
+    };
+    record.header.targets[1].cpus = Some(1);
+    let found = standings(&record);
+    let tables = &found.loads[0].tables;
+    let shape: Vec<(u32, usize)> = tables
+        .iter()
+        .map(|table| (table.cpus, table.rows.len()))
+        .collect();
+    assert_eq!(shape, [(2, 2), (1, 1)]);
+}
+
+#[test]
+fn slices_in_which_the_machine_slept_are_discarded() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    for slice in record.heats[0].heat.rounds[0].iter_mut() {
+        slice.flags.push(SliceFlag::Suspended);
+    }
+    let found = standings(&record);
+    let rows = &found.loads[0].first_table().unwrap().rows;
+    assert_eq!((rows[0].discarded_slices, rows[0].slices), (1, 149));
+}

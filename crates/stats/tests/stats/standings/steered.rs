@@ -1,0 +1,239 @@
+//! Which heat is next, and when there is enough.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use deadheat_model::{
+    heat::HeatEnd,
+    heats::{Control, EndReason, SessionRecord, Step},
+    load::Arrivals,
+    workload::{OfferedRate, OpenLoad},
+};
+use deadheat_simulation::Recorded;
+use deadheat_stats::{standings::standings, steering};
+
+use super::{died, member, quiet, steered, two_loads};
+
+fn members(record: &SessionRecord) -> Vec<Vec<String>> {
+    let stacks = |heat: &deadheat_model::heats::MeasuredHeat| {
+        let load = &record.header.plan.loads[0];
+        let members = heat.heat.members.iter();
+        let stacks = members.filter(|one| load.number(one).is_some_and(|n| n < load.targets.len()));
+        stacks.map(|one| one.target.to_string()).collect()
+    };
+    record.heats.iter().map(stacks).collect()
+}
+
+#[test]
+fn controls_take_turns_and_every_stack_has_its_twin() {
+    let mut plan = quiet(&[1.0, 1.0, 1.0]);
+    plan.until_decided = false;
+    plan.looks = vec![10];
+    let mut controls = Vec::new();
+    let record = plan.run(1, &mut |record, spent| {
+        let step = steering::next(record, spent);
+        if let Step::Heat(next) = &step {
+            controls.push(next.control);
+        }
+        step
+    });
+    assert_eq!(record.end, Some(EndReason::Finished));
+    assert_eq!(controls.len(), 10);
+    let ceilings = controls.iter().step_by(2);
+    assert!(ceilings.clone().all(|one| *one == Some(Control::Ceiling)));
+    let twins: BTreeSet<_> = controls
+        .iter()
+        .skip(1)
+        .step_by(2)
+        .filter_map(|one| match one {
+            Some(Control::Twin { of }) => Some(*of),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(twins, BTreeSet::from([0, 1, 2]));
+}
+
+#[test]
+fn loads_take_turns_until_the_budget_ends() {
+    // A heat: two stacks and a control, 30 rounds of 130 ms each, and 2 s of each for its start.
+    let heat = Duration::from_millis(3 * 2_000 + 90 * 130);
+    let plan = two_loads(&[1.0, 1.02], heat * 7 + Duration::from_secs(1));
+    let record = steered(&plan, 1);
+    assert_eq!(record.end, Some(EndReason::Budget));
+    let loads: Vec<u32> = record.heats.iter().map(|one| one.load).collect();
+    assert_eq!(loads, [0, 1, 0, 1, 0, 1, 0]);
+    // The budget knows no result: its end is a look.
+    let found = standings(&record);
+    assert_eq!(found.loads[0].look.unwrap().blocks, 4);
+    assert_eq!(found.loads[1].look.unwrap().blocks, 3);
+}
+
+#[test]
+fn a_load_that_is_decided_leaves_its_time_to_the_others() {
+    let mut plan = two_loads(&[1.0, 1.2], Duration::from_secs(3_600));
+    plan.looks = vec![2, 4];
+    let record = steered(&plan, 1);
+    assert_eq!(record.end, Some(EndReason::Decided));
+    let heats = |load| record.complete_heats(load).count();
+    assert!(heats(0) <= 4 && heats(1) <= 4);
+}
+
+#[test]
+fn with_few_seats_everybody_meets_and_the_anchor_is_always_there() {
+    let mut plan = Recorded::measured(&[1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06]);
+    plan.capacity = 4;
+    plan.looks = vec![30];
+    let record = steered(&plan, 1);
+    let heats = members(&record);
+    assert!(heats.iter().all(|heat| heat.len() == 3));
+    assert!(
+        heats
+            .iter()
+            .all(|heat| heat.contains(&"stack-0".to_owned()))
+    );
+    let met: BTreeSet<(&String, &String)> = heats
+        .iter()
+        .flat_map(|heat| {
+            heat.iter()
+                .flat_map(move |a| heat.iter().map(move |b| (a, b)))
+        })
+        .collect();
+    assert_eq!(met.len(), 49, "all pairs, both ways, and each with itself");
+    let found = standings(&record);
+    assert_eq!(found.loads[0].first_table().unwrap().rows.len(), 7);
+}
+
+/// A stack that fails twice is given up, and the others go on.
+#[test]
+fn a_stack_that_failed_twice_gets_no_more_heats() {
+    let mut plan = quiet(&[1.0, 1.0, 1.0]);
+    plan.until_decided = false;
+    let mut record = SessionRecord {
+        heats: Vec::new(),
+        ..steered(&plan, 1)
+    };
+    let mut whole = steered(&plan, 1).heats.into_iter();
+    for expected in [vec![0, 1, 2], vec![0, 1, 2], vec![0, 2]] {
+        match steering::next(&record, Duration::ZERO) {
+            Step::Heat(mut next) => {
+                next.members.sort_unstable();
+                assert_eq!(next.members, expected);
+            }
+            other => panic!("{other:?}"),
+        }
+        let mut heat = whole.next().unwrap();
+        member(&mut heat, "stack-1").failure = died("died", 3);
+        record.heats.push(heat);
+    }
+}
+
+#[test]
+fn an_interrupted_heat_is_dealt_again_and_a_session_is_steered_by_its_record_alone() {
+    let record = steered(&quiet(&[1.0, 1.3, 1.6]), 5);
+    for heats in 0..record.heats.len() {
+        let mut before = record.clone();
+        before.heats.truncate(heats);
+        let next = steering::next(&before, Duration::ZERO);
+        let mut interrupted = before.clone();
+        interrupted.heats.push(record.heats[heats].clone());
+        interrupted.heats[heats].heat.end = HeatEnd::Interrupted;
+        assert_eq!(
+            steering::next(&interrupted, Duration::ZERO),
+            next,
+            "{heats}"
+        );
+    }
+}
+
+#[test]
+fn one_stack_alone_is_measured_beside_the_null_server() {
+    let record = steered(&quiet(&[1.0]), 1);
+    assert_eq!(record.heats.len(), 5);
+    let found = standings(&record);
+    let rows = &found.loads[0].first_table().unwrap().rows;
+    assert!((rows[0].throughput_per_second.value / 10_000.0 - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn without_stacks_there_is_nothing_to_measure() {
+    let record = steered(&quiet(&[]), 1);
+    assert_eq!(record.end, Some(EndReason::Nothing));
+}
+
+/// What is expected after the first heats is about what comes of it.
+#[test]
+fn the_expected_half_width_is_about_what_is_reached() {
+    let mut plan = Recorded::measured(&[1.0, 1.0, 1.0, 1.0]);
+    plan.until_decided = false;
+    plan.looks = vec![10];
+    let mut ratios: Vec<f64> = (0..20)
+        .map(|seed| {
+            let record = steered(&plan, seed);
+            let mut begun = record.clone();
+            begun.heats.truncate(2);
+            let expected = &steering::expectation(&begun, Duration::ZERO)[0];
+            assert_eq!(expected.heats, 10);
+            let reached = standings(&record).loads[0]
+                .first_table()
+                .unwrap()
+                .half_width;
+            expected.half_width.unwrap() / reached.unwrap()
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    assert!((0.6..1.8).contains(&ratios[10]), "{ratios:?}");
+}
+
+#[test]
+fn every_stack_starts_early_and_late() {
+    let mut plan = quiet(&[1.0, 1.0, 1.0, 1.0]);
+    plan.until_decided = false;
+    plan.looks = vec![20];
+    let record = steered(&plan, 1);
+    let first: BTreeSet<String> = members(&record)
+        .iter()
+        .map(|heat| heat[0].clone())
+        .collect();
+    let last: BTreeSet<String> = members(&record)
+        .iter()
+        .map(|heat| heat[3].clone())
+        .collect();
+    assert_eq!((first.len(), last.len()), (4, 4));
+}
+
+/// An open loop is a share of a capacity: only stacks whose closed loop has found one take part.
+#[test]
+fn an_open_loop_waits_for_the_capacity_that_it_is_a_share_of() {
+    let rate = |rate| {
+        let mut record = SessionRecord {
+            heats: Vec::new(),
+            ..steered(&quiet(&[1.0, 1.0, 1.0]), 1)
+        };
+        let mut open = record.header.plan.loads[0].clone();
+        open.point.open = Some(OpenLoad {
+            capacity_of: open.point.id.clone(),
+            rate,
+            arrivals: Arrivals::Poisson,
+        });
+        open.point.id = "open".to_owned();
+        record.header.plan.loads.push(open);
+        record
+    };
+    let heat = |record: &SessionRecord| match steering::next(record, Duration::ZERO) {
+        Step::Heat(mut next) => {
+            next.members.sort_unstable();
+            (next.load, next.members)
+        }
+        other => panic!("{other:?}"),
+    };
+    let mut measured = steered(&quiet(&[1.0, 1.0, 1.0]), 1).heats.remove(0);
+    member(&mut measured, "stack-1").failure = died("answered wrongly", 0);
+    for (asked, expected) in [
+        (OfferedRate::OfOwnCapacity(50), vec![0, 2]),
+        (OfferedRate::OfSlowestCapacity(50), vec![0, 1, 2]),
+    ] {
+        let mut record = rate(asked);
+        assert_eq!(heat(&record), (0, vec![0, 1, 2]), "the closed loop first");
+        record.heats.push(measured.clone());
+        assert_eq!(heat(&record), (1, expected), "{asked:?}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Verdicts of sessions whose truth is known, steered until they are decided.
+
+use deadheat_model::{TargetId, heats::EndReason};
+use deadheat_simulation::Recorded;
+use deadheat_stats::{heats::Verdict, standings::standings};
+
+use super::{quiet, steered};
+
+/// Sessions of a property. Each takes some 20 ms.
+const SESSIONS: u64 = 60;
+
+/// All looks together err in at most 5 % of sessions, with noise as it was measured. Of 60 sessions 8 or more would be
+/// that by chance in one of a hundred.
+#[test]
+fn equal_stacks_are_rarely_called_different_however_often_they_are_looked_at() {
+    let plan = Recorded::measured(&[1.0, 1.0, 1.0]);
+    let wrong = (0..SESSIONS).filter(|seed| {
+        let found = standings(&steered(&plan, *seed));
+        let table = found.loads[0].first_table().unwrap();
+        let mut pairs = table.ranking.pairs.iter();
+        pairs.any(|pair| pair.verdict == Verdict::Faster)
+    });
+    let wrong = wrong.count();
+    assert!(wrong < 8, "{wrong} of {SESSIONS}");
+}
+
+#[test]
+fn a_tenth_is_found() {
+    let plan = Recorded::measured(&[1.0, 1.1]);
+    let found = (0..SESSIONS).filter(|seed| {
+        let found = standings(&steered(&plan, *seed));
+        let table = found.loads[0].first_table().unwrap();
+        table.ranking.verdict(1, 0) == Some(Verdict::Faster)
+    });
+    let found = found.count();
+    assert!(found > 45, "{found} of {SESSIONS}");
+}
+
+#[test]
+fn a_quiet_session_is_decided_at_its_first_look_and_ends() {
+    let record = steered(&quiet(&[1.0, 1.2, 1.201]), 1);
+    assert_eq!(record.end, Some(EndReason::Decided));
+    assert_eq!(record.heats.len(), 5);
+    let found = standings(&record);
+    let load = &found.loads[0];
+    assert!(load.settled);
+    assert_eq!(load.look.unwrap().blocks, 5);
+    let table = load.first_table().unwrap();
+    assert_eq!(table.ranking.verdict(2, 1), Some(Verdict::DeadHeat));
+    assert_eq!(table.ranking.verdict(1, 0), Some(Verdict::Faster));
+    let ranks: Vec<_> = table
+        .rows
+        .iter()
+        .map(|row| {
+            let rank = row.throughput_per_second.rank.unwrap();
+            (row.target.clone(), rank.best, rank.worst)
+        })
+        .collect();
+    let last = ranks.last().unwrap();
+    assert_eq!(*last, (TargetId::new("stack-0", None), 3, 3));
+    assert_eq!((ranks[0].1, ranks[0].2), (1, 2));
+    assert_eq!((ranks[1].1, ranks[1].2), (1, 2));
+}
+
+/// Before the first look there are estimates, and no verdict on anything.
+#[test]
+fn before_the_first_look_nothing_is_decided() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    record.heats.truncate(4);
+    record.end = None;
+    let found = standings(&record);
+    let load = &found.loads[0];
+    assert_eq!((load.heats, load.look, load.settled), (4, None, false));
+    let table = load.first_table().unwrap();
+    assert!(
+        table
+            .ranking
+            .pairs
+            .iter()
+            .all(|pair| !pair.verdict.is_decided())
+    );
+    assert_eq!(table.rows[0].target.stack, "stack-1");
+    let ratio = table.rows[1].behind.unwrap().ratio;
+    assert!((ratio - 2.0).abs() < 0.05, "{ratio}");
+}
+
+/// What came after the last look counts only where the budget ended it.
+#[test]
+fn heats_beyond_a_look_count_only_when_the_budget_ended_the_session() {
+    let mut plan = quiet(&[1.0, 1.0]);
+    plan.until_decided = false;
+    let mut record = steered(&plan, 3);
+    record.heats.truncate(6);
+    for (end, blocks) in [
+        (None, 5),
+        (Some(EndReason::Interrupted), 5),
+        (Some(EndReason::Budget), 6),
+    ] {
+        record.end = end;
+        let found = standings(&record);
+        assert_eq!(found.loads[0].look.unwrap().blocks, blocks, "{end:?}");
+    }
+}

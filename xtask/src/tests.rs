@@ -1,0 +1,133 @@
+//! Everything that must pass, in an order that keeps two CPUs busy: fetches of stacks wait for the network while the
+//! compiler works, and tests that wait for each other leave room for the stacks' builds.
+
+use std::{fs, path::Path, process::Command, sync::mpsc, thread};
+
+use crate::{
+    FUZZ_SECONDS, browser, conformance, fuzz, lint, peers, session, setup,
+    steps::{Lack, Steps, binary, cargo, root, target},
+};
+
+/// The variable of `deadheat_testkit::not_tested`, which is not built for this program.
+const NOT_TESTED: &str = "DEADHEAT_NOT_TESTED";
+
+/// The integration test of the command line.
+const CLI: &str = "cli";
+
+/// Tests that watch when something happens, or keep a CPU busy on purpose: one at a time, with nothing beside them.
+const SERIAL: [&str; 5] = [
+    "load_arrivals::",
+    "load_latency::",
+    "controls::disturbed_trials",
+    "controls::the_same_disturbance",
+    "controls::the_null_server",
+];
+
+/// Threads of a test binary whose tests mostly wait: for servers, for loads, for sessions that are killed.
+const WAITING_THREADS: &str = "--test-threads=3";
+
+/// Sets up, then runs every part.
+pub(crate) fn everything(steps: &Steps, long: bool) {
+    if !build(steps) {
+        return;
+    }
+    let (is_set_up, set_up) = mpsc::channel();
+    let stacks = thread::scope(|scope| {
+        let stacks = scope.spawn(move || {
+            setup::set_up(steps);
+            // Nobody waits for it any more if lint has panicked.
+            let _ = is_set_up.send(());
+            conformance::check(steps)
+        });
+        lint::lint(steps);
+        steps.run(
+            "compilation of the tests",
+            cargo(&["test", "--workspace", "--quiet", "--no-run"]),
+        );
+        // Set-up installs what tests need.
+        let _ = set_up.recv();
+        tests(steps);
+        stacks.join().expect("no check panics")
+    });
+    serial_tests(steps);
+    thread::scope(|scope| {
+        scope.spawn(|| browser::test(steps));
+        session::short_sessions(steps, &stacks);
+    });
+    peers::smoke(steps, binary());
+    if long {
+        fuzz::fuzz(steps, FUZZ_SECONDS, false);
+    }
+}
+
+/// Builds the program, as tests use it: `Cargo.toml` has the load generator optimised in this profile, too. As part of
+/// the workspace and with a test, so that dependencies have the features that they have in all other steps, and are built
+/// once.
+pub(crate) fn build(steps: &Steps) -> bool {
+    let with_a_test = ["--bin", "deadheat", "--test", "testkit"];
+    let mut build = cargo(&["build", "--workspace", "--quiet"]);
+    build.args(with_a_test);
+    steps.run("build", build)
+}
+
+/// The workspace's tests. Those of the command line wait most of the time, so the others run beside them.
+fn tests(steps: &Steps) {
+    let lacks = target().join("tmp/not-tested");
+    let _ = fs::remove_file(&lacks);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut others = test(&lacks, &["--lib", "--bins"]);
+            for name in integration_tests() {
+                others.args(["--test", &name]);
+            }
+            steps.run("tests", others);
+            steps.run("examples in the documentation", test(&lacks, &["--doc"]));
+        });
+        let mut cli = test(&lacks, &["--test", CLI]);
+        cli.args(["--", WAITING_THREADS]);
+        cli.args(SERIAL.iter().flat_map(|name| ["--skip", name]));
+        steps.run("tests of the command line", cli);
+    });
+    // Cargo does not run it by itself: it needs the network.
+    let mut download = test(&lacks, &["--test", "runner", "--", "--ignored", "--exact"]);
+    download.arg("services::postgres::the_download_works");
+    steps.run("download of PostgreSQL", download);
+    list(steps, &lacks);
+}
+
+/// The crates' integration tests, but for those of the command line: each is a folder with a `main.rs`.
+fn integration_tests() -> Vec<String> {
+    let subfolders = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let crates = subfolders(&root().join("crates"));
+    let folders = crates.iter().flat_map(|one| subfolders(&one.join("tests")));
+    let tests = folders.filter(|folder| folder.join("main.rs").is_file());
+    let names = tests.filter_map(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+    names.filter(|name| name != CLI).collect()
+}
+
+fn test(lacks: &Path, which: &[&str]) -> Command {
+    let mut command = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
+    command.args(which).env(NOT_TESTED, lacks);
+    command
+}
+
+/// What nothing may run beside.
+fn serial_tests(steps: &Steps) {
+    let lacks = target().join("tmp/not-tested-serial");
+    let _ = fs::remove_file(&lacks);
+    let mut serial = test(&lacks, &["--test", CLI, "--", "--test-threads=1"]);
+    serial.args(SERIAL);
+    steps.run("tests of the command line, serial", serial);
+    list(steps, &lacks);
+}
+
+/// What tests said that they could not look at.
+fn list(steps: &Steps, lacks: &Path) {
+    let said = fs::read_to_string(lacks).unwrap_or_default();
+    for (what, because) in said.lines().filter_map(|line| line.split_once('\t')) {
+        steps.not_tested(Lack::new(what, because));
+    }
+}
