@@ -85,6 +85,8 @@ pub(crate) struct Steps {
     started: Instant,
     done: Mutex<Vec<Step>>,
     lacks: Mutex<Vec<Lack>>,
+    /// Names of tests that failed once.
+    again: Mutex<Vec<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +94,8 @@ enum Outcome {
     Passed,
     /// Something was not brought, and is listed by who needs it.
     Partly,
+    /// Tests failed that are run again, alone, by a step of their own.
+    Again,
     Failed(String),
 }
 
@@ -124,6 +128,7 @@ impl Steps {
             started: Instant::now(),
             done: Mutex::default(),
             lacks: Mutex::default(),
+            again: Mutex::default(),
         }
     }
 
@@ -159,6 +164,38 @@ impl Steps {
             judged.inspect_err(|_| print!("{said}"))
         });
         self.note(name, judged.into(), begun.elapsed(), cpu)
+    }
+
+    /// Runs tests. Those that fail are for [`Self::to_run_again`] to say.
+    pub(crate) fn run_tests(&self, name: &str, mut command: Command) {
+        println!("==> {name}");
+        let begun = Instant::now();
+        let (outcome, cpu) = match self.execute(name, &mut command) {
+            Ok((usage, said)) => {
+                print!("{said}");
+                let failed = failed_tests(&said);
+                let outcome = match usage.failure() {
+                    None => Outcome::Passed,
+                    // It did not compile, or a test ended the process.
+                    Some(why) if failed.is_empty() => {
+                        Outcome::Failed(format!("{}: {why}", shown(&command)))
+                    }
+                    Some(_) => Outcome::Again,
+                };
+                self.again.lock().expect("no step panics").extend(failed);
+                (outcome, Some(usage.user + usage.system))
+            }
+            Err(error) => (
+                Outcome::Failed(format!("{}: {error}", shown(&command))),
+                None,
+            ),
+        };
+        self.note(name, outcome, begun.elapsed(), cpu);
+    }
+
+    /// The tests that failed in [`Self::run_tests`].
+    pub(crate) fn to_run_again(&self) -> Vec<String> {
+        self.again.lock().expect("no step panics").clone()
     }
 
     /// Runs a command that may fail: what it did not bring is listed by the steps that need it.
@@ -242,6 +279,7 @@ impl Steps {
             started,
             done,
             lacks,
+            again,
             ..
         } = self;
         let done = done.into_inner().expect("no step panics");
@@ -258,6 +296,9 @@ impl Steps {
                 println!("FAILED {}: {problem}", step.name);
                 failed += 1;
             }
+        }
+        for test in again.into_inner().expect("no step panics") {
+            println!("failed the first time, and was run again, alone: {test}");
         }
         for lack in &allowed {
             println!("not tested here: {}, because {}", lack.what, lack.because);
@@ -280,6 +321,13 @@ impl Steps {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The names in the lists of failures that the standard test harness ends with.
+fn failed_tests(said: &str) -> Vec<String> {
+    let lists = said.split("\nfailures:\n    ").skip(1);
+    let names = lists.flat_map(|list| list.lines().take_while(|line| !line.is_empty()));
+    names.map(|name| name.trim().to_owned()).collect()
 }
 
 fn text(mut file: File) -> io::Result<String> {
@@ -309,6 +357,7 @@ fn table(steps: &[Step], wall: Duration) -> String {
         let outcome = match step.outcome {
             Outcome::Passed => "passed",
             Outcome::Partly => "partly",
+            Outcome::Again => "again",
             Outcome::Failed(_) => "FAILED",
         };
         text += &row(outcome, &step.name, step.wall, step.cpu);
@@ -401,6 +450,37 @@ mod tests {
             steps.not_tested(lack());
             assert_eq!(steps.finish(), code, "{strict} {may_lack:?}");
         }
+    }
+
+    #[test]
+    fn failed_tests_are_named_for_a_second_run_and_what_names_none_fails() {
+        let failing = "echo 'running 3 tests
+
+failures:
+
+---- a::b stdout ----
+no
+
+failures:
+    a::b
+    c
+
+test result: FAILED. 1 passed; 2 failed
+
+running 1 test
+
+failures:
+    d::e
+
+test result: FAILED'; exit 101";
+        let steps = steps(false, &[]);
+        steps.run_tests("tests", shell(failing));
+        assert_eq!(steps.to_run_again(), ["a::b", "c", "d::e"]);
+        let outcome = |steps: &Steps| steps.done.lock().unwrap().last().unwrap().outcome.clone();
+        assert_eq!(outcome(&steps), Outcome::Again);
+        steps.run_tests("tests", shell("echo 'error: could not compile'; exit 101"));
+        assert!(matches!(outcome(&steps), Outcome::Failed(_)));
+        assert_eq!(steps.finish(), ExitCode::FAILURE);
     }
 
     #[test]

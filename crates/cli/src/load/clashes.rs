@@ -304,7 +304,10 @@ mod tests {
             ("--chunked --http1.0 -b x", "no chunks"),
             ("--pipeline 2 -H Expect:_100-continue -b x", "leave to send"),
             ("--pipeline 2 -H connection:_Close", "several requests"),
-            ("--user a:b -H authorization:x", "set the Authorization header"),
+            (
+                "--user a:b -H authorization:x",
+                "set the Authorization header",
+            ),
         ] {
             let error = checked(line).unwrap_err();
             assert!(error.contains(expected), "{line}: {error}");

@@ -231,7 +231,8 @@ fn stop_all(
     mut living: impl FnMut() -> Vec<u32>,
 ) -> io::Result<()> {
     wait(until, || {
-        let mut is_whole = true;
+        // Before the look for others: one that still runs may fork after it.
+        let mut is_whole = stopped.iter().all(|one| is_stopped(one.pid));
         for pid in living() {
             if !stopped.iter().any(|one| one.pid == pid) {
                 // A process that ends in between needs no stopping.
@@ -241,7 +242,7 @@ fn stop_all(
                 }
             }
         }
-        Ok(is_whole && stopped.iter().all(|one| is_stopped(one.pid)))
+        Ok(is_whole)
     })
 }
 

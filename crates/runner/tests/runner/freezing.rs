@@ -1,6 +1,7 @@
 //! A tree is frozen whole, and nothing of it stays behind frozen, whoever dies when.
 
 use std::{
+    collections::HashSet,
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -138,18 +139,16 @@ fn what_forks_while_it_is_frozen_is_frozen_whole() {
         eventually("it forks", || folder.path().join("ready").exists());
         let supervisor = child.supervisor_pid();
         let all = || {
-            let mut pids: Vec<u32> = descendants(supervisor)
-                .iter()
-                .map(|stat| stat.pid)
-                .collect();
-            pids.sort_unstable();
-            pids
+            let all = descendants(supervisor).into_iter();
+            all.map(|stat| stat.pid).collect::<HashSet<_>>()
         };
         for _ in 0..5 {
             child.freeze().unwrap();
             let before = all();
             thread::sleep(Duration::from_millis(10));
-            assert_eq!(all(), before, "{:?}", child.freezing());
+            // What had ended when the others froze may go: the supervisor, which is not frozen, collects it.
+            let new: Vec<_> = all().difference(&before).copied().collect();
+            assert!(new.is_empty(), "{new:?}: {:?}", child.freezing());
             child.thaw().unwrap();
         }
         child.freeze().unwrap();
