@@ -154,8 +154,8 @@ fn the_seed_gives_the_order() {
         ))
         .exits(0)
         .says(&["A/A"]);
-        // How many rounds there are is the machine's doing.
-        let first = |heat: Vec<Vec<u32>>| heat.into_iter().take(2).collect::<Vec<_>>();
+        // How many rounds there are is the machine's doing: one at least.
+        let first = |heat: Vec<Vec<u32>>| heat.into_iter().next();
         orders(&comparison(&root))
             .into_iter()
             .map(first)

@@ -11,8 +11,9 @@ use crate::support::{
     Ended, Fake, PATIENCE, Recorded, Root, Running, eventually, recorded::journal_lines,
 };
 
-/// Quick trials, none of which is void or of an open loop.
-const QUIET: &str = "--measure 300ms --noise-bound off --latency off";
+/// Quick trials, none of which is void or of an open loop. On a busy machine a server may need a third of a second for its
+/// first answer, and a trial without one makes a session that measured nothing.
+const QUIET: &str = "--measure 800ms --noise-bound off --latency off";
 
 /// Waits until so many lines are in the journal of the only session.
 #[track_caller]
