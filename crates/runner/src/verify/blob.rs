@@ -1,7 +1,7 @@
 //! The file that the hash workload reads.
 
 use std::{
-    fs, io,
+    fs, io, mem,
     path::{Path, PathBuf},
 };
 
@@ -29,7 +29,7 @@ impl Blob {
     pub fn create(path: PathBuf, seed: u64) -> io::Result<Self> {
         let mut blob = Self {
             path,
-            bytes: vec![0; LENGTH],
+            bytes: Vec::new(),
             random: ChaCha8Rng::seed_from_u64(seed),
         };
         blob.swap()?;
@@ -41,16 +41,26 @@ impl Blob {
         &self.path
     }
 
-    /// Puts another file in its place, at once (rename(2)), so that a server sees the old or the new one whole, and
-    /// one that kept the old file open is found out.
+    /// Puts another file in its place. The content that was there, for [`Self::put`].
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn swap(&mut self) -> io::Result<()> {
-        self.random.fill_bytes(&mut self.bytes);
+    pub fn swap(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; LENGTH];
+        self.random.fill_bytes(&mut bytes);
+        self.put(bytes)
+    }
+
+    /// Puts a file of this content in its place, at once (rename(2)), so that a server sees the old or the new one whole,
+    /// and one that kept the old file open is found out. The content that was there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(&mut self, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         let next = self.path.with_extension("next");
-        fs::write(&next, &self.bytes)?;
-        fs::rename(&next, &self.path)
+        fs::write(&next, &bytes)?;
+        fs::rename(&next, &self.path)?;
+        Ok(mem::replace(&mut self.bytes, bytes))
     }
 
     /// SHA-256 of the content, then of the digest, `rounds` times in all, as base64 (RFC 4648, section 4).
@@ -85,7 +95,10 @@ mod tests {
         assert_eq!(blob.digest(2), STANDARD.encode(Sha256::digest(once)));
         assert_eq!(blob.digest(1).len(), 44);
         let before = blob.digest(1);
-        blob.swap().unwrap();
+        let content = blob.swap().unwrap();
         assert_ne!(before, blob.digest(1));
+        blob.put(content).unwrap();
+        assert_eq!(before, blob.digest(1));
+        assert_eq!(fs::read(blob.path()).unwrap(), on_disk);
     }
 }

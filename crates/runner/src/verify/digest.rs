@@ -1,5 +1,7 @@
 //! hash: the digest chain of a file that is swapped between probes.
 
+use std::io;
+
 use deadheat_model::load::{Content, RequestSpec};
 
 use super::{
@@ -32,17 +34,16 @@ impl Verifier<'_> {
 
     pub(super) fn verify_digest(&mut self, depth: Depth) -> Result<(), Fault> {
         self.expect_right()?;
-        self.fixtures.blob.swap().map_err(|error| {
-            Fault::new(
-                self.fixtures.blob.path().display().to_string(),
-                "the file can be swapped",
-                "a file that can be written".to_owned(),
-                error.to_string(),
-            )
-        })?;
+        let kept = self.fixtures.blob.swap();
+        let kept = kept.map_err(|error| self.unwritten(&error))?;
         let (request, content) = (self.request(), self.right_digest());
         let rule = "the file is read for each request (it was swapped after the answer before)";
-        self.expect_content(rule, request, content)?;
+        let shown = self.expect_content(rule, request, content);
+        // Put back whatever the answer was: the load of servers that are alive beside this one expects what was there.
+        let put = self.fixtures.blob.put(kept);
+        put.map_err(|error| self.unwritten(&error))?;
+        shown?;
+        self.expect_right()?;
         if depth == Depth::Full {
             let path = self
                 .workload
@@ -61,5 +62,14 @@ impl Verifier<'_> {
             self.expect_right()?;
         }
         Ok(())
+    }
+
+    fn unwritten(&self, error: &io::Error) -> Fault {
+        Fault::new(
+            self.fixtures.blob.path().display().to_string(),
+            "the file can be swapped",
+            "a file that can be written".to_owned(),
+            error.to_string(),
+        )
     }
 }

@@ -1,15 +1,21 @@
 //! What is looked at before stacks are asked.
 
+use std::fs;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::{WorkloadManifest, stack::Pool};
 use deadheat_runner::{
     services::{Places, Postgres, PostgresOptions, Source},
-    verify::{Blob, Declared, Fixtures, Verifier},
+    verify::{Blob, Declared, Depth, Fixtures, Verifier},
 };
+use deadheat_testkit::{OracleServer, Turn, answers};
+use sha2::{Digest, Sha256};
 
 use super::services::supervision;
 
 /// The project's own.
 const USERS: &str = include_str!("../../../../workloads/users.toml");
+const HASH: &str = include_str!("../../../../workloads/hash.toml");
 
 #[test]
 fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
@@ -46,4 +52,42 @@ fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
     }
     let fault = room(Pool::Size(1001), 1).unwrap_err().to_string();
     assert!(fault.contains("1001 free ones (a pool of 1001)"), "{fault}");
+}
+
+/// Servers that are alive together read one file: the check of one must not make the answers of another wrong.
+#[test]
+fn a_check_leaves_the_file_as_the_load_expects_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("blob");
+    let mut fixtures = Fixtures {
+        blob: Blob::create(path.clone(), 1).unwrap(),
+        postgres: None,
+        upstream: None,
+    };
+    let server = OracleServer::start(move |_: &Turn<'_>| {
+        let digest = STANDARD.encode(Sha256::digest(fs::read(&path).unwrap()));
+        answers::send(answers::sized(
+            200,
+            "Content-Type: text/plain\r\n",
+            digest.as_bytes(),
+        ))
+    });
+    let server = server.unwrap();
+    let workload: WorkloadManifest = toml::from_str(HASH).unwrap();
+    let declared = Declared {
+        http: Default::default(),
+        pool: Pool::Size(0),
+    };
+    let point = &workload.point[0];
+    let mut verifier = Verifier::new(
+        server.address(),
+        declared,
+        &workload,
+        point,
+        &mut fixtures,
+        1,
+    );
+    let of_the_load = verifier.exchanges().unwrap();
+    assert!(verifier.verify(Depth::Brief).unwrap() >= 3);
+    assert_eq!(verifier.exchanges().unwrap(), of_the_load);
 }
