@@ -1,4 +1,6 @@
-//! Format and lint: of the workspace, and of the stacks with their languages' own tools.
+//! Format and lint: of the workspace, of the stacks with their languages' own tools, and of the documents.
+
+mod documents;
 
 use std::{fs, io, path::Path, process::Command};
 
@@ -17,6 +19,7 @@ pub(crate) fn lint(steps: &Steps) {
     ];
     steps.run("clippy", cargo(&clippy));
     steps.check("format of the stacks", || stacks(steps));
+    steps.check("links and words of the documents", documents::check);
 }
 
 /// The stacks in the languages that whoever changes this has, or needs for most stacks anyway: Rust and Go.

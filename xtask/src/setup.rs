@@ -23,7 +23,7 @@ const PACKAGES: [&str; 8] = [
 
 /// Runs the set-up. What fails is listed by the steps that need it.
 pub(crate) fn set_up(steps: &Steps) {
-    let mut command = deadheat(&["setup"]);
+    let mut command = deadheat(&["setup", "--yes"]);
     for package in PACKAGES {
         command.args(["--package", package]);
     }

@@ -117,7 +117,12 @@ fn nginx_version(measuring: &Measuring<'_>) -> String {
 fn commit() -> Option<String> {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
-        let output = command.args(arguments).current_dir(root()).output().ok()?;
+        command.args(arguments).current_dir(root());
+        // A hook of another repository sets these.
+        for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            command.env_remove(variable);
+        }
+        let output = command.output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         output.status.success().then_some(text)
     };

@@ -1,0 +1,219 @@
+//! Documents: links that lead somewhere, and words that readers stumble over.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::steps::root;
+
+/// Words and phrases that read like a translation, and what to write instead. Whole words, in any case.
+const WORDS: [(&str, &str); 21] = [
+    ("dear", "expensive"),
+    ("dearer", "more expensive"),
+    ("if nothing is said", "by default"),
+    ("where nobody says", "by default"),
+    ("what is typed", "explicit options"),
+    ("from where on", "from which"),
+    ("longer than nothing", "greater than zero"),
+    ("is nothing for", "does not suit"),
+    ("more than that is not known", "it may be higher"),
+    ("believe any", "accept any"),
+    ("so many blocks", "number of blocks"),
+    ("so many heats", "number of heats"),
+    ("at an end", "over"),
+    ("whole of it", "all of it"),
+    ("of its own accord", "by itself"),
+    ("qps", "requests/s"),
+    ("rps", "requests/s"),
+    ("statistically significant", "faster, slower, or undecided"),
+    ("statistical tie", "dead heat or undecided"),
+    ("blazing", "a figure"),
+    ("blazingly", "a figure"),
+];
+
+/// Documents that define these words or quote them.
+const QUOTING: [&str; 1] = ["docs/terminology.md"];
+
+/// Checks every document that people read.
+pub(super) fn check() -> Result<(), String> {
+    let documents = documents(&root()).map_err(|error| format!("listing documents: {error}"))?;
+    let mut faults = Vec::new();
+    for path in documents {
+        let text =
+            fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.strip_prefix(root()).unwrap_or(&path);
+        let mut add = |line: usize, what: String| {
+            faults.push(format!("{}:{line}: {what}", name.display()));
+        };
+        let folder = path.parent().unwrap_or(&path);
+        for (line, target) in links(&text) {
+            if let Some(fault) = broken(target, &path, folder) {
+                add(line, fault);
+            }
+        }
+        if !QUOTING.iter().any(|quoting| name == Path::new(quoting)) {
+            for (line, word, instead) in stumbles(&text) {
+                add(line, format!("\"{word}\": write {instead}"));
+            }
+        }
+    }
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(faults.join("\n")),
+    }
+}
+
+/// The Markdown files of the project's folder, of `docs`, of the crates and of each stack. Reports of sessions are not
+/// written by anybody.
+fn documents(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = vec![
+        root.to_owned(),
+        root.join("docs"),
+        root.join("fuzz"),
+        root.join("published"),
+    ];
+    for parent in ["stacks", "crates"] {
+        for entry in fs::read_dir(root.join(parent))?.flatten() {
+            folders.push(entry.path());
+        }
+    }
+    let mut documents = vec![root.join("docs/results/README.md")];
+    for folder in folders {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                documents.push(path);
+            }
+        }
+    }
+    documents.sort();
+    Ok(documents)
+}
+
+/// The lines of a text that are no code, with their numbers from 1.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_code = false;
+    let lines = text.lines().zip(1..);
+    lines.filter_map(move |(line, number)| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        (!is_code && !is_fence).then_some((number, line))
+    })
+}
+
+/// Targets of links and pictures, with the lines that they are on.
+fn links(text: &str) -> Vec<(usize, &str)> {
+    let of_line = |(number, line)| {
+        let targets = str::split(line, "](").skip(1);
+        targets.filter_map(move |rest: &str| Some((number, rest.split_once(')')?.0)))
+    };
+    prose(text).flat_map(of_line).collect()
+}
+
+/// What is wrong with a link in the document at `path`.
+fn broken(target: &str, path: &Path, folder: &Path) -> Option<String> {
+    if target.contains("://") || target.starts_with("mailto:") {
+        return None;
+    }
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let leads_to = match file {
+        "" => path.to_owned(),
+        file => folder.join(file),
+    };
+    if !leads_to.exists() {
+        return Some(format!("a link to {file}, which does not exist"));
+    }
+    if anchor.is_empty() || leads_to.extension().is_none_or(|one| one != "md") {
+        return None;
+    }
+    let text = fs::read_to_string(&leads_to).unwrap_or_default();
+    let has = headings(&text).contains(anchor);
+    (!has).then(|| {
+        format!(
+            "a link to #{anchor}, a heading that {} lacks",
+            leads_to.display()
+        )
+    })
+}
+
+/// The anchors of a document's headings, as GitHub makes them: lower case, without punctuation, hyphens for spaces, and
+/// `-1`, `-2`, … for those that come again.
+fn headings(text: &str) -> HashSet<String> {
+    let mut anchors = HashSet::new();
+    for (_, line) in prose(text) {
+        let title = line.trim_start_matches('#');
+        if title.len() == line.len() || !title.starts_with(' ') {
+            continue;
+        }
+        let kept = title.trim().chars().filter_map(|one| match one {
+            ' ' => Some('-'),
+            '-' | '_' => Some(one),
+            one => one.is_alphanumeric().then(|| one.to_ascii_lowercase()),
+        });
+        let anchor: String = kept.collect();
+        let again = (1..).map(|count| format!("{anchor}-{count}"));
+        let mut names = std::iter::once(anchor.clone()).chain(again);
+        if let Some(free) = names.find(|name| !anchors.contains(name)) {
+            anchors.insert(free);
+        }
+    }
+    anchors
+}
+
+/// Words of [`WORDS`] in a text's prose: line, word, what to write instead.
+fn stumbles(text: &str) -> Vec<(usize, &'static str, &'static str)> {
+    let mut found = Vec::new();
+    for (number, line) in prose(text) {
+        let words = line.split(|one: char| !one.is_alphanumeric() && one != '\'');
+        let words: Vec<String> = words
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let line = format!(" {} ", words.join(" "));
+        let hits = WORDS
+            .iter()
+            .filter(|(word, _)| line.contains(&format!(" {word} ")));
+        found.extend(hits.map(|(word, instead)| (number, *word, *instead)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_to_a_file_and_a_heading() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(
+            at("other.md"),
+            "# A `title`, twice\n\n```\n# code\n```\n## B\n## B\n",
+        )
+        .unwrap();
+        let text = "[a](other.md) [b](other.md#a-title-twice) ![c](none.png)\n\n\
+                    [d](https://example.org/x) [e](other.md#code) [f](#own)\n[g](other.md#b-1)\n# Own\n";
+        fs::write(at("this.md"), text).unwrap();
+        let faults: Vec<_> = links(text)
+            .into_iter()
+            .filter_map(|(line, target)| {
+                Some((line, broken(target, &at("this.md"), folder.path())?))
+            })
+            .collect();
+        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert!(faults[0].0 == 1 && faults[0].1.contains("none.png"));
+        assert!(faults[1].0 == 3 && faults[1].1.contains("#code"));
+    }
+
+    #[test]
+    fn words_are_found_in_prose_alone_and_whole() {
+        let text = "A dearly loved `dear`\n```\nis dear\n```\nIt is cheap, if nothing\nis said. If  nothing is said\n";
+        let lines: Vec<_> = stumbles(text)
+            .into_iter()
+            .map(|(line, word, _)| (line, word))
+            .collect();
+        assert_eq!(lines, [(1, "dear"), (6, "if nothing is said")]);
+    }
+}
