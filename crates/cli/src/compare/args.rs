@@ -66,6 +66,9 @@ pub(crate) struct VerdictArgs {
     /// The format
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub(crate) format: CompareFormat,
+    /// The whole report: how it was measured and judged, both sides, the machine
+    #[arg(long)]
+    pub(crate) details: bool,
 }
 
 /// How the comparison is written.

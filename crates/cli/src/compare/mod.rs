@@ -5,11 +5,11 @@ mod live;
 mod resolve;
 mod sessions;
 
-use deadheat_report::compare::{CompareView, json, markdown, text};
+use deadheat_report::compare::{CompareView, brief, json, markdown, text};
 use deadheat_stats::versus::{Bounds, Gate, Versus};
 
 use self::{
-    args::{CompareArgs, CompareFormat},
+    args::{CompareArgs, CompareFormat, VerdictArgs},
     resolve::Comparands,
 };
 use crate::{
@@ -31,7 +31,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     };
     let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
-    output::data(&rendered(&versus, gate.as_ref(), args.verdict.format)?)?;
+    output::data(&rendered(&versus, gate.as_ref(), &args.verdict)?)?;
     Ok(exit(&versus, gate.as_ref()))
 }
 
@@ -43,14 +43,14 @@ pub(crate) fn bounds(args: &CompareArgs) -> Bounds {
     }
 }
 
-fn rendered(
-    versus: &Versus,
-    gate: Option<&Gate>,
-    format: CompareFormat,
-) -> Result<String, Failure> {
+fn rendered(versus: &Versus, gate: Option<&Gate>, args: &VerdictArgs) -> Result<String, Failure> {
     let view = || CompareView::new(versus, gate);
-    Ok(match format {
-        CompareFormat::Text => text(&view(), output::width().min(80), output::colour()),
+    let lay_out = match args.details {
+        true => text,
+        false => brief,
+    };
+    Ok(match args.format {
+        CompareFormat::Text => lay_out(&view(), output::width().min(80), output::colour()),
         CompareFormat::Markdown => markdown(&view()),
         CompareFormat::Json => json(versus, gate)
             .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))?,

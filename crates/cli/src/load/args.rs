@@ -229,6 +229,9 @@ pub(crate) struct OutputArgs {
     /// JSON on standard output instead of the report
     #[arg(long)]
     pub(crate) json: bool,
+    /// The whole report, with connections, the generator and the machine
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) details: bool,
     /// Write a file as well, repeatable: .txt .json .csv .hlog .hgrm .html
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
@@ -294,13 +297,22 @@ fn time_or_none(text: &str) -> Result<Duration, String> {
     time(text, "write a time like 500ms, 10s or 2m")
 }
 
-/// The same without zero.
+/// The same without zero; a number alone is of seconds.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
     // -d is a body for curl and ours is a duration: whoever types one meets this message.
     if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
         return Err("this is no time; a body is given with --body or --body-file".to_owned());
     }
-    match time_or_none(text)? {
+    // As ab, hey and wrk read it.
+    let seconds = text
+        .parse()
+        .ok()
+        .filter(|seconds: &u32| text == seconds.to_string());
+    let length = match seconds {
+        Some(seconds) => Duration::from_secs(seconds.into()),
+        None => time_or_none(text)?,
+    };
+    match length {
         Duration::ZERO => Err("it must be greater than zero".to_owned()),
         time => Ok(time),
     }
@@ -347,6 +359,8 @@ mod tests {
         assert_eq!(time_or_none("1m 30s"), Ok(Duration::from_secs(90)));
         assert_eq!(time_or_none("0s"), Ok(Duration::ZERO));
         assert_eq!(length("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(length("10"), Ok(Duration::from_secs(10)));
+        assert!(length("010").is_err() && length("1.5").is_err());
         for wrong in ["10", "", "-1s", "ten", "1s,", "400days"] {
             assert!(time_or_none(wrong).is_err(), "{wrong:?}");
         }

@@ -32,12 +32,12 @@ use std::{
 
 use deadheat_load::LoadEvent;
 use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
-use deadheat_runner::session::describe_machine;
+use deadheat_runner::{secret, session::describe_machine};
 
 use self::{
     args::{LiveArg, LoadArgs},
     live::{Live, Mode},
-    outputs::Outputs,
+    outputs::{Outputs, Shown},
     plan_text::Around,
     request::Asked,
     series::Series,
@@ -64,7 +64,12 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         .iter()
         .try_for_each(fits)
         .map_err(Failure::usage)?;
-    let mut outputs = Outputs::open(&args.output.output, args.output.json)?;
+    let shown = match (args.output.json, args.output.details) {
+        (true, _) => Shown::Json,
+        (_, true) => Shown::Details,
+        (false, false) => Shown::Brief,
+    };
+    let mut outputs = Outputs::open(&args.output.output, shown)?;
     let around = Around {
         typed: &asked.typed,
         how: found.how.as_deref(),
@@ -72,12 +77,14 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         files: &args.output.output,
         thresholds,
     };
-    output::note(&plan_text::describe(&spec, &around));
+    let plan = plan_text::describe(&spec, &around);
     if args.care.dry_run {
         let refused = |error| told::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
+        output::data(&(plan + "\n"))?;
         return Ok(Exit::Fine);
     }
+    output::note(&plan);
     let record = go(spec, &asked, mode(args.output.live), &mut outputs)?;
     outputs.write(&record)?;
     Ok(conclude(&record, thresholds))
@@ -126,7 +133,7 @@ fn go(
         observation,
         intervals: series.into_intervals(),
     };
-    request::without_secrets(&mut record.spec.exchanges);
+    secret::hide_in_requests(&mut record.spec.exchanges);
     record.interrupted = was_cut_short(&record, &stop);
     Ok(record)
 }

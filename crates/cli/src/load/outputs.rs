@@ -46,6 +46,17 @@ impl Format {
     }
 }
 
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The first screen of the report.
+    Brief,
+    /// The whole report.
+    Details,
+    /// For a program.
+    Json,
+}
+
 /// The outputs of a load. Files are opened before the start: whoever has waited for a load should not hear then that
 /// there is no place for its result.
 ///
@@ -53,8 +64,7 @@ impl Format {
 /// a load that ends without a result leaves no empty file, however it ends.
 #[derive(Debug)]
 pub(crate) struct Outputs {
-    /// Whether standard output gets JSON.
-    json: bool,
+    shown: Shown,
     files: Vec<Output>,
 }
 
@@ -72,7 +82,7 @@ struct Output {
 
 impl Outputs {
     /// Opens all files.
-    pub(crate) fn open(paths: &[PathBuf], json: bool) -> Result<Self, Failure> {
+    pub(crate) fn open(paths: &[PathBuf], shown: Shown) -> Result<Self, Failure> {
         let mut files: Vec<Output> = Vec::new();
         for path in paths {
             let file = Output::open(path)
@@ -85,7 +95,7 @@ impl Outputs {
             }
             files.push(file);
         }
-        Ok(Self { json, files })
+        Ok(Self { shown, files })
     }
 
     /// An interval is over: tables of intervals get their row at once, so that they can be watched, and have every
@@ -100,7 +110,7 @@ impl Outputs {
     /// Writes everything: the other files, too, where one of them fails.
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), Failure> {
         let results = Results::of(record);
-        let data = results.data(self.json).map_err(|error| {
+        let data = results.data(self.shown).map_err(|error| {
             Failure::nothing(format!("writing the report of {}: {error}", record.url))
         })?;
         let mut failed = output::data(&data).err();
@@ -227,11 +237,13 @@ impl<'a> Results<'a> {
     }
 
     /// What goes to standard output.
-    fn data(&self, json: bool) -> Result<String, ReportError> {
-        match json {
-            true => self.text(Format::Json),
-            false => Ok(report::text(&self.view, output::width(), output::colour())),
-        }
+    fn data(&self, shown: Shown) -> Result<String, ReportError> {
+        let lay_out = match shown {
+            Shown::Json => return self.text(Format::Json),
+            Shown::Brief => report::brief,
+            Shown::Details => report::text,
+        };
+        Ok(lay_out(&self.view, output::width(), output::colour()))
     }
 }
 
@@ -242,7 +254,7 @@ mod tests {
     use super::*;
 
     fn refusal(paths: &[PathBuf]) -> String {
-        Outputs::open(paths, false).unwrap_err().to_string()
+        Outputs::open(paths, Shown::Brief).unwrap_err().to_string()
     }
 
     #[test]
@@ -305,7 +317,7 @@ mod tests {
         let (old, new) = (folder.path().join("old.txt"), folder.path().join("new.txt"));
         fs::write(&old, "a long text from before".repeat(1_000)).unwrap();
         let before = fs::read_to_string(&old).unwrap();
-        let mut outputs = Outputs::open(&[old.clone(), new.clone()], false).unwrap();
+        let mut outputs = Outputs::open(&[old.clone(), new.clone()], Shown::Brief).unwrap();
         outputs.interval(&Interval::default());
         assert_eq!(fs::read_to_string(&old).unwrap(), before);
         // Nothing is left to be taken away, so that no end of the process leaves anything.
@@ -325,7 +337,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = ["a.csv", "b.csv"].map(|name| folder.path().join(name));
         fs::write(&paths[0], "before").unwrap();
-        let mut outputs = Outputs::open(&paths, false).unwrap();
+        let mut outputs = Outputs::open(&paths, Shown::Brief).unwrap();
         assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "before");
         let intervals = [0, 1].map(|index| Interval {
             index,
@@ -352,7 +364,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.csv");
         std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-        let mut outputs = Outputs::open(&[path], false).unwrap();
+        let mut outputs = Outputs::open(&[path], Shown::Brief).unwrap();
         outputs.interval(&Interval::default());
         outputs.interval(&Interval::default());
         let record = record();

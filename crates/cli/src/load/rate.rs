@@ -135,16 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_no_stage_is_refused() {
-        for text in [
-            "",
-            "10s",
-            "1000/s",
-            "@",
-            "10s@",
-            "@1000/s",
-            "10@1000/s",
-            "0s@1/s",
-        ] {
+        for text in ["", "10s", "1000/s", "@", "10s@", "@1000/s", "0s@1/s"] {
             assert!(stage(text).is_err(), "{text:?}");
         }
         for text in ["10s@0/s", "10s@0..0/s"] {

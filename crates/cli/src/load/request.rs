@@ -212,17 +212,6 @@ fn read_body(path: &Path) -> Result<Vec<u8>, String> {
     read.map_err(|error| format!("--body-file {}: {error}", path.display()))
 }
 
-/// Requests as they may be recorded: without secrets.
-pub(crate) fn without_secrets(exchanges: &mut [Exchange]) {
-    for exchange in exchanges {
-        let request = &mut exchange.request;
-        request.path = secret::without_secret_values(&request.path);
-        for (name, value) in &mut request.headers {
-            *value = secret::header_value(name, value).to_owned();
-        }
-    }
-}
-
 /// Whether a header of this name has this word among its values.
 pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> bool {
     headers.iter().any(|(other, value)| {
@@ -359,7 +348,7 @@ mod tests {
             "X-Auth-Token: t",
         ])
         .unwrap();
-        without_secrets(&mut sent);
+        secret::hide_in_requests(&mut sent);
         let values: Vec<&str> = sent[0]
             .request
             .headers

@@ -62,7 +62,7 @@ fn compare(root: &Root, options: &str) -> Ended {
 #[test]
 fn the_verdict_comes_first_in_80_columns_and_without_colour() {
     let root = with(&session("one", 1.0), &session("two", 0.95));
-    let ended = compare(&root, "").exits(0);
+    let ended = compare(&root, "--details").exits(0);
     let text = &ended.stdout;
     assert!(
         text.starts_with("Of 2 cells, B is slower in 1 and in a dead heat in 1.\n"),

@@ -250,7 +250,8 @@ fn no_password_of_a_command_is_shown_or_recorded() {
         )
     };
     let (a, b) = (with("s3cret-a"), with("s3cret-b"));
-    let options = format!("{OF_COMMANDS} --heats 2 --format json");
+    let options = OF_COMMANDS.replace("/plaintext", "/plaintext?token=s3cret-t");
+    let options = format!("{options} --heats 2 --format json");
     let ended = start_commands(&root, &a, &b, &options).wait().exits(0);
     // Two passwords are two commands, whatever is shown of them.
     assert!(!ended.stdout.contains("(A/A)"), "{ended}");
@@ -310,7 +311,7 @@ fn the_budget_ends_what_takes_longer_than_was_thought() {
         &root,
         slow,
         "cmd:env FAULT=slow-start python3 -I -S stacks/fake-one/./server.py",
-        &format!("{OF_COMMANDS} --looks 4 --budget 9s"),
+        &format!("{OF_COMMANDS} --looks 4 --budget 9s --details"),
     );
     let ended = running.wait().says(&["budget"]);
     let record = comparison(&root);

@@ -110,7 +110,7 @@ class Server:
 
     def answer(self, request, own):
         """The answer to a connection's request number `own`; `None`: there is none."""
-        route = (request.method, request.path)
+        route = (request.method, request.path.split(b"?")[0])
         if route == (b"GET", b"/plaintext") or (request.method == b"DELETE" and fault == "deletes"):
             self.count()
             return answer(200, WRONG if self.is_wrong(own) else RIGHT)

@@ -419,8 +419,7 @@ fn a_dry_run_shows_the_plan_and_sends_nothing() {
             ],
         )
         .exits(0)
-        .has_no_data()
-        .tells(&[
+        .says(&[
             "GET /x",
             "at most 5,000 requests/s on at most 100 connections",
             "file out.json",

@@ -18,7 +18,7 @@ fn wrong_options_are_refused_before_anything_is_sent() {
     let cases: &[(&[&str], &str)] = &[
         (&["--no-such-option"], "--no-such-option"),
         (&["-c", "0"], "0"),
-        (&["-d", "10"], "10s"),
+        (&["-d", "10x"], "10s"),
         (&["-d", r#"{"a":1}"#], "--body"),
         (
             &["-n", "5", "-d", "5s"],
@@ -131,7 +131,7 @@ fn a_host_of_others_is_refused_until_it_is_said_to_be_allowed() {
         loading
             .run(url, &["--i-may-load-this-host", "--dry-run"])
             .exits(0)
-            .tells(&[address, "ceiling"]);
+            .says(&[address, "ceiling"]);
     }
     // It is the address that counts, not the name.
     let args = ["--resolve", "192.0.2.1", "-n", "1", "-c", "1"];

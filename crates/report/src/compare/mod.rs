@@ -1,6 +1,6 @@
 //! What `deadheat compare` says, for a person or a program.
 //!
-//! [`CompareView`] holds every figure as a rounded string; [`text`] and [`markdown`] only lay it out. [`json`] is
+//! [`CompareView`] holds every figure as a rounded string; [`brief`], [`text`] and [`markdown`] only lay it out. [`json`] is
 //! unrounded. docs/compare.md describes them.
 
 mod json;
@@ -11,5 +11,5 @@ mod words;
 
 pub use json::{SCHEMA, json};
 pub use markdown::markdown;
-pub use text::text;
+pub use text::{brief, text};
 pub use view::{CompareView, GateView, Outcome, RatioRow, RatioTable, SideView};

@@ -13,6 +13,28 @@ const HEAD: [&str; 5] = ["A", "B", "B / A", "interval", "verdict"];
 
 /// The whole comparison, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
 pub fn text(view: &CompareView, width: usize, colour: bool) -> String {
+    let mut page = answer(view, width, colour);
+    bullets(&mut page, "How it was measured and judged", &view.how);
+    side(&mut page, "A", &view.a);
+    side(&mut page, "B", &view.b);
+    if !view.conditions.is_empty() {
+        page.section("Where");
+        page.facts(&view.conditions);
+    }
+    page.text
+}
+
+/// What answers the question, on one screen. Laid out like [`text`].
+pub fn brief(view: &CompareView, width: usize, colour: bool) -> String {
+    let mut page = answer(view, width, colour);
+    page.line(Style::new(), "");
+    let effort = view.effort.as_ref().map(|effort| format!("{effort} "));
+    let more = "--details shows how it was measured and judged, both sides and the machine.";
+    page.wrapped(DIM, "", &(effort.unwrap_or_default() + more));
+    page.text
+}
+
+fn answer(view: &CompareView, width: usize, colour: bool) -> Page {
     let mut page = Page::new(width, colour);
     let style = match view.outcome {
         Outcome::Better => GOOD,
@@ -37,14 +59,7 @@ pub fn text(view: &CompareView, width: usize, colour: bool) -> String {
     section(&mut page, "Not compared", &view.not_compared);
     bullets(&mut page, "Notes", &view.notes);
     bullets(&mut page, "What differs between A and B", &view.differences);
-    bullets(&mut page, "How it was measured and judged", &view.how);
-    side(&mut page, "A", &view.a);
-    side(&mut page, "B", &view.b);
-    if !view.conditions.is_empty() {
-        page.section("Where");
-        page.facts(&view.conditions);
-    }
-    page.text
+    page
 }
 
 fn side(page: &mut Page, name: &str, side: &SideView) {

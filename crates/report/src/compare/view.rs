@@ -36,6 +36,8 @@ pub struct CompareView {
     pub not_compared: Vec<Fact>,
     /// Versions, commits and selections that differ.
     pub differences: Vec<String>,
+    /// How much was measured, in a few words; of two sessions nothing.
+    pub effort: Option<String>,
     /// What makes a verdict, and how it was measured and tested.
     pub how: Vec<String>,
     /// Where it was measured.
@@ -118,6 +120,7 @@ impl CompareView {
             notes: notes(&versus.compared),
             not_compared: versus.not_compared.iter().map(not_compared).collect(),
             differences: versus.differences.iter().map(difference).collect(),
+            effort: words::effort(&versus.how),
             how: std::iter::once(words::rules(&versus.bounds))
                 .chain(words::how(versus))
                 .collect(),

@@ -130,6 +130,22 @@ pub(super) fn rules(bounds: &Bounds) -> String {
     )
 }
 
+/// "10 heats in 143 s."
+pub(super) fn effort(how: &How) -> Option<String> {
+    match how {
+        How::Sessions => None,
+        How::Heats {
+            heats,
+            took_seconds,
+            ..
+        } => Some(format!(
+            "{} in {}.",
+            counted(*heats as usize, "heat"),
+            seconds(*took_seconds)
+        )),
+    }
+}
+
 /// How both sides were measured and tested, a sentence or two each.
 pub(super) fn how(versus: &Versus) -> Vec<String> {
     let alpha = percent(versus.bounds.alpha);

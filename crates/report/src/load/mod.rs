@@ -1,6 +1,6 @@
 //! What `deadheat load` leaves for a person or a program, from the record of one load and its analysis.
 //!
-//! [`LoadView`] holds every figure as a rounded string with its unit; [`text`] and [`html`] only lay it out. What
+//! [`LoadView`] holds every figure as a rounded string with its unit; [`brief`], [`text`] and [`html`] only lay it out. What
 //! programs read ([`json`], [`csv`], [`hdr_log`], [`hgrm`]) is unrounded. docs/load-json.md describes it.
 
 mod csv;
@@ -16,7 +16,7 @@ pub use hdr_log::{RESPONSE_TIME_TAG, SERVICE_TIME_TAG, hdr_log};
 pub use hgrm::{hgrm, hgrm_of};
 pub use html::{html, html_with};
 pub use json::{SCHEMA, json};
-pub use text::text;
+pub use text::{brief, text};
 pub use view::{
     FailureRow, LatencyRow, LatencyTable, LoadView, Percentiles, Point, Series, SignView,
     StatusRow, most_frequent, most_frequent_failure,

@@ -13,43 +13,83 @@ use crate::{
 /// The whole report, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
 pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     let mut page = Page::new(width, colour);
-    let style = match view.standing {
-        Standing::Sound => GOOD,
-        Standing::Doubtful => WARN.bold(),
-        Standing::GeneratorLimited | Standing::Failed => BAD.bold(),
-    };
-    page.wrapped(style, "", &view.headline);
-    page.wrapped(Style::new(), "", &view.url);
+    page.verdict(view);
     page.wrapped(DIM, "", &view.plan);
-    for sign in view.doubts.iter().filter(|sign| !sign.in_headline) {
-        let style = match sign.severity {
-            Severity::Limit => BAD,
-            Severity::Doubt | Severity::Note => WARN,
-        };
-        page.wrapped(style, "! ", &sign.sentence);
-    }
+    page.doubts(view);
     page.section("Answers");
     page.facts(&view.answers);
     page.statuses(&view.statuses);
     page.latency(&view.latency);
+    for note in &view.latency.notes {
+        page.wrapped(DIM, "  ", note);
+    }
     page.failures(&view.failures);
     page.examples(&view.examples);
     page.section("Connections");
     page.facts(&view.connections);
     page.section("The generator itself");
     page.facts(&view.generator);
-    if !view.notes.is_empty() {
-        page.section("Notes");
-        for sign in &view.notes {
-            page.wrapped(Style::new(), "- ", &sign.sentence);
-        }
-    }
+    page.notes(view);
     page.section("Where it comes from");
     page.facts(&view.provenance);
     page.text
 }
 
+/// What answers the question, on one screen: the verdict, what makes it doubtful, latencies, and what failed. Laid out
+/// like [`text`].
+pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
+    let mut page = Page::new(width, colour);
+    page.verdict(view);
+    page.doubts(view);
+    let as_expected = |row: &StatusRow| row.expected == "expected";
+    if view.statuses.len() > 1 || !view.statuses.iter().all(as_expected) {
+        page.statuses(&view.statuses);
+    }
+    page.latency(&view.latency);
+    page.failures(&view.failures);
+    page.examples(&view.examples);
+    page.notes(view);
+    page.line(Style::new(), "");
+    page.wrapped(
+        DIM,
+        "",
+        "--details shows connections, the generator and the machine; -o load.html writes a page with plots.",
+    );
+    page.text
+}
+
 impl Page {
+    /// The answer, and what was loaded.
+    fn verdict(&mut self, view: &LoadView) {
+        let style = match view.standing {
+            Standing::Sound => GOOD,
+            Standing::Doubtful => WARN.bold(),
+            Standing::GeneratorLimited | Standing::Failed => BAD.bold(),
+        };
+        self.wrapped(style, "", &view.headline);
+        self.wrapped(Style::new(), "", &view.url);
+    }
+
+    fn doubts(&mut self, view: &LoadView) {
+        for sign in view.doubts.iter().filter(|sign| !sign.in_headline) {
+            let style = match sign.severity {
+                Severity::Limit => BAD,
+                Severity::Doubt | Severity::Note => WARN,
+            };
+            self.wrapped(style, "! ", &sign.sentence);
+        }
+    }
+
+    fn notes(&mut self, view: &LoadView) {
+        if view.notes.is_empty() {
+            return;
+        }
+        self.section("Notes");
+        for sign in &view.notes {
+            self.wrapped(Style::new(), "- ", &sign.sentence);
+        }
+    }
+
     /// Rows of which the first column is aligned to the left, the others to the right.
     fn table(&mut self, head: &[String], rows: &[Vec<String>]) {
         let widths: Vec<usize> = (0..head.len())
@@ -110,9 +150,6 @@ impl Page {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         self.table(&head, &rows);
-        for note in &table.notes {
-            self.wrapped(DIM, "  ", note);
-        }
     }
 
     fn failures(&mut self, failures: &[FailureRow]) {

@@ -1,6 +1,6 @@
 //! A comparison in alternation, with names that want to break out.
 
-use deadheat_report::compare::{CompareView, json, markdown, text};
+use deadheat_report::compare::{CompareView, brief, json, markdown, text};
 use deadheat_stats::{
     sequential::Design,
     versus::{
@@ -104,6 +104,19 @@ fn text_keeps_its_width_and_its_words() {
     for fragment in expected {
         assert!(flat.contains(fragment), "{fragment:?} is not in\n{page}");
     }
+}
+
+#[test]
+fn a_first_screen_has_the_answer_and_not_the_method() {
+    let versus = versus(0.95);
+    let page = brief(&CompareView::new(&versus, None), 80, false);
+    assert!(page.starts_with("Of 2 cells, B is slower in 2."), "{page}");
+    assert!(page.contains("0.946") || page.contains("0.95"), "{page}");
+    assert!(
+        page.contains("A/A floor") && page.contains("--details"),
+        "{page}"
+    );
+    assert!(!page.contains("Lan") && !page.contains("Where"), "{page}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use clap::Parser;
 use deadheat_model::LoadSpec;
+use deadheat_runner::secret::without_secret_values;
 
 use crate::{
     compare::args::CompareArgs,
@@ -29,7 +30,7 @@ pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpe
         Some(path) => format!("{}{path}", url.origin.shown()),
         None => typed.trim().to_owned(),
     };
-    Ok((name.clone(), of(&name, args)?))
+    Ok((without_secret_values(&name), of(&name, args)?))
 }
 
 /// The load of a command's server, whose address is known only when it runs.

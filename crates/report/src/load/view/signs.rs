@@ -249,10 +249,17 @@ fn behind(sign: &Sign) -> String {
     } else {
         String::new()
     };
+    let head = match *sent_share > 0.0 {
+        true => format!(
+            "{} of {} offered requests were sent: ",
+            share(*sent_share),
+            count(*offered)
+        ),
+        // Some of the backlog is older than the measurement, so that there is no share of it.
+        false => "The server fell far behind: ".to_owned(),
+    };
     format!(
-        "{} of {} offered requests were sent: {} still waited for a free connection{oldest}{given_up}; the server is slower than the offered rate, or {} are too few.",
-        share(*sent_share),
-        count(*offered),
+        "{head}{} still waited for a free connection{oldest}{given_up}; the server is slower than the offered rate, or {} are too few.",
         count(*unsent),
         counted(*most_connections as usize, "connection")
     )

@@ -2,7 +2,7 @@
 
 use deadheat_report::{
     html::{Assets, Contents, plotly_js},
-    load::{csv, html, html_with, json, text},
+    load::{brief, csv, html, html_with, json, text},
 };
 use deadheat_stats::load::{Standing, analyse};
 
@@ -20,6 +20,25 @@ fn text_keeps_its_width() {
                     "{name} at {width}: {columns} columns: {line}"
                 );
             }
+        }
+    }
+}
+
+/// Of a load that went well; one that failed lists how.
+#[test]
+fn the_first_screen_is_one_screen_and_has_every_warning() {
+    for (name, record) in cases::all() {
+        let view = view(&record);
+        let page = brief(&view, 80, false);
+        let is_sound = view.standing == Standing::Sound;
+        assert!(!is_sound || page.lines().count() <= 30, "{name}: {page}");
+        assert_eq!(page.lines().next(), text(&view, 80, false).lines().next());
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for sign in view.doubts.iter().filter(|sign| !sign.in_headline) {
+            assert!(
+                words(&page).contains(&words(&sign.sentence)),
+                "{name}: {page}"
+            );
         }
     }
 }

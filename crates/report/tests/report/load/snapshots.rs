@@ -1,6 +1,6 @@
 //! One load in each output, to look at. What an output does with other loads is asserted in `shown`.
 
-use deadheat_report::load::{csv, hgrm, html_with, json, text};
+use deadheat_report::load::{brief, csv, hgrm, html_with, json, text};
 use deadheat_stats::load::analyse;
 
 use super::view;
@@ -9,6 +9,11 @@ use crate::{load_fixture::open_freeze, shortened};
 #[test]
 fn text_at_80_columns() {
     insta::assert_snapshot!("load-text", text(&view(&open_freeze()), 80, false));
+}
+
+#[test]
+fn a_first_screen() {
+    insta::assert_snapshot!("load-brief", brief(&view(&open_freeze()), 80, false));
 }
 
 #[test]
