@@ -162,7 +162,7 @@ pub(crate) struct RunArgs {
     /// The folder of sessions
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Install what is missing first, as `deadheat setup` does
+    /// Install what is missing first, Debian packages included, as `deadheat setup --yes` does
     #[arg(long)]
     pub(crate) setup: bool,
     /// How long a server may take to its first correct answer
@@ -289,6 +289,9 @@ pub(crate) struct SetupArgs {
     /// Also install this Debian package; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) package: Vec<String>,
+    /// Install Debian packages without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Print the commands and exit
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -10,6 +10,7 @@ mod documented;
 mod exit;
 mod heats;
 mod hidden;
+mod hints;
 mod history;
 mod interrupt;
 mod live;
@@ -25,7 +26,7 @@ mod select;
 mod setup;
 mod stacks;
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 use clap::Parser;
 
@@ -41,7 +42,11 @@ fn main() -> ExitCode {
             output::show_warnings();
             run_command(arguments.command)
         }
-        Err(error) => output::usage(&error),
+        Err(error) => {
+            let arguments = env::args_os().map(|one| one.to_string_lossy().into_owned());
+            output::use_colour(output::colour_among(arguments));
+            output::usage(&error)
+        }
     };
     match result {
         Ok(exit) => exit.into(),

@@ -17,7 +17,7 @@ use deadheat_report::text::{Charset, Screen};
 use deadheat_runner::secret::without_userinfo;
 use indicatif::ProgressDrawTarget;
 
-use crate::exit::Failure;
+use crate::{exit::Failure, hints};
 
 /// The most characters of a line of a log that are shown.
 const LONGEST_LINE: usize = 400;
@@ -39,6 +39,22 @@ static ASKED: OnceLock<ColourArg> = OnceLock::new();
 /// Takes what was asked for on the command line. The first call counts.
 pub(crate) fn use_colour(asked: ColourArg) {
     let _ = ASKED.set(asked);
+}
+
+/// What `--color` says among arguments that are wrong otherwise, or that ask for help.
+pub(crate) fn colour_among(arguments: impl IntoIterator<Item = String>) -> ColourArg {
+    let mut arguments = arguments.into_iter();
+    let mut asked = None;
+    while let Some(argument) = arguments.next() {
+        let value = match argument.strip_prefix("--color") {
+            Some("") => arguments.next(),
+            Some(value) => value.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        asked = asked.or(value);
+    }
+    let read = asked.and_then(|value| ColourArg::from_str(&value, false).ok());
+    read.unwrap_or_default()
 }
 
 /// Writes data: text, or JSON, in which a control character means the same as its escape.
@@ -74,6 +90,24 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Asks a person who sits at a terminal; `None` without one, or when the input ends.
+pub(crate) fn ask(question: &str) -> Option<bool> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return None;
+    }
+    let _ = write!(io::stderr().lock(), "{question} [y/N] ");
+    let mut answer = String::new();
+    match io::stdin().read_line(&mut answer) {
+        Ok(length) if length > 0 => Some(is_yes(&answer)),
+        _ => None,
+    }
+}
+
+/// Whether somebody means yes.
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+}
+
 /// Writes an error for a person.
 pub(crate) fn error(text: &str) {
     note(&format!("deadheat: {text}"));
@@ -93,6 +127,9 @@ pub(crate) fn usage(error: &clap::Error) -> Result<crate::exit::Exit, Failure> {
     };
     if error.use_stderr() {
         note(text.trim_end());
+        if let Some(hint) = hints::hint(error) {
+            note(&format!("\n{hint}"));
+        }
         return Ok(crate::exit::Exit::Usage);
     }
     data(&text).map(|()| crate::exit::Exit::Fine)
@@ -288,6 +325,24 @@ pub(crate) fn terminal_size() -> Option<(u16, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_colour_is_found_among_wrong_arguments() {
+        let among = |line: &str| colour_among(line.split(' ').map(str::to_owned));
+        assert_eq!(
+            among("deadheat run --color never --wrong"),
+            ColourArg::Never
+        );
+        assert_eq!(among("deadheat --color=always --help"), ColourArg::Always);
+        assert_eq!(among("deadheat --color=blue"), ColourArg::Auto);
+        assert_eq!(among("deadheat run --colors --color"), ColourArg::Auto);
+    }
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        assert!(is_yes("y\n") && is_yes(" YES \n"));
+        assert!(!is_yes("\n") && !is_yes("no\n") && !is_yes("yikes\n"));
+    }
 
     #[test]
     fn one_place_decides_whether_there_is_colour() {

@@ -8,14 +8,16 @@ use deadheat_runner::{
     manifest::{Catalogue, Selection, Stack},
     prepare::{
         BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection,
-        SetupPlan, SetupProgress, assess, in_shell, inspect, run_setup,
+        SetupPlan, SetupProgress, SetupStep, assess, in_shell, inspect, run_setup,
     },
 };
 
 use crate::{
     args::{PostgresArgs, SetupArgs},
     exit::{Exit, Failure},
-    interrupt, output, run, select,
+    interrupt, output,
+    plan_text::{counted, entry},
+    run, select,
 };
 
 pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
@@ -44,8 +46,21 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
         output::data(&work.plan.to_string())?;
         return Ok(Exit::Fine);
     }
-    let failed = work.execute()?;
+    let consent = match args.yes {
+        true => Consent::Given,
+        false => Consent::Asked,
+    };
+    let failed = work.execute(consent)?;
     Ok(if failed { Exit::Failed } else { Exit::Fine })
+}
+
+/// Whether the user agrees to have system packages installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Consent {
+    /// The command line says so: `setup --yes`, `run --setup`.
+    Given,
+    /// They are asked in the terminal. Without one the answer is no.
+    Asked,
 }
 
 /// Installs what a session needs. What cannot be had is told of; the session then names it as unavailable.
@@ -58,7 +73,7 @@ pub(crate) fn install(
     postgres: &PostgresArgs,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
-    Work::new(catalogue, selection, postgres, &[], interrupted)?.execute()?;
+    Work::new(catalogue, selection, postgres, &[], interrupted)?.execute(Consent::Given)?;
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::nothing(
             "interrupted during the setup; the same command goes on from here",
@@ -124,19 +139,24 @@ impl<'a> Work<'a> {
     }
 
     /// Does it; whether something failed.
-    fn execute(&self) -> Result<bool, Failure> {
+    fn execute(mut self, consent: Consent) -> Result<bool, Failure> {
+        output::note(&overview(&self.plan));
         if self.plan.is_empty() {
-            self.plan
-                .notes
-                .iter()
-                .for_each(|note| output::note(&format!("  note: {note}")));
-            output::note(match self.plan.notes.is_empty() {
-                true => "setup: nothing to do",
-                false => "setup: nothing that it could do",
-            });
             return Ok(false);
         }
-        output::note(&self.plan.to_string());
+        let packages = &self.plan.packages;
+        if !packages.is_empty() && !self.plan.by_hand && consent == Consent::Asked {
+            let question = format!(
+                "Install {} as root?",
+                counted(packages.len(), "Debian package")
+            );
+            if output::ask(&question) != Some(true) {
+                output::note(
+                    "Debian packages are not installed; --yes installs them without a question",
+                );
+                self.plan.by_hand = true;
+            }
+        }
         let logs = private_folder("deadheat-setup-")
             .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
         let builder = Builder {
@@ -176,7 +196,7 @@ impl<'a> Work<'a> {
 fn tell(progress: &SetupProgress<'_>) {
     let text = match progress {
         SetupProgress::ToBeDoneByYou(_) => return,
-        SetupProgress::Running(step) => format!("$ {}    ({})", in_shell(&step.command), step.why),
+        SetupProgress::Running(step) => begun(step),
         SetupProgress::Failed {
             step,
             error,
@@ -204,4 +224,81 @@ fn tell(progress: &SetupProgress<'_>) {
         }
     };
     output::note(&text);
+}
+
+/// What a setup is going to do, in a few lines. `--dry-run` has the commands.
+fn overview(plan: &SetupPlan) -> String {
+    let mut lines = match (plan.is_empty(), plan.notes.is_empty()) {
+        (true, true) => return "setup: nothing to do".to_owned(),
+        (true, false) => vec!["setup: nothing that it could do".to_owned()],
+        (false, _) => vec!["Setup".to_owned()],
+    };
+    if !plan.packages.is_empty() {
+        let count = counted(plan.packages.len(), "Debian package");
+        let packages = format!("{count}, as root: {}", plan.packages.join(", "));
+        lines.extend(entry("system", &packages));
+    }
+    let mut stacks: Vec<&str> = plan.fetch.iter().map(|(stack, _)| stack.as_str()).collect();
+    stacks.dedup();
+    if !stacks.is_empty() {
+        let fetches = format!("dependencies of {}", stacks.join(", "));
+        lines.extend(entry("fetch", &fetches));
+    }
+    // Not wrapped: they hold commands and addresses to copy.
+    lines.extend(plan.notes.iter().map(|note| format!("  not here  {note}")));
+    lines.join("\n")
+}
+
+/// A step in a line: why, and the command as far as there is room. A list of packages has been shown before.
+fn begun(step: &SetupStep) -> String {
+    const COLUMNS: usize = 80;
+    let command = format!("$ {}", in_shell(&step.command));
+    if command.chars().count() <= COLUMNS {
+        return command;
+    }
+    let kept: String = command.chars().take(COLUMNS - 1).collect();
+    format!("{kept}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn step(command: &[&str]) -> SetupStep {
+        SetupStep {
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            dir: PathBuf::from("/"),
+            why: "x".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_overview_names_packages_stacks_and_what_cannot_be_had() {
+        let mut plan = SetupPlan {
+            packages: vec!["nim".to_owned(), "php-fpm".to_owned()],
+            install: Some(step(&["apt-get", "install", "nim", "php-fpm"])),
+            ..SetupPlan::default()
+        };
+        for _ in 0..2 {
+            plan.fetch.push(("java-vertx".to_owned(), step(&["mvn"])));
+        }
+        plan.notes.push("elixir-phoenix: no Hex".to_owned());
+        assert_eq!(
+            overview(&plan),
+            "Setup\n  system    2 Debian packages, as root: nim, php-fpm\n  fetch     dependencies of java-vertx\n  \
+             not here  elixir-phoenix: no Hex"
+        );
+        assert_eq!(overview(&SetupPlan::default()), "setup: nothing to do");
+    }
+
+    #[test]
+    fn a_long_command_takes_one_line() {
+        let packages = vec!["package"; 40];
+        let shown = begun(&step(&packages));
+        assert_eq!(shown.chars().count(), 80);
+        assert!(shown.starts_with("$ package ") && shown.ends_with('…'));
+        assert_eq!(begun(&step(&["apt-get", "update"])), "$ apt-get update");
+    }
 }

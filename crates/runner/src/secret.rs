@@ -1,5 +1,7 @@
 //! What a user types may hold a password; what is shown and recorded must not.
 
+use deadheat_model::load::Exchange;
+
 /// What stands for a secret.
 pub const HIDDEN: &str = "…";
 
@@ -44,11 +46,11 @@ const SECRET_PARTS: [&str; 8] = [
 const SECRET_WORDS: [&str; 8] = ["auth", "jwt", "key", "otp", "pass", "pwd", "sid", "sig"];
 
 /// An argument as it may be recorded and shown: of a URL only the scheme, because a password can stand in several places
-/// of it.
+/// of it; of a path its query without secrets.
 pub fn without_password(argument: &str) -> String {
     match argument.split_once("://") {
         Some((scheme, _)) => format!("{scheme}://{HIDDEN}"),
-        None => argument.to_owned(),
+        None => without_secret_values(argument),
     }
 }
 
@@ -68,6 +70,17 @@ pub fn without_secret_values(url: &str) -> String {
     };
     let parts: Vec<String> = query.split('&').map(parameter).collect();
     format!("{path}?{}", parts.join("&"))
+}
+
+/// Makes requests such as may be recorded: without secrets in queries and headers.
+pub fn hide_in_requests(exchanges: &mut [Exchange]) {
+    for exchange in exchanges {
+        let request = &mut exchange.request;
+        request.path = without_secret_values(&request.path);
+        for (name, value) in &mut request.headers {
+            *value = header_value(name, value).to_owned();
+        }
+    }
 }
 
 fn parameter(text: &str) -> String {

@@ -96,6 +96,22 @@ fn only_the_named_stack_and_variant_are_set_up() {
 }
 
 #[test]
+fn packages_are_not_installed_if_nobody_can_be_asked() {
+    let root = Root::with(&[
+        Fake::good("fake-fetches").with(FETCHES),
+        Fake::good("fake-needs").with(NEEDS_TOOL),
+    ]);
+    setup(&root, "").exits(0).tells(&[
+        "1 Debian package, as root: no-such-compiler",
+        "to be done by you, as root",
+        "apt-get install -y --no-install-recommends -- no-such-compiler",
+    ]);
+    let calls = fs::read_to_string(root.path().join("calls")).unwrap_or_default();
+    assert_eq!(calls, "");
+    assert!(root.path().join("stacks/fake-fetches/fetched").exists());
+}
+
+#[test]
 fn a_setup_fetches_once() {
     let root = Root::with(&[Fake::good("fake-fetches").with(FETCHES)]);
     setup(&root, "--stack fake-fetches")

@@ -143,18 +143,20 @@ fn check_build(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
     }
 }
 
-/// Package names by Debian's policy (§ 5.6.7, § 5.6.1). Everything else could be an option of apt, which root runs.
+/// Package names by Debian's policy (§ 5.6.7, § 5.6.1). Everything else could be an option of apt, which root runs, and
+/// which removes `nginx` when it is told to install `nginx-` (apt-get(8)).
 fn check_packages(checks: &mut Checks<'_, '_>, path: &[&str], packages: &[String]) {
     for (index, package) in packages.iter().enumerate() {
         let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let is_name = package.len() >= 2
             && package.starts_with(is_letter)
+            && !package.ends_with('-')
             && package.chars().all(|c| is_letter(c) || "+-.".contains(c));
         if !is_name {
             let index = index.to_string();
             let path = [path, &[index.as_str()]].concat();
-            let label = "a name has lower-case letters, digits, `+`, `-` and `.`, and begins with a \
-                         letter or a digit";
+            let label = "a name has lower-case letters, digits, `+`, `-` and `.`, begins with a letter or a \
+                         digit, and does not end in `-`";
             checks.refuse(
                 &path,
                 format!("`{package}` is no name of a Debian package"),

@@ -142,7 +142,15 @@ impl Builder<'_> {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
-                Err(TryLockError::Error(error)) => return Err(error),
+                // A file system without locks: a build there is worth more than none.
+                Err(TryLockError::Error(error)) => {
+                    tracing::warn!(
+                        "locking {}: {error}; this file system seems to have no locks, so make sure that no other \
+                         deadheat builds this stack",
+                        path.display()
+                    );
+                    return Ok(file);
+                }
                 Err(TryLockError::WouldBlock) => {}
             }
             if self.host.interrupted() {

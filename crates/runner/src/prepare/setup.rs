@@ -86,6 +86,8 @@ pub struct SetupStep {
 pub struct SetupPlan {
     /// Whether a person has to run the steps with packages.
     pub by_hand: bool,
+    /// The names of the packages, in alphabetical order.
+    pub packages: Vec<String>,
     /// What keeps packages from starting services.
     pub guards: Vec<SetupStep>,
     /// Bringing the list of packages up to date.
@@ -270,9 +272,9 @@ impl SetupPlan {
             &apt_get(&words(&["apt-get", "update"])),
             "the list of packages that there are".to_owned(),
         ));
-        let packages: Vec<String> = wanted.keys().cloned().collect();
+        self.packages = wanted.keys().cloned().collect();
         self.install = Some(as_root(
-            &apt_get(&apt::install(&packages)),
+            &apt_get(&apt::install(&self.packages)),
             describe(&wanted),
         ));
         let mut groups: BTreeMap<&Vec<String>, Vec<String>> = BTreeMap::new();

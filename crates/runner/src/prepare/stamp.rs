@@ -10,7 +10,10 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{Inspection, locked};
-use crate::{files::write_whole, manifest::Stack};
+use crate::{
+    files::{self, write_whole},
+    manifest::Stack,
+};
 
 /// Files that say what is to be fetched, by name.
 const DEPENDENCY_FILES: [&str; 40] = [
@@ -82,7 +85,7 @@ pub(super) fn fingerprint(stack: &Stack, inspection: &Inspection) -> io::Result<
         add(&program.program, program.version.as_bytes());
     }
     for file in dependency_files(stack)? {
-        let content = fs::read(stack.dir.join(&file))?;
+        let content = files::read(&stack.dir.join(&file), files::LONGEST_TEXT)?;
         add(&file.to_string_lossy(), &content);
     }
     let digest = hash.finalize();

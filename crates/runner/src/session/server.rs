@@ -177,6 +177,8 @@ impl Server {
         let mut last = "nothing listened".to_owned();
         loop {
             if interrupt.load(Ordering::Relaxed) {
+                let _ = child.stop_soon();
+                Log::of(program).tidy();
                 return Err(StartError::Interrupted);
             }
             if let Some(exit) = child.exit() {

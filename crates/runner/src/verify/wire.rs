@@ -12,6 +12,7 @@ use httparse::Status;
 
 /// More than any answer of the contract, so that a server without an end is found out.
 const LONGEST: usize = 16 << 20;
+/// Header lines that there is room for at first. Servers may send any number of them.
 const HEADERS: usize = 64;
 /// A body in chunks is sent in several, the last of them shorter than the others as a rule.
 const CHUNK: usize = 16;
@@ -250,11 +251,18 @@ struct Head {
 impl Head {
     /// A head at the beginning of `bytes`, and its length; `None` while it is not whole.
     fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, NoReply> {
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        Self::parse_with(bytes, HEADERS)
+    }
+
+    /// The same, with room for this many header lines, or for more if there are more.
+    fn parse_with(bytes: &[u8], room: usize) -> Result<Option<(Self, usize)>, NoReply> {
+        let mut headers = vec![httparse::EMPTY_HEADER; room];
         let mut parsed = httparse::Response::new(&mut headers);
         let length = match parsed.parse(bytes) {
             Ok(Status::Complete(length)) => length,
             Ok(Status::Partial) => return Ok(None),
+            // A line has four bytes at least ("a:\r\n"), so this ends.
+            Err(httparse::Error::TooManyHeaders) => return Self::parse_with(bytes, 4 * room),
             Err(error) => {
                 let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
                 let start = start.escape_debug();

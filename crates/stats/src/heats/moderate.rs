@@ -8,7 +8,7 @@
 //!
 //! Smyth estimates that number, and one expectation for all, from the variances themselves. That is right for thousands
 //! of them. For the 2 to 10 of a heat it was wrong both ways in simulations (docs/statistics.md): too wide with 3 heats,
-//! and with 10 members and 8 heats 7.3 % of the sessions missed a difference where 5 % may; single pairs were covered in
+//! and with 10 members and 8 heats 7.3 % of the sessions made a false difference where 5 % may; single pairs were covered in
 //! 87 to 99 %. With this rule it is 4.2 %, and 93 to 98 %.
 
 /// A variance with its degrees of freedom.

@@ -20,7 +20,7 @@ pub struct Settings {
     pub bounded: f64,
     /// How much the expected variance of a member counts beside its own, in degrees of freedom ([`super::moderate`]).
     /// Chosen by simulation: with 2 to 4, intervals hold what they promise for 2 to 10 members that differ in noise; with
-    /// none they are half as wide again after 3 heats.
+    /// none they are a third wider after 3 heats.
     pub expected_freedom: f64,
     /// What is assumed to differ between processes of one member when only a pilot has been run (0.02: 2 %). Measured:
     /// next to nothing for Go and Rust, 7 % at most.

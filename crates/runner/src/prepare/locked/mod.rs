@@ -1,11 +1,13 @@
 //! The versions of packages, from the lock files of the languages.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use deadheat_model::{session::FoundVersion, stack::LockedPackage};
+
+use crate::files;
 
 mod bundler;
 mod cargo;
@@ -82,7 +84,7 @@ pub fn find_version(
 ) -> Result<Option<FoundVersion>, LockedError> {
     let package = locked.package.clone();
     let file = dir.join(&locked.file);
-    let text = match fs::read_to_string(&file) {
+    let text = match files::read_text(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_fetched(&locked.file) => {
             return Ok(None);

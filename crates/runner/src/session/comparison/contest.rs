@@ -21,7 +21,7 @@ use crate::{
     heat::{Entry, Heat, HeatError, Machine, ServerMember, Subject, UrlMember, run},
     prepare::search_path,
     process::{CpuGroup, environment},
-    secret::without_password,
+    secret::{hide_in_requests, without_password},
     session::{
         SessionError, SessionOptions,
         folder::{SessionFolder, now},
@@ -293,8 +293,13 @@ fn program<'a>(
 /// A side as its record has it.
 fn as_recorded(side: &Contender) -> Contender {
     let mut side = side.clone();
-    if let ContenderKind::Command { command, .. } = &mut side.kind {
-        command.words = words_as_recorded(&command.words);
+    match &mut side.kind {
+        ContenderKind::Url { load } => hide_in_requests(&mut load.exchanges),
+        ContenderKind::Command { command, load } => {
+            command.words = words_as_recorded(&command.words);
+            hide_in_requests(&mut load.exchanges);
+        }
+        ContenderKind::Stack { .. } => {}
     }
     side
 }

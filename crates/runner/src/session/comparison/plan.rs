@@ -13,6 +13,7 @@ use super::{ComparisonOptions, Contenders, HeatTimes};
 use crate::{
     heat::rule,
     manifest::SelectedWorkload,
+    secret::without_secret_values,
     session::{
         SelectedTarget, SessionOptions,
         members::{MEMORY_EVERY, starting_time, wait, warm_up_rule, warm_up_time},
@@ -127,7 +128,11 @@ fn of_servers(sides: &[Contender; 2], times: &HeatTimes, pinning: &Pinning) -> C
 fn asked(load: &LoadSpec) -> String {
     let first = load.exchanges.first().map(|exchange| &exchange.request);
     first.map_or(String::new(), |request| {
-        format!("{} {}", request.method, request.path)
+        format!(
+            "{} {}",
+            request.method,
+            without_secret_values(&request.path)
+        )
     })
 }
 

@@ -44,6 +44,7 @@ mistakes! {
     missing_table: with("[run]\ncommand = [\"out/server\"]\n", "");
     missing_key_of_a_toolchain: stack("go", "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\n");
     package_that_is_an_option: stack("go", "\n[build]\napt = [\"libpq5\", \"-oDPkg::Pre-Invoke::=id\"]\n");
+    package_that_would_be_removed: stack("go", "\n[build]\napt = [\"nginx-\"]\n");
     package_of_a_toolchain_that_is_an_option: stack(
         "go",
         "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\napt = [\"--purge\"]\nhint = \"h\"\n"

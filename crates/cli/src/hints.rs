@@ -1,0 +1,87 @@
+//! What somebody who knows another tool may have meant.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Options of ab, wrk, hey, oha and h2load, and what does the same here. docs/load.md has them by need.
+const OF_OTHER_TOOLS: [(&str, &str); 17] = [
+    ("-A", "--user USER:PASSWORD"),
+    ("-D", "--body-file FILE"),
+    ("-R", "--rate 5000/s"),
+    ("-T", "-H 'Content-Type: …'"),
+    ("-a", "--user USER:PASSWORD"),
+    (
+        "-k",
+        "nothing: connections are kept by default (--no-keepalive: they are not)",
+    ),
+    ("-m", "-X METHOD"),
+    ("-p", "--body-file FILE"),
+    ("-q", "--rate 5000/s"),
+    ("-s", "--timeout 30s"),
+    (
+        "-t",
+        "-d 10s for the length, --cpus 0-3 for threads, --timeout 30s for patience",
+    ),
+    ("-z", "-d 10s"),
+    ("--disable-keepalive", "--no-keepalive"),
+    ("--latency", "nothing: latencies are always shown"),
+    ("--no-tui", "--live off"),
+    ("--markdown", "--format markdown"),
+    ("--results", "the folder as the argument"),
+];
+
+/// A sentence to add to what clap says, if there is one.
+pub(crate) fn hint(error: &clap::Error) -> Option<String> {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let typed = context(ContextKind::InvalidSubcommand)?;
+            typed
+                .contains("://")
+                .then(|| format!("To load a URL: deadheat load {typed}"))
+        }
+        ErrorKind::UnknownArgument => {
+            let typed = context(ContextKind::InvalidArg)?;
+            let known = OF_OTHER_TOOLS.iter().find(|(option, _)| *option == typed);
+            known.map(|(option, ours)| format!("Instead of {option}, here: {ours}"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Arguments;
+
+    fn hint_of(line: &str) -> Option<String> {
+        let error = Arguments::try_parse_from(line.split(' ')).unwrap_err();
+        hint(&error)
+    }
+
+    #[test]
+    fn options_of_other_tools_are_answered_with_ours() {
+        let load = |options: &str| hint_of(&format!("deadheat load http://h/ {options}"));
+        assert_eq!(load("-z 10s").unwrap(), "Instead of -z, here: -d 10s");
+        assert!(load("--no-tui").unwrap().contains("--live off"));
+        assert_eq!(load("--nonsense"), None);
+        for (option, _) in &OF_OTHER_TOOLS[..15] {
+            assert!(
+                load(option).is_some(),
+                "{option} is an option of ours: no hint is given"
+            );
+        }
+        assert!(hint_of("deadheat compare a b --markdown").is_some());
+    }
+
+    #[test]
+    fn a_url_without_a_command_is_answered_with_load() {
+        let hint = hint_of("deadheat http://127.0.0.1:8080/").unwrap();
+        assert!(hint.ends_with("deadheat load http://127.0.0.1:8080/"));
+        assert_eq!(hint_of("deadheat lood"), None);
+    }
+}
