@@ -53,8 +53,13 @@ fn answer(view: &CompareView, width: usize, colour: bool) -> Page {
     for warning in &view.warnings {
         page.wrapped(WARN, "! ", warning);
     }
-    for table in &view.tables {
-        ratios(&mut page, table);
+    match metrics_of_one(&view.tables) {
+        Some((load, rows)) => ratios(&mut page, load, &rows),
+        None => {
+            for table in &view.tables {
+                ratios(&mut page, table.title, &table.rows);
+            }
+        }
     }
     section(&mut page, "Not compared", &view.not_compared);
     bullets(&mut page, "Notes", &view.notes);
@@ -92,16 +97,29 @@ fn bullets(page: &mut Page, title: &str, sentences: &[String]) {
     }
 }
 
-fn ratios(page: &mut Page, table: &RatioTable) {
-    page.section(table.title);
-    let rows: Vec<[&str; 5]> = table.rows.iter().map(cells).collect();
+/// Where one thing was compared at one load point: that load point, and a row for each metric.
+fn metrics_of_one(tables: &[RatioTable]) -> Option<(&str, Vec<RatioRow>)> {
+    let rows = tables.iter().map(|table| match &table.rows[..] {
+        [row] if row.group.is_none() => Some(RatioRow {
+            name: table.short.to_owned(),
+            ..row.clone()
+        }),
+        _ => None,
+    });
+    let rows: Vec<RatioRow> = rows.collect::<Option<_>>()?;
+    let load = tables.first()?.rows.first()?.name.as_str();
+    Some((load, rows))
+}
+
+fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow]) {
+    page.section(title);
+    let rows: Vec<[&str; 5]> = ratios.iter().map(cells).collect();
     let widths: [usize; 5] = std::array::from_fn(|column| {
         let widths = rows.iter().map(|row| display_width(row[column]));
         let head = display_width(HEAD[column]);
         widths.max().unwrap_or(0).max(head)
     });
-    let longest = table
-        .rows
+    let longest = ratios
         .iter()
         .map(|row| display_width(&row.name) + depth(row));
     let figures: usize = widths.iter().map(|width| width + 2).sum();
@@ -124,7 +142,7 @@ fn ratios(page: &mut Page, table: &RatioTable) {
     };
     page.line(DIM, &line("", &HEAD));
     let mut group: Option<&str> = None;
-    for (row, cells) in table.rows.iter().zip(&rows) {
+    for (row, cells) in ratios.iter().zip(&rows) {
         if row.group.as_deref() != group {
             group = row.group.as_deref();
             page.line(Style::new(), group.unwrap_or_default());

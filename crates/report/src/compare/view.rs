@@ -77,8 +77,10 @@ pub struct SideView {
 /// A metric over the cells.
 #[derive(Clone, Debug, Serialize)]
 pub struct RatioTable {
-    /// The metric.
+    /// The metric, as a title.
     pub title: &'static str,
+    /// The metric in a few words, as the name of a row.
+    pub short: &'static str,
     /// Whether its verdicts are the cells'.
     pub decides: bool,
     /// One row per cell; those of one load point stand together.
@@ -310,6 +312,7 @@ fn tables(cells: &[Compared]) -> Vec<RatioTable> {
         }
         (!rows.is_empty()).then_some(RatioTable {
             title: words::title(metric),
+            short: words::short(metric),
             decides,
             rows,
         })

@@ -22,6 +22,20 @@ pub(super) const fn title(metric: Metric) -> &'static str {
     }
 }
 
+/// What a metric is called as a row of a table.
+pub(super) const fn short(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "requests/s",
+        Metric::ResponseTimeP50 => "response time p50",
+        Metric::ResponseTimeP99 => "response time p99",
+        Metric::ServiceTimeP50 => "service time p50",
+        Metric::ServiceTimeP99 => "service time p99",
+        Metric::CpuPerRequest => "CPU time/request",
+        Metric::MemoryMean => "mean memory",
+        Metric::MemoryPeak => "peak memory",
+    }
+}
+
 /// What a metric is called in a sentence, as something that B has so many times as much of as A.
 pub(super) const fn name(metric: Metric) -> &'static str {
     match metric {

@@ -120,6 +120,17 @@ fn a_first_screen_has_the_answer_and_not_the_method() {
 }
 
 #[test]
+fn one_thing_at_one_load_has_one_table_with_a_row_for_each_metric() {
+    let mut versus = versus(0.95);
+    versus.compared.truncate(1);
+    let page = brief(&CompareView::new(&versus, None), 80, false);
+    let mut lines = page.lines().skip_while(|line| *line != "GET / c50").skip(2);
+    let row = lines.next().unwrap_or_default();
+    assert!(row.starts_with("requests/s  5,000  4,76"), "{page}");
+    assert!(!page.contains("(closed loop)"), "{page}");
+}
+
+#[test]
 fn a_whole_comparison() {
     let versus = versus(0.95);
     let view = CompareView::new(&versus, Some(&versus.gate(0.03)));
