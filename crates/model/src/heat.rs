@@ -106,6 +106,10 @@ pub struct WarmUpRule {
     /// The length of a slice.
     #[serde(rename = "slice_seconds", with = "crate::seconds")]
     pub slice: Duration,
+    /// How long the server is left alone after each slice. Its compilers have the CPU to themselves then, which under
+    /// load they share with all its threads.
+    #[serde(rename = "pause_seconds", default, with = "crate::seconds")]
+    pub pause: Duration,
     /// How many of the last slices are looked at.
     pub look: u32,
     /// The member is steady when neither throughput nor CPU time per answer of the later half of these is further than
@@ -119,7 +123,7 @@ pub struct WarmUpRule {
 pub struct WarmUp {
     /// The rule.
     pub rule: WarmUpRule,
-    /// Load that it took.
+    /// How long it took, pauses included.
     #[serde(rename = "took_seconds", with = "crate::seconds")]
     pub took: Duration,
     /// Whether it became steady.
@@ -462,6 +466,7 @@ mod tests {
                     least: Duration::from_secs(1),
                     most: Duration::from_secs(4),
                     slice: Duration::from_millis(200),
+                    pause: Duration::ZERO,
                     look: 8,
                     bound: 0.05,
                 },

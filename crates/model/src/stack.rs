@@ -87,6 +87,9 @@ pub struct StackManifest {
     pub framework: String,
     /// How the code is executed, which decides the warm-up.
     pub runtime: Runtime,
+    /// How long it is warmed up at least, in seconds, where its runtime's usual time is wrong for it.
+    #[serde(default)]
+    pub warm_up_seconds: Option<u32>,
     /// Whether `deadheat run` measures it if nobody names a stack: one widely used stack of each language.
     #[serde(default)]
     pub usual: bool,

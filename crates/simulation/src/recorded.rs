@@ -311,6 +311,7 @@ fn member(target: TargetId, role: Role) -> MemberRecord {
                 least: Duration::from_secs(1),
                 most: Duration::from_secs(4),
                 slice: Duration::from_millis(200),
+                pause: Duration::ZERO,
                 look: 8,
                 bound: 0.05,
             },

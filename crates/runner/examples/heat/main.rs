@@ -24,11 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stop = Arc::new(AtomicBool::new(false));
     let entries = scene.targets.iter().map(|target| {
         let request = scene.request(target, plan.slice);
-        let runtime = target.stack.manifest.runtime(&target.target);
         Entry {
             target: target.target.clone(),
             role: Role::Member,
-            warm_up: rule_for(runtime),
+            warm_up: rule_for(&target.stack.manifest, &target.target),
             member: Box::new(ServerMember::new(
                 request,
                 plan.wait,

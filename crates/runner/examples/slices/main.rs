@@ -71,9 +71,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         member.start().map_err(told)?;
         member.verify(Phase::VerifyBefore).map_err(told)?;
         member.open().map_err(told)?;
-        let runtime = target.stack.manifest.runtime(&target.target);
         member
-            .slice(Duration::ZERO, rule_for(runtime).most, &mut |_| ())
+            .slice(
+                Duration::ZERO,
+                rule_for(&target.stack.manifest, &target.target).most,
+                &mut |_| (),
+            )
             .map_err(told)?;
         if freeze {
             member.freeze()?;

@@ -229,6 +229,7 @@ impl Course<'_, '_> {
                 .slice(Duration::ZERO, rule.slice, &mut |_| ())?;
             self.check(index, &seen.observation)
                 .map_err(|(failure, _)| failure)?;
+            self.world.pause(rule.pause);
             course.add(&seen);
             answers.push(answer_time(&seen, rule.slice));
             warm_up.took = self.world.now().since(&begun);

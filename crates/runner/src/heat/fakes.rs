@@ -58,6 +58,10 @@ impl World for Shared {
     fn work(&self) -> Option<Work> {
         Some(self.stage().work)
     }
+
+    fn pause(&self, time: Duration) {
+        self.pass(time);
+    }
 }
 
 /// What a fake does in its slices, warm-up among them, counted from 0.

@@ -36,6 +36,10 @@ impl World for Machine {
             own,
         })
     }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
 }
 
 fn read(clock: ClockId) -> Duration {

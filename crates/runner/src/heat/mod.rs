@@ -34,5 +34,6 @@ pub use member::{Edge, Member, Seen, Started};
 pub use server::ServerMember;
 pub(crate) use server::Subject;
 pub use url::UrlMember;
-pub use warm_up::{rule, rule_for};
+pub(crate) use warm_up::rule_of;
+pub use warm_up::{rule, rule_for, rule_for_unknown};
 pub use world::{Moment, Work, World};

@@ -31,6 +31,7 @@ const RULE: WarmUpRule = WarmUpRule {
     least: Duration::from_millis(400),
     most: Duration::from_millis(808),
     slice: Duration::from_millis(100),
+    pause: Duration::ZERO,
     look: 4,
     bound: 0.05,
 };
@@ -189,6 +190,17 @@ fn a_server_whose_answers_become_cheaper_is_not_steady_though_it_answers_as_many
     let warm_up = record.members[1].warm_up.unwrap();
     assert_eq!((warm_up.steady, warm_up.took), (true, 606 * MS));
     assert_eq!((warm_up.trend, warm_up.cost_trend), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn a_server_is_left_alone_between_the_slices_of_its_warm_up() {
+    let shared = Shared::default();
+    let mut heat = heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]);
+    heat.entries[0].warm_up.pause = 50 * MS;
+    let record = run_heat(heat, &shared);
+    let took = |place: usize| record.members[place].warm_up.unwrap().took;
+    // Four slices each, all that is needed.
+    assert_eq!((took(0), took(1)), (604 * MS, 404 * MS));
 }
 
 #[test]

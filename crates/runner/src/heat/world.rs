@@ -9,6 +9,9 @@ pub trait World {
 
     /// What the machine has done so far; `None` where it does not tell.
     fn work(&self) -> Option<Work>;
+
+    /// Lets so much time go by.
+    fn pause(&self, time: Duration);
 }
 
 /// A moment on two clocks, each since a moment of its own.

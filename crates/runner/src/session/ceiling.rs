@@ -79,6 +79,7 @@ impl Ceiling {
             language: "Rust".to_owned(),
             framework: "none".to_owned(),
             runtime: Runtime::Native,
+            warm_up_seconds: None,
             usual: false,
             limits: Vec::new(),
             workloads: None,

@@ -11,7 +11,6 @@ use deadheat_model::{
     LoadPoint, Wait, WorkloadManifest,
     heat::{HeatPlan, Role, WarmUpRule},
     plan::Pinning,
-    stack::Runtime,
     workload::Oracle,
 };
 
@@ -30,9 +29,10 @@ pub(super) const MEMORY_EVERY: Duration = Duration::from_secs(1);
 /// What a warm-up usually takes beyond the least that its rule asks for: until the trend is within its bounds.
 const STEADYING: Duration = Duration::from_millis(800);
 
-/// How a stack is warmed up: for as long as was `asked`, or as its runtime needs.
-pub(super) fn warm_up_rule(asked: Option<Duration>, runtime: Runtime) -> WarmUpRule {
-    asked.map_or_else(|| rule_for(runtime), |asked| rule(asked, asked))
+/// How a stack is warmed up: for as long as was `asked`, or as it needs.
+pub(super) fn warm_up_rule(asked: Option<Duration>, target: &SelectedTarget) -> WarmUpRule {
+    let own = || rule_for(&target.stack.manifest, &target.target);
+    asked.map_or_else(own, |asked| rule(asked, asked))
 }
 
 /// About what a warm-up by `rule` takes.
@@ -105,7 +105,6 @@ impl<'a> HeatSetting<'a> {
     ) -> Entry<'a> {
         let Seat { target, role, .. } = seat;
         let (pinned, cpus) = server_cpus(target, self.pinning);
-        let runtime = target.stack.manifest.runtime(&target.target);
         let trial = TrialRequest {
             target,
             checks,
@@ -131,7 +130,7 @@ impl<'a> HeatSetting<'a> {
         Entry {
             target: target.target.clone(),
             role,
-            warm_up: warm_up_rule(self.session.warm_up, runtime),
+            warm_up: warm_up_rule(self.session.warm_up, target),
             member: Box::new(ServerMember::new(trial, self.plan.wait, fixtures, stop)),
         }
     }

@@ -18,6 +18,7 @@ use super::{
     Participant, SelectedTarget, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::SessionFolder,
+    members::warm_up_rule,
     readiness::Readiness,
     server::{Launch, Server, StartError},
     services::Services,
@@ -104,6 +105,7 @@ pub(super) fn participant(
     Participant {
         target: target.target.clone(),
         runtime: target.stack.manifest.runtime(&target.target),
+        warm_up: warm_up_rule(options.warm_up, target),
         workloads: answered(target, options)
             .map(|one| one.manifest.id.clone())
             .collect(),

@@ -40,6 +40,7 @@ const RULE: WarmUpRule = WarmUpRule {
     least: Duration::from_millis(20),
     most: Duration::from_millis(100),
     slice: Duration::from_millis(10),
+    pause: Duration::ZERO,
     look: 4,
     bound: 0.5,
 };

@@ -61,6 +61,37 @@ pub fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &Slice
     all.filter(move |slice| slice.member as usize == place && counts(slice))
 }
 
+/// A server that became faster by more than this share from the first half of its slices to the second …
+const RISE: f64 = 0.1;
+/// … and by more than so many standard errors was still warming up. Of steady servers, one heat in a thousand looks so.
+const ERRORS: f64 = 3.0;
+/// Fewer slices in a half have no scatter to judge by.
+const LEAST_SLICES: usize = 3;
+
+/// Whether the member at this place was steady in a heat: at the end of its warm-up, and while its slices were counted.
+pub fn is_steady(heat: &HeatRecord, place: usize) -> bool {
+    let warm_up = heat.members.get(place).and_then(|member| member.warm_up);
+    let speeds = slices_of(heat, place).map(SliceRecord::throughput);
+    let speeds: Vec<f64> = speeds.filter(|speed| *speed > 0.0).map(f64::ln).collect();
+    warm_up.is_none_or(|warm_up| warm_up.steady) && !rises(&speeds)
+}
+
+/// Whether the later half of these logarithms lies so far above the earlier one that chance does not explain it.
+fn rises(speeds: &[f64]) -> bool {
+    let (earlier, later) = speeds.split_at(speeds.len() / 2);
+    if earlier.len() < LEAST_SLICES {
+        return false;
+    }
+    let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len() as f64;
+    let error = |half: &[f64]| {
+        let (mean, n) = (mean(half), half.len() as f64);
+        let squares: f64 = half.iter().map(|speed| (speed - mean).powi(2)).sum();
+        squares / (n - 1.0) / n
+    };
+    let rise = mean(later) - mean(earlier);
+    rise > RISE.ln_1p() && rise > ERRORS * (error(earlier) + error(later)).sqrt()
+}
+
 /// The share of its CPUs' time that the server was busy in a slice (0 to 1); `None` if it was not measured.
 pub fn busy(slice: &SliceRecord, cpus: f64) -> Option<f64> {
     let cpu = slice.cpu.filter(|cpu| cpu.span_seconds > 0.0)?;
@@ -151,4 +182,25 @@ pub fn usual_limit<'a>(
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.map(|(limit, _)| limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_becomes_faster_while_it_is_counted_is_told_from_chance() {
+        let noise = [0.1, -0.1, 0.05, -0.05, 0.0, 0.1];
+        let with = |rise: f64| -> Vec<f64> {
+            let later = noise.iter().map(|noise| noise + rise);
+            noise.iter().copied().chain(later).collect()
+        };
+        assert!(!rises(&with(0.0)));
+        // 5 % is less than what counts, whatever the noise.
+        assert!(!rises(&[0.0, 0.0, 0.0, 0.05, 0.05, 0.05]));
+        assert!(rises(&with(0.4)));
+        // Who becomes slower is not warming up.
+        assert!(!rises(&with(-0.4)));
+        assert!(!rises(&[0.0, 1.0]), "too few to tell");
+    }
 }

@@ -114,20 +114,30 @@ impl<'a> LoadAt<'a> {
         self.heats.iter().filter_map(move |heat| place(heat))
     }
 
-    /// The records of a number in the counted heats in which it did not fail.
+    /// The counted heats in which a number did not fail, with its place in them.
+    fn sound_places(&self, number: usize) -> impl Iterator<Item = (&'a HeatRecord, usize)> {
+        self.places(number)
+            .filter(|(heat, place)| recorded::failure(heat, *place).is_none())
+    }
+
+    /// The records of a number in these heats.
     pub(crate) fn sound(&self, number: usize) -> impl Iterator<Item = &'a MemberRecord> {
-        let sound = self
-            .places(number)
-            .filter(|(heat, place)| recorded::failure(heat, *place).is_none());
-        sound.map(|(heat, place)| &heat.members[place])
+        self.sound_places(number)
+            .map(|(heat, place)| &heat.members[place])
+    }
+
+    /// In how many of these heats a number was not steady.
+    pub(crate) fn unsteady_heats(&self, number: usize) -> u32 {
+        let places = self.sound_places(number);
+        places
+            .filter(|(heat, place)| !recorded::is_steady(heat, *place))
+            .count() as u32
     }
 
     /// The counted slices of a number in these heats.
     pub(crate) fn slices(&self, number: usize) -> impl Iterator<Item = &'a SliceRecord> {
-        let sound = self
-            .places(number)
-            .filter(|(heat, place)| recorded::failure(heat, *place).is_none());
-        sound.flat_map(|(heat, place)| recorded::slices_of(heat, place))
+        self.sound_places(number)
+            .flat_map(|(heat, place)| recorded::slices_of(heat, place))
     }
 
     /// What the member of a number is called.

@@ -81,7 +81,7 @@ impl Found<'_> {
             },
             ready_seconds: median(sound().filter_map(|one| seconds(one.ready))),
             warm_up_seconds: median(warm_ups().map(|one| one.took.as_secs_f64())),
-            unsteady_heats: warm_ups().filter(|one| !one.steady).count() as u32,
+            unsteady_heats: at.unsteady_heats(member),
             heats: sound().count() as u32,
             slices: counted as u32,
             discarded_slices: (all - counted) as u32,

@@ -127,7 +127,8 @@ pub struct Row {
     pub ready_seconds: Option<f64>,
     /// Load until it was steady, in seconds: the median over heats.
     pub warm_up_seconds: Option<f64>,
-    /// Heats after whose warm-up it was not steady.
+    /// Heats in which it was not steady: at the end of its warm-up, or because it still became faster while it was
+    /// counted.
     pub unsteady_heats: u32,
     /// Complete heats that count in which it took part.
     pub heats: u32,

@@ -308,8 +308,9 @@ impl Counted<'_> {
         let all = self.heats.len();
         for side in Side::BOTH {
             let members = || self.heats.iter().map(|heat| &heat.members[side.member()]);
-            let unsteady = members()
-                .filter(|member| member.warm_up.is_some_and(|warm_up| !warm_up.steady))
+            let heats = self.heats.iter();
+            let unsteady = heats
+                .filter(|heat| !recorded::is_steady(heat, side.member()))
                 .count();
             if unsteady > 0 {
                 notes.push(format!(

@@ -11,7 +11,7 @@ use deadheat_model::{
 
 use super::{ComparisonOptions, Contenders, HeatTimes};
 use crate::{
-    heat::rule,
+    heat::{rule, rule_for_unknown},
     manifest::SelectedWorkload,
     secret::without_secret_values,
     session::{
@@ -20,9 +20,6 @@ use crate::{
         share_out,
     },
 };
-
-/// The warm-up of a server whose runtime is not known: it may compile while it runs.
-const UNKNOWN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(12));
 
 /// The plan of a comparison, and the loads at which both sides are compared as far as their manifests say.
 pub fn plan(options: &ComparisonOptions) -> (ComparisonPlan, Vec<ComparedPoint>) {
@@ -154,11 +151,9 @@ impl ComparisonOptions {
     /// How a stack is warmed up; `None`: a server that is no stack.
     pub(super) fn warm_up_of(&self, target: Option<&SelectedTarget>) -> WarmUpRule {
         match (self.warm_up, target) {
-            (asked, Some(target)) => {
-                warm_up_rule(asked, target.stack.manifest.runtime(&target.target))
-            }
+            (asked, Some(target)) => warm_up_rule(asked, target),
             (Some(asked), None) => rule(asked, asked),
-            (None, None) => rule(UNKNOWN.0, UNKNOWN.1),
+            (None, None) => rule_for_unknown(),
         }
     }
 }

@@ -9,11 +9,11 @@ use deadheat_model::{
 
 use super::HeatOptions;
 use crate::{
-    heat::suited,
+    heat::{rule, rule_of, suited},
     services::upstream,
     session::{
         Participant, SessionOptions,
-        members::{starting_time, warm_up_rule, warm_up_time},
+        members::{starting_time, warm_up_time},
     },
 };
 
@@ -58,14 +58,16 @@ impl HeatCost {
         seats: usize,
         delay: Option<Duration>,
     ) -> Self {
-        let of = |runtime, ready| {
-            starting_time(ready) + warm_up_time(warm_up_rule(options.warm_up, runtime))
-        };
+        let of = |rule, ready| starting_time(ready) + warm_up_time(rule);
+        let null_server = options.warm_up.map_or_else(
+            || rule_of(Runtime::Native, None),
+            |asked| rule(asked, asked),
+        );
         // One probe before and one after the load, each as slow as the upstream.
         let probes = 2 * delay.unwrap_or_default();
         let all: Duration = stacks
             .iter()
-            .map(|one| of(one.runtime, one.ready) + probes)
+            .map(|one| of(one.warm_up, one.ready) + probes)
             .sum();
         let count = stacks.len().max(1) as f64;
         let in_heat = all.mul_f64(stacks.len().min(seats) as f64 / count);
@@ -74,7 +76,7 @@ impl HeatCost {
         // The round that leads in has slices as planned.
         let lead_in = (suited.guard + plan.slice + BETWEEN) * members;
         Self {
-            bring_up: in_heat + of(Runtime::Native, None) + lead_in,
+            bring_up: in_heat + of(null_server, None) + lead_in,
             round: (suited.guard + suited.slice + BETWEEN) * members,
         }
     }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use deadheat_model::{
     Plan, TargetId,
     choice::Purpose,
+    heat::WarmUpRule,
     plan::{Pinning, PlannedWorkload},
     stack::Runtime,
     workload::Oracle,
@@ -35,6 +36,8 @@ pub struct Participant {
     pub target: TargetId,
     /// How its code is executed.
     pub runtime: Runtime,
+    /// How it is warmed up in a heat.
+    pub warm_up: WarmUpRule,
     /// Workloads that it answers.
     pub workloads: Vec<String>,
     /// To its first correct answer, once that is known.

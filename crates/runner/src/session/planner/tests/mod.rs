@@ -17,6 +17,7 @@ use deadheat_model::{
 
 use super::{Participant, plan};
 use crate::{
+    heat::rule_of,
     manifest::SelectedWorkload,
     process::Supervision,
     services::postgres::Source,
@@ -105,6 +106,7 @@ pub(in crate::session) fn participants(count: usize, runtime: Runtime) -> Vec<Pa
         .map(|index| Participant {
             target: TargetId::new(format!("stack-{index}"), None),
             runtime,
+            warm_up: rule_of(runtime, None),
             workloads: ["plaintext", "users", "proxy"].map(str::to_owned).to_vec(),
             ready: None,
         })

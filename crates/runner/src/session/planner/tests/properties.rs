@@ -17,6 +17,7 @@ fn contenders() -> impl Strategy<Value = Vec<Participant>> {
         one.map(|(index, (runtime, workloads, ready))| Participant {
             target: TargetId::new(format!("stack-{index}"), None),
             runtime,
+            warm_up: rule_of(runtime, None),
             workloads: workloads.into_iter().map(str::to_owned).collect(),
             ready: ready.map(Duration::from_millis),
         })
