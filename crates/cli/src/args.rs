@@ -104,7 +104,7 @@ pub(crate) struct RunArgs {
     /// `go-nim-python:json`; repeatable [default: all]
     #[arg(long, value_name = "DOCUMENT")]
     pub(crate) published: Vec<String>,
-    /// A first look: plaintext in three minutes
+    /// A first look: plaintext in three minutes, without stacks that take long to warm up
     #[arg(long)]
     pub(crate) quick: bool,
     /// For figures that you publish: run all planned heats, whatever the time, measure response times too, and list what

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use deadheat_model::{Cell, RepeatedTable, TargetId, choice::Purpose};
+use deadheat_model::{Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose};
 use deadheat_runner::{
+    heat::rule_for,
     manifest::{self, Asked, Catalogue, Selection, TRIAL_LIMIT},
     session,
 };
@@ -19,6 +20,8 @@ use crate::{
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
 /// The same for a first look in heats.
 const QUICK_BUDGET: Duration = Duration::from_secs(180);
+/// What a stack's warm-up may take in a first look.
+const QUICK_WARM_UP: Duration = Duration::from_secs(10);
 /// Workloads that are measured in heats if nobody names any: one without input or output, one with a database.
 const USUAL_WORKLOADS: [&str; 2] = ["plaintext", "users"];
 /// The same for a first look.
@@ -57,9 +60,10 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
     let own = &args.selection;
     let (mut stacks, mut workloads) = (own.stack.clone(), own.workload.clone());
     if stacks.is_empty() && !own.all {
-        let usual = catalogue.stacks.iter().filter(|one| one.manifest.usual);
+        let usual = catalogue.stacks.iter().map(|one| &one.manifest);
+        let usual = usual.filter(|one| one.usual && !(args.quick && warms_up_slowly(one)));
         // A catalogue that marks none has none that is less usual than another.
-        stacks = usual.map(|one| one.manifest.id.clone()).collect();
+        stacks = usual.map(|one| one.id.clone()).collect();
     }
     let has = |id: &&str| catalogue.workload(id).is_some();
     if workloads.is_empty() && !own.all {
@@ -71,6 +75,13 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
         workloads = usual.map(ToString::to_string).collect();
     }
     (stacks, workloads)
+}
+
+/// Whether a heat of a first look would be over before this stack is warm.
+fn warms_up_slowly(stack: &StackManifest) -> bool {
+    let mut targets = stack.targets().into_iter();
+    let own = targets.next().map(|target| rule_for(stack, &target));
+    own.is_some_and(|rule| rule.least > QUICK_WARM_UP)
 }
 
 /// Default variants of stacks that nobody asked for or against.

@@ -57,10 +57,10 @@ pub(crate) struct Connection {
     pub(crate) on_agenda: bool,
     /// Attempts in a row from which no answer came: failed connects, and connections that could not be written to.
     pub(crate) refusals: u32,
-    /// When the connection under way was begun, then when its TLS was.
-    pub(crate) begun: u64,
     /// When the connection was begun.
     pub(crate) dialled: u64,
+    /// When its TLS handshake was begun.
+    pub(crate) handshake_begun: u64,
     /// Answers on this connection.
     pub(crate) answered: u64,
     /// Those of them before the slice that lasts.
@@ -87,8 +87,8 @@ impl Connection {
             need: Need::Nothing,
             on_agenda: false,
             refusals: 0,
-            begun: 0,
             dialled: 0,
+            handshake_begun: 0,
             answered: 0,
             answered_before: 0,
             spoiled: false,
@@ -106,7 +106,6 @@ impl Connection {
         self.socket = Some(socket);
         self.tls = tls;
         self.state = State::Connecting;
-        self.begun = now;
         self.dialled = now;
         self.answered = 0;
         self.answered_before = 0;
@@ -188,6 +187,11 @@ impl Connection {
             (Some(tls), Some(socket)) => tls.flush(socket),
             _ => Ok(true),
         }
+    }
+
+    /// Whether requests can be sent on it, or could until its end was announced.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, State::Open | State::Closing)
     }
 
     /// Whether there is a connection that was made.

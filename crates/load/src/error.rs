@@ -11,6 +11,14 @@ pub enum LoadError {
     /// The schedule has no connections.
     #[error("there is nothing to send on: give the schedule at least one connection")]
     NoConnections,
+    /// The schedule has too many connections.
+    #[error("{connections} connections are too many: give the schedule {most} at most")]
+    TooManyConnections {
+        /// Connections asked for.
+        connections: u32,
+        /// The most possible.
+        most: u32,
+    },
     /// A request cannot be sent as it is specified.
     #[error("request {index} cannot be sent: {problem}")]
     BadRequest {

@@ -13,7 +13,7 @@ use deadheat_model::{
 use crate::{
     LoadError,
     http1::{EncodedRequest, Manner},
-    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_PIPELINED},
+    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
     schedule::{Arrivals, Quota, Taking},
     socket::Peer,
@@ -155,10 +155,10 @@ impl Plan {
             connections: at_start,
             most_connections: spec.schedule.most_connections(),
             ramp,
-            taking: Taking::new(match arrivals {
-                Some(_) => spec.cpus.len().max(1),
-                None => 0,
-            })
+            taking: match arrivals {
+                Some(_) => Taking::new(spec.cpus.len().max(1), at_start),
+                None => Taking::new(0, 0),
+            }
             .map_err(|source| LoadError::Poll { worker: 0, source })?,
             arrivals,
             pace: match &spec.schedule {
@@ -243,8 +243,15 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
     if spec.exchanges.is_empty() {
         return Err(LoadError::NoExchanges);
     }
-    if spec.schedule.most_connections() == 0 {
-        return Err(LoadError::NoConnections);
+    match spec.schedule.most_connections() {
+        0 => return Err(LoadError::NoConnections),
+        connections if connections > MOST_CONNECTIONS => {
+            return Err(LoadError::TooManyConnections {
+                connections,
+                most: MOST_CONNECTIONS,
+            });
+        }
+        _ => {}
     }
     let bounds = [
         ("bins", Some(spec.bin), LEAST_BIN),

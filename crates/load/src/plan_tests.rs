@@ -29,19 +29,33 @@ fn refusal(change: impl FnOnce(&mut LoadSpec)) -> LoadError {
 
 #[test]
 fn what_cannot_work_is_refused() {
+    let connected = |connections| Schedule::Closed {
+        connections,
+        ramp: Duration::ZERO,
+    };
     assert!(Plan::new(&spec()).is_ok());
     assert!(matches!(
         refusal(|spec| spec.exchanges.clear()),
         LoadError::NoExchanges
     ));
-    let none = Schedule::Closed {
-        connections: 0,
-        ramp: Duration::ZERO,
-    };
     assert!(matches!(
-        refusal(|spec| spec.schedule = none),
+        refusal(|spec| spec.schedule = connected(0)),
         LoadError::NoConnections
     ));
+    let many = refusal(|spec| spec.schedule = connected(MOST_CONNECTIONS + 1));
+    assert!(
+        matches!(
+            many,
+            LoadError::TooManyConnections {
+                connections: 1_000_001,
+                ..
+            }
+        ),
+        "{many}"
+    );
+    let mut most = spec();
+    most.schedule = connected(MOST_CONNECTIONS);
+    assert!(Plan::new(&most).is_ok());
     assert!(matches!(
         refusal(|spec| spec.bin = Duration::from_micros(1)),
         LoadError::TooShort { what: "bins", .. }

@@ -13,6 +13,8 @@ use rustix::{
     io::Errno,
 };
 
+use crate::LoadError;
+
 /// Events taken at once.
 pub(crate) const EVENTS: usize = 128;
 
@@ -117,6 +119,16 @@ impl From<Errno> for PollerError {
     }
 }
 
+impl PollerError {
+    /// Why worker `worker` cannot load.
+    pub(crate) fn of_worker(self, worker: usize) -> LoadError {
+        match self {
+            PollerError::Unknown => LoadError::OldKernel,
+            PollerError::System(source) => LoadError::Poll { worker, source },
+        }
+    }
+}
+
 /// A queue of readiness events.
 #[derive(Debug)]
 pub(crate) struct Poller {
@@ -129,13 +141,20 @@ pub(crate) struct Poller {
 impl Poller {
     /// A queue, if this kernel has one with timeouts to the nanosecond.
     pub(crate) fn new() -> Result<Self, PollerError> {
+        Self::probed(Self::wait)
+    }
+
+    /// A queue with which `wait` has been tried: creating one says nothing about its timeouts.
+    fn probed(
+        wait: impl FnOnce(&Self, &mut Events, u64) -> io::Result<()>,
+    ) -> Result<Self, PollerError> {
         let poller = Self {
             queue: epoll::create(CreateFlags::CLOEXEC).map_err(PollerError::from)?,
             #[cfg(test)]
             is_full: false,
         };
         let mut none = Events(Vec::with_capacity(1));
-        poller.wait(&mut none, 0).map_err(|error| {
+        wait(&poller, &mut none, 0).map_err(|error| {
             PollerError::from(Errno::from_io_error(&error).unwrap_or(Errno::IO))
         })?;
         Ok(poller)
@@ -183,10 +202,18 @@ mod tests {
     #[test]
     fn a_kernel_without_exact_timeouts_is_told_from_other_errors() {
         assert!(Poller::new().is_ok());
+        let probe = |answer: Errno| {
+            let probed = Poller::probed(|_, _, _| Err(answer.into()));
+            probed.expect_err("a probe that failed").of_worker(3)
+        };
         for unknown in [Errno::NOSYS, Errno::PERM] {
-            assert!(matches!(PollerError::from(unknown), PollerError::Unknown));
+            let error = probe(unknown);
+            assert!(matches!(error, LoadError::OldKernel), "{error}");
         }
-        let other = PollerError::from(Errno::MFILE);
-        assert!(matches!(other, PollerError::System(_)), "{other:?}");
+        let other = probe(Errno::MFILE);
+        assert!(
+            matches!(other, LoadError::Poll { worker: 3, .. }),
+            "{other}"
+        );
     }
 }

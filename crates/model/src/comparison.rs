@@ -75,6 +75,10 @@ pub struct ComparisonHeader {
     /// The database's version and origin, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub postgres: Option<String>,
+    /// The names of the environment variables that both sides inherited from Deadheat: a command all of them, a stack
+    /// the declared ones. Empty for URLs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<String>,
     /// What it will do.
     pub plan: ComparisonPlan,
 }

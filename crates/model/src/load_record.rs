@@ -20,7 +20,7 @@ pub struct LoadRecord {
     pub url: String,
     /// Where the generator ran.
     pub machine: Machine,
-    /// What was asked for.
+    /// What was asked for, without secrets.
     pub spec: LoadSpec,
     /// Whether somebody stopped it before its end.
     pub interrupted: bool,

@@ -1,6 +1,6 @@
 //! What a user types may hold a password; what is shown and recorded must not.
 
-use deadheat_model::load::Exchange;
+use deadheat_model::{LoadSpec, load::Exchange};
 
 /// What stands for a secret.
 pub const HIDDEN: &str = "…";
@@ -70,6 +70,15 @@ pub fn without_secret_values(url: &str) -> String {
     };
     let parts: Vec<String> = query.split('&').map(parameter).collect();
     format!("{path}?{}", parts.join("&"))
+}
+
+/// Makes a load such as may be recorded: without secrets in its requests, and without the client's private key.
+pub fn hide_in_load(load: &mut LoadSpec) {
+    hide_in_requests(&mut load.exchanges);
+    let tls = load.target.tls.as_mut();
+    if let Some(identity) = tls.and_then(|tls| tls.identity.as_mut()) {
+        identity.key.clear();
+    }
 }
 
 /// Makes requests such as may be recorded: without secrets in queries and headers.
@@ -175,7 +184,39 @@ pub fn without_secrets(line: &str, secrets: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::{
+        Schedule, StopRule,
+        load::{Identity, Target, Tls, Trust},
+    };
+
     use super::*;
+
+    #[test]
+    fn no_private_key_is_recorded() {
+        let closed = Schedule::Closed {
+            connections: 1,
+            ramp: std::time::Duration::ZERO,
+        };
+        let mut target = Target::plain("127.0.0.1:443".parse().unwrap());
+        target.tls = Some(Tls {
+            server_name: "localhost".to_owned(),
+            trust: Trust::System,
+            identity: Some(Identity {
+                certificates: "PEM".to_owned(),
+                key: "hunter2".to_owned(),
+            }),
+            resumption: true,
+        });
+        let mut load = LoadSpec::new(target, Vec::new(), closed, StopRule::Interrupt);
+        let json = |load: &LoadSpec| serde_json::to_string(load).unwrap();
+        assert!(json(&load).contains("hunter2"));
+        hide_in_load(&mut load);
+        let recorded = json(&load);
+        assert!(
+            recorded.contains("PEM") && !recorded.contains("hunter2"),
+            "{recorded}"
+        );
+    }
 
     #[test]
     fn of_a_url_only_the_scheme_is_left() {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use deadheat_model::{
     TargetId,
-    heat::Role,
-    heats::{Control, EndReason, NextHeat, PlannedLoad, SessionRecord, Step},
+    heat::{Role, Rounds},
+    heats::{Control, EndReason, NextHeat, Plan, PlannedLoad, SessionRecord, Step},
     stack::Runtime,
     workload::OfferedRate,
 };
@@ -17,7 +17,7 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    heats::{Deal, Pilot, Planned, Quantity, Ranking, recorded, within},
+    heats::{Deal, Pilot, Planned, Quantity, Ranking, Settings, recorded, within},
     standings::{FAILURES, LoadAt, Measure, settings},
 };
 
@@ -252,24 +252,68 @@ impl LoadSoFar<'_> {
         let estimates = within::of_heats(&course.heats, Quantity::Throughput, &settings);
         let rounds = course.heats.iter().map(|heat| heat.rounds.len()).max();
         let heats = load.most_heats().min(self.done().saturating_add(more));
-        let stacks = self.ready.len();
-        let seats = (load.capacity as usize)
-            .saturating_sub(1)
-            .clamp(2, stacks.max(2));
-        // A pair meets in fewer heats where not everybody is in each.
-        let own = (f64::from(heats) * seats as f64 / stacks.max(1) as f64).min(heats.into()) as u32;
-        let pairs = (stacks * stacks.saturating_sub(1) / 2).max(1);
-        let planned = Planned {
-            heats: own,
-            rounds: rounds.unwrap_or(1).max(1) as u32,
-            members: seats,
-            alpha: settings.alpha / pairs as f64,
-        };
+        let rounds = rounds.unwrap_or(1).max(1) as u32;
+        let planned = planned(load, self.ready.len(), heats, rounds, settings.alpha);
         let pilot = Pilot::of(load.members(), &estimates, &settings);
         Expected {
             load: load.name(),
             heats,
             half_width: pilot.median_half_width(&self.ready, &planned),
         }
+    }
+}
+
+/// What can be expected of each closed loop of a plan before its first heat, with the noise that is usual on a shared
+/// machine.
+pub fn foretold(plan: &Plan) -> Vec<Expected> {
+    let settings = Settings {
+        alpha: plan.alpha,
+        margin: plan.margin,
+        ..Settings::default()
+    };
+    let closed = plan.loads.iter().filter(|load| load.point.open.is_none());
+    let expected = closed.map(|load| {
+        let stacks = load.targets.len();
+        let numbers: Vec<usize> = (0..stacks).collect();
+        let rounds = match load.heat.rounds {
+            Rounds::Count { rounds } => rounds,
+            Rounds::Time { time } => {
+                let members = 1 + seats(load, stacks) as u32;
+                let round = (load.heat.guard + load.heat.slice + BETWEEN) * members;
+                (time.as_secs_f64() / round.as_secs_f64()).ceil() as u32
+            }
+        };
+        let heats = load.most_heats();
+        let planned = planned(load, stacks, heats, rounds.max(1), settings.alpha);
+        Expected {
+            load: load.name(),
+            heats,
+            half_width: Pilot::usual(stacks, &settings).median_half_width(&numbers, &planned),
+        }
+    });
+    expected.collect()
+}
+
+/// From a slice to the next one, beyond what it is loaded for: freezing, thawing, and what is in flight.
+const BETWEEN: Duration = Duration::from_millis(10);
+
+/// Stacks in a heat, of so many.
+fn seats(load: &PlannedLoad, stacks: usize) -> usize {
+    (load.capacity as usize)
+        .saturating_sub(1)
+        .clamp(2, stacks.max(2))
+}
+
+/// Heats of so many stacks, for the interval of a pair that is judged with all others.
+fn planned(load: &PlannedLoad, stacks: usize, heats: u32, rounds: u32, alpha: f64) -> Planned {
+    let seats = seats(load, stacks);
+    // A pair meets in fewer heats where not everybody is in each.
+    let own = (f64::from(heats) * seats as f64 / stacks.max(1) as f64).min(heats.into()) as u32;
+    let pairs = (stacks * stacks.saturating_sub(1) / 2).max(1);
+    Planned {
+        heats: own,
+        rounds,
+        members: seats,
+        alpha: alpha / pairs as f64,
     }
 }

@@ -6,6 +6,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
+use deadheat_load::limits::MOST_CONNECTIONS;
 
 use crate::args::{PinningArg, duration, time};
 
@@ -155,7 +156,7 @@ fn gone(instead: &str) -> Result<String, String> {
 #[command(next_help_heading = "URLs and commands")]
 pub(crate) struct ServerArgs {
     /// Connections [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CONNECTIONS)))]
     pub(crate) connections: Option<u32>,
     /// What is asked for, of commands [default: /]; of URLs in place of their own path
     #[arg(long, value_name = "PATH")]

@@ -7,6 +7,8 @@ use deadheat_model::{
     heats::{Plan, PlannedLoad},
 };
 
+use deadheat_stats::steering::foretold;
+
 use crate::plan_text::{about, counted, entry, glued, length, pinning};
 
 /// Of more stacks than these some are a number, …
@@ -24,6 +26,9 @@ pub(super) fn describe(plan: &Plan) -> String {
     if let Some(heats) = heats(plan) {
         lines.extend(entry("heats", &heats));
     }
+    if let Some(expected) = expected(plan) {
+        lines.extend(entry("expect", &expected));
+    }
     let ends = ends(plan);
     lines.extend(entry("ends", &ends));
     lines.extend(
@@ -40,7 +45,7 @@ pub(super) fn describe(plan: &Plan) -> String {
     lines.extend(
         reasons
             .into_iter()
-            .flat_map(|reason| entry("memory", reason)),
+            .flat_map(|reason| entry("members", reason)),
     );
     lines.push(format!("  CPUs      {}", pinning(&plan.pinning)));
     if !plan.left_out.is_empty() {
@@ -118,19 +123,33 @@ fn heats(plan: &Plan) -> Option<String> {
     ))
 }
 
+/// How well ratios will be known, with the noise that is usual on a shared machine.
+fn expected(plan: &Plan) -> Option<String> {
+    let mut widths: Vec<f64> = foretold(plan)
+        .iter()
+        .filter_map(|expected| expected.half_width)
+        .collect();
+    widths.sort_by(f64::total_cmp);
+    let (least, most) = (100.0 * widths.first()?, 100.0 * widths.last()?);
+    let width = match most - least < 1.0 {
+        true => format!("±{most:.0} %"),
+        false => format!("±{least:.0} to ±{most:.0} %"),
+    };
+    Some(format!(
+        "ratios known to {width}, with the usual noise of a shared machine"
+    ))
+}
+
 fn ends(plan: &Plan) -> String {
     let margin = 100.0 * plan.margin;
     let budget = plan
         .budget_seconds
         .map(|budget| about(Duration::from_secs_f64(budget)));
     match (plan.until_decided, budget) {
-        (true, Some(budget)) => format!(
+        (true, budget) => format!(
             "when every stack is proven faster than the next one, or in a dead heat with it (within {margin} %), or \
-             after {budget}"
-        ),
-        (true, None) => format!(
-            "when every stack is proven faster than the next one, or in a dead heat with it (within {margin} %), or \
-             after all heats"
+             after {}",
+            budget.as_deref().unwrap_or("all heats")
         ),
         (false, Some(budget)) => format!("after {budget}"),
         (false, None) => "after all heats".to_owned(),
@@ -213,6 +232,35 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("--budget 20m"), "{text}");
+    }
+
+    #[test]
+    fn it_says_how_well_ratios_will_be_known() {
+        let width = |plan: &Plan| {
+            let text = describe(plan);
+            let (_, width) = text.split_once("ratios known to ±").expect("a width");
+            let (width, _) = width.split_once(" %").expect("in per cent");
+            width.parse::<f64>().expect("a number")
+        };
+        let mut plan = plan(6);
+        let many = width(&plan);
+        for load in &mut plan.loads {
+            load.looks = vec![2];
+        }
+        assert!(width(&plan) > 2.0 * many, "{} {many}", width(&plan));
+        assert!((2.0..10.0).contains(&many), "{many}");
+    }
+
+    #[test]
+    fn it_says_why_heats_have_few_members() {
+        let mut plan = plan(2);
+        assert!(!describe(&plan).contains("  members"));
+        for load in &mut plan.loads {
+            load.capacity_reason = Some("The database has 4 connections free.".to_owned());
+        }
+        let text = describe(&plan);
+        let line = "  members   The database has 4 connections free.";
+        assert_eq!(text.matches(line).count(), 1, "{text}");
     }
 
     #[test]

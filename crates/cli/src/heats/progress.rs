@@ -240,7 +240,31 @@ fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_simulation::Recorded;
+
     use super::*;
+
+    #[test]
+    fn the_precision_is_foretold_once_when_every_load_has_had_its_second_heat() {
+        let mut recorded = Recorded::measured(&[1.0, 1.2, 1.5]);
+        recorded.workloads.push("users".to_owned());
+        let whole = recorded.run(1, &mut |record, spent| steering::next(record, spent));
+        let told = |heats: usize| {
+            let mut record = whole.clone();
+            record.heats.truncate(heats);
+            expected(&record, record.heats.last()?)
+        };
+        let told: Vec<(usize, String)> = (0..=whole.heats.len())
+            .filter_map(|heats| Some((heats, told(heats)?)))
+            .collect();
+        let [(4, line)] = &told[..] else {
+            panic!("after two heats of each of two loads: {told:?}");
+        };
+        assert!(
+            line.contains("plaintext:c50 ±") && line.contains("users:c50 ±"),
+            "{line}"
+        );
+    }
 
     #[test]
     fn the_template_parses() {

@@ -6,7 +6,7 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use deadheat_load::limits::{LEAST_INTERVAL, MOST_PIPELINED};
+use deadheat_load::limits::{LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
 
 use super::{rate, target::FixedAddress, thresholds::Threshold};
@@ -47,7 +47,7 @@ pub(crate) struct LoadArgs {
 #[command(next_help_heading = "Loop")]
 pub(crate) struct PaceArgs {
     /// Connections [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = whole::<1, 1_000_000>)]
+    #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
     pub(crate) connections: Option<u32>,
     /// Closed loop: spread the first requests over this time [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
@@ -62,7 +62,7 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_enum)]
     pub(crate) arrivals: Option<ArrivalsArg>,
     /// Open loop: the most connections, if more are needed [default: --connections]
-    #[arg(long, value_name = "N", value_parser = whole::<1, 1_000_000>)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
     pub(crate) max_connections: Option<u32>,
 }
 

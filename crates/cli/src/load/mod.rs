@@ -133,7 +133,7 @@ fn go(
         observation,
         intervals: series.into_intervals(),
     };
-    secret::hide_in_requests(&mut record.spec.exchanges);
+    secret::hide_in_load(&mut record.spec);
     record.interrupted = was_cut_short(&record, &stop);
     Ok(record)
 }

@@ -55,10 +55,14 @@ fn comparison(root: &Root) -> ComparisonRecord {
     read_comparison(&root.session_folder()).expect("reading the comparison")
 }
 
+/// A variable that no stack would inherit.
+const OF_THE_USER: &str = "GOGC";
+
 /// Starts a comparison of commands, which have blanks in them.
 fn start_commands(root: &Root, a: &str, b: &str, options: &str) -> Running {
     let mut command = running::command(root.path(), "compare");
     command.args([a, b]).args(options.split_whitespace());
+    command.env(OF_THE_USER, "its-value");
     Running::start_command(
         root.path(),
         command,
@@ -116,6 +120,10 @@ fn urls_are_loaded_in_turn_and_looked_at_when_that_was_declared() {
         "{heats} heats, which is no look"
     );
     assert_eq!(record.header.plan.looks, [2, 4, 6]);
+    assert!(
+        record.header.environment.is_empty(),
+        "nothing is started for a URL"
+    );
     let named = [&record.header.a.name, &record.header.b.name];
     assert_eq!(named, [&url(&quick), &url(&slow)]);
     let slices = || {
@@ -285,6 +293,12 @@ fn commands_are_started_anew_for_each_heat_and_sampled() {
         .exits(0);
     let record = comparison(&root);
     assert_in_turn(&record);
+    let environment = &record.header.environment;
+    assert!(environment.contains(&OF_THE_USER.to_owned()));
+    assert!(
+        !environment.iter().any(|one| one.contains("its-value")),
+        "names alone are recorded"
+    );
     assert_eq!((record.heats.len(), record.most_complete_heats()), (2, 2));
     assert_eq!(root.told("started").len(), 4, "a process for each heat");
     assert_eq!(root.told("sigterm").len(), 4, "and each is stopped");
@@ -397,6 +411,7 @@ fn stacks_are_members_of_heats_and_checked_before_and_after() {
     assert!(!verdict(&ended).is_empty());
     let record = comparison(&root);
     assert_eq!(names(&record), ["fake-one", "fake-two"]);
+    assert!(record.header.environment.contains(&"PATH".to_owned()));
     assert_in_turn(&record);
     assert_eq!(record.heats.len(), 2);
     for heat in &record.heats {

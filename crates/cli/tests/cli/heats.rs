@@ -107,6 +107,33 @@ fn the_plan_fits_15_lines_and_starts_nothing() {
     assert_eq!(plan["plan"]["budget_seconds"], 600.0);
 }
 
+/// With the stacks of this repository: every heat is worth its start, and the budget has room for the heats.
+#[test]
+fn what_is_measured_without_options_fits_its_budget() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = two_stacks();
+    for options in ["", "--quick"] {
+        let asked = format!(
+            "run --dry-run --json --root {} {options}",
+            repository.display()
+        );
+        let plan = root.deadheat(&asked).exits(0).stdout;
+        let plan: serde_json::Value = serde_json::from_str(&plan).expect("the plan is JSON");
+        let plan = &plan["plan"];
+        let seconds = |name: &str| plan[name].as_f64().expect("a number of seconds");
+        assert!(
+            seconds("estimate_seconds") <= seconds("budget_seconds"),
+            "{options}: {plan}"
+        );
+        for load in plan["loads"].as_array().expect("loads") {
+            let heats = load["looks"].as_array().and_then(|looks| looks.last());
+            let rounds = &load["heat"]["rounds"]["seconds"];
+            assert!(heats.and_then(|heats| heats.as_u64()) >= Some(2), "{load}");
+            assert!(rounds.as_f64() >= Some(20.0), "{load}");
+        }
+    }
+}
+
 #[test]
 fn options_of_heats_and_of_blocks_do_not_go_together() {
     let root = two_stacks();

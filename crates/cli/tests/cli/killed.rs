@@ -4,6 +4,9 @@ use std::{thread, time::Duration};
 
 use rustix::process::Signal;
 
+use deadheat_model::heats::EndReason;
+use deadheat_runner::session::heats::read_session;
+
 use crate::support::{
     Fake, Recorded, Root,
     processes::{Processes, living, tree, wait_until_none},
@@ -42,8 +45,8 @@ const EVENTS: [(&str, usize); 8] = [
     ("loaded", 3),
 ];
 
-/// Up to 60 ms after each event, the same in every run (xorshift; Marsaglia 2003).
-fn moments(mut seed: u64) -> Vec<Moment> {
+/// Up to 60 ms after each of these events, the same in every run (xorshift; Marsaglia 2003).
+fn moments(mut seed: u64, events: [(&'static str, usize); 8]) -> Vec<Moment> {
     let mut random = || {
         seed ^= seed << 13;
         seed ^= seed >> 7;
@@ -55,7 +58,7 @@ fn moments(mut seed: u64) -> Vec<Moment> {
         nth,
         later: Duration::from_millis(random()),
     };
-    EVENTS.into_iter().map(moment).collect()
+    events.into_iter().map(moment).collect()
 }
 
 /// Asserts that nothing lives any more: neither what was seen below Deadheat (PostgreSQL overwrites its environment, so
@@ -106,12 +109,69 @@ fn kill_at(moment: &Moment) {
 
 #[test]
 fn at_any_moment() {
-    let moments = moments(0x5eed_dead_4ea7);
+    let moments = moments(0x5eed_dead_4ea7, EVENTS);
     // Two at a time: most of it is waiting.
     for pair in moments.chunks(2) {
         thread::scope(|scope| {
             for moment in pair {
                 scope.spawn(|| kill_at(moment));
+            }
+        });
+    }
+}
+
+/// Moments of a session of three heats: two of the three servers of a heat are frozen while its rounds go on, which they
+/// do from the second "loaded" or third "started" on.
+const EVENTS_OF_HEATS: [(&str, usize); 8] = [
+    ("build", 1),
+    ("started", 1),
+    ("started", 3),
+    ("started", 4),
+    ("loaded", 2),
+    ("loaded", 2),
+    ("sigterm", 3),
+    ("started", 6),
+];
+
+/// Nothing is left, frozen or not, complete heats are kept, and the session can go on.
+#[track_caller]
+fn kill_heats_at(moment: &Moment) {
+    let Moment { event, nth, later } = moment;
+    let when = format!("being killed {later:?} after `{event}` number {nth}");
+    let root = Root::with(&[
+        Fake::faulty("fake-family", "has-a-grandchild").with(BUILD),
+        Fake::faulty("fake-other", "has-a-grandchild"),
+    ]);
+    let running = root.start(
+        "run --seed 1 --heats 3 --whole-budget --heat-time 400ms --slice 40ms --guard 5ms --warm-up 50ms --latency off",
+    );
+    root.wait_for(event, *nth);
+    thread::sleep(*later);
+    let folder = root.session_folder();
+    let before = tree(running.pid());
+    running.signal(Signal::KILL);
+    running.wait_alone().was_killed_by(9);
+    assert_all_gone(&root, &before, &when);
+    if !folder.join("session.json").exists() {
+        return;
+    }
+    let kept = read_session(&folder).expect("reading what is left").heats;
+    let resume = root.deadheat(&format!("run --resume {}", folder.display()));
+    resume.exits(0).tells(&["Resuming"]);
+    let record = read_session(&folder).expect("reading the session back");
+    assert_eq!(record.end, Some(EndReason::Finished), "{when}");
+    assert_eq!(record.complete_heats(0).count(), 3, "{when}");
+    assert_eq!(record.heats[..kept.len()], kept, "{when}");
+    root.assert_nothing_runs(BOUND, &when);
+}
+
+#[test]
+fn at_any_moment_of_a_session_of_heats() {
+    let moments = moments(0x00f0_2e27, EVENTS_OF_HEATS);
+    for pair in moments.chunks(2) {
+        thread::scope(|scope| {
+            for moment in pair {
+                scope.spawn(|| kill_heats_at(moment));
             }
         });
     }

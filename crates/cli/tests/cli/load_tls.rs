@@ -277,9 +277,15 @@ fn a_clients_certificate_is_shown() {
             files.path(&format!("{name}.key")),
         );
         let options = ["--cacert", &ca, "--cert", &cert, "--key", &key];
-        each_loop(serve, &options, |loaded, server| match may {
-            true => succeeds(loaded, &server),
-            false => fails_in(&late, loaded, &server),
+        each_loop(serve, &options, |loaded, server| {
+            assert!(loaded.stdout.contains("BEGIN CERTIFICATE"), "{loaded}");
+            for text in [&loaded.stdout, &loaded.stderr] {
+                assert!(!text.contains("PRIVATE KEY"), "a key is shown: {loaded}");
+            }
+            match may {
+                true => succeeds(loaded, &server),
+                false => fails_in(&late, loaded, &server),
+            }
         });
     }
     each_loop(serve, &["--cacert", &ca], |loaded, server| {

@@ -31,6 +31,7 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["--rate", "fast"], "no rate"),
         (&["--stage", "10s"], "no stage"),
         (&["--ramp", "1s", "--rate", "5"], "--ramp and --rate"),
+        (&["--pipeline", "1025"], "from 1 to 1024"),
         (
             &["--pipeline", "4", "--no-keepalive"],
             "--pipeline and --no-keepalive",

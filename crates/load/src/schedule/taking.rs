@@ -1,5 +1,5 @@
-//! What the workers of an open loop tell each other, without a lock: how many arrivals have been taken, and who has a
-//! free connection.
+//! What the workers of an open loop tell each other, without a lock: how many arrivals have been taken, and who has
+//! connections, and free ones.
 //!
 //! Arrivals are taken in their order, each by one worker that can send it. A share for each worker would let requests
 //! wait for one worker's connections while another's are free, and blame the server for it.
@@ -9,6 +9,7 @@ use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
+use super::share;
 use crate::poller::Bell;
 
 /// One worker's notice to the others, in cache lines of its own.
@@ -17,6 +18,10 @@ use crate::poller::Bell;
 struct Notice {
     /// Its connections without a request.
     free: AtomicUsize,
+    /// Connections that it makes at the start.
+    at_start: usize,
+    /// Its connections that requests can be sent on. Until the first has been tried, those of the start count.
+    open: AtomicUsize,
     /// Arrivals that it has seen fall due.
     due: AtomicU64,
     /// Wakes it.
@@ -37,10 +42,14 @@ pub(crate) struct Taking {
 }
 
 impl Taking {
-    pub(crate) fn new(workers: usize) -> io::Result<Self> {
-        let notice = |_| {
+    /// Of so many workers, which make `connections` at the start.
+    pub(crate) fn new(workers: usize, connections: u32) -> io::Result<Self> {
+        let notice = |worker| {
+            let at_start = share(worker, workers, connections).count();
             Ok(Notice {
                 free: AtomicUsize::new(0),
+                at_start,
+                open: AtomicUsize::new(at_start),
                 due: AtomicU64::new(0),
                 bell: Bell::new()?,
             })
@@ -60,6 +69,7 @@ impl Taking {
         let relaxed = Ordering::Relaxed;
         for notice in &self.notices {
             notice.due.store(0, relaxed);
+            notice.open.fetch_max(notice.at_start, relaxed);
         }
         for lag in &self.lags {
             lag.store(0, relaxed);
@@ -121,6 +131,19 @@ impl Taking {
         free.next()
     }
 
+    /// `worker` has so many connections that requests can be sent on.
+    #[inline]
+    pub(crate) fn note_open(&self, worker: usize, open: usize) {
+        self.notices[worker].open.store(open, Ordering::Relaxed);
+    }
+
+    /// Whether a worker other than `worker` has a connection that requests can be sent on.
+    #[inline]
+    pub(crate) fn is_open_elsewhere(&self, worker: usize) -> bool {
+        let mut others = (0..self.notices.len()).filter(|other| *other != worker);
+        others.any(|other| self.notices[other].open.load(Ordering::Relaxed) > 0)
+    }
+
     /// What wakes `worker`.
     pub(crate) fn bell(&self, worker: usize) -> &Bell {
         &self.notices[worker].bell
@@ -139,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_lag_is_known_until_its_place_is_another_arrivals() {
-        let taking = Taking::new(2).unwrap();
+        let taking = Taking::new(2, 0).unwrap();
         assert_eq!((taking.lag(0), taking.lag(7)), (None, None));
         taking.note_due(0, 7, 1_234);
         taking.note_due(1, 8, u64::MAX);
@@ -154,10 +177,25 @@ mod tests {
 
     #[test]
     fn who_has_a_free_connection_is_known_to_the_others() {
-        let taking = Taking::new(3).unwrap();
+        let taking = Taking::new(3, 0).unwrap();
         assert_eq!(taking.free_elsewhere(0), None);
         taking.note_free(2, 1);
         assert_eq!(taking.free_elsewhere(0), Some(2));
         assert_eq!(taking.free_elsewhere(2), None);
+    }
+
+    #[test]
+    fn who_is_to_make_a_connection_counts_as_connected_until_that_has_been_tried() {
+        let taking = Taking::new(3, 1).unwrap();
+        assert!(!taking.is_open_elsewhere(0) && taking.is_open_elsewhere(1));
+        taking.note_open(0, 0);
+        assert!(!taking.is_open_elsewhere(1));
+        taking.note_open(2, 4);
+        assert!(taking.is_open_elsewhere(1) && !taking.is_open_elsewhere(2));
+        // Connections are held between slices, and those of the start are made again.
+        taking.reset();
+        assert!(taking.is_open_elsewhere(0));
+        taking.note_open(2, 0);
+        assert!(taking.is_open_elsewhere(1) && !taking.is_open_elsewhere(0));
     }
 }

@@ -43,6 +43,8 @@ pub(super) struct Backlog {
     waiting: VecDeque<Waiting>,
     /// Connections without a request, the longest idle one first, so that all are used.
     free: VecDeque<usize>,
+    /// Connections that requests can be sent on.
+    open: usize,
     /// Slots without a connection.
     absent: Vec<usize>,
     /// Connections in a row that could not be made although there were others, and until when no more are tried.
@@ -68,6 +70,7 @@ impl Backlog {
             arrivals,
             waiting: VecDeque::with_capacity(slots),
             free: VecDeque::with_capacity(slots),
+            open: 0,
             absent: Vec::with_capacity(slots),
             refusals: 0,
             no_more_before: 0,
@@ -89,9 +92,9 @@ impl Backlog {
     /// When the worker is to be woken at the latest.
     pub(super) fn wake(&self) -> u64 {
         let wake = self.lateness.wake_for(self.next_arrival, self.gap);
-        match self.waiting.is_empty() || self.no_more_before == 0 {
-            true => wake,
-            false => wake.min(self.no_more_before),
+        match self.no_more_before {
+            0 => wake,
+            at => wake.min(at),
         }
     }
 
@@ -104,6 +107,13 @@ impl Backlog {
     pub(super) fn refused(&mut self, now: u64) {
         self.refusals += 1;
         self.no_more_before = now + back_off(self.refusals);
+    }
+
+    /// More connections may be made, if the wait for that is over.
+    fn end_back_off(&mut self, now: u64) {
+        if now >= self.no_more_before {
+            self.no_more_before = 0;
+        }
     }
 
     /// Slots in which a connection can be made now.
@@ -200,6 +210,9 @@ impl Worker<'_> {
 
     /// What is to be done for an open loop after each round of events.
     pub(super) fn attend_backlog(&mut self) {
+        if let Some(backlog) = &mut self.backlog {
+            backlog.end_back_off(self.clock.now);
+        }
         self.give_up_waiting();
         self.dispatch();
         self.admit();
@@ -231,7 +244,7 @@ impl Worker<'_> {
     /// Takes arrivals that are due, as long as they can be sent without waiting for an answer to another. What is left
     /// is for the other workers, or for the next connection that becomes free.
     fn take_in(&mut self) {
-        while self.has_room() {
+        while self.has_room() || self.connect_first() {
             // A new connection is made where nobody has a free one.
             let has_free = self
                 .backlog
@@ -247,6 +260,41 @@ impl Worker<'_> {
             self.dispatch();
         }
         self.call_another();
+    }
+
+    /// Whether only other workers have connections. What this one took would be lost if it could not make one, although
+    /// they could send it; so it makes one first.
+    #[inline]
+    fn is_outsider(&self) -> bool {
+        self.backlog
+            .as_ref()
+            .is_some_and(|backlog| backlog.open == 0)
+            && !self.plan.per_request
+            && self.plan.taking.is_open_elsewhere(self.index)
+    }
+
+    /// Makes a connection before anything is taken, if only other workers have some, and something is due that they
+    /// cannot send now. The connection takes it when it is up. Whether there is room now.
+    fn connect_first(&mut self) -> bool {
+        if !self.is_outsider() {
+            return false;
+        }
+        let is_helped = self.opening > 0 || self.plan.taking.free_elsewhere(self.index).is_some();
+        let is_needed = !is_helped && self.look_due(self.clock.now).is_some();
+        let Some(backlog) = &mut self.backlog else {
+            return false;
+        };
+        // Should the others lose their connections, it could send from now on.
+        backlog.room_since = self.clock.now;
+        if !is_needed || backlog.spare(self.clock.now) == 0 {
+            return false;
+        }
+        let Some(slot) = backlog.absent.pop() else {
+            return false;
+        };
+        self.connect(slot);
+        self.attend(slot);
+        self.has_room()
     }
 
     /// Wakes another worker that has a free connection, if something is due that this one cannot send.
@@ -266,10 +314,11 @@ impl Worker<'_> {
     /// Whether another request can be sent without waiting for an answer.
     #[inline]
     fn has_room(&self) -> bool {
-        self.backlog.as_ref().is_some_and(|backlog| {
+        let has_spare = self.backlog.as_ref().is_some_and(|backlog| {
             let spare = backlog.free.len() + self.opening + backlog.spare(self.clock.now);
             backlog.waiting.len() < spare
-        })
+        });
+        has_spare && !self.is_outsider()
     }
 
     /// Request `index`, which was due at `intended`, has been taken.
@@ -362,6 +411,26 @@ impl Worker<'_> {
         self.connections[slot].listed = true;
         backlog.free.push_back(slot);
         self.plan.taking.note_free(self.index, backlog.free.len());
+    }
+
+    /// There is another connection that requests can be sent on.
+    pub(super) fn note_open(&mut self) {
+        let has_room = self.has_room();
+        if let Some(backlog) = &mut self.backlog {
+            if !has_room {
+                backlog.room_since = self.clock.now;
+            }
+            backlog.open += 1;
+            self.plan.taking.note_open(self.index, backlog.open);
+        }
+    }
+
+    /// A connection is closed, or could not be made; `was_open`: requests could be sent on it.
+    pub(super) fn note_closed(&mut self, was_open: bool) {
+        if let Some(backlog) = &mut self.backlog {
+            backlog.open -= usize::from(was_open);
+            self.plan.taking.note_open(self.index, backlog.open);
+        }
     }
 
     /// A slot has no connection any more, and one can be made in it.

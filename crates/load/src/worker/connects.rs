@@ -133,14 +133,20 @@ impl Worker<'_> {
         let again = connection.establish();
         self.recorder
             .connections
-            .opened(now - connection.begun, again);
+            .opened(now - connection.dialled, again);
         if let Some(backlog) = &mut self.backlog {
             backlog.connected();
         }
         if connection.state == State::Handshaking {
-            connection.begun = now;
+            connection.handshake_begun = now;
             return self.handshake(slot);
         }
+        self.opened(slot);
+    }
+
+    /// Requests can be sent on the connection in `slot`.
+    fn opened(&mut self, slot: usize) {
+        self.note_open();
         self.opening -= 1;
         self.want(slot, Need::Begin);
     }
@@ -163,15 +169,14 @@ impl Worker<'_> {
                 let connection = &mut self.connections[slot];
                 self.recorder
                     .connections
-                    .handshake_done(now - connection.begun);
+                    .handshake_done(now - connection.handshake_begun);
                 if let (Some(tls), Some(seen)) =
                     (&connection.tls, &mut self.recorder.connections.tls)
                 {
                     tls.note(seen);
                 }
                 connection.state = State::Open;
-                self.opening -= 1;
-                self.want(slot, Need::Begin);
+                self.opened(slot);
             }
             Err(Broken::Socket(error)) => self.connect_failed(slot, error),
             Err(Broken::Tls(why, error)) => {
@@ -213,6 +218,7 @@ impl Worker<'_> {
         if matches!(connection.state, State::Connecting | State::Handshaking) {
             self.opening -= 1;
         }
+        let was_open = connection.is_open();
         if connection.close() {
             let answers = connection.answered_in_slice();
             let is_held = answers == 0 && connection.dialled < self.clock.timeline.start;
@@ -221,6 +227,7 @@ impl Worker<'_> {
                 .closed((!is_held).then_some(answers));
         }
         self.unlist(slot);
+        self.note_closed(was_open);
     }
 
     fn tls_failed(&mut self, slot: usize, why: &'static str, error: &rustls::Error) {
@@ -274,10 +281,13 @@ impl Worker<'_> {
                 self.recorder.failed(fault, flight.started, end, &detail);
             }
         } else if let Some(backlog) = &mut self.backlog {
-            if self.recorder.connections.open() > 0 {
+            let has_others = self.recorder.connections.open() > 0;
+            if has_others || self.plan.taking.is_open_elsewhere(self.index) {
                 // What waits is served by the connections that there are.
                 backlog.refused(end);
-            } else if self.take_waiting() {
+            }
+            // What this worker has taken no other can serve.
+            if !has_others && self.take_waiting() {
                 self.never_sent(fault, end, &detail);
             }
         } else if self.claim() {

@@ -10,13 +10,16 @@ use crate::sys;
 /// not use must not be taken off what it used.
 const LONGEST_LOOK: u64 = 50_000;
 
-/// Starts to be subtracted, then what was used.
+/// What the thread uses in the measurement. Except for `polled`, nothing is known before its end.
 #[derive(Debug, Default)]
 pub(super) struct Health {
+    /// What stood at its start, while it lasts.
     begun: Option<Begun>,
     cpu_time: Duration,
+    /// Nanoseconds spent on looking in vain.
     polled: u64,
     run_delay: Option<Duration>,
+    /// Its length in nanoseconds.
     wall: u64,
 }
 
@@ -59,6 +62,7 @@ impl Health {
     /// Of a worker on `cpu`.
     pub(super) fn seen(&self, cpu: Option<usize>) -> WorkerHealth {
         WorkerHealth {
+            host: None,
             cpu,
             cpu_time: self.cpu_time,
             polled: Duration::from_nanos(self.polled),

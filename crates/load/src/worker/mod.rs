@@ -13,23 +13,21 @@ mod health;
 mod lateness;
 mod reading;
 mod requests;
+mod slice;
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadheat_model::{Observation, Wait, observation::WorkerHealth};
+use deadheat_model::Wait;
 
 use crate::{
     LoadError,
-    connection::{Connection, Need, State},
+    connection::{Connection, State},
     deadlines::{Deadlines, NEVER},
     http1::Heads,
     plan::Plan,
-    poller::{Bell, EVENTS, Events, Poller, PollerError, Ready},
-    recorder::{Extent, Gauges, Outlet, Recorder},
-    schedule::{Course, first_send, global, nanos, share},
+    poller::{Bell, Events, Poller, Ready},
+    recorder::{Gauges, Outlet, Recorder},
+    schedule::{Course, nanos, share},
     sys, tls,
     verify::Contents,
 };
@@ -37,6 +35,9 @@ use crate::{
 use backlog::Backlog;
 use clock::{Clock, Phase};
 use health::Health;
+use slice::recorder;
+
+pub(crate) use slice::Part;
 
 /// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;
@@ -67,37 +68,6 @@ struct Buffers {
 struct Bounds {
     request: u64,
     connect: u64,
-}
-
-/// What one worker saw in a slice.
-#[derive(Debug)]
-pub(crate) struct Part {
-    pub(crate) worker: usize,
-    pub(crate) observation: Observation,
-    pub(crate) outline: Outline,
-}
-
-/// The same without what was counted.
-#[derive(Debug)]
-pub(crate) struct Outline {
-    health: WorkerHealth,
-    /// From the measurement's end until nothing was in flight.
-    pub(crate) drained: Duration,
-    /// Connections made in the place of earlier ones.
-    pub(crate) reconnected: u64,
-    /// Whether it was told to stop before it was over.
-    pub(crate) interrupted: bool,
-}
-
-impl Outline {
-    /// With what was counted by worker `worker`, and `left` requests under way at the end.
-    fn with(self, worker: usize, counted: Recorder, left: u64) -> Part {
-        Part {
-            worker,
-            observation: counted.into_observation(left, self.health),
-            outline: self,
-        }
-    }
 }
 
 /// A worker with its connections.
@@ -139,17 +109,14 @@ impl<'a> Worker<'a> {
         stop: &'a AtomicBool,
         outlet: Option<Outlet>,
     ) -> Result<Self, LoadError> {
-        let failed = |source| LoadError::Poll {
-            worker: index,
-            source,
-        };
-        let poller = Poller::new().map_err(|error| match error {
-            PollerError::Unknown => LoadError::OldKernel,
-            PollerError::System(source) => failed(source),
-        })?;
+        let poller = Poller::new().map_err(|error| error.of_worker(index))?;
         if plan.arrivals.is_some() {
             sys::make_timers_exact();
-            poller.listen(plan.taking.bell(index)).map_err(failed)?;
+            let listens = poller.listen(plan.taking.bell(index));
+            listens.map_err(|source| LoadError::Poll {
+                worker: index,
+                source,
+            })?;
         }
         let workers = plan.cpus.len();
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
@@ -233,105 +200,6 @@ impl<'a> Worker<'a> {
             }
             self.work_off(left);
             self.look_for_the_end();
-        }
-        Ok(())
-    }
-
-    /// What was seen in the slice that is over. Connections are held, and another slice may follow.
-    pub(crate) fn report(&mut self) -> Part {
-        self.hold();
-        let outline = self.outline();
-        let fresh = recorder(self.plan, None);
-        let seen = std::mem::replace(&mut self.recorder, fresh);
-        outline.with(self.index, seen, self.left)
-    }
-
-    /// What was seen in the last slice. The sockets are closed.
-    pub(crate) fn into_report(self) -> Part {
-        let outline = self.outline();
-        outline.with(self.index, self.recorder, self.left)
-    }
-
-    /// What was seen, without what the recorder has.
-    fn outline(&self) -> Outline {
-        let (over, due) = (self.clock.now, self.clock.timeline.measure_until);
-        Outline {
-            drained: Duration::from_nanos(over.saturating_sub(due)),
-            reconnected: self.recorder.connections.made_again(),
-            interrupted: self.interrupted,
-            health: self.health.seen(self.plan.cpus[self.index]),
-        }
-    }
-
-    /// Leaves the connections that are at rest open until the next slice, and gives up the others.
-    fn hold(&mut self) {
-        self.agenda.clear();
-        for slot in 0..self.connections.len() {
-            self.end_goodbye(slot);
-            self.deadlines.set(slot, NEVER);
-            let is_at_rest = self.connections[slot].dialogue.has_written(self.plan);
-            let connection = &mut self.connections[slot];
-            connection.on_agenda = false;
-            connection.need = Need::Nothing;
-            let is_at_rest = is_at_rest
-                && connection.state == State::Open
-                && connection.dialogue.is_idle()
-                && !connection.spoiled;
-            if !is_at_rest {
-                while connection.dialogue.take_first().is_some() {}
-                // The slice's counts have been closed.
-                connection.close();
-                self.unlist(slot);
-            }
-        }
-        self.opening = 0;
-    }
-
-    fn begin(&mut self, course: Course, events: &mut Events) -> Result<(), LoadError> {
-        let timeline = course.timeline;
-        self.clock.begin(timeline);
-        self.health = Health::default();
-        self.next_look = timeline.measure_from;
-        (self.is_idle, self.interrupted, self.left) = (false, false, 0);
-        let open = self.connections.iter().filter(|one| one.is_established());
-        let open = open.count() as u64;
-        let length = timeline.measure_until.checked_sub(timeline.measure_from);
-        let length = length.filter(|_| timeline.measure_until < NEVER);
-        self.recorder.begin(timeline.start, open, length);
-        self.tick();
-        if open > 0 {
-            self.find_ended(events)?;
-        }
-        let (workers, connections) = (self.plan.cpus.len(), self.plan.connections);
-        for slot in 0..self.connections.len() {
-            let global = global(self.index, workers, slot);
-            if global < connections {
-                let after = first_send(global, connections, self.plan.ramp);
-                self.deadlines
-                    .set(slot, timeline.start.saturating_add(after));
-            }
-        }
-        if let Some(arrivals) = course.arrivals {
-            self.begin_backlog(arrivals);
-        }
-        self.tick();
-        self.expire();
-        self.work_off(0);
-        Ok(())
-    }
-
-    /// Looks for connections that ended while they were held, before anything is sent on them.
-    fn find_ended(&mut self, events: &mut Events) -> Result<(), LoadError> {
-        for connection in &mut self.connections {
-            connection.answered_before = connection.answered;
-        }
-        for _ in 0..=self.connections.len() / EVENTS {
-            self.look(events, 0)?;
-            for ready in events.iter() {
-                if !self.clock.is_over() {
-                    self.on_event(ready);
-                }
-            }
         }
         Ok(())
     }
@@ -549,17 +417,6 @@ impl<'a> Worker<'a> {
             State::Absent | State::Connecting | State::Closing => {}
         }
     }
-}
-
-/// A recorder for what `plan` asks for.
-fn recorder(plan: &Plan, outlet: Option<Outlet>) -> Recorder {
-    let extent = Extent {
-        is_open: plan.arrivals.is_some(),
-        has_tls: plan.tls.is_some(),
-        per_request: plan.per_request,
-        outlet,
-    };
-    Recorder::new(plan.bin, extent)
 }
 
 #[cfg(test)]

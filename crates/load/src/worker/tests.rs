@@ -3,7 +3,7 @@
 use std::{net::TcpListener, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadSpec, Schedule, StopRule,
+    Exchange, LoadSpec, Observation, Schedule, StopRule,
     load::{Arrivals, Expectation, RequestSpec, Stage, StatusSet, Target},
 };
 
@@ -16,6 +16,10 @@ fn silent() -> TcpListener {
 }
 
 fn plan(server: &TcpListener, schedule: Schedule) -> Plan {
+    Plan::new(&spec(server, schedule)).unwrap()
+}
+
+fn spec(server: &TcpListener, schedule: Schedule) -> LoadSpec {
     let expect = Expectation {
         status: StatusSet::success(),
         length: None,
@@ -28,7 +32,7 @@ fn plan(server: &TcpListener, schedule: Schedule) -> Plan {
         StopRule::Interrupt,
     );
     spec.timeouts.cool_down = Duration::ZERO;
-    Plan::new(&spec).unwrap()
+    spec
 }
 
 fn course(plan: &Plan, length: Duration) -> Course {
@@ -80,4 +84,76 @@ fn a_sleep_is_as_long_as_it_is_until_then_when_it_begins() {
     let until = worker.wait_until();
     assert!(worker.clock.now >= begun, "the clock was not read again");
     assert!(until <= worker.clock.now + NAP, "{until}");
+}
+
+const RATE: f64 = 500.0;
+
+/// A plan for two workers: the first makes one connection at the start, the second has room for one from `source`.
+fn shared(server: &TcpListener, source: &str, rate: f64) -> Plan {
+    let open = Schedule::Open {
+        arrivals: Arrivals::Uniform,
+        stages: vec![Stage::constant(rate)],
+        connections: 1,
+        most_connections: 2,
+    };
+    let mut spec = spec(server, open);
+    spec.cpus = vec![0, 0];
+    spec.target.sources = ["127.0.0.1", source]
+        .map(|address| address.parse().unwrap())
+        .to_vec();
+    Plan::new(&spec).unwrap()
+}
+
+/// What the second worker alone makes of it.
+fn second_alone(plan: &Plan) -> Observation {
+    let stop = AtomicBool::new(false);
+    let mut worker = Worker::new(1, plan, &stop, None).unwrap();
+    let course = course(plan, Duration::from_millis(200));
+    worker.run(course, &mut Events::new()).unwrap();
+    worker.into_report().observation
+}
+
+#[test]
+fn a_worker_that_cannot_connect_takes_nothing_that_another_can_send() {
+    let server = silent();
+    // No machine has the address (TEST-NET-1, RFC 5737).
+    let plan = shared(&server, "192.0.2.1", RATE);
+    let seen = second_alone(&plan);
+    assert_eq!(seen.total.issued, 0, "{:?}", seen.examples);
+    assert!(seen.open.unwrap().unsent > 0);
+
+    // Nobody has a connection: each attempt costs a request.
+    let plan = shared(&server, "192.0.2.1", RATE);
+    plan.taking.note_open(0, 0);
+    let seen = second_alone(&plan);
+    assert!(seen.total.issued > 0);
+    assert_eq!(seen.total.failed.total(), seen.total.issued);
+}
+
+#[test]
+fn a_worker_that_only_has_room_for_more_connections_makes_one_when_the_others_are_busy() {
+    let server = silent();
+    let seen = second_alone(&shared(&server, "127.0.0.1", RATE));
+    assert_eq!((seen.connections_opened, seen.total.issued), (1, 1));
+    assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
+
+    // The first has a free one.
+    let plan = shared(&server, "127.0.0.1", RATE);
+    plan.taking.note_free(0, 1);
+    assert_eq!(second_alone(&plan).connections_opened, 0);
+}
+
+#[test]
+fn a_worker_wakes_to_try_another_connection_though_it_has_taken_nothing() {
+    let server = silent();
+    let plan = shared(&server, "192.0.2.1", 0.5);
+    let stop = AtomicBool::new(false);
+    let mut worker = Worker::new(1, &plan, &stop, None).unwrap();
+    let course = course(&plan, Duration::from_secs(60));
+    worker.begin(course, &mut Events::new()).unwrap();
+    worker.attend_backlog();
+    let backlog = worker.backlog.as_ref().unwrap();
+    let soon = worker.clock.now + connects::back_off(1);
+    assert_eq!(backlog.waiting(), 0);
+    assert!(backlog.wake() <= soon, "the next arrival is 2 s away");
 }

@@ -256,21 +256,25 @@ fn what_waits_is_served_by_the_connections_that_there_are() {
         steps.extend(answers::send(answers::hello()));
         steps
     };
-    let server = OracleServer::start(slow).unwrap();
-    // Another connection than the first cannot be made: no machine has the address (TEST-NET-1, RFC 5737).
-    let mut spec = open(server.address(), 1_000.0, 1);
-    spec.target.sources = ["127.0.0.1", "192.0.2.1"]
-        .map(|address| address.parse().unwrap())
-        .to_vec();
-    spec.schedule = Schedule::Open {
-        arrivals: Arrivals::Uniform,
-        stages: vec![Stage::constant(1_000.0)],
-        connections: 1,
-        most_connections: 2,
-    };
-    spec.stop = StopRule::Count { requests: 50 };
-    let seen = run(&spec);
-    assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
-    assert_eq!(seen.total.succeeded, 50);
-    assert_eq!(server.seen().connections, 1);
+    // Of two workers one has no connection at the start.
+    for cpus in [1, 2] {
+        let server = OracleServer::start(slow).unwrap();
+        // Another connection than the first cannot be made: no machine has the address (TEST-NET-1, RFC 5737).
+        let mut spec = open(server.address(), 1_000.0, 1);
+        spec.target.sources = ["127.0.0.1", "192.0.2.1"]
+            .map(|address| address.parse().unwrap())
+            .to_vec();
+        spec.schedule = Schedule::Open {
+            arrivals: Arrivals::Uniform,
+            stages: vec![Stage::constant(1_000.0)],
+            connections: 1,
+            most_connections: 2,
+        };
+        spec.cpus = vec![0; cpus];
+        spec.stop = StopRule::Count { requests: 50 };
+        let seen = run(&spec);
+        assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
+        assert_eq!(seen.total.succeeded, 50);
+        assert_eq!(server.seen().connections, 1);
+    }
 }

@@ -94,13 +94,38 @@ pub enum Trust {
 pub struct Identity {
     /// The chain in PEM, the client's own certificate first.
     pub certificates: String,
-    /// The private key in PEM. Never written out: a record that is read back has an empty one.
-    #[serde(skip)]
+    /// The private key in PEM. It travels with a spec to whoever loads. A record of a load has none: whoever makes one
+    /// empties it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub key: String,
 }
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_key_travels_with_its_target_and_is_not_missed_in_a_record() {
+        let tls = |key: &str| Tls {
+            server_name: "localhost".to_owned(),
+            trust: Trust::System,
+            identity: Some(Identity {
+                certificates: "PEM".to_owned(),
+                key: key.to_owned(),
+            }),
+            resumption: true,
+        };
+        let json = |key| serde_json::to_string(&tls(key)).unwrap();
+        for key in ["a secret key", ""] {
+            assert_eq!(serde_json::from_str::<Tls>(&json(key)).unwrap(), tls(key));
+        }
+        assert!(!json("").contains("key"));
+        assert!(!format!("{:?}", tls("a secret key")).contains("a secret key"));
     }
 }

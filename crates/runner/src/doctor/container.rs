@@ -1,6 +1,6 @@
 //! Control groups: how CPU time is counted, and what a container, a unit or a batch system takes away.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use deadheat_model::{machine::Finding, trial::CpuSource};
 
@@ -8,7 +8,7 @@ use super::{
     World,
     finding::{counted, fine, gibibytes, note, unknown, warning},
 };
-use crate::process::own_group_of;
+use crate::process::own_groups_below;
 
 /// Less memory than this does not hold a database, an upstream and a server on a virtual machine of its language.
 const LEAST_MEMORY: u64 = 2 << 30;
@@ -158,15 +158,7 @@ fn container(world: &World) -> Finding {
 
 /// The own group in a hierarchy and those above it, as paths below the root.
 fn groups(world: &World, controller: Option<&str>) -> Vec<PathBuf> {
-    let read = |path: &str| world.root.whole(path).unwrap_or_default();
-    let (own, mounts) = (read("proc/self/cgroup"), read("proc/self/mounts"));
-    let Some((mount, path)) = own_group_of(controller, &own, &mounts) else {
-        return Vec::new();
-    };
-    let mount = mount.strip_prefix("/").unwrap_or(&mount).to_owned();
-    // In a container the path may be the host's, and is not there; the mount itself is then the own group.
-    let below: Vec<&Path> = path.ancestors().collect();
-    below.iter().map(|path| mount.join(path)).collect()
+    own_groups_below(world.root.path(), controller)
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ pub trait Member: Send {
     /// stopped already, needs nothing.
     ///
     /// # Errors
-    /// When it did not end as it should. It is gone all the same.
+    /// When it did not end as it should. The reason names the processes that still run, if any could not be killed.
     fn stop(&mut self) -> Result<(), TrialFailure>;
 
     /// The same in a third of a second, however it ends.

@@ -87,16 +87,22 @@ pub(crate) fn inherited(lists: &[&[&str]]) -> Vec<(String, String)> {
     let declared = |name: &str| lists.iter().any(|list| is_declared(name, list));
     let mut all = whole();
     all.retain(|(name, _)| declared(name));
-    all.sort();
     all
 }
 
-/// Everything: for a command that the user gives together with the environment to run it in.
+/// Everything, sorted by name: for a command that the user gives together with the environment to run it in.
 pub(crate) fn whole() -> Vec<(String, String)> {
     let all = std::env::vars_os();
     let texts =
         all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    texts.collect()
+    let mut texts: Vec<(String, String)> = texts.collect();
+    texts.sort();
+    texts
+}
+
+/// The names alone, for records: the values may be nobody else's business.
+pub(crate) fn names(variables: Vec<(String, String)>) -> Vec<String> {
+    variables.into_iter().map(|(name, _)| name).collect()
 }
 
 fn is_declared(name: &str, list: &[&str]) -> bool {

@@ -251,13 +251,22 @@ fn mount_of(controller: Option<&str>, mounts: &str) -> Option<PathBuf> {
     })
 }
 
+/// The own group in the hierarchy of a v1 `controller` (`None`: that of v2) and those above it, as paths relative to
+/// `root`, which `/proc` and `/sys` are below.
+pub(crate) fn own_groups_below(root: &Path, controller: Option<&str>) -> Vec<PathBuf> {
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let (own, mounts) = (read("proc/self/cgroup"), read("proc/self/mounts"));
+    let Some((mount, path)) = own_group_of(controller, &own, &mounts) else {
+        return Vec::new();
+    };
+    let mount = mount.strip_prefix("/").unwrap_or(&mount).to_owned();
+    // In a container the path may be the host's, and is not there; the mount itself is then the own group.
+    path.ancestors().map(|path| mount.join(path)).collect()
+}
+
 /// Where the hierarchy of a v1 `controller` is mounted (`None`: that of v2), and the own group's path below it, from
 /// `/proc/self/cgroup` and `/proc/self/mounts` (cgroups(7)).
-pub(crate) fn own_group_of(
-    controller: Option<&str>,
-    own: &str,
-    mounts: &str,
-) -> Option<(PathBuf, PathBuf)> {
+fn own_group_of(controller: Option<&str>, own: &str, mounts: &str) -> Option<(PathBuf, PathBuf)> {
     let mount = mount_of(controller, mounts)?;
     // Lines are `id:controllers:path`; v2 has id 0 and no controllers.
     let path = own.lines().find_map(|line| {

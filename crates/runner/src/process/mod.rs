@@ -20,7 +20,7 @@ mod tree;
 
 pub use cgroup::{CpuGroup, Grouping};
 pub use freeze::FreezeError;
-pub(crate) use group::own_group_of;
+pub(crate) use group::own_groups_below;
 pub use keeper::KeptFolder;
 pub use log::log_tail;
 pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};

@@ -1,6 +1,9 @@
 //! Process trees as `/proc` shows them.
 
-use std::{collections::HashMap, fs};
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+};
 
 use super::procfs;
 
@@ -109,6 +112,14 @@ impl Snapshot {
         pids.filter_map(read_stat).collect()
     }
 
+    /// Reads `root` and its descendants alone, so that the time does not grow with the processes of others. `None` if
+    /// `root` is gone, or the kernel keeps no lists of children. A process that is there may be missing if a sibling
+    /// ends at the same moment (proc_tid_children(5)): fine for a measurement, not for an end.
+    pub fn of(root: u32) -> Option<Self> {
+        let pids = with_descendants(root)?.into_iter();
+        Some(pids.filter_map(read_stat).collect())
+    }
+
     /// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
     pub fn descendants(&self, root: u32) -> Vec<ProcessStat> {
         let mut all = self.tree(root);
@@ -151,13 +162,48 @@ impl FromIterator<ProcessStat> for Snapshot {
     }
 }
 
-/// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out.
+/// `root` and all of its descendants; `None` if its children are not known.
+fn with_descendants(root: u32) -> Option<HashSet<u32>> {
+    let mut found = HashSet::from([root]);
+    let mut open = children(root)?;
+    while let Some(pid) = open.pop() {
+        if found.insert(pid) {
+            open.extend(children(pid).unwrap_or_default());
+        }
+    }
+    Some(found)
+}
+
+/// The children of a process, as each of its threads lists its own (proc_tid_children(5)); `None` if the process is
+/// gone, or the kernel keeps no such lists.
+fn children(pid: u32) -> Option<Vec<u32>> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let lists = threads
+        .flatten()
+        .map(|thread| thread.path().join("children"));
+    let lists = lists.filter_map(|list| fs::read_to_string(list).ok());
+    lists.fold(None, |found: Option<Vec<u32>>, list| {
+        let pids = list.split_whitespace().filter_map(|pid| pid.parse().ok());
+        Some(found.unwrap_or_default().into_iter().chain(pids).collect())
+    })
+}
+
+/// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out. This
+/// reads all processes: what is killed or frozen must be complete, and [`Snapshot::of`] can miss some of a tree in
+/// which processes end.
 pub fn descendants(root: u32) -> Vec<ProcessStat> {
     Snapshot::take().descendants(root)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{BufRead, BufReader},
+        process::{Command, Stdio},
+    };
+
+    use deadheat_testkit::not_tested;
+
     use super::*;
 
     #[test]
@@ -183,6 +229,40 @@ mod tests {
     #[test]
     fn cut_text_is_not_a_process() {
         assert_eq!(parse_stat(1, "1 (init) S 0 1"), None);
+    }
+
+    #[test]
+    fn a_tree_is_read_without_the_processes_of_others() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sleep 30 & echo $!; wait"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = child.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap();
+        let grandchild: u32 = line.trim().parse().unwrap();
+        let own = std::process::id();
+        let ours = Snapshot::of(own);
+        let below = Snapshot::of(child.id());
+        let outsider = read_stat(own).unwrap().parent;
+        Command::new("kill").arg(line.trim()).status().unwrap();
+        child.wait().unwrap();
+        let Some((ours, below)) = ours.zip(below) else {
+            not_tested("lists of children", "this kernel keeps none");
+            return;
+        };
+        let pids: Vec<u32> = ours.tree(own).iter().map(|stat| stat.pid).collect();
+        assert!(pids.contains(&child.id()) && pids.contains(&grandchild));
+        assert!(ours.find(own).is_some(), "the root counts, too");
+        assert!(ours.find(outsider).is_none(), "of who started Deadheat");
+        let below: HashSet<u32> = below.all().map(|stat| stat.pid).collect();
+        assert_eq!(below, HashSet::from([child.id(), grandchild]));
+    }
+
+    #[test]
+    fn there_is_no_tree_of_a_process_that_is_gone() {
+        assert!(Snapshot::of(u32::MAX - 10).is_none());
     }
 
     #[test]

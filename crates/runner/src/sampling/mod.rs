@@ -83,7 +83,7 @@ impl Tree {
     pub(crate) fn cpu(&self) -> Option<Duration> {
         match &self.group {
             Some(_) => self.group_cpu(),
-            None => Some(Counters::read(self, &Snapshot::take()).cpu),
+            None => Some(Counters::read(self, &self.snapshot()).cpu),
         }
     }
 
@@ -92,25 +92,31 @@ impl Tree {
         let group = self.group.as_ref();
         let known = group.and_then(|group| group.processes().ok());
         let processes = known.unwrap_or_else(|| {
-            let all = Snapshot::take().descendants(self.supervisor);
+            let all = self.snapshot().descendants(self.supervisor);
             all.into_iter().map(|stat| stat.pid).collect()
         });
         pss_bytes(&processes)
     }
 
-    /// Its processes and their CPU time. A control group knows its own; without one, all processes of the machine have
-    /// to be looked at.
+    /// Its processes and their CPU time. A control group knows its own; without one, the kernel's lists of
+    /// children have to be followed.
     fn look(&self) -> Look {
         let at = Instant::now();
         let group = self.group.as_ref();
         let known = group.and_then(|group| Some((self.group_cpu()?, group.processes().ok()?)));
         let (cpu, processes) = known.unwrap_or_else(|| {
-            let all = Snapshot::take();
+            let all = self.snapshot();
             let processes = all.descendants(self.supervisor).into_iter();
             let processes = processes.map(|stat| stat.pid).collect();
             (Counters::read(self, &all).cpu, processes)
         });
         Look { at, cpu, processes }
+    }
+
+    /// Its supervisor with its processes. This is read within measured time, on the generator's CPUs, so the processes of
+    /// others are read only where the kernel keeps no lists of children.
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::of(self.supervisor).unwrap_or_else(Snapshot::take)
     }
 
     /// Its CPU time as its control group counts it, if it has one.

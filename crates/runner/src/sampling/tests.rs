@@ -8,6 +8,7 @@ use std::{
 };
 
 use deadheat_model::usage::UsageSample;
+use deadheat_testkit::not_tested;
 
 use super::*;
 
@@ -116,6 +117,20 @@ fn a_tree_that_computes_shows_the_cpu_time_that_it_used() {
     // Both ends are what the kernel counted before and after.
     assert!(used >= wanted.as_secs_f64(), "{used}");
     assert!(used <= most.as_secs_f64(), "{used} of {most:?}");
+}
+
+#[test]
+fn a_tree_is_looked_at_without_the_processes_of_others() {
+    let shell = Shell::start("touch ready; while [ ! -e end ]; do sleep 0.05; done");
+    let tree = shell.tree();
+    let looked_at = tree.snapshot();
+    if Snapshot::of(tree.supervisor).is_none() {
+        not_tested("lists of children", "this kernel keeps none");
+        return;
+    }
+    assert!(!looked_at.descendants(tree.supervisor).is_empty());
+    // Who started the tree is none of it.
+    assert!(looked_at.find(std::process::id()).is_none());
 }
 
 #[test]

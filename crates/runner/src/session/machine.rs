@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use deadheat_model::machine::Machine;
 
 use super::{cpu_model::cpu_model, topology::cores_below};
-use crate::process::usable_cpus;
+use crate::process::{own_groups_below, usable_cpus};
 
 /// Reads what can be read; what cannot is left empty.
 pub fn describe_machine() -> Machine {
@@ -34,10 +34,40 @@ pub fn describe_machine_below(root: &Path, cpus: Vec<usize>) -> Machine {
     }
 }
 
-/// How many bytes of memory new programs can have without making others wait for the disk (proc_meminfo(5)); `None` if
-/// the system does not say.
+/// How many bytes of memory new programs can have without making others wait for the disk (proc_meminfo(5)), or less
+/// where a control group, such as a container's, leaves less; `None` if the system does not say.
 pub(super) fn available_memory() -> Option<u64> {
-    memory(Path::new("/"), "MemAvailable")
+    available_memory_below(Path::new("/"))
+}
+
+fn available_memory_below(root: &Path) -> Option<u64> {
+    let of = |controller, names: [&str; 3]| {
+        let groups = own_groups_below(root, controller).into_iter();
+        groups
+            .filter_map(|group| left_in(&root.join(group), names))
+            .min()
+    };
+    let v1 = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_"];
+    let left = [
+        memory(root, "MemAvailable"),
+        of(None, ["memory.max", "memory.current", ""]),
+        of(Some("memory"), v1),
+    ];
+    left.into_iter().flatten().min()
+}
+
+/// How many bytes a control group has left; `None` if it has no limit. The names are those of the files with the limit
+/// and the use, and the beginning of the keys in `memory.stat`. Cached files count as used in a group. But the kernel
+/// takes their memory back when programs need it, so they count as available here, as in `MemAvailable`: otherwise
+/// nothing would be left after a build.
+fn left_in(group: &Path, [limit, used, prefix]: [&str; 3]) -> Option<u64> {
+    let number = |name: &str| read(&group.join(name))?.parse::<u64>().ok();
+    let cached = ["active_file", "inactive_file"].iter().filter_map(|key| {
+        let bytes = value_of(&group.join("memory.stat"), &format!("{prefix}{key}"), ' ')?;
+        bytes.parse::<u64>().ok()
+    });
+    let used = number(used)?.saturating_sub(cached.sum());
+    Some(number(limit)?.saturating_sub(used))
 }
 
 /// A line of `/proc/meminfo`, in bytes.
@@ -86,4 +116,77 @@ fn mitigations(root: &Path) -> Vec<String> {
         .collect();
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    /// What is available where these files are planted, on a machine that has 8 GiB available.
+    fn available(files: &[(&str, &str)]) -> Option<u64> {
+        let folder = tempfile::tempdir().unwrap();
+        let machine = (
+            "proc/meminfo",
+            "MemTotal: 9000000 kB\nMemAvailable: 8388608 kB\n",
+        );
+        for (path, text) in files.iter().chain([&machine]) {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        available_memory_below(folder.path())
+    }
+
+    #[test]
+    fn a_limit_of_a_control_group_is_a_limit_of_available_memory() {
+        let v2 = |limit: &str| {
+            available(&[
+                ("proc/self/cgroup", "0::/pod/container\n"),
+                (
+                    "proc/self/mounts",
+                    "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n",
+                ),
+                ("sys/fs/cgroup/pod/container/memory.max", "max\n"),
+                ("sys/fs/cgroup/pod/container/memory.current", "1073741824\n"),
+                ("sys/fs/cgroup/pod/memory.max", limit),
+                ("sys/fs/cgroup/pod/memory.current", "3221225472\n"),
+                // Of 3 GiB two are cached files.
+                (
+                    "sys/fs/cgroup/pod/memory.stat",
+                    "anon 1\nactive_file 536870912\ninactive_file 1610612736\n",
+                ),
+            ])
+        };
+        assert_eq!(v2("max\n"), Some(8 * GIB));
+        assert_eq!(v2("4294967296\n"), Some(3 * GIB));
+        assert_eq!(v2("536870912\n"), Some(0));
+        assert_eq!(v2("1099511627776\n"), Some(8 * GIB));
+        let v1 = |limit: &str| {
+            available(&[
+                ("proc/self/cgroup", "4:memory:/pod\n"),
+                (
+                    "proc/self/mounts",
+                    "cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n",
+                ),
+                ("sys/fs/cgroup/memory/pod/memory.limit_in_bytes", limit),
+                (
+                    "sys/fs/cgroup/memory/pod/memory.usage_in_bytes",
+                    "2147483648\n",
+                ),
+                (
+                    "sys/fs/cgroup/memory/pod/memory.stat",
+                    "inactive_file 0\ntotal_inactive_file 1073741824\n",
+                ),
+            ])
+        };
+        assert_eq!(v1("9223372036854771712\n"), Some(8 * GIB));
+        assert_eq!(v1("3221225472\n"), Some(2 * GIB));
+    }
+
+    #[test]
+    fn without_groups_the_machine_alone_counts() {
+        assert_eq!(available(&[]), Some(8 * GIB));
+    }
 }

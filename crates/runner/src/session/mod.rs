@@ -254,8 +254,7 @@ pub fn check(
 /// How long a trial's server may take to its first correct answer unless the user says otherwise.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The variables that servers inherit, by name: their values may be nobody else's business.
+/// The variables that servers inherit, by name.
 fn inherited_by_servers() -> Vec<String> {
-    let inherited = environment::inherited(&[&environment::OF_EVERY_CHILD]);
-    inherited.into_iter().map(|(name, _)| name).collect()
+    environment::names(environment::inherited(&[&environment::OF_EVERY_CHILD]))
 }

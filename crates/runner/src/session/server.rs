@@ -14,7 +14,7 @@ pub use super::launch::Launch;
 use super::listener::belongs_to_tree;
 use crate::{
     files,
-    process::{Spawn, Supervised, Supervision, log_tail},
+    process::{ProcessError, Spawn, Stopped, Supervised, Supervision, log_tail},
     secret,
 };
 
@@ -177,35 +177,38 @@ impl Server {
         let mut last = "nothing listened".to_owned();
         loop {
             if interrupt.load(Ordering::Relaxed) {
-                let _ = child.stop_soon();
+                if let Err(error) = child.stop_soon() {
+                    tracing::warn!("{error}");
+                }
                 Log::of(program).tidy();
                 return Err(StartError::Interrupted);
             }
             if let Some(exit) = child.exit() {
                 // Its last words may still be on the way to the log.
-                let _ = child.stop();
+                let stopped = child.stop();
                 let reason = format!("{name} {exit} before its first correct answer ({last})");
-                return Err(failed(program, reason));
+                return Err(failed(program, with_end(reason, stopped)));
             }
             match probe(address) {
                 Ok(()) => break,
                 Err(reason) => last = reason,
             }
             if started.elapsed() > program.timeout {
-                let _ = child.stop();
+                let stopped = child.stop();
                 let seconds = program.timeout.as_secs_f64();
                 let reason = format!(
                     "{name} gave no correct answer on {address} within {seconds} s ({last}); \
                      it must listen on $HOST:$PORT"
                 );
-                return Err(failed(program, reason));
+                return Err(failed(program, with_end(reason, stopped)));
             }
             std::thread::sleep(POLL);
         }
         let ready = started.elapsed();
         if !belongs_to_tree(port, child.supervisor_pid()) {
+            let stopped = child.stop();
             let reason = format!("{address} is answered by another process than {name}");
-            return Err(failed(program, reason));
+            return Err(failed(program, with_end(reason, stopped)));
         }
         Ok(Self {
             child,
@@ -245,7 +248,8 @@ impl Server {
     /// Ends it with everything that it started; its log goes too when there is nothing in it.
     ///
     /// # Errors
-    /// When it did not end as the contract asks: at SIGTERM, leaving nothing behind. It is gone all the same.
+    /// When it did not end as the contract asks: at SIGTERM, leaving nothing behind. The reason names the
+    /// processes that still run because they could not be killed.
     pub fn stop(mut self) -> Result<(), TrialFailure> {
         let name = self.command.join(" ");
         let problem = match self.child.stop() {
@@ -265,6 +269,14 @@ impl Server {
         let failure = problem.map(|reason| self.failure(Phase::Stop, reason));
         self.log.tidy();
         failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Why a server did not start, and what went wrong when it was stopped: processes that still run must be named.
+fn with_end(reason: String, stopped: Result<Stopped, ProcessError>) -> String {
+    match stopped {
+        Ok(_) => reason,
+        Err(error) => format!("{reason}; {error}"),
     }
 }
 
@@ -351,6 +363,44 @@ fn is_taken(port: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The end of one that the test stands in for the supervisor of.
+    const SURVIVED: &str = r#"{"event":"stopped","ignored_signal":true,"left_behind":0,"killed":0,"survivors":"4711 (stuck)"}"#;
+
+    #[test]
+    fn a_server_that_did_not_start_and_cannot_be_killed_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let started = r#"{"event":"started","pid":1}"#;
+        // It tells of a start, and when it is asked to stop, of an end that left somebody.
+        let supervisor = format!("read spawn; echo '{started}'; read word; echo '{SURVIVED}'");
+        let supervision = Supervision {
+            program: "sh".into(),
+            args: vec!["-c".to_owned(), supervisor],
+        };
+        let program = Program {
+            name: "a server".to_owned(),
+            command: vec!["true".to_owned()],
+            dir: "/".into(),
+            env: Vec::new(),
+            fills_arguments: false,
+            supervision: &supervision,
+            pinned: None,
+            log: folder.path().join("server.log"),
+            timeout: Duration::ZERO,
+        };
+        let mut never = |_| Err("nothing listened".to_owned());
+        let stop = AtomicBool::new(false);
+        let Err(StartError::Failed(failure)) = Server::start_program(&program, &stop, &mut never)
+        else {
+            panic!("it did not start");
+        };
+        let reason = failure.reason;
+        assert!(reason.contains("gave no correct answer"), "{reason}");
+        assert!(
+            reason.ends_with("these still run and cannot be killed: 4711 (stuck)"),
+            "{reason}"
+        );
+    }
 
     #[test]
     fn host_and_port_are_filled_in_and_nothing_else_is() {

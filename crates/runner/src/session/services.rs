@@ -40,7 +40,8 @@ impl Services {
         on_event: &mut dyn FnMut(&Event),
         interrupt: &AtomicBool,
     ) -> Result<Self, SessionError> {
-        // Before anything starts: the first load would raise it, and only servers after that would inherit it.
+        // A load raises it for its own connections alone. Beside those of a heat's members, probes and supervisors need
+        // descriptors of this process, too. (Each child has a limit of its own.)
         if let Err(error) = deadheat_load::raise_descriptor_limit() {
             tracing::warn!("raising the limit of file descriptors: {error}; see `deadheat doctor`");
         }

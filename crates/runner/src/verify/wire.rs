@@ -12,7 +12,10 @@ use httparse::Status;
 
 /// More than any answer of the contract, so that a server without an end is found out.
 const LONGEST: usize = 16 << 20;
-/// Header lines that there is room for at first. Servers may send any number of them.
+/// The most bytes of one head, from the status line to the empty line: as many as the generator takes
+/// (`HEAD_LIMIT` in `crates/load/src/http1/head.rs`).
+const HEAD_LIMIT: usize = 64 * 1024;
+/// Header lines that there is room for at first. Servers may send as many as a head can hold.
 const HEADERS: usize = 64;
 /// A body in chunks is sent in several, the last of them shorter than the others as a rule.
 const CHUNK: usize = 16;
@@ -256,12 +259,19 @@ impl Head {
 
     /// The same, with room for this many header lines, or for more if there are more.
     fn parse_with(bytes: &[u8], room: usize) -> Result<Option<(Self, usize)>, NoReply> {
+        let bytes = &bytes[..bytes.len().min(HEAD_LIMIT)];
         let mut headers = vec![httparse::EMPTY_HEADER; room];
         let mut parsed = httparse::Response::new(&mut headers);
         let length = match parsed.parse(bytes) {
             Ok(Status::Complete(length)) => length,
+            Ok(Status::Partial) if bytes.len() == HEAD_LIMIT => {
+                let most = HEAD_LIMIT / 1024;
+                return Err(NoReply::Broken(format!(
+                    "the head of an answer is larger than {most} KiB"
+                )));
+            }
             Ok(Status::Partial) => return Ok(None),
-            // A line has four bytes at least ("a:\r\n"), so this ends.
+            // A line has three bytes at least ("a:\n"), and a head is bounded, so this ends.
             Err(httparse::Error::TooManyHeaders) => return Self::parse_with(bytes, 4 * room),
             Err(error) => {
                 let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
@@ -424,6 +434,33 @@ mod tests {
         );
         assert!(why(b"SSH-2.0-x\r\n").contains("no answer of HTTP but `S"));
         assert!(why(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n").contains("`many`"));
+    }
+
+    /// A head with so many header lines, each of 12 bytes.
+    fn head_of(lines: usize) -> String {
+        let lines: String = (0..lines).map(|line| format!("x: {line:07}\r\n")).collect();
+        format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 2\r\n\r\n")
+    }
+
+    #[test]
+    fn a_head_of_many_lines_is_read() {
+        for lines in [200, 5_000] {
+            let text = head_of(lines);
+            let (head, length) = Head::parse(text.as_bytes()).unwrap().unwrap();
+            assert_eq!((head.framing, length), (Framing::Sized(2), text.len()));
+        }
+    }
+
+    #[test]
+    fn a_head_that_is_too_large_is_refused_with_its_limit() {
+        let text = head_of(6_000);
+        assert!(text.len() > HEAD_LIMIT);
+        let broken = Head::parse(text.as_bytes()).err().unwrap().to_string();
+        assert_eq!(broken, "the head of an answer is larger than 64 KiB");
+        // Refused as soon as it is known, and not before.
+        assert!(Head::parse(&text.as_bytes()[..HEAD_LIMIT]).is_err());
+        let begun = Head::parse(&text.as_bytes()[..HEAD_LIMIT - 1]);
+        assert!(matches!(begun, Ok(None)));
     }
 
     #[test]

@@ -46,6 +46,10 @@ pub struct Trouble {
     pub dies: f64,
     /// The probability that a member is not there for a heat.
     pub absent: f64,
+    /// When the hypervisor begins to take half of the CPU, in seconds from the start of the session, …
+    pub stolen_from: f64,
+    /// … and for how many seconds: a slice keeps a quarter to three quarters of its throughput, at random.
+    pub stolen_seconds: f64,
 }
 
 impl Trouble {
@@ -65,6 +69,15 @@ impl Trouble {
             dies: 0.05,
             absent: 0.10,
             ..Self::disturbed()
+        }
+    }
+
+    /// The factor on a slice that begins so many seconds after the session.
+    fn stolen(&self, seconds: f64, random: &mut impl Rng) -> f64 {
+        let since = seconds - self.stolen_from;
+        match (0.0..self.stolen_seconds).contains(&since) {
+            true => random.random_range(0.25..0.75),
+            false => 1.0,
         }
     }
 }
@@ -127,6 +140,7 @@ impl Field {
             field: self,
             machine: noise::Course::start(self.machine, &mut random),
             random,
+            seconds: 0.0,
         }
     }
 
@@ -149,7 +163,13 @@ impl Field {
         dealt
     }
 
-    fn run(&self, there: &[usize], machine: &mut noise::Course, random: &mut impl Rng) -> Heat {
+    fn run(
+        &self,
+        there: &[usize],
+        machine: &mut noise::Course,
+        random: &mut impl Rng,
+        seconds: &mut f64,
+    ) -> Heat {
         let draws = self.members.iter();
         let processes: Vec<f64> = draws.map(|member| member.processes.draw(random)).collect();
         let mut own: Vec<f64> = self.members.iter().map(|_| normal(random)).collect();
@@ -169,12 +189,14 @@ impl Field {
             for index in &order {
                 let member = &self.members[*index];
                 let common = machine.slice(after, random);
+                *seconds += after;
                 after = self.slice_seconds;
                 own[*index] = forget(own[*index], member.correlation, random);
                 let mut log = common + member.spread * own[*index] + processes[*index];
                 if random.random_bool(self.trouble.disturbed) {
                     log += self.trouble.factor.ln();
                 }
+                log += self.trouble.stolen(*seconds, random).ln();
                 let missing = random.random_bool(self.trouble.missing);
                 if !missing && round < deaths[*index] {
                     let throughput = 10_000.0 * member.speed * log.exp();
@@ -199,6 +221,8 @@ pub struct Session<'a> {
     field: &'a Field,
     machine: noise::Course,
     random: ChaCha8Rng,
+    /// Since it started.
+    seconds: f64,
 }
 
 impl Session<'_> {
@@ -206,6 +230,11 @@ impl Session<'_> {
     pub fn heat(&mut self, members: &[usize]) -> Heat {
         let mut there = members.to_vec();
         there.retain(|_| !self.random.random_bool(self.field.trouble.absent));
-        self.field.run(&there, &mut self.machine, &mut self.random)
+        self.field.run(
+            &there,
+            &mut self.machine,
+            &mut self.random,
+            &mut self.seconds,
+        )
     }
 }

@@ -53,6 +53,8 @@ pub fn cases() -> Vec<(&'static str, Field, usize)> {
     };
     let full = |members| equal(members, Trouble::disturbed());
     let incomplete = |members| equal(members, Trouble::incomplete());
+    // A session without options, where starting takes most of the time.
+    let equal_of_eleven = Field::measured(&[1.0; 11]);
     let margin = 1.0 + Settings::default().margin;
     let halves: Vec<f64> = (0..6).map(|member| margin.powi(member % 2)).collect();
     let row: Vec<f64> = (0..6).map(|member| margin.powi(member)).collect();
@@ -63,12 +65,14 @@ pub fn cases() -> Vec<(&'static str, Field, usize)> {
         ("2 equal members", full(2), 8),
         ("2 equal members", full(2), 15),
         ("4 equal members", full(4), 3),
+        ("6 equal members", full(6), 2),
         ("6 equal members", full(6), 3),
         ("6 equal members", full(6), 8),
         ("6 equal members", full(6), 15),
         ("2, incomplete", incomplete(2), 8),
         ("6, incomplete", incomplete(6), 3),
         ("6, incomplete", incomplete(6), 8),
+        ("11 equal members", equal_of_eleven, 2),
         ("10, six in a heat", full(10), 3),
         ("10, six in a heat", full(10), 15),
         ("10, six in a heat, incomplete", incomplete(10), 8),

@@ -30,6 +30,10 @@ pub struct Planned {
     pub alpha: f64,
 }
 
+/// The usual scatter of a round's logarithm, counted as if rounds were independent: with it, half widths are those of
+/// simulated sessions with the noise that was measured (docs/statistics.md, "What to expect").
+const USUAL_SCATTER: f64 = 0.19;
+
 /// No plan has more heats than this.
 const MOST_HEATS: u32 = 100_000;
 
@@ -45,6 +49,14 @@ impl Pilot {
         };
         Self {
             rounds: (0..members).map(noise).collect(),
+            processes: settings.between_processes.powi(2),
+        }
+    }
+
+    /// What is usual on a shared machine, for a plan that has no pilot yet.
+    pub fn usual(members: usize, settings: &Settings) -> Self {
+        Self {
+            rounds: vec![Some(USUAL_SCATTER.powi(2)); members],
             processes: settings.between_processes.powi(2),
         }
     }

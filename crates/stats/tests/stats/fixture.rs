@@ -374,6 +374,7 @@ fn observation(succeeded: u64, found: Found) -> Observation {
         body_bytes: succeeded * 35,
         content_checked: succeeded / 16,
         workers: vec![WorkerHealth {
+            host: None,
             cpu: Some(1),
             cpu_time: window.mul_f64(found.busy),
             polled: Duration::ZERO,

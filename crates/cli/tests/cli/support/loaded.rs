@@ -42,6 +42,7 @@ impl Loading {
 pub struct Loaded {
     shown: String,
     pub status: Option<i32>,
+    pub stdout: String,
     pub stderr: String,
     /// What it found, as its JSON says.
     pub seen: Observation,
@@ -91,6 +92,7 @@ pub fn load_meanwhile(args: &[&str], meanwhile: impl FnOnce(&Loading) + Send) ->
     let loaded = Loaded {
         status: status.flatten(),
         shown,
+        stdout,
         stderr,
         seen,
         took,
@@ -259,6 +261,7 @@ impl fmt::Display for Loaded {
         let Self {
             shown,
             status,
+            stdout: _,
             stderr,
             seen,
             took,

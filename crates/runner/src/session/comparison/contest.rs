@@ -21,10 +21,11 @@ use crate::{
     heat::{Entry, Heat, HeatError, Machine, ServerMember, Subject, UrlMember, run},
     prepare::search_path,
     process::{CpuGroup, environment},
-    secret::{hide_in_requests, without_password},
+    secret::{hide_in_load, without_password},
     session::{
         SessionError, SessionOptions,
         folder::{SessionFolder, now},
+        inherited_by_servers,
         members::{HeatSetting, Seat},
         preparation::prepare,
         server::{Program, Server, StartError},
@@ -114,6 +115,18 @@ impl<'a> Contest<'a> {
         match self {
             Contest::Servers(_) => None,
             Contest::Stacks { services, .. } => services.describe_postgres(),
+        }
+    }
+
+    /// The names of the variables that both sides inherit. Nothing is started for a URL.
+    pub(super) fn environment(&self) -> Vec<String> {
+        let is_command = |side: &Contender| matches!(side.kind, ContenderKind::Command { .. });
+        match self {
+            Contest::Servers(sides) if sides.iter().any(is_command) => {
+                environment::names(environment::whole())
+            }
+            Contest::Servers(_) => Vec::new(),
+            Contest::Stacks { .. } => inherited_by_servers(),
         }
     }
 
@@ -294,10 +307,10 @@ fn program<'a>(
 fn as_recorded(side: &Contender) -> Contender {
     let mut side = side.clone();
     match &mut side.kind {
-        ContenderKind::Url { load } => hide_in_requests(&mut load.exchanges),
+        ContenderKind::Url { load } => hide_in_load(load),
         ContenderKind::Command { command, load } => {
             command.words = words_as_recorded(&command.words);
-            hide_in_requests(&mut load.exchanges);
+            hide_in_load(load);
         }
         ContenderKind::Stack { .. } => {}
     }
@@ -307,4 +320,56 @@ fn as_recorded(side: &Contender) -> Contender {
 /// The words of a command without what may be a password.
 fn words_as_recorded(words: &[String]) -> Vec<String> {
     words.iter().map(|word| without_password(word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{Schedule, StopRule};
+
+    use super::*;
+
+    fn url() -> ContenderKind {
+        let target = Target::plain("127.0.0.1:80".parse().unwrap());
+        let schedule = Schedule::Closed {
+            connections: 1,
+            ramp: Duration::ZERO,
+        };
+        let load = LoadSpec::new(target, Vec::new(), schedule, StopRule::Interrupt);
+        ContenderKind::Url {
+            load: Box::new(load),
+        }
+    }
+
+    fn command() -> ContenderKind {
+        let ContenderKind::Url { load } = url() else {
+            unreachable!("it is a URL");
+        };
+        let command = ComparedCommand {
+            words: vec!["./server".to_owned()],
+            folder: PathBuf::from("/"),
+        };
+        ContenderKind::Command { command, load }
+    }
+
+    #[test]
+    fn a_comparison_of_commands_names_all_variables_and_one_of_urls_none() {
+        let names = |kind: ContenderKind| {
+            let side = Contender {
+                name: "a".to_owned(),
+                kind,
+            };
+            Contest::Servers(&[side.clone(), side]).environment()
+        };
+        let mut all: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        all.sort();
+        let found = names(command());
+        // Values that are not UTF-8 are not passed on.
+        assert!(found.iter().all(|name| all.contains(name)), "{found:?}");
+        // Cargo sets it for tests, and no server inherits it.
+        let own = "CARGO_MANIFEST_DIR".to_owned();
+        assert!(found.contains(&own) && !inherited_by_servers().contains(&own));
+        assert_eq!(names(url()), Vec::<String>::new());
+    }
 }

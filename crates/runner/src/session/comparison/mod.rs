@@ -147,6 +147,7 @@ pub fn run(
         b,
         points,
         postgres: contest.describe_postgres(),
+        environment: contest.environment(),
         plan,
     };
     journal.begin_as(HEADER_FILE, &header)?;

@@ -12,8 +12,9 @@ pub const MOST_MEMBERS: u32 = SEATS as u32;
 const LEAST_MEMBERS: u32 = 3;
 /// Memory that is left to the system, Deadheat and its services.
 const RESERVE: u64 = 1 << 30;
-/// What a server may take: the largest of the usual ones, under load.
-const PER_MEMBER: u64 = 400 << 20;
+/// What a server may take under load: a JVM with the heap of its stack's manifest (`-Xmx512m`), and what it needs beside
+/// the heap.
+const PER_MEMBER: u64 = 700 << 20;
 
 /// What limits how many servers can be alive together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,7 +138,7 @@ mod tests {
     fn twelve_where_nothing_is_short() {
         assert_eq!(of(100, Limits::default()), (12, None));
         let enough = Limits {
-            memory: Some((1024 + 12 * 400) * MIB),
+            memory: Some((1024 + 12 * 700) * MIB),
             connections: Some((12 * 16, 16)),
         };
         assert_eq!(of(100, enough), (12, None));
@@ -161,14 +162,13 @@ mod tests {
                 },
             )
         };
-        let (members, reason) = memory(1024 + 5 * 400 + 399);
+        let (members, reason) = memory(1024 + 5 * 700 + 699);
         assert_eq!(members, 5);
-        assert!(
-            reason
-                .unwrap()
-                .starts_with("Memory is short: 3423 MiB are available")
+        assert_eq!(
+            reason.unwrap(),
+            "Memory is short: 5223 MiB are available, and each server may need 700 MiB beside the 1024 MiB that are kept free."
         );
-        assert_eq!(memory(1024 + 800).0, 3, "two stacks and a control");
+        assert_eq!(memory(1024 + 1400).0, 3, "two stacks and a control");
         assert_eq!(memory(100).0, 3);
         let connections = Some((97, 16));
         let (members, reason) = of(

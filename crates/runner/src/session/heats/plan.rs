@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn only_loads_of_the_database_are_limited_by_its_connections() {
         let limits = Limits {
-            memory: Some((1024 + 7 * 400) << 20),
+            memory: Some((1024 + 7 * 700) << 20),
             connections: Some((64, 16)),
         };
         let plan = planned_with(&options(600), 9, limits);

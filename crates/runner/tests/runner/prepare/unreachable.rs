@@ -185,6 +185,26 @@ fn by_maven() {
 }
 
 #[test]
+fn by_bundler() {
+    is_unavailable(&Client {
+        files: &[(
+            "Gemfile",
+            "source \"http://127.0.0.1:1\"\ngem \"deadheat-absent\"\n",
+        )],
+        // A mirror in the user's own settings would take the registry's place.
+        env: &[
+            "HOME=~",
+            "BUNDLE_USER_HOME=~",
+            "BUNDLE_APP_CONFIG=~",
+            "BUNDLE_PATH=~/gems",
+            "BUNDLE_RETRY=0",
+        ],
+        command: &["bundle", "install", "--quiet"],
+        named: "the.manifest.test",
+    });
+}
+
+#[test]
 fn but_a_missing_lock_file_is_a_failure_of_the_stack() {
     let client = Client {
         files: &[("package.json", r#"{"name":"x","version":"1.0.0"}"#)],

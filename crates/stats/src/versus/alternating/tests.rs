@@ -153,6 +153,7 @@ fn record(heats: u32, ratio: f64) -> ComparisonRecord {
                 heat: PLAN,
             }],
             postgres: None,
+            environment: Vec::new(),
             plan: ComparisonPlan {
                 seed: 1,
                 heats,
