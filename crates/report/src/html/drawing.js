@@ -1,18 +1,24 @@
 // Draws a plot when the reader comes near it, from the JSON beside it. Without scripts the tables still hold every
 // figure.
 
-// plotly's script is megabytes, which take a browser half a second and more: it stands in the page as text until the
+// plotly's script is megabytes, which take a browser half a second and more: it stands in the page, packed, until the
 // first plot needs it, or comes from a file beside the page.
 const plotlyScript = document.getElementById("plotly");
 
-const hasPlotly = () => {
-  if (!window.Plotly && plotlyScript?.type === "text/plain") {
+const hasPlotly = () => Boolean(window.Plotly);
+
+// Waits until plotly's script is there, or known to be missing.
+let plotlyCame;
+let isPlotlyKnown = false;
+const awaitPlotly = () => plotlyCame ??= (async () => {
+  if (plotlyScript?.type === "application/gzip") {
     const script = document.createElement("script");
-    script.textContent = plotlyScript.textContent;
+    script.textContent = await unpacked(plotlyScript).text();
     document.head.append(script);
+  } else if (document.readyState !== "complete") {
+    await new Promise((loaded) => addEventListener("load", loaded, { once: true }));
   }
-  return Boolean(window.Plotly);
-};
+})().catch(() => {}).then(() => { isPlotlyKnown = true; });
 
 const plotOf = (box) => JSON.parse(document.getElementById(`${box.id}-data`).textContent);
 
@@ -22,10 +28,11 @@ const draw = (box) => {
   if (hasPlotly()) {
     const { data, layout, config } = plotOf(box);
     Plotly.newPlot(box, data, layout, config).then(() => box.dispatchEvent(new Event("drawn")));
-  } else if (document.readyState === "complete") {
-    const file = decodeURI(plotlyScript?.src.split("/").pop() ?? "");
+  } else {
+    const file = decodeURI(plotlyScript?.src?.split("/").pop() ?? "");
+    const needs = file ? `the file ${file} beside the page` : "a newer browser";
     box.removeAttribute("role");
-    box.textContent = `This plot needs the file ${file} beside the page. The tables hold its figures.`;
+    box.textContent = `This plot needs ${needs}. The tables hold its figures.`;
   }
 };
 
@@ -62,12 +69,14 @@ const draw = (box) => {
       if (isIntersecting) near.add(target);
       else near.delete(target);
     }
-    // A file beside the page is there, or known to be missing, when everything is loaded.
-    if (near.size === 0 || hasPlotly() || document.readyState === "complete") begin();
-    else addEventListener("load", begin, { once: true });
+    // Where no plot is near, the page is usable without it.
+    if (near.size === 0 || hasPlotly()) begin();
+    else awaitPlotly().then(begin);
   }, { rootMargin: "100% 0px" });
   boxes.forEach((box) => watcher.observe(box));
   if (boxes.length === 0) rest();
   // On paper there is no coming near.
-  addEventListener("beforeprint", () => boxes.forEach(draw));
+  addEventListener("beforeprint", () => {
+    if (hasPlotly() || isPlotlyKnown) boxes.forEach(draw);
+  });
 }

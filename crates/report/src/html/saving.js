@@ -8,6 +8,12 @@ const save = (blob, name) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 };
 
+// What an element holds as gzip in base64.
+const unpacked = (element) => {
+  const packed = Uint8Array.from(atob(element.textContent.trim()), (character) => character.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
+};
+
 // What a press of the button does; it cannot be pressed again meanwhile, and says so where it goes wrong.
 const onPress = (button, act) => button.addEventListener("click", async () => {
   if (button.getAttribute("aria-disabled") === "true") return;
@@ -29,10 +35,7 @@ if ("DecompressionStream" in window) {
   for (const button of document.querySelectorAll("button[data-file]")) {
     const { file, type } = button.dataset;
     onPress(button, async () => {
-      const packed = atob(document.getElementById(file).textContent.trim());
-      const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-      const text = await new Response(stream).arrayBuffer();
+      const text = await unpacked(document.getElementById(file)).arrayBuffer();
       save(new Blob([text], { type }), `${document.querySelector("main").dataset.name}-${file}`);
     });
     button.hidden = false;

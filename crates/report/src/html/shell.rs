@@ -3,7 +3,7 @@
 use minijinja::{Value, context, value::Serde};
 
 use super::{
-    data::DataFile,
+    data::{DataFile, packed},
     live,
     plotly::{Assets, file_of},
     weight,
@@ -28,7 +28,7 @@ pub(crate) struct Shell<'a> {
 
 /// Where a page has plotly's JavaScript.
 enum Plotly {
-    /// In itself.
+    /// In itself, as gzip in base64.
     Here(String),
     /// In a file beside it, of so many bytes.
     Beside { file: String, bytes: usize },
@@ -42,7 +42,7 @@ impl<'a> Shell<'a> {
     /// The shell of a page that is a file.
     pub(crate) fn new(plotly_js: String, assets: Assets, data: Vec<DataFile<'a>>) -> Self {
         let plotly = match assets {
-            Assets::Inline => Plotly::Here(plotly_js),
+            Assets::Inline => Plotly::Here(packed(&plotly_js)),
             Assets::Separate => Plotly::Beside {
                 file: file_of(&plotly_js),
                 bytes: plotly_js.len(),

@@ -122,7 +122,11 @@ fn a_page_needs_no_network() {
         assets: Assets::Inline,
     };
     let page = html(&view, &contents).unwrap();
-    assert!(page.len() > 3_000_000, "plotly is in it");
+    let weight = page.len();
+    assert!(
+        (1_000_000..3_000_000).contains(&weight),
+        "with plotly, packed: {weight}"
+    );
     let own = html_with(&view, "").unwrap();
     for outside in ["src=", "href=", "@import", "url("] {
         assert!(!own.contains(outside), "{outside}");
@@ -132,7 +136,6 @@ fn a_page_needs_no_network() {
         page.matches("</script>").count(),
         own.matches("</script>").count() + 2
     );
-    assert!(page.contains(&plotly_js()));
 }
 
 #[test]
