@@ -1,24 +1,28 @@
 // Draws a plot when the reader comes near it, from the JSON beside it. Without scripts the tables still hold every
 // figure.
 
-// plotly's script is megabytes, which take a browser half a second and more: it stands in the page, packed, until the
-// first plot needs it, or comes from a file beside the page.
+// plotly's script is megabytes, which take a browser half a second and more to run: it runs when the first plot needs
+// it. It comes from a file beside the page, or stands in the page, packed. A browser unpacks it beside its other work.
 const plotlyScript = document.getElementById("plotly");
-
-const hasPlotly = () => Boolean(window.Plotly);
-
-// Waits until plotly's script is there, or known to be missing.
-let plotlyCame;
+let plotlyText;
 let isPlotlyKnown = false;
-const awaitPlotly = () => plotlyCame ??= (async () => {
-  if (plotlyScript?.type === "application/gzip") {
-    const script = document.createElement("script");
-    script.textContent = await unpacked(plotlyScript).text();
-    document.head.append(script);
-  } else if (document.readyState !== "complete") {
+
+// Until plotly's script is there, or known to be missing.
+const plotlyCame = (async () => {
+  if (plotlyScript?.type === "application/gzip") plotlyText = await unpacked(plotlyScript).text();
+  else if (document.readyState !== "complete") {
     await new Promise((loaded) => addEventListener("load", loaded, { once: true }));
   }
 })().catch(() => {}).then(() => { isPlotlyKnown = true; });
+
+const hasPlotly = () => {
+  if (!window.Plotly && plotlyText) {
+    const script = document.createElement("script");
+    script.textContent = plotlyText;
+    document.head.append(script);
+  }
+  return Boolean(window.Plotly);
+};
 
 const plotOf = (box) => JSON.parse(document.getElementById(`${box.id}-data`).textContent);
 
@@ -71,7 +75,7 @@ const draw = (box) => {
     }
     // Where no plot is near, the page is usable without it.
     if (near.size === 0 || hasPlotly()) begin();
-    else awaitPlotly().then(begin);
+    else plotlyCame.then(begin);
   }, { rootMargin: "100% 0px" });
   boxes.forEach((box) => watcher.observe(box));
   if (boxes.length === 0) rest();

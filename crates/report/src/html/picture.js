@@ -106,7 +106,7 @@
   };
 
   const drawing = async (box, size, colours) => {
-    await awaitPlotly();
+    await plotlyCame;
     if (!hasPlotly()) throw new Error("plotly's script is not there");
     const { data, layout } = plotOf(box);
     const { ink, soft, rule, ground } = colours;

@@ -8,11 +8,13 @@ const save = (blob, name) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 };
 
-// What an element holds as gzip in base64.
-const unpacked = (element) => {
-  const packed = Uint8Array.from(atob(element.textContent.trim()), (character) => character.charCodeAt(0));
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
-};
+// What an element holds as gzip in base64. A function, because a script before this one calls it.
+function unpacked(element) {
+  const packed = atob(element.textContent.trim());
+  const bytes = new Uint8Array(packed.length);
+  for (let index = 0; index < packed.length; index += 1) bytes[index] = packed.charCodeAt(index);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+}
 
 // What a press of the button does; it cannot be pressed again meanwhile, and says so where it goes wrong.
 const onPress = (button, act) => button.addEventListener("click", async () => {

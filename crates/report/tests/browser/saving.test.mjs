@@ -185,6 +185,8 @@ describe("a page draws", { concurrency: 2, timeout: BOUND_MS }, () => {
     const { page, complaints, close } = await open(browser, fileOf("plausible"), 1280, "light");
     const [before, all] = await drawn(page);
     assert.ok(before < all);
+    // Nobody prints within a tenth of a second.
+    await page.evaluate(() => plotlyCame);
     await page.pdf({ format: "A4" });
     assert.deepEqual(await drawn(page), [all, all]);
     assert.deepEqual(complaints, []);

@@ -1,7 +1,7 @@
 //! What every output keeps, whatever the load.
 
 use deadheat_report::{
-    html::{Assets, Contents, plotly_js},
+    html::{Assets, Contents},
     load::{brief, csv, html, html_with, json, text},
 };
 use deadheat_stats::load::{Standing, analyse};
