@@ -10,8 +10,8 @@ use deadheat_model::{
     event::HeatStep,
     fault::{LoadFault, TRANSPORT_FAILURES},
     heat::{
-        Freezing, HeatEnd, HeatPlan, HeatRecord, Role, Rounds, SliceFlag, SliceRecord, WarmUp,
-        WarmUpRule,
+        Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, Rounds, SliceFlag, SliceRecord,
+        WarmUp, WarmUpRule,
     },
     trial::{Phase, TrialFailure},
 };
@@ -24,6 +24,8 @@ use super::{
     warm_up,
 };
 
+/// What a server needs after a long freeze until its timers have come due.
+const COMING_TO: Duration = Duration::from_secs(1);
 /// How long the notice of a server's end may take where its requests were refused.
 const END_NOTICE: Duration = Duration::from_millis(500);
 /// So many slices in a row without an answer, also in the drain, and a member is given up. One may be the machine's
@@ -327,6 +329,10 @@ impl Course<'_, '_> {
     fn lead_in(&mut self, order: &[usize]) {
         for &index in order {
             if self.places[index].runs && !self.is_stopped() {
+                if let Err(failure) = self.come_to(index) {
+                    self.places[index].fail(failure, Void::All);
+                    continue;
+                }
                 let suited = self.places[index].plan.slice;
                 self.places[index].plan.slice = self.plan.slice;
                 self.turn(index, 0);
@@ -336,6 +342,19 @@ impl Course<'_, '_> {
         for place in &mut self.places {
             place.forget_memory();
         }
+    }
+
+    /// Leaves a member that was frozen for long alone for a moment, so that its timers come due and it closes what was idle
+    /// before it is asked. Actix reads the time twice a second: whoever connected at once after minutes was told 408.
+    fn come_to(&mut self, index: usize) -> Result<(), TrialFailure> {
+        let now = self.world.now();
+        let idle = self.places[index].idle_since.map(|idle| now.since(&idle));
+        if !self.plan.freeze || idle.is_none_or(|idle| idle < LONGEST_GAP) {
+            return Ok(());
+        }
+        self.thaw(index)?;
+        self.world.pause(COMING_TO);
+        self.freeze(index).map(drop)
     }
 
     /// Runs rounds until there are enough, the user asks to stop, or nobody is left to be compared.

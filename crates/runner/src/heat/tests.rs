@@ -193,6 +193,20 @@ fn a_server_whose_answers_become_cheaper_is_not_steady_though_it_answers_as_many
 }
 
 #[test]
+fn a_server_that_was_frozen_for_long_is_left_alone_before_it_is_asked_again() {
+    let wall = |warm_up: Duration| {
+        let shared = Shared::default();
+        let mut heat = heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]);
+        let rule = &mut heat.entries[1].warm_up;
+        (rule.least, rule.most) = (warm_up, 2 * warm_up);
+        let record = run_heat(heat, &shared);
+        record.wall - record.members[1].warm_up.unwrap().took
+    };
+    // The first one waits for the second one's warm-up.
+    assert_eq!(wall(3_000 * MS) - wall(1_000 * MS), 1_000 * MS);
+}
+
+#[test]
 fn a_server_is_left_alone_between_the_slices_of_its_warm_up() {
     let shared = Shared::default();
     let mut heat = heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]);

@@ -71,7 +71,12 @@ fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpu_makes_no_false_verdict
     };
     for (members, heats, sessions) in [(2, 5, 1_000), (6, 5, 400)] {
         let field = equal(members, stolen);
-        check(&format!("{members} members, CPU stolen"), &field, heats, sessions);
+        check(
+            &format!("{members} members, CPU stolen"),
+            &field,
+            heats,
+            sessions,
+        );
     }
     let mut apart = Field::measured(&[1.0 + Settings::default().margin, 1.0]);
     apart.trouble = stolen;
