@@ -139,8 +139,8 @@ fn kill_heats_at(moment: &Moment) {
     let Moment { event, nth, later } = moment;
     let when = format!("being killed {later:?} after `{event}` number {nth}");
     let root = Root::with(&[
-        Fake::faulty("fake-family", "has-a-grandchild").with(BUILD),
-        Fake::faulty("fake-other", "has-a-grandchild"),
+        Fake::good("fake-family").with(BUILD),
+        Fake::good("fake-other"),
     ]);
     let running = root.start(
         "run --seed 1 --heats 3 --whole-budget --heat-time 400ms --slice 40ms --guard 5ms --warm-up 50ms --latency off",

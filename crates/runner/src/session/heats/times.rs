@@ -135,10 +135,10 @@ impl HeatCost {
         let shortest = self.heat(options.time.unwrap_or(SHORTEST_ROUNDS));
         let most = share.as_nanos() / u128::from(turns) / shortest.as_nanos().max(1);
         let most = u32::try_from(most).unwrap_or(u32::MAX).max(LEAST_HEATS);
-        let plans = (LEAST_HEATS..=most).map(with);
+        let mut plans = (LEAST_HEATS..=most).map(with);
         // A fixed time is best used up; of equals, the one with more heats.
         let narrowest = match options.time {
-            Some(_) => plans.last(),
+            Some(_) => plans.next_back(),
             None => plans.min_by(|a, b| self.width(*a).total_cmp(&self.width(*b))),
         };
         narrowest.unwrap_or_else(|| with(LEAST_HEATS))
