@@ -6,7 +6,6 @@ use deadheat_model::{
     heat::Rounds,
     heats::{Plan, PlannedLoad},
 };
-
 use deadheat_stats::steering::foretold;
 
 use crate::plan_text::{about, counted, entry, glued, length, pinning};

@@ -94,8 +94,8 @@ pub enum Trust {
 pub struct Identity {
     /// The chain in PEM, the client's own certificate first.
     pub certificates: String,
-    /// The private key in PEM. It travels with a spec to whoever loads. A record of a load has none: whoever makes one
-    /// empties it.
+    /// The private key in PEM. It is part of a spec that is sent to another host, and is emptied before a load is
+    /// recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub key: String,
 }

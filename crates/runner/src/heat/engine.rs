@@ -345,7 +345,7 @@ impl Course<'_, '_> {
     }
 
     /// Leaves a member that was frozen for long alone for a moment, so that its timers come due and it closes what was idle
-    /// before it is asked. Actix reads the time twice a second: whoever connected at once after minutes was told 408.
+    /// before it is asked. Actix reads the clock twice a second, so it answered 408 to requests right after a long freeze.
     fn come_to(&mut self, index: usize) -> Result<(), TrialFailure> {
         let now = self.world.now();
         let idle = self.places[index].idle_since.map(|idle| now.since(&idle));

@@ -278,7 +278,7 @@ mod tests {
         assert!(plan.estimate > Duration::from_secs(500));
         options.budget = Some(Duration::from_secs(100));
         let plan = planned(&options, 3);
-        assert!((2..=4).contains(&plan.loads[0].most_heats()));
+        assert_eq!(plan.loads[0].most_heats(), 2);
         assert!(plan.estimate <= Duration::from_secs(100), "{plan:?}");
         options.budget = Some(Duration::from_secs(10));
         let plan = planned(&options, 3);
