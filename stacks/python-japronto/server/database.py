@@ -6,10 +6,11 @@ import asyncpg
 
 from .settings import Settings
 
-# Connecting takes milliseconds of CPU, so that a hundred at once take seconds.
-CONNECT_PATIENCE_SECONDS = 30
 PATIENCE_SECONDS = 10
 QUERY_PATIENCE_SECONDS = 5
+# Connecting takes milliseconds of CPU: a hundred at once take seconds, and a query that is ready waits
+# in the same event loop until the others have logged in.
+PER_REQUEST_PATIENCE_SECONDS = 30
 
 
 class Pooled:
@@ -33,8 +34,8 @@ class PerRequest:
     async def fetch(self, query: str) -> list[asyncpg.Record]:
         connection = await asyncpg.connect(
             self._url,
-            timeout=CONNECT_PATIENCE_SECONDS,
-            command_timeout=QUERY_PATIENCE_SECONDS,
+            timeout=PER_REQUEST_PATIENCE_SECONDS,
+            command_timeout=PER_REQUEST_PATIENCE_SECONDS,
         )
         try:
             return await connection.fetch(query)
