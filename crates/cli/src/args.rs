@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use deadheat_runner::session::PinningMode;
 
 use crate::{
-    choices::{LatencyArg, NoiseArg, noise_bound},
+    choices::LatencyArg,
     compare::args::{CompareArgs, margin},
     load::args::LoadArgs,
     output::ColourArg,
@@ -73,11 +73,11 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
     /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable [default: one usual
-    /// stack of each language; for `setup` and with `--blocks` all]
+    /// stack of each language; for `setup` all]
     #[arg(long, value_name = "GLOB")]
     pub(crate) stack: Vec<String>,
     /// Workloads: `users` (its first load point), `hash:*` (all of them), `proxy:c400` (one); repeatable
-    /// [default: plaintext, users; for `setup` and with `--blocks` also proxy]
+    /// [default: plaintext, users; for `setup` also proxy]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
     /// Every variant of every stack, every load point of every workload
@@ -133,13 +133,6 @@ pub(crate) struct RunArgs {
     /// The part of a slice before it that does not count
     #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = time_like_30ms)]
     pub(crate) guard: Duration,
-    /// Use the older method: this many blocks of trials, one stack at a time, instead of heats
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) blocks: Option<u32>,
-    /// Measure in blocks of trials of this length; with `--profile seeds` the longest that a trial's requests may take
-    /// [default there: 60s]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) measure: Option<Duration>,
     /// A fixed warm-up time [default: until the server is steady]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) warm_up: Option<Duration>,
@@ -147,10 +140,6 @@ pub(crate) struct RunArgs {
     /// [default: auto; with `--quick` off, with `--publish` on]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) latency: Option<LatencyArg>,
-    /// In blocks: a trial is void, and repeated, when other programs or the hypervisor took more than this of the
-    /// machine's CPU time; `off`: none is void [default: 5%]
-    #[arg(long, value_name = "SHARE", value_parser = noise_bound)]
-    pub(crate) noise_bound: Option<NoiseArg>,
     /// The seed of the order and of random requests [default: a random one, recorded]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -174,15 +163,12 @@ pub(crate) struct RunArgs {
     /// Print the report, or the plan with --dry-run, as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) page: PageArgs,
     /// Serve the report so far on 127.0.0.1 while the session runs, for a browser on this machine; it is drawn anew
     /// after each heat; on this port [default: a free one]
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     pub(crate) live: Option<Option<u16>>,
-    /// Continue an interrupted or killed session with its original options. Only --assets, --json, --live, --postgres
-    /// and --root can be changed. Refused if the machine, a stack or a workload has changed. A session in blocks can
-    /// also continue past its budget
+    /// Continue an interrupted or killed session with its original options. Only --json, --live, --postgres
+    /// and --root can be changed. Refused if the machine, a stack or a workload has changed
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<PathBuf>,
 }
@@ -228,24 +214,6 @@ pub(crate) struct ReportArgs {
     /// In text: everything, not only what fits 40 lines
     #[arg(long)]
     pub(crate) details: bool,
-    #[command(flatten)]
-    pub(crate) page: PageArgs,
-}
-
-/// How pages are written.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct PageArgs {
-    /// Where an HTML page of a session in blocks has the script that draws its plots
-    #[arg(long, value_enum, value_name = "WHERE", default_value_t = AssetsArg::Inline)]
-    pub(crate) assets: AssetsArg,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AssetsArg {
-    /// In itself: one file that needs nothing else
-    Inline,
-    /// In a file beside it, which all pages there share
-    Separate,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,6 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
-mod budget;
 mod choices;
 mod compare;
 mod doctor;

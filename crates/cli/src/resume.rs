@@ -3,29 +3,23 @@
 use std::{env, ffi::OsString, path::Path};
 
 use clap::{CommandFactory, Parser, parser::ValueSource};
-use deadheat_model::{SessionRecord, TargetId};
+use deadheat_model::{TargetId, heats::SessionRecord};
 use deadheat_runner::{
     manifest::Catalogue,
-    session::{
-        self, Resumable, ResumeError, SelectedTarget, SessionOptions,
-        heats::{self, is_session_of_heats},
-    },
+    session::{ResumeError, SelectedTarget, SessionOptions, heats::Resumable},
 };
 
 use crate::{
     args::{Arguments, Command, RunArgs},
     exit::{Exit, Failure},
-    interrupt,
-    live::Live,
-    output,
+    heats, interrupt, output,
     profile::Profile,
-    progress::Progress,
     run::{self, shown},
     select,
 };
 
 /// Options that change nothing of what is measured.
-const HARMLESS: [&str; 6] = ["resume", "assets", "json", "live", "postgres", "root"];
+const HARMLESS: [&str; 5] = ["resume", "json", "live", "postgres", "root"];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
@@ -33,69 +27,21 @@ const WITHOUT_PASSWORD: &str = "://…";
 pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     let given = given(env::args_os());
     refuse_others(&given)?;
-    if is_session_of_heats(folder) {
-        return of_heats(args, &given, folder);
-    }
     let session = Resumable::open(folder).map_err(failure)?;
-    let left = session.left();
-    if left == 0 {
-        output::note(&format!(
-            "{} is complete: nothing is left to measure",
-            shown(session.folder())
-        ));
-        let outcome = session.end().map_err(failure)?;
-        return run::show(&outcome, args);
-    }
-    let record = session.record();
-    let mut options = options(args, &given, &Began::of_trials(record))?;
-    options.blocks = Some(record.header.plan.blocks);
-    options.budget = None;
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let live = |port| Live::going_on(port, session.folder(), left, &interrupted);
-    let mut live = args.live.map(live).transpose()?;
-    output::note(&format!(
-        "Going on with {}: {} trials are recorded, {left} are left of its {} blocks",
-        shown(session.folder()),
-        session.record().trials.len(),
-        session.record().header.plan.blocks,
-    ));
-    if let Some(live) = &live {
-        output::note(&live.address());
-    }
-    let mut progress = Progress::of_the_rest(left);
-    let outcome = session::resume(
-        session,
-        &options,
-        &mut |event| {
-            progress.on(event);
-            if let Some(live) = &mut live {
-                live.on(event);
-            }
-        },
-        &interrupted,
-    );
-    drop(live);
-    progress.finish();
-    run::show(&outcome.map_err(failure)?, args)
-}
-
-/// Goes on with a session that is measured in heats.
-fn of_heats(args: &RunArgs, given: &[String], folder: &Path) -> Result<Exit, Failure> {
-    let session = heats::Resumable::open(folder).map_err(failure)?;
     if session.is_complete() {
         let note = format!(
             "{} is complete: nothing is left to measure",
             shown(session.folder())
         );
         output::note(&note);
-        return crate::heats::show_complete(session.folder(), args);
+        return heats::show_complete(session.folder(), args);
     }
-    let options = options(args, given, &Began::of_heats(session.record()))?;
+    let options = options(args, &given, &Began::of(session.record()))?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    crate::heats::resume(session, &options, args, &interrupted)
+    heats::resume(session, &options, args, &interrupted)
 }
 
-/// How a session began, measured in blocks or in heats.
+/// How a session began.
 struct Began<'a> {
     id: &'a str,
     deadheat: &'a str,
@@ -111,23 +57,7 @@ struct Began<'a> {
 }
 
 impl<'a> Began<'a> {
-    fn of_trials(record: &'a SessionRecord) -> Self {
-        let header = &record.header;
-        let plan = &header.plan;
-        Self {
-            id: &header.id,
-            deadheat: &header.deadheat,
-            arguments: &header.arguments,
-            postgres: header.postgres.as_deref(),
-            asked: header.targets.iter().map(|one| &one.target).collect(),
-            planned: plan.targets.iter().collect(),
-            workloads: plan.workloads.iter().map(|one| one.id.as_str()).collect(),
-            seed: plan.seed,
-            is_measured: !record.trials.is_empty(),
-        }
-    }
-
-    fn of_heats(record: &'a deadheat_model::heats::SessionRecord) -> Self {
+    fn of(record: &'a SessionRecord) -> Self {
         let header = &record.header;
         let plan = &header.plan;
         let mut planned: Vec<&TargetId> = plan.loads.iter().flat_map(|one| &one.targets).collect();

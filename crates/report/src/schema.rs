@@ -8,24 +8,16 @@ use schemars::{
 };
 use serde_json::Value;
 
-use crate::{
-    json::{Report, SCHEMA},
-    standings::json::Report as StandingsReport,
-};
+use crate::standings::json::Report;
 
-/// The JSON Schema (draft 2020-12) of what [`json`](crate::json()) writes.
+/// The JSON Schema (draft 2020-12) of what [`standings::json`](crate::standings::json()) writes.
 ///
 /// Objects are open in it, since new fields may come at any time: a reader's copy accepts what a later Deadheat writes
 /// in the same version of the format.
 pub fn report_schema() -> Value {
-    of::<Report<'static>>(&format!("urn:deadheat:schema:report:{SCHEMA}"))
-}
-
-/// The JSON Schema (draft 2020-12) of what [`standings::json`](crate::standings::json()) writes, open like the other.
-pub fn standings_schema() -> Value {
     let version = deadheat_model::heats::SCHEMA;
     let mut schema =
-        of::<StandingsReport<'static>>(&format!("urn:deadheat:schema:report:{version}"));
+        of::<Report<'static>>(&format!("urn:deadheat:schema:report:{version}"));
     // An end that a lower bound leaves open is infinite, for which JSON has no number.
     if let Some(high) = schema.pointer_mut("/$defs/Interval/properties/high") {
         high["type"] = vec!["number", "null"].into();

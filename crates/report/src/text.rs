@@ -1,28 +1,15 @@
-//! The report for a terminal.
+//! Text for a terminal.
 
 use std::borrow::Cow;
 
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 
-use crate::{
-    page::{GLUE, glued},
-    view::{GroupView, Loss, Row, Section, View},
-};
+use crate::page::{GLUE, glued};
 
 mod charset;
-mod latency;
-mod published;
-mod strip;
-mod table;
 
 pub use charset::Charset;
-use strip::Plotted;
-use table::Line;
-
-/// What is plotted, then what it costs and how long it takes.
-const RATE: [&str; 2] = ["requests/s", "± %"];
-const COST: [&str; 4] = ["CPU/req", "peak PSS", "p50", "p99"];
 
 /// A narrower terminal gets this: the table's figures need 52 columns beside the names.
 const LEAST_WIDTH: usize = 72;
@@ -43,49 +30,6 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(crate) const LOST: Style = AnsiColor::Red.on_default();
 
-/// The whole report, wrapped at `width` columns, with ANSI colours if `colour`, in any characters.
-pub fn text(view: &View, width: usize, colour: bool) -> String {
-    text_on(
-        view,
-        Screen {
-            width,
-            colour,
-            charset: Charset::Unicode,
-        },
-    )
-}
-
-/// The whole report for a screen.
-pub fn text_on(view: &View, screen: Screen) -> String {
-    let mut page = Page::new(screen);
-    page.wrapped(BOLD, "", &format!("Deadheat {}", view.id));
-    // The longest part comes first, so that a terminal ends with the results.
-    page.provenance(view);
-    page.section("What this session does not show");
-    for caveat in &view.caveats {
-        page.wrapped(Style::new(), "- ", caveat);
-    }
-    page.section("Results");
-    page.wrapped(Style::new(), "", &view.headline);
-    for alert in &view.alerts {
-        page.wrapped(WARN, "! ", alert);
-    }
-    if !view.losses.is_empty() {
-        page.section("Not measured");
-        view.losses.iter().for_each(|loss| page.loss(loss));
-    }
-    for section in &view.sections {
-        match section {
-            Section::Capacity(group) => page.group(group),
-            Section::Latency(latency) => latency::section(&mut page, latency),
-        }
-    }
-    if let Some(published) = &view.published {
-        published::section(&mut page, published);
-    }
-    page.text
-}
-
 /// Text under construction.
 pub(crate) struct Page {
     /// What there is of it.
@@ -96,7 +40,6 @@ pub(crate) struct Page {
     /// The characters that it is written in.
     pub(crate) charset: Charset,
     /// What was last said of the figures.
-    note: String,
 }
 
 impl Page {
@@ -107,7 +50,6 @@ impl Page {
             width: screen.width.max(LEAST_WIDTH),
             colour: screen.colour,
             charset: screen.charset,
-            note: String::new(),
         }
     }
 
@@ -185,131 +127,5 @@ impl Page {
         self.line(BOLD, title);
     }
 
-    fn provenance(&mut self, view: &View) {
-        for fact in &view.provenance {
-            let sentence = format!("{}: {}", fact.name, fact.value);
-            self.wrapped(Style::new(), "- ", &sentence);
-        }
-        self.section("Stacks");
-        for stack in &view.stacks {
-            let variant = stack.variant.iter().map(|variant| format!(" ({variant})"));
-            let limits = stack.limits.iter().map(|limit| format!("; {limit}"));
-            let line = format!(
-                "{}{}: {}, {}; {}; database: {}; build: {}{}",
-                stack.target,
-                variant.collect::<String>(),
-                stack.what,
-                stack.runtime,
-                stack.versions,
-                stack.database,
-                stack.build,
-                limits.collect::<String>(),
-            );
-            self.wrapped(Style::new(), "- ", &line);
-        }
-    }
-
-    fn loss(&mut self, loss: &Loss) {
-        let sentence = format!("{} {}: {}", loss.target, loss.what, loss.reasons.join("; "));
-        self.wrapped(LOST, "x ", &sentence);
-        if let Some(remedy) = &loss.remedy {
-            self.wrapped_at(Style::new(), "to change that: ", remedy, 2);
-        }
-        for example in &loss.examples {
-            self.wrapped_at(DIM, "e.g. ", example, 2);
-        }
-        for line in &loss.log {
-            self.wrapped_at(DIM, "| ", line, 2);
-        }
-    }
-
-    fn group(&mut self, group: &GroupView) {
-        self.section(&group.title);
-        self.wrapped(Style::new(), "", &group.summary);
-        if !group.rows.is_empty() {
-            self.results(group);
-        }
-        for sentence in &group.dead_heats {
-            self.wrapped(Style::new(), "= ", sentence);
-        }
-        for row in group.rows.iter().filter(|row| !row.notes.is_empty()) {
-            let sentence = format!("{}: {}", row.target, row.notes.join("; "));
-            self.wrapped(WARN, "! ", &sentence);
-        }
-        for sentence in group.ceiling.iter().chain(&group.noise) {
-            self.wrapped(Style::new(), "", sentence);
-        }
-        group.losses.iter().for_each(|loss| self.loss(loss));
-        if let Some(sentence) = &group.not_measured {
-            self.wrapped(LOST, "x ", sentence);
-        }
-        if !group.rows.is_empty() {
-            let note = format!(
-                "p50 and p99 are of the {}. {} {}",
-                group.latency_name,
-                group.intervals,
-                strip::legend(&Plotted::all(&group.plot), self.charset)
-            );
-            // It is the same for most load points.
-            if note != self.note {
-                self.wrapped(DIM, "", &note);
-                self.note = note;
-            }
-            let shown = |percent: f64| percent == 50.0 || percent == 99.0;
-            for missing in group
-                .missing
-                .iter()
-                .filter(|missing| shown(missing.percent))
-            {
-                self.wrapped(DIM, "", &missing.sentence);
-            }
-        }
-    }
-
-    /// One table where it leaves room for the plot, else two.
-    fn results(&mut self, group: &GroupView) {
-        let head = [RATE[0], RATE[1], COST[0], COST[1], COST[2], COST[3]];
-        let whole: Vec<Line<6>> = group
-            .rows
-            .iter()
-            .map(|row| {
-                let ([a, b], [c, d, e, f]) = (rate(row), cost(row));
-                line(row, [a, b, c, d, e, f])
-            })
-            .collect();
-        if self.has_room("#", &head, &whole) {
-            self.plotted("", "#", &head, &whole, &Plotted::all(&group.plot));
-            return;
-        }
-        let rates: Vec<Line<2>> = group.rows.iter().map(|row| line(row, rate(row))).collect();
-        self.plotted("", "#", &RATE, &rates, &Plotted::all(&group.plot));
-        // The next table begins with an empty line of its own.
-        self.text.pop();
-        let costs: Vec<Line<4>> = group.rows.iter().map(|row| line(row, cost(row))).collect();
-        self.table("", "#", &COST, &costs);
-    }
 }
 
-fn line<const N: usize>(row: &Row, cells: [String; N]) -> Line<'_, N> {
-    Line {
-        lead: &row.rank,
-        name: &row.target,
-        style: table::style(row.state, &row.rank),
-        cells,
-    }
-}
-
-fn rate(row: &Row) -> [String; 2] {
-    let bare = |spread: &String| spread.trim_matches(['±', '%', ' ']).to_owned();
-    let spread = row.spread.as_ref().map(bare).unwrap_or_default();
-    [row.throughput.clone(), spread]
-}
-
-fn cost(row: &Row) -> [String; 4] {
-    [
-        row.cpu.clone(),
-        row.pss_peak.clone(),
-        row.p50.value.clone(),
-        row.p99.value.clone(),
-    ]
-}

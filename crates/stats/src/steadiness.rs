@@ -6,8 +6,6 @@ use deadheat_model::Observation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Settings;
-
 /// Bins that a slope needs: with fewer, its standard error says nothing.
 pub const LEAST_BINS: usize = 4;
 
@@ -18,21 +16,6 @@ pub struct Trend {
     pub change: f64,
     /// The standard error of `change`.
     pub standard_error: f64,
-}
-
-impl Trend {
-    /// Whether the change is too large, and too large to be scatter.
-    pub fn is_unsteady(&self, settings: &Settings) -> bool {
-        self.change.abs() > self.bound(settings)
-    }
-
-    /// The change, up or down, up to which a trial is steady, as a share of the mean throughput: what matters, or what
-    /// scatter explains, if that is more.
-    pub fn bound(&self, settings: &Settings) -> f64 {
-        settings
-            .steady_change
-            .max(settings.steady_errors * self.standard_error)
-    }
 }
 
 /// Bins of full width. The last one may be cut off by the end of the window; a hair of rounding is no cut.
@@ -82,25 +65,3 @@ pub fn trend_of(values: &[f64]) -> Option<Trend> {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_bound_is_what_matters_or_what_scatter_explains_if_that_is_more() {
-        let settings = Settings::default();
-        for (change, standard_error, bound, is_unsteady) in [
-            (-0.12, 0.01, 0.10, true),
-            (0.09, 0.01, 0.10, false),
-            (0.25, 0.13, 0.26, false),
-            (0.27, 0.13, 0.26, true),
-        ] {
-            let trend = Trend {
-                change,
-                standard_error,
-            };
-            assert_eq!(trend.bound(&settings), bound);
-            assert_eq!(trend.is_unsteady(&settings), is_unsteady, "{trend:?}");
-        }
-    }
-}

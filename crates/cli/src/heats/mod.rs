@@ -101,7 +101,7 @@ pub(crate) fn resume(
         shown(&folder),
         session.record().heats.len(),
     ));
-    let live = |port| Live::going_on(port, &folder, 0, interrupted);
+    let live = |port| Live::going_on(port, &folder, interrupted);
     let mut live = args.live.map(live).transpose()?;
     if let Some(live) = &live {
         output::note(&live.address());

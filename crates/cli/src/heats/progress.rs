@@ -66,8 +66,7 @@ impl Progress {
             Event::HeatEnded { heat } => self.heat_ended(heat),
             Event::HeatsEnded { .. } => self.finish(),
             preparing => {
-                let new = || progress::Progress::new(None);
-                self.preparing.get_or_insert_with(new).on(preparing);
+                                self.preparing.get_or_insert_with(progress::Progress::new).on(preparing);
             }
         }
     }

@@ -15,12 +15,8 @@ use super::hub::{Events, Hub};
 /// An answer: all at once, or as long as somebody watches.
 pub(super) type Answer = Response<Either<Full<Bytes>, Events>>;
 
-/// Where plotly's script is. It is another one with another Deadheat, and kept by browsers.
-pub(super) const PLOTLY: &str = concat!("/plotly.js?of=", env!("CARGO_PKG_VERSION"));
-
 /// A page is not kept: the address is the same, and the report another.
 const ANEW: &str = "no-store";
-const KEPT: &str = "public, max-age=31536000, immutable";
 const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -29,23 +25,15 @@ const TEXT: &str = "text/plain; charset=utf-8";
 enum Asked {
     /// The report.
     Front,
-    /// Plotly's script.
-    Plotly,
     /// To be told, with this version on the screen.
     Events { seen: Option<u64> },
 }
 
 /// Answers a request.
-pub(super) async fn answer<B>(hub: &Arc<Hub>, plotly: &Bytes, request: &Request<B>) -> Answer {
+pub(super) async fn answer<B>(hub: &Arc<Hub>, request: &Request<B>) -> Answer {
     match asked(request) {
         Err((status, why)) => refusal(status, why),
         Ok(Asked::Front) => whole(StatusCode::OK, HTML, ANEW, hub.front()),
-        Ok(Asked::Plotly) => {
-            // Megabytes, and a browser that reads them: not during a trial.
-            hub.gap().await;
-            let script = "text/javascript; charset=utf-8";
-            whole(StatusCode::OK, script, KEPT, plotly.clone())
-        }
         Ok(Asked::Events { seen }) => match hub.watch(seen) {
             None => refusal(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -78,7 +66,6 @@ fn asked<B>(request: &Request<B>) -> Result<Asked, (StatusCode, &'static str)> {
     let uri = request.uri();
     match uri.path() {
         "/" => Ok(Asked::Front),
-        "/plotly.js" => Ok(Asked::Plotly),
         "/events" => Ok(Asked::Events {
             seen: uri
                 .query()
@@ -217,7 +204,6 @@ mod tests {
     fn there_is_the_page_its_script_and_its_events() {
         let of = |path: &str| asked(&request("GET", path, &[("host", "localhost")])).ok();
         assert_eq!(of("/"), Some(Asked::Front));
-        assert_eq!(of(PLOTLY), Some(Asked::Plotly));
         assert_eq!(of("/events"), Some(Asked::Events { seen: None }));
         assert_eq!(of("/events?seen=x"), Some(Asked::Events { seen: None }));
         assert_eq!(of("/events?seen=7"), Some(Asked::Events { seen: Some(7) }));

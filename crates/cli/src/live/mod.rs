@@ -1,12 +1,11 @@
-//! `deadheat run --live`: the report of the trials so far, on loopback, while a session runs.
+//! `deadheat run --live`: the report of the heats so far, on loopback, while a session runs.
 //!
-//! It must not disturb what is measured. So everything that costs something happens between two trials, on the thread
+//! It must not disturb what is measured. So everything that costs something happens between two heats, on the thread
 //! that runs the session, and that thread goes on when the browsers have drawn what they were told of, or took too long.
-//! While a trial runs, a request gets a notice of a few kilobytes, and only so many do. Nothing is drawn that nobody
+//! While a heat runs, a request gets a notice of a few kilobytes, and only so many do. Nothing is drawn that nobody
 //! looks at.
 
 mod answer;
-mod growing;
 mod hub;
 mod server;
 mod status;
@@ -20,17 +19,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::Event;
-use deadheat_report::html::live::live_notice;
+use deadheat_model::{Event, heats::SessionRecord};
+use deadheat_report::{
+    StandingsView,
+    html::live::live_notice,
+    standings::html::live_page,
+};
+use deadheat_runner::session::heats::read_session;
+use deadheat_stats::standings::standings;
 
-use self::{answer::PLOTLY, growing::Growing, hub::Hub, server::Server, status::Status};
+use self::{hub::Hub, server::Server, status::Status};
 use crate::{exit::Failure, report::HTML_FILE, run::shown};
 
-/// How long the next trial waits for browsers to draw.
+/// How long the next heat waits for browsers to draw.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// A report that takes longer than this to make …
 const QUICK: Duration = Duration::from_secs(1);
-/// … takes no more than this share of the session's time: it is not made after each trial.
+/// … takes no more than this share of the session's time: it is not made after each heat.
 const MOST_OF_THE_TIME: f64 = 0.05;
 
 const PREPARING: &str = "The report begins with the first measurement.";
@@ -44,7 +49,7 @@ pub(crate) struct Live {
     interrupted: Arc<AtomicBool>,
     folder: Folder,
     status: Status,
-    record: Option<Growing>,
+    record: Option<SessionRecord>,
     drawn: Option<Drawn>,
 }
 
@@ -81,21 +86,20 @@ impl Live {
         interrupted: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let folder = Folder::Below(results.to_owned());
-        Self::serve(port, folder, Status::new(None), interrupted)
+        Self::serve(port, folder, Status::new(), interrupted)
     }
 
-    /// Serves a session that goes on in its folder, with so many trials left.
+    /// Serves a session that goes on in its folder.
     ///
     /// # Errors
     /// When the port cannot be listened on.
     pub(crate) fn going_on(
         port: Option<u16>,
         folder: &Path,
-        left: usize,
         interrupted: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let folder = Folder::At(folder.to_owned());
-        Self::serve(port, folder, Status::new(Some(left)), interrupted)
+        Self::serve(port, folder, Status::new(), interrupted)
     }
 
     fn serve(
@@ -131,38 +135,29 @@ impl Live {
         )
     }
 
-    /// Takes an event. Before a trial and after the last one this is where the report is drawn.
+    /// Takes an event. Before a heat and after the last one this is where the report is drawn.
     pub(crate) fn on(&mut self, event: &Event) {
-        let id = match event {
-            Event::SessionStarted { header } => Some(&header.id),
-            Event::HeatsStarted { header } => Some(&header.id),
-            _ => None,
-        };
-        if let Some(id) = id {
-            let folder = self.folder.of(id);
-            self.record = Growing::read(&folder);
-            self.status.leads_to(&shown(&folder.join(HTML_FILE)));
-        } else if let Some(record) = &mut self.record {
-            record.on(event);
+        match (event, &mut self.record) {
+            (Event::HeatsStarted { header }, _) => {
+                let folder = self.folder.of(&header.id);
+                self.record = recorded(&folder);
+                self.status.leads_to(&shown(&folder.join(HTML_FILE)));
+            }
+            (Event::HeatEnded { heat }, Some(record)) => record.heats.push(heat.as_ref().clone()),
+            (Event::HeatsEnded { reason }, Some(record)) => record.end = Some(*reason),
+            _ => {}
         }
-        let recorded = self.record.as_ref().map_or(0, Growing::recorded);
-        let changes = self.status.on(event, recorded);
-        // A trial or a heat goes on until the next one begins, or the session ends: only then is anybody told.
-        let runs = matches!(
-            event,
-            Event::TrialEnded { .. } | Event::TrialVoid { .. } | Event::HeatEnded { .. }
-        );
-        if !changes || runs {
+        let heats = self.record.as_ref().map_or(0, |record| record.heats.len());
+        let changes = self.status.on(event, heats);
+        // A heat goes on until the next one begins, or the session ends: only then is anybody told.
+        if !changes || matches!(event, Event::HeatEnded { .. }) {
             return;
         }
         self.hub.stand_in(notice(&self.status));
-        let begins = matches!(
-            event,
-            Event::TrialStarted { .. } | Event::HeatStarted { .. }
-        );
+        let begins = matches!(event, Event::HeatStarted { .. });
         let draws = match event {
             _ if begins => self.is_due(),
-            Event::SessionEnded { .. } | Event::HeatsEnded { .. } => self.hub.is_watched(),
+            Event::HeatsEnded { .. } => self.hub.is_watched(),
             _ => false,
         };
         if !draws || !self.draw() {
@@ -175,7 +170,7 @@ impl Live {
 
     fn is_due(&self) -> bool {
         let old = |drawn: &Drawn| drawn.is_old_enough(Instant::now());
-        // After an interrupt no trial begins: the last report is the next one.
+        // After an interrupt no heat begins: the last report is the next one.
         let interrupted = self.interrupted.load(Ordering::Relaxed);
         !interrupted && self.hub.is_watched() && self.drawn.as_ref().is_none_or(old)
     }
@@ -187,8 +182,8 @@ impl Live {
             return false;
         };
         let begun = Instant::now();
-        let bar = self.status.bar(self.hub.version() + 1, PLOTLY);
-        let page = match record.page(&bar) {
+        let bar = self.status.bar(self.hub.version() + 1);
+        let page = match live_page(&StandingsView::running(record, &standings(record)), &bar) {
             Ok(page) => page,
             Err(error) => {
                 tracing::warn!("drawing the live page: {error}; the session goes on without it");
@@ -201,7 +196,7 @@ impl Live {
         });
         let expected = self.hub.publish(page, &self.status.event());
         // The last page is all that will be left, also of a session that was interrupted.
-        let hurries = || !record.has_ended() && self.interrupted.load(Ordering::Relaxed);
+        let hurries = || record.end.is_none() && self.interrupted.load(Ordering::Relaxed);
         self.hub.wait_until_drawn(expected, LONGEST_WAIT, hurries);
         true
     }
@@ -216,6 +211,13 @@ impl Folder {
     }
 }
 
+/// The session as its files hold it, which may be heats from before it went on.
+fn recorded(folder: &Path) -> Option<SessionRecord> {
+    read_session(folder)
+        .inspect_err(|error| tracing::warn!("the live page shows no report: {error}"))
+        .ok()
+}
+
 /// The page that stands in for the report.
 fn notice(status: &Status) -> String {
     let why = if status.is_running() {
@@ -224,7 +226,7 @@ fn notice(status: &Status) -> String {
         PREPARING
     };
     // The template is a constant, which tests render.
-    live_notice(&status.bar(0, PLOTLY), why).unwrap_or_default()
+    live_notice(&status.bar(0), why).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -117,7 +117,6 @@ async fn serve(
     asking: Duration,
 ) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let plotly = Bytes::from(html::plotly_js());
     let mut silent = VecDeque::new();
     loop {
         if places.acquire().await.is_err() {
@@ -137,7 +136,6 @@ async fn serve(
         silent.push_back(give_up);
         let conversation = Conversation {
             hub: Arc::clone(&hub),
-            plotly: plotly.clone(),
             places: Arc::clone(&places),
             asking,
         };
@@ -150,7 +148,6 @@ async fn serve(
 /// One request and its answer.
 struct Conversation {
     hub: Arc<Hub>,
-    plotly: Bytes,
     places: Arc<Semaphore>,
     /// How long it may take to ask.
     asking: Duration,
@@ -195,7 +192,7 @@ impl Conversation {
                 let place = Arc::clone(&self.places).acquire_owned().await;
                 *course.place.lock().unwrap_or_else(PoisonError::into_inner) = place.ok();
                 self.hub.admit().await;
-                let answer: Answer = answer(&self.hub, &self.plotly, &request).await;
+                let answer: Answer = answer(&self.hub, &request).await;
                 let endless = matches!(answer.body(), http_body_util::Either::Right(_));
                 course.watches.store(endless, Ordering::Relaxed);
                 Ok::<_, Infallible>(answer)

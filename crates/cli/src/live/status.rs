@@ -1,14 +1,11 @@
 //! How far a session is, in words, from its events.
 
-use deadheat_model::{Event, heats, plan::Controls, session::EndReason};
+use deadheat_model::{Event, heats::EndReason};
 use deadheat_report::html::live::{Bar, Stage};
 use serde_json::json;
 
-/// What a reader is told while trials run.
-const RUNNING: &str = "Refreshed after each trial and before the next, so that it takes part in none. What a browser \
-                       does during a trial counts as a disturbance by other programs.";
-
-const RUNNING_HEATS: &str = "Refreshed between two heats, so that it disturbs none.";
+/// What a reader is told while heats run.
+const RUNNING: &str = "Refreshed between two heats, so that it disturbs none.";
 
 /// How far a session is.
 #[derive(Clone, Debug)]
@@ -18,19 +15,15 @@ pub(super) struct Status {
     title: String,
     note: String,
     file: String,
-    blocks: u32,
     done: usize,
     of: usize,
-    /// Trials that are left of a session that goes on.
-    left: Option<usize>,
-    controls: Controls,
-    /// The loads of a session of heats.
+    /// The session's loads.
     loads: Vec<String>,
 }
 
 impl Status {
-    /// Before anything has happened; `left` is how many trials a session that goes on has left.
-    pub(super) fn new(left: Option<usize>) -> Self {
+    /// Before anything has happened.
+    pub(super) fn new() -> Self {
         Self {
             stage: Stage::Preparing,
             words: "preparing".to_owned(),
@@ -38,52 +31,17 @@ impl Status {
             note: "Services are started, and stacks built and checked; nothing is measured yet."
                 .to_owned(),
             file: String::new(),
-            blocks: 0,
             done: 0,
             of: 0,
-            left,
-            controls: Controls::default(),
             loads: Vec::new(),
         }
     }
 
-    /// Takes an event; whether it changes what is shown. `recorded` is how many trials there are.
+    /// Takes an event; whether it changes what is shown. `recorded` is how many heats there are.
     pub(super) fn on(&mut self, event: &Event, recorded: usize) -> bool {
         match event {
             Event::ServiceStarting { name } => self.prepare(&format!("starting {name}")),
             Event::PrepareStarted { target, step } => self.prepare(&format!("{target}: {step}")),
-            Event::SessionStarted { header } => {
-                let plan = &header.plan;
-                self.blocks = plan.blocks;
-                self.controls = plan.controls.clone();
-                self.done = recorded;
-                self.of = self.left.map_or(plan.trials(), |left| recorded + left);
-                self.prepare("the first trial is about to begin");
-            }
-            Event::TrialStarted { block, cell } => {
-                self.stage = Stage::Running;
-                self.note = format!("{RUNNING} In the end the report is the file {}.", self.file);
-                self.title = format!("{}/{}", self.done, self.of);
-                self.words = format!(
-                    "running: block {} of {}, trial {} of {} ({} {} {})",
-                    block + 1,
-                    self.blocks,
-                    self.done + 1,
-                    self.of,
-                    self.controls.shown(&cell.target),
-                    cell.workload,
-                    cell.point,
-                );
-            }
-            Event::TrialEnded { .. } => self.done += 1,
-            Event::TrialVoid { repeats, .. } => self.of += usize::from(*repeats),
-            Event::SessionEnded { reason } => {
-                let (words, title) = ended(*reason);
-                self.end(
-                    &format!("{words}, after {} of {} trials", self.done, self.of),
-                    title,
-                );
-            }
             Event::HeatsStarted { header } => {
                 let loads = header.plan.loads.iter();
                 self.loads = loads.map(|load| load.name()).collect();
@@ -99,7 +57,7 @@ impl Status {
             Event::HeatStarted { heat, next } => {
                 self.stage = Stage::Running;
                 self.note = format!(
-                    "{RUNNING_HEATS} In the end the report is the file {}.",
+                    "{RUNNING} In the end the report is the file {}.",
                     self.file
                 );
                 self.title = format!("heat {}", heat + 1);
@@ -113,13 +71,12 @@ impl Status {
             }
             Event::HeatEnded { .. } => self.done += 1,
             Event::HeatsEnded { reason } => {
-                let (words, title) = ended_heats(*reason);
+                let (words, title) = ended(*reason);
                 self.end(&format!("{words}, after {} heats", self.done), title);
             }
             Event::ServiceReady { .. }
             | Event::Built { .. }
             | Event::Prepared { .. }
-            | Event::BlockStarted { .. }
             | Event::HeatStep { .. } => return false,
         }
         true
@@ -144,34 +101,33 @@ impl Status {
         self.file = file.to_owned();
     }
 
-    /// Whether trials run.
+    /// Whether heats run.
     pub(super) fn is_running(&self) -> bool {
         self.stage == Stage::Running
     }
 
     /// The bar above the page.
-    pub(super) fn bar(&self, version: u64, plotly: &str) -> Bar {
+    pub(super) fn bar(&self, version: u64) -> Bar {
         Bar {
             stage: self.stage,
             status: self.words.clone(),
             note: self.note.clone(),
             title: self.title.clone(),
-            trials: self.done,
+            heats: self.done,
             of: self.of,
             version,
-            plotly: plotly.to_owned(),
         }
     }
 
     /// The same for the page's script.
     pub(super) fn event(&self) -> String {
-        json!({ "status": self.words, "trials": self.done, "of": self.of }).to_string()
+        json!({ "status": self.words, "heats": self.done, "of": self.of }).to_string()
     }
 }
 
 /// In words, and as a title.
-const fn ended_heats(reason: heats::EndReason) -> (&'static str, &'static str) {
-    use heats::EndReason::{Budget, Decided, Finished, Interrupted, Nothing};
+const fn ended(reason: EndReason) -> (&'static str, &'static str) {
+    use EndReason::{Budget, Decided, Finished, Interrupted, Nothing};
     match reason {
         Decided => ("finished: every ranking is decided", "finished"),
         Finished => ("finished: all heats were measured", "finished"),
@@ -181,11 +137,3 @@ const fn ended_heats(reason: heats::EndReason) -> (&'static str, &'static str) {
     }
 }
 
-const fn ended(reason: EndReason) -> (&'static str, &'static str) {
-    match reason {
-        EndReason::Finished => ("finished: all blocks were measured", "finished"),
-        EndReason::Enough => ("finished: what it was to find out is known", "finished"),
-        EndReason::Budget => ("ended: its budget was used up", "ended"),
-        EndReason::Interrupted => ("interrupted", "interrupted"),
-    }
-}

@@ -1,40 +1,6 @@
 //! What makes figures unfit to be published.
 
-use deadheat_model::{
-    Plan,
-    choice::{PUBLISHED_BLOCKS, Purpose},
-    plan::Pinning,
-};
-
-use super::words::{counted, entry};
-
-/// What a reader of published figures would hold against this session, `commit` being that of the stacks' sources.
-pub(crate) fn objections(plan: &Plan, commit: Option<&str>) -> Vec<String> {
-    let mut objections = Vec::new();
-    let Some(choice) = &plan.choice else {
-        return objections;
-    };
-    if choice.purpose != Purpose::Publication {
-        return objections;
-    }
-    if matches!(plan.pinning, Pinning::Off { .. }) {
-        objections.push(
-            "server and generator are not kept apart, and take CPU time from each other".to_owned(),
-        );
-    }
-    objections.extend(of_the_checkout(commit));
-    if plan.blocks < PUBLISHED_BLOCKS {
-        let blocks = counted(plan.blocks as usize, "block");
-        objections.push(format!("{blocks}, where {PUBLISHED_BLOCKS} are the least"));
-    }
-    if !choice.latency.is_on() {
-        objections.push("no latency: capacity alone says little of what users wait".to_owned());
-    }
-    if plan.noise_bound.is_none() {
-        objections.push("disturbed trials count (--noise-bound off)".to_owned());
-    }
-    objections
-}
+use super::words::entry;
 
 /// What nobody else could build again: sources that are in no commit, `commit` being that of the checkout, and a Deadheat
 /// that was built for its tests.

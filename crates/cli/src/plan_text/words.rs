@@ -28,12 +28,6 @@ pub(crate) fn length(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 
-/// A duration as it can be typed: "90s", "25m", "2h30m".
-pub(super) fn typed(duration: Duration) -> String {
-    let text = humantime::format_duration(duration).to_string();
-    text.replace(' ', "")
-}
-
 /// A number of things.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 {
@@ -41,15 +35,6 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     } else {
         format!("{count} {noun}s")
     }
-}
-
-/// Small numbers as words, for sentences.
-pub(super) fn spelled(count: u32) -> String {
-    const WORDS: [&str; 11] = [
-        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    ];
-    let word = WORDS.get(count as usize);
-    word.map_or_else(|| count.to_string(), |word| (*word).to_owned())
 }
 
 /// What an entry of the plan is about, and what it is, in lines of at most 80 columns.
@@ -78,18 +63,6 @@ pub(crate) fn glued(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_written_as_they_are_typed() {
-        let typed = |seconds| typed(Duration::from_secs(seconds));
-        assert_eq!(typed(90), "1m30s");
-        assert_eq!(typed(600), "10m");
-        assert_eq!(typed(9000), "2h30m");
-        for seconds in [1, 59, 61, 3599, 86_400, 100_000] {
-            let read = humantime::parse_duration(&typed(seconds)).expect("it can be typed");
-            assert_eq!(read, Duration::from_secs(seconds));
-        }
-    }
 
     #[test]
     fn lengths_are_exact() {

@@ -54,7 +54,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let mut progress = Progress::new(None);
+    let mut progress = Progress::new();
     let checked = session::check(&options, &mut |event| progress.on(event), &interrupted);
     progress.finish();
     let checked = checked.map_err(Failure::nothing)?;

@@ -1,9 +1,6 @@
-//! What a card shows, whichever kind of session it is of.
+//! What a card shows.
 
-use crate::{
-    figure::counted,
-    view::{Dot, GroupView, Loss, PlotCell, Row, Section, View},
-};
+use crate::figure::counted;
 
 /// Everything on a card.
 pub(crate) struct Content {
@@ -43,6 +40,15 @@ pub(crate) struct Plot {
     pub(crate) not_measured: Option<String>,
 }
 
+/// A figure with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dot {
+    /// The figure.
+    pub(crate) value: f64,
+    /// Its interval's ends.
+    pub(crate) ends: Option<(f64, f64)>,
+}
+
 /// A stack in a plot.
 pub(crate) struct PlotRow {
     /// Its rank, as it is shown.
@@ -67,71 +73,8 @@ pub(crate) struct Failure {
     pub(crate) why: String,
 }
 
-impl Content {
-    /// Of a session of trials at a load point, or of one that has none.
-    pub(super) fn of_trials(view: &View, group: Option<&GroupView>) -> Self {
-        let title = group.map_or("No load point", |group| &group.title);
-        let verdict = group.map_or(&view.headline, |group| &group.summary);
-        let body = match group {
-            Some(group) if !group.rows.is_empty() => Body::Plot(plot(group)),
-            _ => {
-                let here = group.iter().flat_map(|group| &group.losses);
-                Body::Failures(here.chain(&view.losses).map(failure).collect())
-            }
-        };
-        Self {
-            place: place(view, group),
-            title: title.to_owned(),
-            verdict: verdict.clone(),
-            body,
-            machine: view.brief.machine.clone(),
-            caveat: view.brief.caveat.clone(),
-        }
-    }
-}
-
-/// When, and which of how many load points this is.
-fn place(view: &View, group: Option<&GroupView>) -> String {
-    let closed = view.sections.iter();
-    let closed = closed.filter(|section| matches!(section, Section::Capacity(_)));
-    match (closed.count(), group) {
-        (0 | 1, _) | (_, None) => view.brief.date.clone(),
-        (many, Some(_)) => one_of(&view.brief.date, many),
-    }
-}
-
 /// When, and that there is more.
 pub(crate) fn one_of(date: &str, loads: usize) -> String {
     format!("{date}, one of {}", counted(loads, "load point"))
 }
 
-fn plot(group: &GroupView) -> Plot {
-    let what = group.intervals.split_once(". ");
-    let what = what.map_or(group.intervals.trim_end_matches('.'), |(first, _)| first);
-    let rows = group.rows.iter().zip(&group.plot);
-    Plot {
-        rows: rows.map(|(row, cell)| plot_row(row, cell)).collect(),
-        ties: group.heats.clone(),
-        tie_name: group.heat_name,
-        axis: format!("Requests per second. {what}."),
-        not_measured: group.not_measured.clone(),
-    }
-}
-
-fn plot_row(row: &Row, cell: &PlotCell) -> PlotRow {
-    PlotRow {
-        rank: row.rank.clone(),
-        name: row.target.clone(),
-        dot: cell.throughput,
-        is_bound: cell.lower_bound,
-        value: row.throughput.clone(),
-        spread: row.spread.clone(),
-    }
-}
-
-fn failure(loss: &Loss) -> Failure {
-    Failure {
-        what: format!("{} {}", loss.target, loss.what),
-        why: loss.reasons.join("; "),
-    }
-}

@@ -13,20 +13,12 @@ use resvg::{
     usvg::{Group, Node, Options, Tree},
 };
 
-use crate::{
-    ReportError, View,
-    view::{GroupView, RowState, Section},
-};
+use crate::ReportError;
 use content::Content;
 use face::{FAMILY, Faces};
 
 /// The card's width and height in pixels.
 pub const SIZE: (u32, u32) = (1200, 630);
-
-/// The card as a PNG file: of a workload (`name` or `name:point`), or of the first load point with a verdict.
-pub fn card(view: &View, workload: Option<&str>) -> Result<Vec<u8>, ReportError> {
-    png(&svg(view, workload)?)
-}
 
 /// A document as a PNG file.
 pub(crate) fn png(svg: &str) -> Result<Vec<u8>, ReportError> {
@@ -39,11 +31,6 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>, ReportError> {
     pixmap
         .encode_png()
         .map_err(|error| failed(&error.to_string()))
-}
-
-/// The same as an SVG document, which a program with the font DejaVu Sans shows alike.
-pub fn svg(view: &View, workload: Option<&str>) -> Result<String, ReportError> {
-    draw(&Content::of_trials(view, chosen(view, workload)?))
 }
 
 /// A card as an SVG document.
@@ -66,48 +53,9 @@ fn tree(svg: &str) -> Result<Tree, ReportError> {
     })
 }
 
-/// The load point that is shown; `None` when the session has none in a closed loop.
-fn chosen<'a>(
-    view: &'a View,
-    workload: Option<&str>,
-) -> Result<Option<&'a GroupView>, ReportError> {
-    let groups = || {
-        view.sections.iter().filter_map(|section| match section {
-            Section::Capacity(group) => Some(group),
-            Section::Latency(_) => None,
-        })
-    };
-    let has_verdict =
-        |group: &&GroupView| group.rows.iter().any(|row| row.state == RowState::Ranked);
-    let has_rows = |group: &&GroupView| !group.rows.is_empty();
-    let best = |of: &dyn Fn(&&'a GroupView) -> bool| {
-        let mut verdicts = groups().filter(of).filter(has_verdict);
-        let mut rows = groups().filter(of).filter(has_rows);
-        verdicts
-            .next()
-            .or_else(|| rows.next())
-            .or_else(|| groups().find(of))
-    };
-    let Some(asked) = workload else {
-        return Ok(best(&|_| true));
-    };
-    let is_asked = |group: &&GroupView| {
-        group.workload == asked || format!("{}:{}", group.workload, group.point) == asked
-    };
-    match best(&is_asked) {
-        Some(group) => Ok(Some(group)),
-        None => Err(ReportError::NoSuchWorkload {
-            asked: asked.to_owned(),
-            known: groups()
-                .map(|group| format!("{}:{}", group.workload, group.point))
-                .collect(),
-        }),
-    }
-}
-
 /// Where every text stands when it is drawn, in pixels: left, top, right and bottom. For tests.
-pub fn text_boxes(view: &View, workload: Option<&str>) -> Result<Vec<[f32; 4]>, ReportError> {
-    let tree = tree(&svg(view, workload)?)?;
+pub fn text_boxes(svg: &str) -> Result<Vec<[f32; 4]>, ReportError> {
+    let tree = tree(svg)?;
     let mut found = Vec::new();
     boxes(tree.root(), &mut found);
     Ok(found)

@@ -68,10 +68,10 @@
     source = new EventSource(`/events?seen=${bar.dataset.version}`);
     source.addEventListener("refresh", () => { keep(); leave(); location.reload(); });
     source.addEventListener("status", (event) => {
-      const { status: text, trials } = JSON.parse(event.data);
+      const { status: text, heats } = JSON.parse(event.data);
       status.textContent = text;
       const progress = bar.querySelector("progress");
-      if (progress) progress.value = trials;
+      if (progress) progress.value = heats;
     });
     source.onerror = () => {
       leave();

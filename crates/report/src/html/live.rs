@@ -3,17 +3,14 @@
 
 use minijinja::{Value, context};
 
-use super::{environment, page, shell::Shell};
-use crate::{ReportError, View};
+use super::environment;
+use crate::ReportError;
 
 const STYLE: &str = include_str!("live.css");
 const NOTICE_STYLE: &str = concat!(include_str!("notice.css"), include_str!("live.css"));
 const SCRIPT: &str = include_str!("live.js");
 
-/// What is counted in a session of trials.
-pub(super) const TRIALS: &str = "Trials";
-
-/// The templates of a notice: few, because it is made before each trial.
+/// The templates of a notice: few, because it is made before each heat.
 const NOTICE: [(&str, &str); 2] = [
     ("notice.html", include_str!("templates/notice.html.j2")),
     TEMPLATE,
@@ -22,20 +19,16 @@ const NOTICE: [(&str, &str); 2] = [
 /// The template of the bar.
 pub(crate) const TEMPLATE: (&str, &str) = ("live.html", include_str!("templates/live.html.j2"));
 
-/// What a live page may load: plotly's script and the events of its own server beside what stands in it.
-pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'self'; \
-                          connect-src 'self'; img-src data: blob:";
-
-/// The same for a page that needs no library.
-pub(crate) const POLICY_WITHOUT_LIBRARY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src \
-                                                 'unsafe-inline'; connect-src 'self'; img-src data: blob:";
+/// What a live page may load: the events of its own server beside what stands in it.
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                                 connect-src 'self'; img-src data: blob:";
 
 /// Where a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Nothing is measured yet.
     Preparing,
-    /// Trials are measured.
+    /// Heats are measured.
     Running,
     /// It has ended, in whichever way.
     Ended,
@@ -46,25 +39,23 @@ pub enum Stage {
 pub struct Bar {
     /// Where the session is.
     pub stage: Stage,
-    /// The same in words ("running: block 3 of 7, trial 41 of 105").
+    /// The same in words ("running: heat 3 of at most 8, 6 stacks at plaintext:c50").
     pub status: String,
     /// What follows for the reader.
     pub note: String,
     /// A few words for the browser's tab.
     pub title: String,
-    /// Trials that have ended.
-    pub trials: usize,
-    /// All trials, as far as they are known.
+    /// Heats that have ended.
+    pub heats: usize,
+    /// All heats, as far as they are known.
     pub of: usize,
     /// Which drawing of the page it is, from 1; 0: no report is drawn yet.
     pub version: u64,
-    /// The address of plotly's script.
-    pub plotly: String,
 }
 
 impl Bar {
-    /// What the templates call `live`; `counted` is what [`trials`](Self::trials) are.
-    pub(crate) fn context(&self, counted: &str) -> Value {
+    /// What the templates call `live`.
+    pub(crate) fn context(&self) -> Value {
         let is = match self.stage {
             Stage::Preparing => "preparing",
             Stage::Running => "running",
@@ -72,11 +63,10 @@ impl Bar {
         };
         context! {
             is,
-            counted,
             status => self.status.as_str(),
             note => self.note.as_str(),
             title => self.title.as_str(),
-            trials => self.trials,
+            heats => self.heats,
             of => self.of,
             version => self.version,
             policy => Value::from_safe_string(POLICY.to_owned()),
@@ -87,14 +77,9 @@ impl Bar {
     }
 }
 
-/// The report of the trials so far, as a page that follows its session.
-pub fn live_page(view: &View, bar: &Bar) -> Result<String, ReportError> {
-    page(view, &Shell::served(bar.plotly.clone()), Some(bar))
-}
-
 /// A page of a few kilobytes that stands in for the report, and becomes it: `notice` says why.
 pub fn live_notice(bar: &Bar, notice: &str) -> Result<String, ReportError> {
     let environment = environment(&NOTICE)?;
     let template = environment.get_template("notice.html")?;
-    Ok(template.render(context! { live => bar.context(TRIALS), notice })?)
+    Ok(template.render(context! { live => bar.context(), notice })?)
 }

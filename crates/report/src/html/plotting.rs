@@ -32,64 +32,11 @@ pub(crate) fn in_script(json: &str) -> String {
         .replace('&', "\\u0026")
 }
 
-/// A name with so many columns at most: its beginning and its end, where the variant is. The whole name is at the pointer
-/// and in the tables.
-pub(crate) fn shortened(name: &str, columns: usize) -> Cow<'_, str> {
-    if display_width(name) <= columns {
-        return Cow::Borrowed(name);
-    }
-    let width = |sign: char| display_width(sign.encode_utf8(&mut [0; 4]));
-    let half = columns.saturating_sub(1) / 2;
-    let within = |taken: &mut usize, sign: char| {
-        *taken += width(sign);
-        (*taken <= half).then_some(sign.len_utf8())
-    };
-    let head: usize = name
-        .chars()
-        .scan(0, |taken, sign| within(taken, sign))
-        .sum();
-    let tail: usize = name
-        .chars()
-        .rev()
-        .scan(0, |taken, sign| within(taken, sign))
-        .sum();
-    // A sign without width belongs to the one before it.
-    let tail = name[name.len() - tail..].trim_start_matches(|sign| width(sign) == 0);
-    Cow::Owned(format!("{}…{tail}", &name[..head]))
-}
-
 /// The page's font, whose colour the page's style sets.
 pub(crate) fn font() -> Font {
     Font::new()
         .size(12)
         .family("ui-sans-serif, system-ui, sans-serif")
-}
-
-/// What all layouts have: the page's ground and font, no legend, and the figure at the pointer.
-pub(crate) fn layout() -> Layout {
-    Layout::new()
-        .auto_size(true)
-        .paper_background_color(CLEAR)
-        .plot_background_color(CLEAR)
-        .font(font())
-        .hover_mode(HoverMode::Closest)
-        .show_legend(false)
-}
-
-/// An empty plot over two axes, so many pixels high, with so many of them below it for the axis.
-pub(crate) fn over_axes(height: usize, below: usize, x_axis: Axis, y_axis: Axis) -> Plot {
-    let framed = |axis: Axis| axis.fixed_range(true).show_grid(true).grid_color(GRID);
-    let margin = Margin::new().left(64).right(16).top(8).bottom(below);
-    let mut plot = Plot::new();
-    plot.set_layout(
-        layout()
-            .height(height)
-            .margin(margin)
-            .x_axis(framed(x_axis))
-            .y_axis(framed(y_axis)),
-    );
-    plot.set_configuration(configuration());
-    plot
 }
 
 /// As wide as the page, and without buttons.
@@ -106,11 +53,6 @@ pub(crate) fn configuration() -> Configuration {
 pub(crate) fn latency_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
     // From 1 µs to 5,000 s.
     logarithmic(values, most, 3..13, 1e9, whole_time)
-}
-
-/// The same for sizes in MiB.
-pub(crate) fn memory_axis(values: impl Iterator<Item = f64> + Clone, most: usize) -> Axis {
-    logarithmic(values, most, 0..7, 1.0, count)
 }
 
 fn logarithmic(

@@ -32,8 +32,6 @@ enum Plotly {
     Here(String),
     /// In a file beside it, of so many bytes.
     Beside { file: String, bytes: usize },
-    /// At an address of the server that the page is from, which also tells it of events.
-    Served(String),
     /// Nowhere: the page needs no library. It is a file, or its server tells it of events.
     Nowhere { is_file: bool },
 }
@@ -49,14 +47,6 @@ impl<'a> Shell<'a> {
             },
         };
         Self { plotly, data }
-    }
-
-    /// The shell of a page that is served, without data; plotly's script has this address.
-    pub(super) fn served(address: String) -> Self {
-        Self {
-            plotly: Plotly::Served(address),
-            data: Vec::new(),
-        }
     }
 
     /// The shell of a page that is a file and draws its plots without a library.
@@ -80,15 +70,13 @@ impl<'a> Shell<'a> {
         let (inline, source) = match &self.plotly {
             Plotly::Here(script) => (Some(script.clone()), None),
             Plotly::Beside { file, .. } => (None, Some(file)),
-            Plotly::Served(address) => (None, Some(address)),
             Plotly::Nowhere { .. } => (None, None),
         };
         // A browser checks no file's hash where the page is a file, too; 'self' is the page's own folder.
         let policy = match self.plotly {
             Plotly::Here(_) | Plotly::Nowhere { is_file: true } => POLICY.replace("{beside}", ""),
             Plotly::Beside { .. } => POLICY.replace("{beside}", " 'self'"),
-            Plotly::Served(_) => live::POLICY.to_owned(),
-            Plotly::Nowhere { is_file: false } => live::POLICY_WITHOUT_LIBRARY.to_owned(),
+            Plotly::Nowhere { is_file: false } => live::POLICY.to_owned(),
         };
         context! {
             policy => Value::from_safe_string(policy),
@@ -100,10 +88,7 @@ impl<'a> Shell<'a> {
     }
 
     fn is_file(&self) -> bool {
-        !matches!(
-            self.plotly,
-            Plotly::Served(_) | Plotly::Nowhere { is_file: false }
-        )
+        !matches!(self.plotly, Plotly::Nowhere { is_file: false })
     }
 
     /// The page with what it says about its own weight, if it is a file.
@@ -145,7 +130,7 @@ impl<'a> Shell<'a> {
                     )
                 })
             }
-            Plotly::Served(_) | Plotly::Nowhere { is_file: false } => page,
+            Plotly::Nowhere { is_file: false } => page,
         }
     }
 }

@@ -12,9 +12,8 @@ use crate::{
     ReportError,
     card::{
         self,
-        content::{Body, Content, Failure, Plot, PlotRow, one_of},
+        content::{Body, Content, Dot, Failure, Plot, PlotRow, one_of},
     },
-    view::Dot,
 };
 
 /// The card as a PNG file of 1200 × 630 pixels: of a workload (`name` or `name:point`), or of the first load that has

@@ -7,7 +7,7 @@ use super::{
     view::{LackView, LoadView, Placed, RowView, StandingsView},
     words,
 };
-use crate::csv::{Table, metrics::number};
+use crate::csv::{Table, number};
 
 /// The columns, in their order.
 pub const COLUMNS: [&str; 26] = [

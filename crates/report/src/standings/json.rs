@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::view::{StandingsView, WarningView};
-use crate::{ReportError, json::FORMAT, view::Fact};
+use crate::{ReportError, view::Fact};
+
+/// The name of the format, in all of its versions.
+const FORMAT: &str = "deadheat-report";
 
 /// What a session of heats found, for programs: what the other formats show, unrounded. A field that goes or changes
 /// its meaning raises `schema`; new fields may come at any time.

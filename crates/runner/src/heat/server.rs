@@ -18,7 +18,7 @@ use crate::{
     session::{
         readiness,
         server::{Server, StartError},
-        trial::{Checks, TrialRequest, load_spec},
+        request::{Checks, MemberRequest, load_spec},
     },
     verify::{Declared, Depth, Fault, Fixtures, Verifier},
 };
@@ -83,7 +83,7 @@ impl<'a> ServerMember<'a> {
     /// A member that is started and checked as `request` says, and loaded at its load point. Its warm-up and length are
     /// the heat's, and its generator waits as `wait` says. Members share `fixtures`. Setting `stop` ends a start and a slice.
     pub fn new(
-        request: TrialRequest<'a>,
+        request: MemberRequest<'a>,
         wait: Wait,
         fixtures: &'a Mutex<&'a mut Fixtures>,
         stop: Arc<AtomicBool>,
@@ -275,7 +275,7 @@ impl Member for ServerMember<'_> {
 
 /// A stack's server, or the null server.
 struct StackSubject<'a> {
-    request: TrialRequest<'a>,
+    request: MemberRequest<'a>,
     wait: Wait,
     fixtures: &'a Mutex<&'a mut Fixtures>,
 }
@@ -334,7 +334,7 @@ impl Subject for StackSubject<'_> {
 }
 
 fn verifier<'v>(
-    request: &TrialRequest<'v>,
+    request: &MemberRequest<'v>,
     server: &Server,
     fixtures: &'v mut Fixtures,
 ) -> Verifier<'v> {

@@ -1,4 +1,4 @@
-//! A session's files: written so that a kill at any moment loses at most the trial in flight, and read back.
+//! A session's files: written so that a kill at any moment loses at most the heat in flight, and read back.
 
 use std::{
     fs::{File, OpenOptions},
@@ -6,10 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{
-    JournalEntry, SessionHeader, SessionRecord,
-    session::{Resumption, SCHEMA},
-};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::lock;
@@ -17,15 +13,13 @@ use crate::files;
 
 /// The header's file name.
 pub const HEADER_FILE: &str = "session.json";
-/// The trials' file name.
-pub const TRIALS_FILE: &str = "trials.jsonl";
 
 /// Why a session's files could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// Writing failed.
     #[error(
-        "writing {path}: {source}; trials finished before are safe in the session's folder \
+        "writing {path}: {source}; heats finished before are safe in the session's folder \
          (free some space, or choose another folder with --results)"
     )]
     Write {
@@ -87,29 +81,20 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Makes an empty journal in `folder`. It comes before the header: where there is a header, there is a journal.
+    /// Makes an empty journal of this name in `folder`. It comes before the header: where there is a header, there is a
+    /// journal.
     ///
     /// # Errors
     /// When it cannot be written, or another process writes it.
-    pub fn claim(folder: &Path) -> Result<Self, JournalError> {
-        Self::claim_as(folder, TRIALS_FILE)
-    }
-
-    /// The same, in a file of this name.
     pub(super) fn claim_as(folder: &Path, name: &str) -> Result<Self, JournalError> {
         let options = &mut OpenOptions::new();
         Self::open(folder, name, options.create(true).append(true))
     }
 
-    /// Opens the journal of a session that is to go on.
+    /// Opens the journal of this name of a session that is to go on.
     ///
     /// # Errors
     /// When it is not there or cannot be written, or another process writes it.
-    pub fn reopen(folder: &Path) -> Result<Self, JournalError> {
-        Self::reopen_as(folder, TRIALS_FILE)
-    }
-
-    /// The same, in a file of this name.
     pub(super) fn reopen_as(folder: &Path, name: &str) -> Result<Self, JournalError> {
         Self::open(folder, name, OpenOptions::new().append(true).read(true))
     }
@@ -131,15 +116,10 @@ impl Journal {
         })
     }
 
-    /// Writes the header, whole or not at all.
+    /// Writes a header in a file of this name, whole or not at all.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn begin(&self, header: &SessionHeader) -> Result<(), JournalError> {
-        self.begin_as(HEADER_FILE, header)
-    }
-
-    /// The same, of any header, in a file of this name.
     pub(super) fn begin_as(&self, name: &str, header: &impl Serialize) -> Result<(), JournalError> {
         let path = self.folder.join(name);
         let failed = |path: &Path, source| JournalError::Write {
@@ -206,51 +186,10 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 /// The most that is read of a file of a session. The longest ones have tens of megabytes.
 const LONGEST: u64 = 4 << 30;
 
-/// Reads a session back. A last line without its end, left by a kill, is no trial.
-///
-/// # Errors
-/// When a file is missing, is not what [`Journal`] writes, or is of another version.
-pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
-    let header = read_header(folder)?;
-    let mut boot = header.boot.clone();
-    let mut record = SessionRecord {
-        header,
-        trials: Vec::new(),
-        end: None,
-        resumed: Vec::new(),
-    };
-    for entry in read_entries(folder)? {
-        match entry {
-            JournalEntry::Trial(trial) => record.trials.push(*trial),
-            JournalEntry::Resumed {
-                at,
-                boot: now,
-                live,
-            } => {
-                record.end = None;
-                record.resumed.push(Resumption {
-                    at,
-                    rebooted: boot.is_some() && now.is_some() && boot != now,
-                    trials_before: record.trials.len(),
-                    live,
-                });
-                boot = now;
-            }
-            JournalEntry::End { reason, .. } => record.end = Some(reason),
-        }
-    }
-    Ok(record)
-}
-
-/// Reads what was known before a session's first trial.
+/// Reads a header in a file of this name and in this version of its format.
 ///
 /// # Errors
 /// When the file is missing, is not what [`Journal`] writes, or is of another version.
-pub fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
-    read_header_as(folder, HEADER_FILE, SCHEMA)
-}
-
-/// The same, of any header, in a file of this name and in this version of its format.
 pub(super) fn read_header_as<H: DeserializeOwned>(
     folder: &Path,
     name: &str,
@@ -271,12 +210,7 @@ pub(super) fn read_header_as<H: DeserializeOwned>(
     serde_json::from_value(value).map_err(|error| malformed(&path, 1, &error))
 }
 
-/// Reads a journal's entries. A last line without its end, left by a kill, is none.
-pub(super) fn read_entries<E: DeserializeOwned>(folder: &Path) -> Result<Vec<E>, JournalError> {
-    read_entries_of(folder, TRIALS_FILE)
-}
-
-/// The same, of the journal in a file of this name.
+/// Reads the entries of the journal in a file of this name. A last line without its end, left by a kill, is none.
 pub(super) fn read_entries_of<E: DeserializeOwned>(
     folder: &Path,
     name: &str,
@@ -310,117 +244,56 @@ fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, fs};
+    use std::fs;
 
-    use deadheat_model::{
-        Cell, Plan, TargetId, TrialOutcome, TrialRecord,
-        machine::Machine,
-        plan::{Controls, Pinning},
-        session::EndReason,
-        trial::{Phase, TrialFailure},
-    };
+    use serde_json::{Value, json};
 
     use super::*;
 
-    fn header() -> SessionHeader {
-        SessionHeader {
-            schema: SCHEMA,
-            id: "s".to_owned(),
-            deadheat: "0".to_owned(),
-            commit: None,
-            started: "2026-11-21T00:00:00Z".to_owned(),
-            arguments: Vec::new(),
-            machine: Machine::default(),
-            findings: Vec::new(),
-            plan: Plan {
-                seed: 1,
-                blocks: 3,
-                targets: Vec::new(),
-                workloads: Vec::new(),
-                cells: Vec::new(),
-                controls: Controls::default(),
-                noise_bound: None,
-                pinning: Pinning::Off { cpus: vec![0] },
-                budget_seconds: None,
-                estimate: std::time::Duration::ZERO,
-                choice: None,
-            },
-            targets: Vec::new(),
-            postgres: None,
-            published: Vec::new(),
-            definitions: BTreeMap::new(),
-            boot: Some("one".to_owned()),
-            live: false,
-            environment: Vec::new(),
-        }
-    }
+    const NAME: &str = "heats.jsonl";
 
-    fn trial(block: u32) -> JournalEntry {
-        JournalEntry::Trial(Box::new(TrialRecord {
-            block,
-            position: 0,
-            attempt: 0,
-            cell: Cell {
-                target: TargetId::new("a", None),
-                workload: "plaintext".to_owned(),
-                point: "c50".to_owned(),
-            },
-            started: "2026-11-21T00:00:00Z".to_owned(),
-            command: Vec::new(),
-            port: 1,
-            warm_up: std::time::Duration::ZERO,
-            offered_per_second: None,
-            outcome: TrialOutcome::Failed(TrialFailure {
-                phase: Phase::Start,
-                reason: "a\nb".to_owned(),
-                log_tail: Vec::new(),
-                load: None,
-            }),
-        }))
+    fn header() -> Value {
+        json!({ "schema": 7, "id": "s" })
     }
 
     fn begun(folder: &Path) -> Journal {
-        let journal = Journal::claim(folder).unwrap();
-        journal.begin(&header()).unwrap();
+        let journal = Journal::claim_as(folder, NAME).unwrap();
+        journal.begin_as(HEADER_FILE, &header()).unwrap();
         journal
+    }
+
+    fn entry(number: u32) -> Value {
+        json!({ "heat": number, "reason": "a\nb" })
+    }
+
+    fn read(folder: &Path) -> Result<Vec<Value>, JournalError> {
+        read_entries_of(folder, NAME)
     }
 
     #[test]
     fn what_is_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&trial(0)).unwrap();
-        let end = JournalEntry::End {
-            reason: EndReason::Budget,
-            at: "2026-11-21T00:00:00Z".to_owned(),
-        };
-        journal.append(&end).unwrap();
-        let record = read_session(folder.path()).unwrap();
-        assert_eq!(record.header, header());
-        assert_eq!(
-            (record.trials.len(), record.end),
-            (1, Some(EndReason::Budget))
-        );
+        journal.append(&entry(0)).unwrap();
+        journal.append(&entry(1)).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), [entry(0), entry(1)]);
+        let found: Value = read_header_as(folder.path(), HEADER_FILE, 7).unwrap();
+        assert_eq!(found, header());
     }
 
     #[test]
-    fn a_kill_at_any_byte_loses_at_most_the_last_trial() {
+    fn a_kill_at_any_byte_loses_at_most_the_last_entry() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&trial(0)).unwrap();
-        journal.append(&trial(1)).unwrap();
-        let path = folder.path().join(TRIALS_FILE);
+        journal.append(&entry(0)).unwrap();
+        journal.append(&entry(1)).unwrap();
+        let path = folder.path().join(NAME);
         let whole = fs::read(&path).unwrap();
         let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
         for cut in 0..whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();
-            let record = read_session(folder.path()).unwrap();
-            assert_eq!(
-                record.trials.len(),
-                usize::from(cut > first),
-                "cut at byte {cut}"
-            );
-            assert_eq!(record.end, None);
+            let found = read(folder.path()).unwrap();
+            assert_eq!(found.len(), usize::from(cut > first), "cut at byte {cut}");
         }
     }
 
@@ -428,16 +301,12 @@ mod tests {
     fn a_changed_line_and_another_version_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&trial(0)).unwrap();
-        let path = folder.path().join(TRIALS_FILE);
-        fs::write(&path, "{}\n").unwrap();
-        let error = read_session(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("trials.jsonl, line 1"), "{error}");
-        let mut other = serde_json::to_value(header()).unwrap();
-        other["schema"] = 99.into();
-        fs::write(folder.path().join(HEADER_FILE), other.to_string()).unwrap();
-        let error = read_session(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("format 99"), "{error}");
+        journal.append(&entry(0)).unwrap();
+        fs::write(folder.path().join(NAME), "{\n").unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("heats.jsonl, line 1"), "{error}");
+        let error = read_header_as::<Value>(folder.path(), HEADER_FILE, 8).unwrap_err();
+        assert!(error.to_string().contains("has format 7"), "{error}");
     }
 
     #[test]
@@ -445,9 +314,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
         journal.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let error = journal.append(&trial(0)).unwrap_err().to_string();
+        let error = journal.append(&entry(0)).unwrap_err().to_string();
         assert!(
-            error.contains("trials.jsonl") && error.contains("--results"),
+            error.contains("heats.jsonl") && error.contains("--results"),
             "{error}"
         );
     }
@@ -456,29 +325,30 @@ mod tests {
     fn a_session_is_written_by_one_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let first = begun(folder.path());
-        let error = Journal::reopen(folder.path()).unwrap_err().to_string();
+        let again = || Journal::reopen_as(folder.path(), NAME);
+        let error = again().unwrap_err().to_string();
         let pid = format!("process {}", std::process::id());
         assert!(
-            error.contains("trials.jsonl") && error.contains(&pid),
+            error.contains("heats.jsonl") && error.contains(&pid),
             "{error}"
         );
         drop(first);
-        Journal::reopen(folder.path()).unwrap();
+        again().unwrap();
     }
 
     #[test]
     fn only_an_unfinished_line_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&trial(0)).unwrap();
-        journal.append(&trial(1)).unwrap();
+        journal.append(&entry(0)).unwrap();
+        journal.append(&entry(1)).unwrap();
         drop(journal);
-        let path = folder.path().join(TRIALS_FILE);
+        let path = folder.path().join(NAME);
         let whole = fs::read(&path).unwrap();
         let first = 1 + whole.iter().position(|byte| *byte == b'\n').unwrap();
         for cut in 0..=whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();
-            let mut journal = Journal::reopen(folder.path()).unwrap();
+            let mut journal = Journal::reopen_as(folder.path(), NAME).unwrap();
             journal.cut_unfinished_line().unwrap();
             let left = match cut {
                 cut if cut < first => 0,
@@ -486,20 +356,8 @@ mod tests {
                 all => all,
             };
             assert_eq!(fs::read(&path).unwrap(), whole[..left], "cut at byte {cut}");
-            let boot = if cut % 2 == 0 { "one" } else { "two" };
-            let entry = JournalEntry::Resumed {
-                at: "2026-11-21T00:00:00Z".to_owned(),
-                boot: Some(boot.to_owned()),
-                live: cut % 3 == 0,
-            };
-            journal.append(&entry).unwrap();
-            journal.append(&trial(1)).unwrap();
-            let record = read_session(folder.path()).unwrap();
-            let before = record.resumed[0].trials_before;
-            assert_eq!(record.trials.len(), before + 1, "cut at byte {cut}");
-            assert_eq!(record.resumed.len(), 1);
-            assert_eq!(record.resumed[0].rebooted, boot == "two");
-            assert_eq!(record.resumed[0].live, cut % 3 == 0);
+            journal.append(&entry(2)).unwrap();
+            assert_eq!(read(folder.path()).unwrap().last(), Some(&entry(2)));
         }
     }
 }

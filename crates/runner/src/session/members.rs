@@ -15,9 +15,9 @@ use deadheat_model::{
 };
 
 use super::{
-    Checks, Launch, Readiness, SelectedTarget, SessionOptions, TrialRequest,
+    Checks, Launch, Readiness, SelectedTarget, SessionOptions, MemberRequest,
     cpus::server_cpus,
-    planner::{OVERHEAD, USUAL_READY},
+    participant::{OVERHEAD, USUAL_READY},
 };
 use crate::{
     heat::{Entry, ServerMember, rule, rule_for},
@@ -105,7 +105,7 @@ impl<'a> HeatSetting<'a> {
     ) -> Entry<'a> {
         let Seat { target, role, .. } = seat;
         let (pinned, cpus) = server_cpus(target, self.pinning);
-        let trial = TrialRequest {
+        let request = MemberRequest {
             target,
             checks,
             workload: self.workload,
@@ -120,8 +120,6 @@ impl<'a> HeatSetting<'a> {
                 timeout: self.session.start_timeout,
             },
             pinning: self.pinning,
-            // The heat warms up by its own rule.
-            warm_up: Duration::ZERO,
             measure: self.plan.slice,
             offered_per_second: seat.offered_per_second,
             seed: self.seed,
@@ -131,7 +129,7 @@ impl<'a> HeatSetting<'a> {
             target: target.target.clone(),
             role,
             warm_up: warm_up_rule(self.session.warm_up, target),
-            member: Box::new(ServerMember::new(trial, self.plan.wait, fixtures, stop)),
+            member: Box::new(ServerMember::new(request, self.plan.wait, fixtures, stop)),
         }
     }
 }

@@ -1,7 +1,6 @@
-//! A session: prepare every stack, then randomised complete blocks of trials, each of them kept as soon as it ends.
+//! A session: every stack is prepared, and then measured in heats ([`heats`]), each of them kept as soon as it ends.
 
 mod available;
-mod blocks;
 mod ceiling;
 mod circumstances;
 pub mod comparison;
@@ -18,27 +17,24 @@ mod listener;
 mod lock;
 mod machine;
 mod members;
+mod open;
 mod options;
-mod planner;
+mod participant;
 mod preparation;
-mod rates;
 pub(crate) mod readiness;
-mod remaining;
 mod resume;
 pub(crate) mod server;
 mod services;
 mod sources;
-mod subject;
 mod topology;
-pub(crate) mod trial;
+#[cfg(test)]
+mod wishes;
+pub(crate) mod request;
 
 use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{
-    Event, JournalEntry, Plan, SessionHeader, SessionRecord, TargetId,
-    plan::Pinning,
-    session::{EndReason, SCHEMA, TargetRecord},
-    trial::Phase,
+    Event, TargetId, plan::Pinning, session::TargetRecord, trial::Phase,
 };
 
 pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
@@ -47,43 +43,20 @@ pub use self::{
     cpus::share_out,
     error::SessionError,
     folder::commit_of,
-    journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_session},
+    journal::{HEADER_FILE, Journal, JournalError},
     launch::Launch,
     machine::{describe_machine, describe_machine_below},
     options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
-    planner::{Participant, warm_up},
+    participant::Participant,
     preparation::Passed,
     readiness::Readiness,
-    resume::{Resumable, ResumeError, resume},
-    trial::{Checks, TrialRequest},
+    request::{Checks, MemberRequest},
+    resume::ResumeError,
 };
-use self::{
-    blocks::Measuring,
-    folder::SessionFolder,
-    preparation::{Preparing, prepare},
-    services::Services,
-};
+use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 use crate::{
-    manifest::SelectedWorkload,
     process::{descendants, environment, pin_current_thread, pin_threads_of},
 };
-
-/// How a session ended.
-#[derive(Debug)]
-pub struct SessionOutcome {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Why it ended.
-    pub reason: EndReason,
-    /// Its journal: while this is there, no other process writes the session.
-    pub journal: Journal,
-}
-
-/// The plan as it looks before anything is built or started, for the user to see first. Stacks that turn out to be
-/// unavailable drop out of it later.
-pub fn draft(options: &SessionOptions) -> Plan {
-    planner::plan(options, &participants(options), share_out(options.pinning))
-}
 
 /// All targets, as long as it is not known which of them are available.
 fn participants(options: &SessionOptions) -> Vec<Participant> {
@@ -91,82 +64,6 @@ fn participants(options: &SessionOptions) -> Vec<Participant> {
     targets
         .map(|target| preparation::participant(target, options, None))
         .collect()
-}
-
-/// Runs a session. Events say what happens; `interrupt` ends it in order after what is finished.
-///
-/// # Errors
-/// When the results cannot be written, or nothing could begin. A stack that fails is no error but a result.
-pub fn run(
-    options: &SessionOptions,
-    on_event: &mut dyn FnMut(&Event),
-    interrupt: &AtomicBool,
-) -> Result<SessionOutcome, SessionError> {
-    let folder = SessionFolder::create(&options.results, options.seed)?;
-    let mut journal = Journal::claim(folder.path())?;
-    let pinning = share_out(options.pinning);
-    let (mut services, prepared) = prepare(options, &folder, &pinning, on_event, interrupt)?;
-    let participants: Vec<Participant> = prepared
-        .iter()
-        .filter_map(|one| one.participant.clone())
-        .collect();
-    let plan = planner::plan(options, &participants, pinning.clone());
-    let records: Vec<TargetRecord> = prepared.into_iter().map(|one| one.record).collect();
-    let header = SessionHeader {
-        schema: SCHEMA,
-        id: folder.id().to_owned(),
-        deadheat: options.version.clone(),
-        commit: folder::commit_of(options),
-        started: folder.started().to_owned(),
-        arguments: options.arguments.clone(),
-        machine: describe_machine(),
-        findings: options.findings.clone(),
-        plan,
-        targets: records,
-        postgres: services.describe_postgres(),
-        published: options.published.clone(),
-        definitions: sources::definitions(options),
-        boot: machine::boot(),
-        live: options.live,
-        environment: inherited_by_servers(),
-    };
-    journal.begin(&header)?;
-    let measuring = Measuring {
-        options,
-        folder: &folder,
-        record: SessionRecord {
-            header,
-            trials: Vec::new(),
-            end: None,
-            resumed: Vec::new(),
-        },
-        fixtures: &mut services.fixtures,
-        journal: &mut journal,
-        on_event,
-        interrupt,
-    };
-    let reason = measure(measuring)?;
-    Ok(SessionOutcome {
-        folder: folder.path().to_owned(),
-        reason,
-        journal,
-    })
-}
-
-/// Measures what is left of a session, from its header's being written to its end's being written.
-fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
-    let header = &measuring.record.header;
-    (measuring.on_event)(&Event::SessionStarted {
-        header: Box::new(header.clone()),
-    });
-    stay_off_the_servers_cpus(&header.plan.pinning)?;
-    let reason = measuring.all()?;
-    measuring.journal.append(&JournalEntry::End {
-        reason,
-        at: folder::now(),
-    })?;
-    (measuring.on_event)(&Event::SessionEnded { reason });
-    Ok(reason)
 }
 
 /// Keeps this process with all its threads, and what serves it, off the server's CPUs from here on.

@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use deadheat_model::{
     Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose, machine::Finding,
-    plan::NoiseBound,
 };
 
 use super::heats::HeatOptions;
@@ -35,7 +34,7 @@ pub enum PinningMode {
 /// Whether response times are measured under open loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatencyMode {
-    /// If the budget has room for as many blocks with them as without.
+    /// If the budget has room for them.
     Auto,
     /// Whatever it takes.
     On,
@@ -64,17 +63,11 @@ pub struct SessionOptions {
     pub budget: Option<Duration>,
     /// What it is for; decides what nobody said.
     pub purpose: Purpose,
-    /// So many blocks, whatever the budget.
-    pub blocks: Option<u32>,
-    /// So long a measurement, whatever the budget.
-    pub measure: Option<Duration>,
     /// So long a warm-up, whatever the runtime.
     pub warm_up: Option<Duration>,
     /// Whether response times are measured under open loops.
     pub latency: LatencyMode,
-    /// How much a trial may be disturbed before it is void; `None`: none is.
-    pub noise_bound: Option<NoiseBound>,
-    /// How it is measured, if in heats.
+    /// How it is measured.
     pub heats: HeatOptions,
     /// Whether server and generator are kept apart.
     pub pinning: PinningMode,
@@ -86,7 +79,7 @@ pub struct SessionOptions {
     pub start_timeout: Duration,
     /// What [`crate::doctor`] found before the session, for the record.
     pub findings: Vec<Finding>,
-    /// Whether somebody serves the report of the trials so far while it runs, for the record.
+    /// Whether somebody serves the report of the heats so far while it runs, for the record.
     pub live: bool,
     /// Deadheat's own arguments, for the record.
     pub arguments: Vec<String>,

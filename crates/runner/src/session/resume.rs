@@ -6,20 +6,14 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use deadheat_model::{
-    Event, JournalEntry, SessionHeader, SessionRecord,
-    session::{EndReason, TargetRecord},
-};
+use deadheat_model::{Event, SessionHeader, session::TargetRecord};
 
 use super::{
-    SessionError, SessionOptions, SessionOutcome,
-    blocks::Measuring,
+    SessionError, SessionOptions,
     circumstances::{self, Changes},
-    folder::{self, SessionFolder},
-    journal::{HEADER_FILE, Journal, JournalError, TRIALS_FILE, read_header, read_session},
-    machine, measure,
+    folder::SessionFolder,
+    journal::{HEADER_FILE, Journal, JournalError},
     preparation::prepare,
-    remaining::left,
     services::Services,
 };
 
@@ -72,79 +66,6 @@ pub enum ResumeError {
     /// It went on, and then something ended it.
     #[error(transparent)]
     Session(#[from] SessionError),
-}
-
-/// A session that may go on. While this is there, no other process writes it.
-#[derive(Debug)]
-pub struct Resumable {
-    folder: SessionFolder,
-    record: SessionRecord,
-    journal: Journal,
-}
-
-impl Resumable {
-    /// Reads the session in `folder` and keeps others from writing it.
-    ///
-    /// # Errors
-    /// When it is no session, is of another version, cannot be written, or another process writes it.
-    pub fn open(folder: &Path) -> Result<Self, ResumeError> {
-        expect_header(folder, TRIALS_FILE)?;
-        let header = read_header(folder)?;
-        let journal = reopen(folder, TRIALS_FILE)?;
-        if header.plan.cells.is_empty() {
-            let folder = folder.to_owned();
-            return Err(ResumeError::NothingPlanned { folder });
-        }
-        // Only now, when nobody else adds to it.
-        let record = read_session(folder)?;
-        Ok(Self {
-            folder: SessionFolder::of(folder, &header.id, &header.started)?,
-            record,
-            journal,
-        })
-    }
-
-    /// Its folder.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// The session so far.
-    pub fn record(&self) -> &SessionRecord {
-        &self.record
-    }
-
-    /// How many trials are left, as far as it is known now; 0 when what was to be found out is known.
-    pub fn left(&self) -> usize {
-        if self.record.end == Some(EndReason::Enough) {
-            return 0;
-        }
-        let blocks = 0..self.record.header.plan.blocks;
-        blocks.map(|block| left(&self.record, block).len()).sum()
-    }
-
-    /// Ends a session of which nothing is left in order, if it was killed between its last trial and its end.
-    ///
-    /// # Errors
-    /// When the end cannot be written.
-    pub fn end(mut self) -> Result<SessionOutcome, ResumeError> {
-        // It may have been killed just before it was deleted.
-        self.folder.remove_remains();
-        let reason = match self.record.end {
-            Some(reason @ (EndReason::Finished | EndReason::Enough)) => reason,
-            _ => {
-                let (reason, at) = (EndReason::Finished, folder::now());
-                self.journal.cut_unfinished_line()?;
-                self.journal.append(&JournalEntry::End { reason, at })?;
-                reason
-            }
-        };
-        Ok(SessionOutcome {
-            folder: self.folder.path().to_owned(),
-            reason,
-            journal: self.journal,
-        })
-    }
 }
 
 /// Whether there is a header in `folder`, whose journal has this name.
@@ -214,44 +135,3 @@ fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), ResumeError> {
     Err(ResumeError::Changed { folder, changes })
 }
 
-/// Goes on with a session: prepares its stacks again, compares what there is with its header, and measures what is left
-/// of all planned blocks. `options` are those that it began with; of its targets, those that its plan has.
-///
-/// # Errors
-/// When something changed since it began, or as [`super::run`].
-pub fn resume(
-    session: Resumable,
-    options: &SessionOptions,
-    on_event: &mut dyn FnMut(&Event),
-    interrupt: &AtomicBool,
-) -> Result<SessionOutcome, ResumeError> {
-    let Resumable {
-        folder,
-        record: SessionRecord { header, .. },
-        mut journal,
-    } = session;
-    let ended = |reason, journal| SessionOutcome {
-        folder: folder.path().to_owned(),
-        reason,
-        journal,
-    };
-    let again = prepare_again(&folder, &header, options, on_event, interrupt)?;
-    let Some(mut services) = again else {
-        return Ok(ended(EndReason::Interrupted, journal));
-    };
-    let (at, boot) = (folder::now(), machine::boot());
-    journal.cut_unfinished_line()?;
-    let live = options.live;
-    journal.append(&JournalEntry::Resumed { at, boot, live })?;
-    let reason = measure(Measuring {
-        options,
-        folder: &folder,
-        // As the next one who reads it will find it.
-        record: read_session(folder.path())?,
-        fixtures: &mut services.fixtures,
-        journal: &mut journal,
-        on_event,
-        interrupt,
-    })?;
-    Ok(ended(reason, journal))
-}

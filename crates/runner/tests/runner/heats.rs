@@ -19,7 +19,7 @@ use deadheat_runner::{
     heat::{Entry, Heat, Machine, ServerMember, run},
     manifest::Stack,
     services::null,
-    session::{Checks, Launch, SelectedTarget, TrialRequest},
+    session::{Checks, Launch, MemberRequest, SelectedTarget},
     verify::{Blob, Canned, Fixtures},
 };
 
@@ -113,7 +113,7 @@ impl Scene {
         let (supervision, pinning) = (supervision(), Pinning::Off { cpus: Vec::new() });
         let fixtures = Mutex::new(&mut self.fixtures);
         let entries = targets.iter().zip(logs).map(|(target, log)| {
-            let request = TrialRequest {
+            let request = MemberRequest {
                 target,
                 checks: Checks::Canned(&self.canned),
                 workload: &self.workload,
@@ -128,7 +128,6 @@ impl Scene {
                     timeout: Duration::from_secs(30),
                 },
                 pinning: &pinning,
-                warm_up: Duration::ZERO,
                 measure: plan.slice,
                 offered_per_second: None,
                 seed: 1,

@@ -17,7 +17,7 @@ use super::{
     Quantity,
     fit::{Contrast, quantile},
 };
-use crate::{compare::holm, order_statistic::Interval};
+use crate::{holm::holm, order_statistic::Interval};
 
 /// What is known about a pair: how the first member stands to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

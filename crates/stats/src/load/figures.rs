@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     steadiness::{self, Trend},
-    trial::requests_for,
+    figures::requests_for,
 };
 
 /// The percentiles that reports show (where there are enough samples for them), and every analysis holds.

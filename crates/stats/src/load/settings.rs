@@ -1,9 +1,9 @@
 //! The thresholds by which a load judges itself, as values that stand in its result.
 
+use deadheat_model::fault::TRANSPORT_FAILURES;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Settings;
 
 /// The thresholds. Shares are 0 to 1. None looks at a result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -56,20 +56,19 @@ pub struct LoadSettings {
 
 impl Default for LoadSettings {
     fn default() -> Self {
-        let session = Settings::default();
         Self {
-            generator_busy: session.generator_busy,
+            generator_busy: 0.85,
             generator_busy_answers: 100,
             // As for Little's law and the send lag: at a tenth of the time it shows in the mean of any latency.
-            cpu_wait: session.little_deviation,
+            cpu_wait: 0.10,
             achieved: 0.99,
             send_lag_seconds: 100e-6,
             // The same tolerance as for Little's law: below a tenth it drowns in what else makes times differ.
-            send_lag_doubt: session.little_deviation,
+            send_lag_doubt: 0.10,
             send_lag_limit: 0.5,
-            connection_wait: session.little_deviation,
+            connection_wait: 0.10,
             unfinished: 0.01,
-            little_deviation: session.little_deviation,
+            little_deviation: 0.10,
             uneven: 0.5,
             uneven_answers: 100,
             queued_note: 0.2,
@@ -77,9 +76,9 @@ impl Default for LoadSettings {
             queued_busy: 0.5,
             queued_looks: 100,
             silence_answers: 10,
-            failures: session.transport_failures,
-            steady_change: session.steady_change,
-            steady_errors: session.steady_errors,
+            failures: TRANSPORT_FAILURES,
+            steady_change: 0.10,
+            steady_errors: 2.0,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{
     Judged, LatencyKind, LoadFigures, LoadSettings, Severity, Sign,
     figures::{REDIRECTS, SHOWN_PERCENTS},
 };
-use crate::trial::requests_for;
+use crate::figures::requests_for;
 
 /// The percentiles at which parts of the response time are compared with it: the highest with samples enough.
 const TAILS: [f64; 4] = [99.0, 95.0, 90.0, 50.0];

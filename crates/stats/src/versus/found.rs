@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadheat_model::{LatencyHistogram, Observation};
 
 use super::Metric;
-use crate::figures::{Figures, requests_for};
+use crate::figures::requests_for;
 
 /// The metrics of one trial, in their units. A metric that it says nothing of is not in it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,14 +31,6 @@ impl Found {
                 Metric::ResponseTimeP99,
             ),
         }
-        found
-    }
-
-    /// Of a trial: its load, and what the server's process tree used.
-    pub fn of_trial(load: &Observation, figures: &Figures) -> Self {
-        let mut found = Self::of_load(load);
-        found.put(Metric::CpuPerRequest, figures.cpu_us_per_request);
-        found.put(Metric::MemoryMean, figures.pss_mean_bytes);
         found
     }
 

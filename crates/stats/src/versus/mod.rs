@@ -8,7 +8,7 @@ pub mod found;
 mod gate;
 mod metric;
 pub mod paired;
-pub mod sessions;
+
 
 use deadheat_model::{TargetId, change::Change};
 use serde::Serialize;

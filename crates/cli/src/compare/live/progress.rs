@@ -37,8 +37,7 @@ impl Progress {
     pub(super) fn on(&mut self, event: &ComparisonEvent) {
         match event {
             ComparisonEvent::Preparing(event) => {
-                let new = || progress::Progress::new(None);
-                self.preparing.get_or_insert_with(new).on(event);
+                                self.preparing.get_or_insert_with(progress::Progress::new).on(event);
             }
             ComparisonEvent::Started { header } => {
                 self.finish();

@@ -41,7 +41,7 @@ pub fn html(view: &LoadView, contents: &Contents<'_>) -> Result<String, ReportEr
             contents.csv,
         ),
     ];
-    page(view, &Shell::new(plotly_js(), contents.assets, data))
+    page(view, &Shell::new(plotly_js(), Assets::Inline, data))
 }
 
 /// The page without data, and with another script in the place of plotly's (tests leave its megabytes out).

@@ -22,6 +22,7 @@ use super::{StandingsView, view::State, words};
 use crate::{
     ReportError,
     html::{
+        Contents,
         data::DataFile,
         environment,
         live::{Bar, TEMPLATE as LIVE},
@@ -45,15 +46,6 @@ const SCRIPT: &str = concat!(
     include_str!("script.js"),
     include_str!("../../html/saving.js")
 );
-
-/// The data that a page holds beside what it shows.
-#[derive(Clone, Copy, Debug)]
-pub struct Contents<'a> {
-    /// The report as JSON.
-    pub json: &'a str,
-    /// The report as CSV.
-    pub csv: &'a str,
-}
 
 /// The report as a page. Without `contents` the page has no data to save.
 pub fn html(view: &StandingsView, contents: Option<&Contents<'_>>) -> Result<String, ReportError> {
@@ -118,7 +110,7 @@ fn page(view: &StandingsView, shell: &Shell<'_>, bar: Option<&Bar>) -> Result<St
     let text = environment(TEMPLATES)?
         .get_template(PAGE)?
         .render(context! {
-            live => bar.map(|bar| bar.context("Heats")),
+            live => bar.map(|bar| bar.context()),
             page => Value::from(Serde(page)),
             details => Value::from(Serde(&view.details)),
             lost => Value::from(Serde(end::lost(&view.not_measured))),

@@ -5,8 +5,9 @@ use std::path::Path;
 use deadheat_model::comparison::{ComparisonEntry, ComparisonRecord, SCHEMA};
 
 use crate::session::{
+    heats::HEATS_FILE,
     JournalError,
-    journal::{read_entries, read_header_as},
+    journal::{read_entries_of, read_header_as},
 };
 
 /// The header's file name. It differs from a session's, so that nothing takes the one for the other.
@@ -22,7 +23,7 @@ pub fn read_comparison(folder: &Path) -> Result<ComparisonRecord, JournalError> 
         heats: Vec::new(),
         end: None,
     };
-    for entry in read_entries(folder)? {
+    for entry in read_entries_of(folder, HEATS_FILE)? {
         match entry {
             ComparisonEntry::Heat(heat) => record.heats.push(*heat),
             ComparisonEntry::End { reason, .. } => record.end = Some(reason),

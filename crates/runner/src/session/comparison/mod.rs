@@ -27,7 +27,7 @@ pub use self::{
 };
 use super::{
     PinningMode, SessionError, SessionOptions, describe_machine, folder, folder::SessionFolder,
-    journal::Journal, stay_off_the_servers_cpus,
+    heats::HEATS_FILE, journal::Journal, stay_off_the_servers_cpus,
 };
 use crate::process::Supervision;
 
@@ -131,7 +131,7 @@ pub fn run(
     interrupt: &Arc<AtomicBool>,
 ) -> Result<PathBuf, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
-    let journal = Journal::claim(folder.path())?;
+    let journal = Journal::claim_as(folder.path(), HEATS_FILE)?;
     let (plan, points) = plan(options);
     let contest = Contest::prepare(options, &folder, &plan.pinning, on_event, interrupt)?;
     let [a, b] = contest.contenders();

@@ -20,7 +20,7 @@ use crate::{
         LatencyMode, Participant, SessionOptions,
         comparison::HeatTimes,
         members::wait,
-        planner::{derived, is_closed},
+        open::{derived, is_closed},
     },
 };
 
@@ -148,7 +148,7 @@ mod tests {
     use deadheat_model::{Cell, Wait, heat::Rounds, stack::Runtime};
 
     use super::*;
-    use crate::session::planner::tests::{by_count, options, participants, point};
+    use crate::session::wishes::{by_count, options, participants, point};
 
     const APART: Pinning = Pinning::Apart {
         server: Vec::new(),

@@ -8,7 +8,6 @@ use deadheat_model::{
 };
 
 use super::roster::Participant;
-use crate::session::rates::rounded_down;
 
 /// The rate at which `one` is loaded at `load`, in requests per second; `None` in a closed loop. Rounded down: a share of
 /// the own capacity to three significant digits, so that it is the share that its name says, and the rate common to all
@@ -109,6 +108,16 @@ fn counted<'a>(heat: &'a HeatRecord, who: Who<'_>) -> Vec<&'a SliceRecord> {
         .collect()
 }
 
+/// Rounds down to so many significant digits.
+fn rounded_down(rate: f64, digits: i32) -> f64 {
+    let unit = rate.log10().floor() as i32 + 1 - digits;
+    // By a whole power of ten both ways: a tenth is no binary fraction.
+    match u32::try_from(unit) {
+        Ok(_) => (rate / 10_f64.powi(unit)).floor() * 10_f64.powi(unit),
+        Err(_) => (rate * 10_f64.powi(-unit)).floor() / 10_f64.powi(-unit),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use deadheat_model::{
@@ -195,5 +204,23 @@ mod tests {
         assert_eq!(own(&record, "b"), Ok(Some(450.0)));
         record.heats[0].heat.end = HeatEnd::Interrupted;
         assert!(own(&record, "b").is_err());
+    }
+
+    #[test]
+    fn significant_digits_never_more_than_asked() {
+        for (rate, two, three) in [
+            (123_456.0, 120_000.0, 123_000.0),
+            (1999.9, 1900.0, 1990.0),
+            (1000.0, 1000.0, 1000.0),
+            (999.0, 990.0, 999.0),
+            (99.9, 99.0, 99.9),
+            (10.0, 10.0, 10.0),
+            (2.95, 2.9, 2.95),
+            (0.37, 0.37, 0.37),
+            (0.0371, 0.037, 0.0371),
+        ] {
+            assert_eq!(rounded_down(rate, 2), two, "{rate}");
+            assert_eq!(rounded_down(rate, 3), three, "{rate}");
+        }
     }
 }

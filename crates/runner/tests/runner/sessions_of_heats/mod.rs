@@ -103,11 +103,8 @@ impl Bench {
             seed: 7,
             budget: None,
             purpose: Purpose::Usual,
-            blocks: None,
-            measure: None,
             warm_up: Some(Duration::from_millis(20)),
             latency: LatencyMode::Off,
-            noise_bound: None,
             heats: HeatOptions {
                 heats: Some(3),
                 time: Some(Duration::from_millis(100)),

@@ -1,30 +1,23 @@
-//! What plans are made: the fixtures.
-
-mod cells;
-mod choosing;
-mod properties;
+//! What sessions are asked to do, for tests.
 
 use std::time::Duration;
 
 use deadheat_model::{
-    LoadPoint, Plan, TargetId, WorkloadManifest,
-    choice::{Choice, Purpose},
+    LoadPoint, TargetId, WorkloadManifest,
+    choice::Purpose,
     load::{HttpVersion, Reuse},
-    plan::{NoiseBound, Pinning},
     stack::Runtime,
     workload::{CountedLoad, Framing, Oracle},
 };
 
-use super::{Participant, plan};
+use super::{
+    LatencyMode, Participant, PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions,
+};
 use crate::{
-    heat::rule_of,
-    manifest::SelectedWorkload,
-    process::Supervision,
-    services::postgres::Source,
-    session::{LatencyMode, PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions},
+    heat::rule_of, manifest::SelectedWorkload, process::Supervision, services::postgres::Source,
 };
 
-pub(in crate::session) fn point(id: &str) -> LoadPoint {
+pub(super) fn point(id: &str) -> LoadPoint {
     LoadPoint {
         id: id.to_owned(),
         connections: 50,
@@ -34,7 +27,7 @@ pub(in crate::session) fn point(id: &str) -> LoadPoint {
     }
 }
 
-pub(in crate::session) fn by_count(requests: u64) -> CountedLoad {
+pub(super) fn by_count(requests: u64) -> CountedLoad {
     CountedLoad {
         requests,
         limit: Duration::from_secs(60),
@@ -44,7 +37,7 @@ pub(in crate::session) fn by_count(requests: u64) -> CountedLoad {
     }
 }
 
-pub(in crate::session) fn workload(
+pub(super) fn workload(
     id: &str,
     oracle: Oracle,
     least: Option<Duration>,
@@ -66,7 +59,7 @@ pub(in crate::session) fn workload(
 }
 
 /// Three workloads, without latency.
-pub(in crate::session) fn options(budget: u64) -> SessionOptions {
+pub(super) fn options(budget: u64) -> SessionOptions {
     let text = Oracle::Text {
         body: String::new(),
     };
@@ -84,11 +77,8 @@ pub(in crate::session) fn options(budget: u64) -> SessionOptions {
         seed: 1,
         budget: Some(Duration::from_secs(budget)),
         purpose: Purpose::Usual,
-        blocks: None,
-        measure: None,
         warm_up: None,
         latency: LatencyMode::Off,
-        noise_bound: Some(NoiseBound::default()),
         heats: HeatOptions::default(),
         pinning: PinningMode::Off,
         postgres: Source::automatic(None),
@@ -101,7 +91,7 @@ pub(in crate::session) fn options(budget: u64) -> SessionOptions {
     }
 }
 
-pub(in crate::session) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
+pub(super) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
     (0..count)
         .map(|index| Participant {
             target: TargetId::new(format!("stack-{index}"), None),
@@ -111,21 +101,4 @@ pub(in crate::session) fn participants(count: usize, runtime: Runtime) -> Vec<Pa
             ready: None,
         })
         .collect()
-}
-
-fn of(options: &SessionOptions, participants: &[Participant]) -> Plan {
-    plan(options, participants, Pinning::Off { cpus: vec![0] })
-}
-
-fn planned(options: &SessionOptions, count: usize) -> Plan {
-    of(options, &participants(count, Runtime::Native))
-}
-
-fn why(plan: &Plan) -> &Choice {
-    plan.choice.as_ref().expect("a new plan says why")
-}
-
-/// Blocks and measurement.
-fn bought(plan: &Plan) -> (u32, u64) {
-    (plan.blocks, why(plan).measure.as_secs())
 }

@@ -8,7 +8,7 @@ use deadheat_model::{
 };
 
 /// The open loops that follow from `point`; none where it is no closed loop of a length that the plan chooses.
-pub(in crate::session) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {
+pub(super) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {
     if !is_closed(point) {
         return Vec::new();
     }
@@ -29,14 +29,6 @@ pub(in crate::session) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {
 }
 
 /// Whether `point` is a closed loop of a length that the plan chooses.
-pub(in crate::session) fn is_closed(point: &LoadPoint) -> bool {
+pub(super) fn is_closed(point: &LoadPoint) -> bool {
     point.counted.is_none() && point.open.is_none()
-}
-
-/// Whether stacks meet at `point` under the same load: in a closed loop, or at the rate that is common to all.
-pub(super) fn is_common(point: &LoadPoint) -> bool {
-    match &point.open {
-        Some(open) => matches!(open.rate, OfferedRate::OfSlowestCapacity(_)),
-        None => point.counted.is_none(),
-    }
 }

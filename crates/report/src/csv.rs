@@ -1,0 +1,53 @@
+//! Tables as comma-separated values (RFC 4180).
+
+/// A table as it is written.
+pub(crate) struct Table(::csv::Writer<Vec<u8>>);
+
+impl Table {
+    /// A table with these columns.
+    pub(crate) fn new(columns: &[&str]) -> Self {
+        let mut settings = ::csv::WriterBuilder::new();
+        settings.terminator(::csv::Terminator::CRLF);
+        let mut table = Self(settings.from_writer(Vec::new()));
+        table.write(columns);
+        table
+    }
+
+    /// Adds a row, which has as many fields as there are columns.
+    pub(crate) fn write(&mut self, fields: &[&str]) {
+        self.0
+            .write_record(fields)
+            .expect("every row has as many fields, and memory takes them");
+    }
+
+    /// The whole table.
+    pub(crate) fn end(self) -> String {
+        let bytes = self.0.into_inner().expect("memory takes what it is given");
+        String::from_utf8(bytes).expect("made of text")
+    }
+}
+
+/// The shortest decimal number that is read back as the same value; never with an exponent.
+pub(crate) fn number(value: f64) -> String {
+    // What `Display` of a float promises.
+    value.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_keep_all_digits_and_have_no_exponent() {
+        for (value, text) in [
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1.25e-9, "0.00000000125"),
+            (123_456_789_012_345_680_000.0, "123456789012345680000"),
+            (35.0, "35"),
+            (-0.25, "-0.25"),
+        ] {
+            assert_eq!(number(value), text);
+            assert_eq!(number(value).parse::<f64>().unwrap(), value);
+        }
+    }
+}

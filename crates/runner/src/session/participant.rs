@@ -1,0 +1,25 @@
+//! A stack that takes part, and about how long it takes to come up.
+
+use std::time::Duration;
+
+use deadheat_model::{TargetId, heat::WarmUpRule, stack::Runtime};
+
+/// Starting, checking and stopping a server, beside the time to its first answer.
+pub(super) const OVERHEAD: Duration = Duration::from_millis(400);
+/// The time to the first answer, while it is not known.
+pub(super) const USUAL_READY: Duration = Duration::from_millis(300);
+
+/// A target that takes part, and how long it took to its first correct answer when it was prepared.
+#[derive(Clone, Debug)]
+pub struct Participant {
+    /// The stack, under its variant.
+    pub target: TargetId,
+    /// How its code is executed.
+    pub runtime: Runtime,
+    /// How it is warmed up in a heat.
+    pub warm_up: WarmUpRule,
+    /// Workloads that it answers.
+    pub workloads: Vec<String>,
+    /// To its first correct answer, once that is known.
+    pub ready: Option<Duration>,
+}

@@ -1,0 +1,142 @@
+//! What a server is asked for as a member of a heat, and the load that follows from it.
+
+use std::{net::SocketAddr, time::Duration};
+
+use deadheat_model::{
+    Exchange, LoadPoint, LoadSpec, Schedule, WorkloadManifest,
+    load::{Stage, Target, Timeouts},
+    plan::Pinning,
+};
+
+use super::{
+    SelectedTarget,
+    readiness::{self, Readiness},
+    server::Launch,
+};
+use crate::verify::Canned;
+
+/// The width of the bins of the time series, …
+const BIN: Duration = Duration::from_millis(500);
+/// … and how many a slice has at least.
+const LEAST_BINS: u32 = 8;
+
+/// What a server is asked for as a member of a heat.
+pub struct MemberRequest<'a> {
+    /// The stack, under its variant.
+    pub target: &'a SelectedTarget,
+    /// How its answers are checked.
+    pub checks: Checks<'a>,
+    /// The workload.
+    pub workload: &'a WorkloadManifest,
+    /// The load point.
+    pub point: &'a LoadPoint,
+    /// How the server is started.
+    pub launch: Launch<'a>,
+    /// How CPUs are shared out.
+    pub pinning: &'a Pinning,
+    /// The counted part of a slice.
+    pub measure: Duration,
+    /// The rate of an open loop, in requests per second.
+    pub offered_per_second: Option<f64>,
+    /// The seed of random requests and arrivals.
+    pub seed: u64,
+}
+
+/// How answers are checked.
+pub enum Checks<'a> {
+    /// By the workload's oracle; ready is who answers this question.
+    Oracle(Readiness),
+    /// Against one answer that was told beforehand: the null server's.
+    Canned(&'a Canned),
+}
+
+impl Checks<'_> {
+    /// Asks a server once whether it is ready.
+    pub(crate) fn probe(&self, address: SocketAddr) -> Result<(), String> {
+        match self {
+            Checks::Oracle(readiness) => readiness.probe(address),
+            Checks::Canned(canned) => canned
+                .ask(address, readiness::ATTEMPT)
+                .map_err(|fault| fault.to_string()),
+        }
+    }
+}
+
+/// The load of a member on the server at `address`, which is asked for `exchanges`.
+pub(crate) fn load_spec(
+    request: &MemberRequest<'_>,
+    address: SocketAddr,
+    exchanges: Vec<Exchange>,
+) -> LoadSpec {
+    let schedule = schedule(request);
+    let by_count = request.point.counted.as_ref();
+    let bodies = by_count.map(|by_count| by_count.bodies);
+    let exchanges = exchanges.into_iter().map(|mut exchange| {
+        if let Some(framing) = bodies {
+            exchange.request.body = framing.apply(exchange.request.body);
+        }
+        exchange
+    });
+    let stop = request.point.stop(request.measure);
+    LoadSpec {
+        protocol: request.point.protocol(),
+        limit: by_count.map(|by_count| by_count.limit),
+        timeouts: timeouts(request.point),
+        content_sample: request.workload.content_sample,
+        cpus: match request.pinning {
+            Pinning::Apart { generator, .. } => generator.clone(),
+            Pinning::Off { .. } => Vec::new(),
+        },
+        bin: bin(request.measure),
+        seed: request.seed,
+        ..LoadSpec::new(Target::plain(address), exchanges.collect(), schedule, stop)
+    }
+}
+
+/// The width of the bins of a measurement that is to take so long.
+fn bin(measure: Duration) -> Duration {
+    BIN.min(measure / LEAST_BINS).max(Duration::from_nanos(1))
+}
+
+/// When requests are sent: at the rate, or each when the answer before it has come.
+fn schedule(request: &MemberRequest<'_>) -> Schedule {
+    let connections = request.point.connections;
+    match (&request.point.open, request.offered_per_second) {
+        (Some(open), Some(rate)) => Schedule::Open {
+            arrivals: open.arrivals,
+            stages: vec![Stage::constant(rate)],
+            connections,
+            most_connections: connections,
+        },
+        _ => Schedule::Closed {
+            connections,
+            ramp: Duration::ZERO,
+        },
+    }
+}
+
+/// A counted load that its limit ends leaves no request behind, however slow the answers are: the server would still
+/// be at work on them when it is checked.
+fn timeouts(point: &LoadPoint) -> Timeouts {
+    let usual = Timeouts::default();
+    match point.counted {
+        None => usual,
+        Some(_) => Timeouts {
+            cool_down: usual.request,
+            ..usual
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slice_has_enough_bins() {
+        for (measure, width) in [(0.1, 0.0125), (1.0, 0.125), (4.0, 0.5), (60.0, 0.5)] {
+            let seconds = Duration::from_secs_f64;
+            assert_eq!(bin(seconds(measure)), seconds(width), "{measure} s");
+        }
+    }
+}
