@@ -4,34 +4,20 @@
 use std::{ops::Range, thread};
 
 use clap::Args;
-use deadheat_simulation::{
-    Machine, heats,
-    power::{self, BLOCKS, EFFECTS, NOISES, SESSIONS, STACKS},
-};
+use deadheat_simulation::heats;
 
 /// What is simulated.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Sessions behind each figure: 2,000, or 1,000 with --heats
-    #[arg(long)]
-    sessions: Option<u32>,
-    /// Simulate heats instead of blocks: the tables of docs/statistics.md
-    #[arg(long)]
-    heats: bool,
+    /// Sessions behind each figure
+    #[arg(long, default_value_t = heats::power::SESSIONS)]
+    sessions: u64,
 }
 
-/// Prints a table for each number of stacks.
+/// Prints the tables of docs/statistics.md.
 pub(crate) fn power(options: &Options) {
-    if options.heats {
-        let sessions = options.sessions.map_or(heats::power::SESSIONS, u64::from);
-        println!("{}", heats_table(0..sessions));
-        println!("{}", evidence_table(0..sessions));
-        return;
-    }
-    for stacks in STACKS {
-        let sessions = options.sessions.unwrap_or(SESSIONS);
-        println!("{}", table(stacks, 0..u64::from(sessions)));
-    }
+    println!("{}", heats_table(0..options.sessions));
+    println!("{}", evidence_table(0..options.sessions));
 }
 
 /// How precise heats are, and what they find.
@@ -108,34 +94,6 @@ fn evidence_table(seeds: Range<u64>) -> String {
         )
     });
     header.to_owned() + &rows.concat() + &looked.concat()
-}
-
-fn table(stacks: usize, seeds: Range<u64>) -> String {
-    let header = format!(
-        "| {stacks} stacks: noise | difference | {} |\n| --- | --- |{}\n",
-        BLOCKS.map(|blocks| format!("{blocks} blocks")).join(" | "),
-        " ---: |".repeat(BLOCKS.len()),
-    );
-    // Each noise on a thread of its own.
-    let parts = thread::scope(|scope| {
-        NOISES
-            .map(|noise| {
-                let seeds = seeds.clone();
-                scope.spawn(move || EFFECTS.map(|effect| row(stacks, noise, effect, &seeds)))
-            })
-            .map(|rows| rows.join().expect("a simulation does not panic").concat())
-    });
-    header + &parts.concat()
-}
-
-fn row(stacks: usize, noise: f64, effect: f64, seeds: &Range<u64>) -> String {
-    let cells = BLOCKS.map(|blocks| {
-        let machine = Machine::drifting(noise);
-        let found = power::found(effect, stacks, machine, blocks, seeds.clone());
-        per_cent((found.rate() * 100.0).round())
-    });
-    let (noise, effect) = (per_cent(noise * 100.0), per_cent(effect * 100.0));
-    format!("| {noise} | {effect} | {} |\n", cells.join(" | "))
 }
 
 /// A whole or half per cent, without the digits that binary fractions add.

@@ -8,6 +8,7 @@ use deadheat_runner::session::PinningMode;
 use crate::{
     choices::LatencyArg,
     compare::args::{CompareArgs, margin},
+    gone::GoneArgs,
     load::args::LoadArgs,
     output::ColourArg,
 };
@@ -167,6 +168,8 @@ pub(crate) struct RunArgs {
     /// after each heat; on this port [default: a free one]
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     pub(crate) live: Option<Option<u16>>,
+    #[command(flatten)]
+    pub(crate) _gone: GoneArgs,
     /// Continue an interrupted or killed session with its original options. Only --json, --live, --postgres
     /// and --root can be changed. Refused if the machine, a stack or a workload has changed
     #[arg(long, value_name = "SESSION")]

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    Cell, SessionHeader, TargetId, TrialRecord,
-    heats::{self, MeasuredHeat, NextHeat},
-    session::{BuildRecord, EndReason, TargetState, WorkloadFailure},
-    trial::Disturbance,
+    TargetId,
+    heats::{EndReason, MeasuredHeat, NextHeat, SessionHeader},
+    session::{BuildRecord, TargetState, WorkloadFailure},
 };
 
 /// Something happened.
@@ -47,52 +46,10 @@ pub enum Event {
         /// Workloads that it does not answer rightly.
         failed_workloads: Vec<WorkloadFailure>,
     },
-    /// Everything before the first trial is done.
-    SessionStarted {
-        /// What is known.
-        header: Box<SessionHeader>,
-    },
-    /// A block starts.
-    BlockStarted {
-        /// The block, from 0.
-        block: u32,
-    },
-    /// A trial starts.
-    TrialStarted {
-        /// The block, from 0.
-        block: u32,
-        /// What is measured.
-        cell: Cell,
-    },
-    /// A trial ended and is in the journal.
-    TrialEnded {
-        /// Its record.
-        trial: Box<TrialRecord>,
-        /// The time that it took in all.
-        took: Duration,
-    },
-    /// The trial that has just ended was disturbed by more than the plan allows: it does not count.
-    TrialVoid {
-        /// The block, from 0.
-        block: u32,
-        /// What was measured.
-        cell: Cell,
-        /// 0 for the first time in its block.
-        attempt: u32,
-        /// By what.
-        disturbance: Disturbance,
-        /// Whether it is repeated at the end of its block.
-        repeats: bool,
-    },
-    /// The session ended in order.
-    SessionEnded {
-        /// Why.
-        reason: EndReason,
-    },
     /// Everything before the first heat is done, or a session goes on.
     HeatsStarted {
         /// What is known.
-        header: Box<heats::SessionHeader>,
+        header: Box<SessionHeader>,
     },
     /// A heat starts.
     HeatStarted {
@@ -114,7 +71,7 @@ pub enum Event {
     /// The session of heats ended in order.
     HeatsEnded {
         /// Why.
-        reason: heats::EndReason,
+        reason: EndReason,
     },
 }
 

@@ -39,7 +39,6 @@ pub(crate) struct Page {
     colour: bool,
     /// The characters that it is written in.
     pub(crate) charset: Charset,
-    /// What was last said of the figures.
 }
 
 impl Page {

@@ -13,6 +13,7 @@ use deadheat_model::{
         Control, MeasuredHeat, NextHeat, Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord,
         Step,
     },
+    machine::Machine,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState},
     stack::Runtime,
@@ -20,10 +21,7 @@ use deadheat_model::{
 };
 use deadheat_stats::heats::{Heat, Slice};
 
-use crate::{
-    heats::{Field, Member, field},
-    record,
-};
+use crate::heats::{Field, Member, field};
 
 /// A session to be drawn.
 #[derive(Clone, Debug)]
@@ -271,7 +269,7 @@ impl Recorded {
             commit: None,
             started: "2026-11-23T12:00:00Z".to_owned(),
             arguments: vec!["run".to_owned()],
-            machine: record::machine(),
+            machine: machine(),
             findings: Vec::new(),
             plan: Plan {
                 seed,
@@ -353,5 +351,20 @@ fn target(target: &TargetId) -> TargetRecord {
             },
         },
         failed_workloads: Vec::new(),
+    }
+}
+
+/// A machine of which nothing is said but that it has two CPUs.
+fn machine() -> Machine {
+    Machine {
+        cpu_model: String::new(),
+        cpus: vec![0, 1],
+        shared_cores: Vec::new(),
+        memory_bytes: 0,
+        os: String::new(),
+        kernel: String::new(),
+        mitigations: Vec::new(),
+        governor: None,
+        congestion_control: None,
     }
 }

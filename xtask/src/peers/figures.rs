@@ -1,7 +1,6 @@
 //! From trials to what they say. All statistics are those of `deadheat_stats`.
 
 use deadheat_stats::{
-    Settings,
     interval::{LogMean, log_mean},
     order_statistic::{Interval, MedianInterval, median_interval},
 };
@@ -11,6 +10,9 @@ use super::{
     tool::Tool,
     trial::{Figures, Trial},
 };
+
+/// The level that intervals aim at (0 to 1).
+const LEVEL: f64 = 0.95;
 
 /// What the trials of one tool in one case say.
 pub(crate) struct Summary {
@@ -59,7 +61,7 @@ pub(crate) struct Judged {
 
 /// What the trials of a case say of each tool, in the order of `tools`.
 pub(crate) fn summarise(tools: &[Tool], trials: &[Trial]) -> Vec<Summary> {
-    let level = Settings::default().level;
+    let level = LEVEL;
     let summary = |tool: &Tool| {
         let of_tool = || trials.iter().filter(|trial| trial.tool == *tool);
         let counted: Vec<&Figures> = of_tool()
@@ -150,7 +152,7 @@ fn send_lag_us(trials: &[Trial]) -> Option<MedianInterval> {
         .filter(|trial| trial.tool == Tool::Deadheat)
         .filter_map(|trial| trial.outcome.as_ref().ok()?.send_lag_p99_us)
         .collect();
-    median_interval(&lags, Settings::default().level)
+    median_interval(&lags, LEVEL)
 }
 
 fn verdict(interval: Option<Interval>, most: f64) -> Verdict {

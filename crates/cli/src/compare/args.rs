@@ -8,6 +8,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
 
+use crate::gone::GoneArgs;
 use crate::args::{PinningArg, duration, time};
 
 const AFTER_HELP: &str = "\
@@ -134,21 +135,6 @@ pub(crate) struct MeasureArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) _gone: GoneArgs,
-}
-
-/// Options that other ones have taken the place of. Each is an error that names them.
-#[derive(Debug, Default, Args)]
-pub(crate) struct GoneArgs {
-    #[arg(long = "blocks", hide = true, value_name = "N", value_parser = |_: &str| gone("a comparison runs heats; use --heats N"))]
-    _blocks: Option<String>,
-    #[arg(long = "measure", hide = true, value_name = "TIME", value_parser = |_: &str| gone("servers are loaded in slices; use --slice, --guard and --heat-time"))]
-    _measure: Option<String>,
-    #[arg(long = "noise-bound", hide = true, value_name = "SHARE", value_parser = |_: &str| gone("disturbed slices are trimmed, so that nothing is repeated; leave it out"))]
-    _noise_bound: Option<String>,
-}
-
-fn gone(instead: &str) -> Result<String, String> {
-    Err(format!("this option is gone: {instead}"))
 }
 
 /// Of URLs and commands.

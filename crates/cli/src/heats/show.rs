@@ -5,7 +5,8 @@ use std::path::Path;
 use deadheat_model::{heats::SessionRecord, session::TargetState};
 use deadheat_report::{
     ReportError,
-    standings::{self, StandingsView, html::Contents},
+    html::Contents,
+    standings::{self, StandingsView},
 };
 use deadheat_runner::{files::write_whole, session::heats::read_session};
 use deadheat_stats::standings::{Standings, standings};

@@ -13,10 +13,9 @@ use std::{
     time::Duration,
 };
 
-use deadheat_report::html;
 use hyper::{
     Request,
-    body::{Bytes, Incoming},
+    body::Incoming,
     server::conn::http1,
     service::service_fn,
 };

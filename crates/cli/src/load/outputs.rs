@@ -9,7 +9,7 @@ use std::{
 use deadheat_model::{Interval, LoadRecord};
 use deadheat_report::{
     ReportError,
-    html::{Assets, Contents},
+    html::Contents,
     load::{self as report, LoadView},
 };
 use deadheat_runner::files::Destination;
@@ -231,7 +231,6 @@ impl<'a> Results<'a> {
         let contents = Contents {
             json: &self.text(Format::Json)?,
             csv: &self.text(Format::Csv)?,
-            assets: Assets::Inline,
         };
         report::html(&self.view, &contents)
     }

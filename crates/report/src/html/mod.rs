@@ -9,7 +9,7 @@ mod weight;
 
 use minijinja::{Environment, syntax::SyntaxConfig};
 
-pub use self::plotly::{Assets, plotly_file, plotly_js};
+pub use self::plotly::plotly_js;
 use crate::ReportError;
 
 /// What a page holds beside what it shows.

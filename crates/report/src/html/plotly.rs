@@ -1,14 +1,4 @@
-//! plotly's JavaScript: in the page, or in a file beside it that pages share.
-
-/// Where a page has plotly's JavaScript.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Assets {
-    /// In itself, so that it needs nothing else.
-    #[default]
-    Inline,
-    /// In a file beside it, [`plotly_file`].
-    Separate,
-}
+//! plotly's JavaScript, for pages of loads.
 
 /// plotly's JavaScript, as the plotly crate brings it, without its module wrapper. The crate's MathJax, which comes
 /// second, is not needed here.
@@ -17,17 +7,6 @@ pub fn plotly_js() -> String {
     let (_, rest) = sources.split_once('>').unwrap_or_default();
     let (script, _) = rest.split_once("</script>").unwrap_or_default();
     unwrapped(script).unwrap_or_else(|| script.to_owned())
-}
-
-/// The name of the file beside a page that has plotly's JavaScript in it.
-pub fn plotly_file() -> String {
-    file_of(&plotly_js())
-}
-
-pub(super) fn file_of(script: &str) -> String {
-    let version = script.split_once("plotly.js v").map(|(_, rest)| rest);
-    let version = version.and_then(|rest| rest.split_whitespace().next());
-    format!("deadheat-plotly-{}.min.js", version.unwrap_or("unknown"))
 }
 
 /// The script without the function that chooses between module systems: a browser reads the megabytes of a function
@@ -46,21 +25,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_has_a_version_a_licence_and_no_wrapper() {
+    fn the_script_has_a_licence_and_no_wrapper() {
         let script = plotly_js();
         assert!(script.len() > 1_000_000, "{}", script.len());
         assert!(script[..300].contains("MIT license"));
         assert!(!script.contains("root.moduleName"));
         assert!(script.ends_with("window.Plotly = Plotly;\n"));
-        let file = plotly_file();
-        let version = file
-            .strip_prefix("deadheat-plotly-")
-            .and_then(|rest| rest.strip_suffix(".min.js"));
-        let version = version.expect("a version");
-        assert!(
-            version.split('.').all(|part| part.parse::<u32>().is_ok()),
-            "{file}"
-        );
     }
 
     #[test]

@@ -1,17 +1,13 @@
 //! What all plots have in common: colours, the axis of latencies, how a plot stands in its page.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
 use plotly::{
-    Configuration, Layout, Plot,
+    Configuration,
     common::Font,
     configuration::DisplayModeBar,
-    layout::{Axis, AxisRange, AxisType, HoverMode, Margin},
+    layout::{Axis, AxisRange, AxisType},
 };
-
-use textwrap::core::display_width;
-
-use crate::figure::count;
 
 // Told apart by shape or dash and by lightness, and with 3:1 contrast on the page's light and dark ground. Hues after
 // Okabe & Ito, "Color universal design" (2008).
@@ -159,19 +155,6 @@ mod tests {
             ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]
         );
         assert_eq!(names(&[]), [""; 0]);
-    }
-
-    #[test]
-    fn a_long_name_keeps_its_beginning_and_its_end() {
-        assert_eq!(shortened("go-nethttp:1cpu", 15), "go-nethttp:1cpu");
-        assert_eq!(shortened("go-nethttp:1cpu", 11), "go-ne…:1cpu");
-        // Each takes two columns.
-        assert_eq!(shortened("言語-フレームワーク:変種", 11), "言語-…:変種");
-        // The mark stays with its letter, and does not go to another.
-        assert_eq!(shortened("e\u{301}quipe-anglaise", 5), "e\u{301}q…se");
-        assert_eq!(shortened("equipe-e\u{301}tee", 7), "equ…tee");
-        assert_eq!(shortened("equipe-e\u{301}te\u{301}", 5), "eq…te\u{301}");
-        assert_eq!(shortened("abc", 1), "…");
     }
 
     #[test]

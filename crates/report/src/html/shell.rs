@@ -5,7 +5,6 @@ use minijinja::{Value, context, value::Serde};
 use super::{
     data::{DataFile, packed},
     live,
-    plotly::{Assets, file_of},
     weight,
 };
 use crate::figure::bytes;
@@ -16,9 +15,9 @@ pub(crate) const DATA: (&str, &str) = ("data.html", include_str!("templates/data
 pub(crate) const SCRIPTS: (&str, &str) =
     ("scripts.html", include_str!("templates/scripts.html.j2"));
 
-/// What a page that is a file may load: nothing but what stands in it or beside it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'{beside}; \
-                      img-src data: blob:";
+/// What a page that is a file may load: nothing but what stands in it.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
 
 /// What stands around a report.
 pub(crate) struct Shell<'a> {
@@ -30,22 +29,14 @@ pub(crate) struct Shell<'a> {
 enum Plotly {
     /// In itself, as gzip in base64.
     Here(String),
-    /// In a file beside it, of so many bytes.
-    Beside { file: String, bytes: usize },
     /// Nowhere: the page needs no library. It is a file, or its server tells it of events.
     Nowhere { is_file: bool },
 }
 
 impl<'a> Shell<'a> {
     /// The shell of a page that is a file.
-    pub(crate) fn new(plotly_js: String, assets: Assets, data: Vec<DataFile<'a>>) -> Self {
-        let plotly = match assets {
-            Assets::Inline => Plotly::Here(packed(&plotly_js)),
-            Assets::Separate => Plotly::Beside {
-                file: file_of(&plotly_js),
-                bytes: plotly_js.len(),
-            },
-        };
+    pub(crate) fn new(plotly_js: &str, data: Vec<DataFile<'a>>) -> Self {
+        let plotly = Plotly::Here(packed(plotly_js));
         Self { plotly, data }
     }
 
@@ -67,21 +58,14 @@ impl<'a> Shell<'a> {
 
     /// What the templates call `shell`.
     pub(crate) fn context(&self) -> Value {
-        let (inline, source) = match &self.plotly {
-            Plotly::Here(script) => (Some(script.clone()), None),
-            Plotly::Beside { file, .. } => (None, Some(file)),
-            Plotly::Nowhere { .. } => (None, None),
+        let plotly = match &self.plotly {
+            Plotly::Here(script) => Some(script.clone()),
+            Plotly::Nowhere { .. } => None,
         };
-        // A browser checks no file's hash where the page is a file, too; 'self' is the page's own folder.
-        let policy = match self.plotly {
-            Plotly::Here(_) | Plotly::Nowhere { is_file: true } => POLICY.replace("{beside}", ""),
-            Plotly::Beside { .. } => POLICY.replace("{beside}", " 'self'"),
-            Plotly::Nowhere { is_file: false } => live::POLICY.to_owned(),
-        };
+        let policy = if self.is_file() { POLICY } else { live::POLICY };
         context! {
-            policy => Value::from_safe_string(policy),
-            plotly => inline.map(Value::from_safe_string),
-            plotly_file => source,
+            policy => Value::from_safe_string(policy.to_owned()),
+            plotly => plotly.map(Value::from_safe_string),
             data => Value::from(Serde(&self.data)),
             weight => self.is_file().then(|| Value::from_safe_string(weight::PLACE.to_owned())),
         }
@@ -103,18 +87,6 @@ impl<'a> Shell<'a> {
                 weight::weighed(&page, |length| {
                     format!(
                         "This page weighs {}, of which {plotly} draw the plots{data}. It needs nothing else.",
-                        size(length)
-                    )
-                })
-            }
-            Plotly::Beside { file, bytes } => {
-                let plotly = size(*bytes);
-                let data = data
-                    .map(|data| format!(", of which {data}"))
-                    .unwrap_or_default();
-                weight::weighed(&page, |length| {
-                    format!(
-                        "This page weighs {}{data}. Its plots need the file {file} ({plotly}) beside it.",
                         size(length)
                     )
                 })

@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// The card's width and height in pixels.
+pub use crate::card::SIZE as CARD_SIZE;
+
 /// The card as a PNG file of 1200 × 630 pixels: of a workload (`name` or `name:point`), or of the first load that has
 /// figures.
 pub fn card(view: &StandingsView, workload: Option<&str>) -> Result<Vec<u8>, ReportError> {

@@ -9,7 +9,7 @@ use deadheat_stats::{
     },
 };
 
-use crate::cases::HOSTILE;
+use crate::standings::cases::HOSTILE;
 
 fn subject(workload: &str) -> Subject {
     Subject {

@@ -1,15 +1,4 @@
-//! What a reader reads in each format, without its markup.
-
-use deadheat_report::{View, html::html_with, markdown, text};
-
-/// The three formats for people, each as its words.
-pub fn shown(view: &View) -> [(&'static str, String); 3] {
-    [
-        ("text", words(&text(view, 4_000, false))),
-        ("markdown", words(&markdown(view))),
-        ("html", words(&without_tags(&html_with(view, "").unwrap()))),
-    ]
-}
+//! What a reader reads, without its markup.
 
 /// Text on one line, without what escapes or emphasises it and what stands between cells.
 pub fn words(text: &str) -> String {

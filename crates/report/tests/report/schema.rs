@@ -8,18 +8,17 @@ use std::{
 };
 
 use deadheat_model::{
-    Failure, SessionRecord,
+    Failure, Observation,
     failure::FailurePhase,
     observation::{FailureExample, FailureGroup, TlsSeen},
     session::{TargetState, WorkloadFailure},
-    trial::{Phase, TrialFailure, TrialOutcome},
+    trial::{Phase, TrialFailure},
 };
-use deadheat_report::{json, report_schema};
-use deadheat_stats::analyse;
+use deadheat_report::{report_schema, standings};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::{cases, method_cases};
+use crate::standings::cases::{self, Case};
 
 /// The published schema. As insta does with its snapshots, it is written anew first where that was asked for: one command
 /// accepts all that a change of a format changes.
@@ -45,62 +44,53 @@ fn the_published_schema_is_that_of_the_code() {
         published == generated,
         "docs/schemas/report.schema.json is not the schema of what is written; the first line that differs, published \
          and written: {first:?}. Write it with `INSTA_UPDATE=always cargo test -p deadheat-report schema`, and read the \
-         diff: a field that goes or changes its meaning raises SCHEMA in crates/report/src/json.rs"
+         diff: a field that goes or changes its meaning raises SCHEMA in crates/model/src/heats.rs"
     );
 }
 
 /// A failed check of a stack under load, with all that a load can tell: the only place where a report holds what a load
 /// found as it was recorded.
-fn failed_check() -> SessionRecord {
-    let mut record = method_cases::latency();
-    let mut loads = record
-        .trials
-        .iter()
-        .filter_map(|trial| match &trial.outcome {
-            TrialOutcome::Measured(measured) if measured.load.open.is_some() => {
-                Some(&measured.load)
-            }
-            _ => None,
-        });
-    let mut load = loads.next().expect("a trial of an open loop").clone();
-    load.measured.failed[Failure::WrongStatus] = 3;
-    load.statuses = [(200, 1_000), (500, 3)].into();
-    load.failures = vec![FailureGroup {
-        kind: Failure::WrongStatus,
-        phase: FailurePhase::Body,
-        cause: "500".to_owned(),
-        measured: 3,
-        total: 3,
-    }];
-    load.examples = vec![FailureExample {
-        kind: Failure::WrongStatus,
-        detail: "HTTP/1.1 500".to_owned(),
-    }];
-    load.tls = Some(TlsSeen::default());
+fn failed_check() -> Case {
+    let mut case = cases::named("usual");
+    let load = Observation {
+        statuses: [(200, 1_000), (500, 3)].into(),
+        failures: vec![FailureGroup {
+            kind: Failure::WrongStatus,
+            phase: FailurePhase::Body,
+            cause: "500".to_owned(),
+            measured: 3,
+            total: 3,
+        }],
+        examples: vec![FailureExample {
+            kind: Failure::WrongStatus,
+            detail: "HTTP/1.1 500".to_owned(),
+        }],
+        tls: Some(TlsSeen::default()),
+        ..Observation::default()
+    };
     let failure = TrialFailure {
         phase: Phase::Load,
         reason: "500 instead of 200".to_owned(),
         log_tail: vec!["panic".to_owned()],
         load: Some(Box::new(load)),
     };
-    let targets = &mut record.header.targets;
+    let targets = &mut case.record.header.targets;
     targets[0].failed_workloads = vec![WorkloadFailure {
         workload: "json".to_owned(),
         failure: failure.clone(),
     }];
     targets[1].state = TargetState::Failed(failure);
-    record
+    case
 }
 
 /// All fixtures' reports as they are written, the small ones first. They are made once: it takes its time.
 fn reports() -> Vec<(&'static str, Value)> {
     static ALL: OnceLock<Vec<(&'static str, Value)>> = OnceLock::new();
     let make = || {
-        let text = |record, analysis| json(record, analysis).expect("a report");
-        let texts = cases::all().map(|case| (case.name, text(&case.record, &case.analysis)));
-        let mut texts: Vec<_> = texts.collect();
-        let failed = failed_check();
-        texts.push(("failed-check", text(&failed, &analyse(&failed))));
+        let text = |case: &Case| standings::json(&case.record, &case.standings).expect("a report");
+        let all = cases::all();
+        let mut texts: Vec<_> = all.iter().map(|case| (case.name, text(case))).collect();
+        texts.push(("failed-check", text(&failed_check())));
         texts.sort_by_key(|(_, text)| text.len());
         let parse = |text: String| serde_json::from_str(&text).expect("a report is JSON");
         let reports = texts.into_iter().map(|(name, text)| (name, parse(text)));

@@ -55,17 +55,6 @@ pub fn html(page: &str) -> String {
     kept
 }
 
-/// Markdown with the first two of the parts that are folded away.
-pub fn markdown(page: &str) -> String {
-    let mut parts = page.split_inclusive("</details>\n");
-    let last = page
-        .rsplit_once("</details>\n")
-        .map_or("", |(_, last)| last);
-    let kept: String = parts.by_ref().take(2).collect();
-    let more = parts.filter(|part| part.ends_with("</details>\n")).count();
-    format!("{kept}\n… {more} more\n{last}")
-}
-
 /// The text with nothing between one mark and the next other one.
 fn emptied(text: &str, from: &str, to: &str) -> String {
     let mut pieces = text.split(from);

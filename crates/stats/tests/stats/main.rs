@@ -1,23 +1,9 @@
-//! The statistics against SciPy's figures, against their own laws, and on sessions built by hand.
+//! The statistics against SciPy's figures, against their own laws, and on records built by hand.
 
-mod controls;
-mod cost;
-mod course;
-mod fixture;
 mod heats;
-mod history;
-mod latency;
-mod limits;
 mod load;
 mod load_fixture;
 mod properties;
-mod published;
-mod published_fixture;
 mod reference;
 mod sequential;
-mod sessions;
-mod simulation;
-mod simulation_docs;
 mod standings;
-mod versus;
-mod void;

@@ -1,17 +1,13 @@
 //! The statistics against SciPy, statsmodels and R: their figures are kept as data in `reference/`, with the scripts
 //! that made them. What they cannot say (what a single value has, or none) is typed here.
 
-use deadheat_model::SessionRecord;
 use deadheat_stats::{
-    analyse,
-    compare::holm,
+    holm::holm,
     interval::{log_mean, moments, t_quantile},
     order_statistic::{bounds, median_interval},
     steadiness::trend_of,
 };
 use serde::Deserialize;
-
-use crate::fixture::{Found, Session, WINDOW, good};
 
 /// How far a figure may be from the reference, as a share of it.
 const TOLERANCE: f64 = 1e-9;
@@ -23,7 +19,6 @@ struct SciPy {
     summaries: Vec<Summary>,
     paired: Vec<Paired>,
     trends: Vec<Line>,
-    sessions: Vec<WholeSession>,
     holm: Vec<Adjusted>,
 }
 
@@ -75,14 +70,6 @@ struct Line {
     values: Vec<f64>,
     change: f64,
     error: f64,
-}
-
-#[derive(Deserialize)]
-struct WholeSession {
-    /// Verified answers by stack and block.
-    answers: Vec<Vec<u64>>,
-    pairs: Vec<PairOfStacks>,
-    ranks: Vec<u32>,
 }
 
 #[derive(Deserialize)]
@@ -239,49 +226,3 @@ fn trends() {
     assert_eq!(trend_of(&[0.0; 9]), None, "nothing has no trend");
 }
 
-/// The whole way from trials to ranks, not its parts.
-#[test]
-fn whole_sessions() {
-    for case in scipy().sessions {
-        let analysis = analyse(&record(&case.answers));
-        let group = &analysis.groups[0];
-        let pairs = group.comparison.pairs();
-        assert_eq!(pairs.len(), case.pairs.len());
-        for expected in case.pairs {
-            let (faster, slower) = (name(expected.faster), name(expected.slower));
-            let what = format!("{faster} over {slower}");
-            let mut found = pairs.iter();
-            let found = found
-                .find(|pair| pair.faster.stack == faster && pair.slower.stack == slower)
-                .unwrap_or_else(|| panic!("{what} is not among the pairs"));
-            close(found.ratio, expected.ratio, &what);
-            close(found.interval.low, expected.low, &what);
-            close(found.interval.high, expected.high, &what);
-            close(found.p, expected.p, &what);
-            close(found.p_adjusted, expected.p_adjusted, &what);
-            assert_eq!(found.different, expected.different, "{what}");
-        }
-        for (stack, rank) in case.ranks.into_iter().enumerate() {
-            let mut cells = group.cells.iter();
-            let cell = cells.find(|cell| cell.target.stack == name(stack));
-            assert_eq!(cell.unwrap().rank, Some(rank), "{}", name(stack));
-        }
-    }
-}
-
-fn name(stack: usize) -> String {
-    format!("s-{stack}")
-}
-
-fn record(answers: &[Vec<u64>]) -> SessionRecord {
-    let blocks = answers[0].len() as u32;
-    let mut session = Session::new(blocks).workload("json", &[50]);
-    for stack in 0..answers.len() {
-        session = session.stack(&name(stack));
-    }
-    let session = session.measured(blocks, |cell, block| {
-        let stack: usize = cell.target.stack[2..].parse().unwrap();
-        good(Found::at(answers[stack][block as usize] as f64 / WINDOW))
-    });
-    session.build()
-}

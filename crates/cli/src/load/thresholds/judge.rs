@@ -1,7 +1,7 @@
 //! Whether a condition came true. One that cannot be judged fails: a gate that lets through what it did not see is none.
 
 use deadheat_model::{LatencyHistogram, LoadRecord, Observation};
-use deadheat_stats::{load::LoadFigures, trial::requests_for};
+use deadheat_stats::{figures::requests_for, load::LoadFigures};
 
 use super::{
     Figure, Metric, Of, Threshold,

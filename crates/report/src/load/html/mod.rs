@@ -8,7 +8,7 @@ use super::LoadView;
 use crate::{
     ReportError,
     html::{
-        Assets, Contents,
+        Contents,
         data::DataFile,
         plotly_js,
         shell::{DATA, SCRIPTS, Shell},
@@ -41,12 +41,12 @@ pub fn html(view: &LoadView, contents: &Contents<'_>) -> Result<String, ReportEr
             contents.csv,
         ),
     ];
-    page(view, &Shell::new(plotly_js(), Assets::Inline, data))
+    page(view, &Shell::new(&plotly_js(), data))
 }
 
 /// The page without data, and with another script in the place of plotly's (tests leave its megabytes out).
 pub fn html_with(view: &LoadView, plotly_js: &str) -> Result<String, ReportError> {
-    let shell = Shell::new(plotly_js.to_owned(), Assets::Inline, Vec::new());
+    let shell = Shell::new(plotly_js, Vec::new());
     page(view, &shell)
 }
 

@@ -2,8 +2,8 @@
 
 use deadheat_model::LoadRecord;
 use deadheat_stats::{
+    figures::requests_for,
     load::{Latency, LatencyKind, LoadFigures, SHOWN_PERCENTS},
-    trial::requests_for,
 };
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! What every output keeps, whatever the load.
 
 use deadheat_report::{
-    html::{Assets, Contents},
+    html::Contents,
     load::{brief, csv, html, html_with, json, text},
 };
 use deadheat_stats::load::{Standing, analyse};
@@ -119,7 +119,6 @@ fn a_page_needs_no_network() {
     let contents = Contents {
         json: "{}",
         csv: "",
-        assets: Assets::Inline,
     };
     let page = html(&view, &contents).unwrap();
     let weight = page.len();

@@ -1,6 +1,6 @@
 //! The picture.
 
-use deadheat_report::{ReportError, card, standings};
+use deadheat_report::{ReportError, standings};
 use resvg::tiny_skia::Pixmap;
 
 use super::cases;
@@ -13,7 +13,7 @@ fn every_session_has_a_picture_with_its_answer() {
         let picture = Pixmap::decode_png(&png).unwrap();
         assert_eq!(
             (picture.width(), picture.height()),
-            card::SIZE,
+            standings::CARD_SIZE,
             "{}",
             case.name
         );

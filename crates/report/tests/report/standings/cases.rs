@@ -12,7 +12,15 @@ use super::{
     fixture::{Load, Stack},
     sessions::{absent, session},
 };
-use crate::cases::HOSTILE;
+
+/// What wants to break out of every format.
+pub const HOSTILE: [&str; 5] = [
+    "</script><script>alert('x')</script>",
+    "\u{1b}[2J\u{1b}[31mred\u{1b}[0m \u{202e}desrever",
+    "Größe: 大小 | `code` *bold* [link](javascript:alert(1)) <b>&amp;",
+    "```",
+    "    </pre><img src=x onerror=alert(1)>",
+];
 
 /// The figures of a whole session: rate, µs per request, MiB.
 const STACKS: [(&str, f64, f64, f64); 18] = [

@@ -9,7 +9,7 @@ mod look;
 mod markdown;
 mod page;
 mod recorded;
-mod schema;
+mod json;
 pub mod sessions;
 mod text;
 mod view;

@@ -3,9 +3,12 @@
 use deadheat_report::{
     StandingsView,
     figure::{bytes, figure, seconds},
-    html::live::{Bar, Stage},
+    html::{
+        Contents,
+        live::{Bar, Stage},
+    },
     standings::{
-        html::{Contents, html, live_page},
+        html::{html, live_page},
         view::{LoadView, PairView, RowView, TableView},
         words,
     },
@@ -429,10 +432,9 @@ fn bar() -> Bar {
         status: "running: heat 3 of at most 20 (<b>)".to_owned(),
         note: "a note".to_owned(),
         title: "3/20".to_owned(),
-        trials: 3,
+        heats: 3,
         of: 20,
         version: 4,
-        plotly: String::new(),
     }
 }
 

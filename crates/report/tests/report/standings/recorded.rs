@@ -2,7 +2,7 @@
 
 use deadheat_model::heats::SessionRecord;
 use deadheat_report::{
-    StandingsView, standings, standings_schema,
+    StandingsView, report_schema, standings,
     text::{Charset, Screen},
 };
 use deadheat_simulation::Recorded;
@@ -61,5 +61,5 @@ fn a_steered_session_is_reported_in_every_format() {
     assert!(standings::card(&view, Some("users")).is_ok());
     let report = standings::json(&record, &found).expect("a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");
-    satisfies(&closed(standings_schema()), "recorded", &report);
+    satisfies(&closed(report_schema()), "recorded", &report);
 }
