@@ -14,12 +14,10 @@ use crate::steps::{Lack, Steps, cargo, root, target};
 /// Where the tests are, in the project's folder.
 pub(crate) const FOLDER: &str = "crates/report/tests/browser";
 
-const TESTS: [&str; 6] = [
+const TESTS: [&str; 4] = [
     "checks.test.mjs",
     "heats.test.mjs",
     "pages.test.mjs",
-    "ratios.test.mjs",
-    "series.test.mjs",
     "saving.test.mjs",
 ];
 

@@ -3,29 +3,19 @@
 //
 // What depends on the forms of markup, and not on what they hold (axe, the keyboard, a wide window, the dark scheme, the
 // document that is printed), is asked of the pages that have a form which none before them has; `checks.forms` tells.
-// The others are opened once, narrow and light, where text sticks out first. Left out are
-// - those in `ALIKE`, unless they have such a form: their text is no longer and no odder than that of others;
-// - of the large page all but that it opens, wide and dark, with its plots: what it holds are thousands of rows of the
-//   same few forms, and names and figures as long as those of `thirty`.
+// The others are opened once, narrow and light, where text sticks out first. Left out are those in `ALIKE`, unless they
+// have such a form: their text is no longer and no odder than that of others.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { BOUND_MS, fileOf, launch, newWindow, pages } from "./browser.mjs";
 import * as checks from "./checks.mjs";
 
-const LARGE = "large";
-// Opened and asked by ratios.test.mjs, which needs it anyway.
-const ELSEWHERE = "to-choose-from";
 // They have most of the forms.
-const FIRST = ["plausible", "load-open-freeze", "latency", "published"];
-const ALIKE = [
-  ...["ties", "lost-block", "lost-ceiling", "noisy"],
-  ...["load-closed-fine", "load-interrupted", "load-one-request", "load-only-failures", "load-tls-pipelining"],
-];
-// axe is shown the drawings of these two, one of each kind of report.
-const DRAWN = FIRST.slice(0, 2);
+const FIRST = ["heats-usual", "load-open-freeze"];
+const ALIKE = ["load-closed-fine", "load-interrupted", "load-one-request", "load-only-failures", "load-tls-pipelining"];
 // Text that is long, odd or hostile, and what is not there.
-const ODD = ["failures-only", "odd-names", "one-trial", "nothing", "thirty", "thirty-latency", "load-non-ascii"];
+const ODD = ["heats-hostile", "heats-all-failed", "heats-no-heats", "heats-thirty", "load-non-ascii"];
 
 const named = (where, faults) => faults.map((fault) => `${where}: ${fault}`);
 
@@ -41,7 +31,7 @@ const narrow = async ({ page }) => {
 const thorough = async ({ page }, name) => {
   const faults = await checks.keyboard(page);
   await checks.thin(page);
-  if (!DRAWN.includes(name)) {
+  if (!FIRST.includes(name)) {
     await checks.empty(page);
   }
   return faults.concat(await checks.axe(page));
@@ -67,7 +57,7 @@ describe("a page", { timeout: 4 * BOUND_MS }, () => {
   let open;
   // The forms of each page that none before it has.
   const own = new Map();
-    const order = [...FIRST, ELSEWHERE, ...ODD, ...ALIKE, LARGE];
+  const order = [...FIRST, ...ODD, ...ALIKE];
   const rank = (name) => (order.includes(name) ? order.indexOf(name) : FIRST.length + 1);
   const ordered = pages().toSorted((one, other) => rank(one.name) - rank(other.name));
 
@@ -84,16 +74,15 @@ describe("a page", { timeout: 4 * BOUND_MS }, () => {
   });
   after(() => browser?.close());
 
-  test("is there for each case, and the large one has no form of its own", () => {
+  test("is there for each case", () => {
     for (const name of order) {
       assert.ok(own.has(name), `${name} is not among ${[...own.keys()].join(", ")}`);
     }
-    assert.deepEqual(own.get(LARGE), []);
     const asked = [...own].filter(([, forms]) => forms.length > 0).map(([name]) => name);
-    assert.ok(asked.length > 3, `axe is asked of ${asked.join(", ")} alone`);
+    assert.ok(asked.length > 1, `axe is asked of ${asked.join(", ")} alone`);
   });
 
-  for (const { name, file } of ordered.filter(({ name }) => ![LARGE, ELSEWHERE].includes(name))) {
+  for (const { name, file } of ordered) {
     test(name, async (context) => {
       const isNew = own.get(name).length > 0;
       if (!isNew && ALIKE.includes(name)) {
@@ -113,10 +102,4 @@ describe("a page", { timeout: 4 * BOUND_MS }, () => {
       assert.deepEqual(faults, []);
     });
   }
-
-  test(LARGE, async () => {
-    const { page, complaints } = await open(fileOf(LARGE), 1280, "dark");
-    const faults = [...(await checks.plots(page)), ...(await checks.sideways(page))];
-    assert.deepEqual([...faults, ...complaints], []);
-  });
 });

@@ -3,7 +3,7 @@
 
 use std::{fs, io::ErrorKind, path::Path};
 
-use deadheat_report::{html::Contents, load, standings::html};
+use deadheat_report::{StandingsView, html::Contents, load, standings as report};
 
 use crate::{load_fixture, standings};
 
@@ -16,14 +16,18 @@ fn look() {
         Err(error) if error.kind() != ErrorKind::NotFound => panic!("{folder:?}: {error}"),
         _ => fs::create_dir_all(&folder).unwrap(),
     }
-    for (name, view) in standings::views() {
-        let contents = Contents {
-            json: "{}",
-            csv: "load\r\n",
-        };
-        let page = html::html(&view, Some(&contents)).unwrap();
-        fs::write(folder.join(format!("heats-{name}.html")), page).unwrap();
+    for case in standings::cases::all() {
+        let view = case.view();
+        let data = [
+            report::json(&case.record, &case.standings).unwrap(),
+            report::csv(&view),
+        ];
+        let page = report::html::html(&view, Some(&contents(&data))).unwrap();
+        write(&folder, &format!("heats-{}", case.name), &page, &data);
     }
+    let (record, found) = standings::budgets::budgets();
+    let page = report::html::html(&StandingsView::new(&record, &found), None).unwrap();
+    fs::write(folder.join("heats-budgets.html"), page).unwrap();
     for (name, record) in load_fixture::all() {
         let analysis = deadheat_stats::load::analyse(&record);
         let view = load::LoadView::new(&record, &analysis);

@@ -1,7 +1,7 @@
 //! Verdicts on pairs, by their laws.
 
 use deadheat_stats::{
-    compare::holm,
+    holm::holm,
     heats::{
         Contrast, Pair, Remedy, Verdict,
         pairs::{Candidate, judge},
