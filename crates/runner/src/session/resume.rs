@@ -4,10 +4,14 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
 use deadheat_model::{
-    Event, JournalEntry, SessionHeader, SessionRecord,
+    Event, JournalEntry, SessionHeader, SessionRecord, Wait,
+    heat::{HeatPlan, Rounds},
+    heats::{self, PlannedLoad},
+    plan::PlannedWorkload,
     session::{EndReason, TargetRecord},
 };
 
@@ -184,7 +188,7 @@ pub(super) fn reopen(folder: &Path, journal: &str) -> Result<Journal, ResumeErro
 /// When something changed since it began, or the services' files cannot be written.
 pub(super) fn prepare_again(
     folder: &SessionFolder,
-    header: &SessionHeader,
+    header: &heats::SessionHeader,
     options: &SessionOptions,
     on_event: &mut dyn FnMut(&Event),
     interrupt: &AtomicBool,
@@ -235,7 +239,7 @@ pub fn resume(
         reason,
         journal,
     };
-    let again = prepare_again(&folder, &header, options, on_event, interrupt)?;
+    let again = prepare_again(&folder, &as_of_heats(&header), options, on_event, interrupt)?;
     let Some(mut services) = again else {
         return Ok(ended(EndReason::Interrupted, journal));
     };
@@ -254,4 +258,59 @@ pub fn resume(
         interrupt,
     })?;
     Ok(ended(reason, journal))
+}
+
+/// The circumstances of a session in blocks, as the header of a session of heats has them: what is compared is the same.
+fn as_of_heats(header: &SessionHeader) -> heats::SessionHeader {
+    let plan = &header.plan;
+    let loads = |workload: &PlannedWorkload| -> Vec<PlannedLoad> {
+        let points = workload.points.iter();
+        let load = |point| PlannedLoad {
+            workload: workload.id.clone(),
+            description: workload.description.clone(),
+            point,
+            delay_seconds: workload.delay_seconds,
+            targets: plan.targets.clone(),
+            heat: HeatPlan {
+                slice: workload.measure,
+                guard: Duration::ZERO,
+                rounds: Rounds::Count { rounds: 1 },
+                freeze: false,
+                wait: Wait::Sleep,
+                memory_every: Duration::ZERO,
+            },
+            capacity: 1,
+            capacity_reason: None,
+            looks: Vec::new(),
+        };
+        points.cloned().map(load).collect()
+    };
+    heats::SessionHeader {
+        schema: heats::SCHEMA,
+        id: header.id.clone(),
+        deadheat: header.deadheat.clone(),
+        commit: header.commit.clone(),
+        started: header.started.clone(),
+        arguments: header.arguments.clone(),
+        machine: header.machine.clone(),
+        findings: header.findings.clone(),
+        plan: heats::Plan {
+            seed: plan.seed,
+            loads: plan.workloads.iter().flat_map(loads).collect(),
+            pinning: plan.pinning.clone(),
+            alpha: 0.0,
+            margin: 0.0,
+            until_decided: false,
+            budget_seconds: plan.budget_seconds,
+            estimate: plan.estimate,
+            left_out: Vec::new(),
+        },
+        targets: header.targets.clone(),
+        postgres: header.postgres.clone(),
+        published: header.published.clone(),
+        definitions: header.definitions.clone(),
+        boot: header.boot.clone(),
+        live: header.live,
+        environment: header.environment.clone(),
+    }
 }
