@@ -5,10 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{Cell, TargetId};
+use deadheat_model::{
+    TargetId,
+    heats::{PlannedLoad, SCHEMA},
+};
 use deadheat_runner::{
     files,
-    session::{self, HEADER_FILE, heats::is_session_of_heats},
+    session::{HEADER_FILE, heats::read_session},
 };
 use deadheat_stats::history::History;
 use globset::{Glob, GlobMatcher};
@@ -22,17 +25,17 @@ use crate::{
 pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let wanted = Wanted::of(args)?;
     let mut history = History::default();
-    for folder in sessions(&args.results)? {
-        if is_session_of_heats(&folder) {
+    for Found { folder, schema, .. } in sessions(&args.results)? {
+        if schema.is_some_and(|schema| schema < u64::from(SCHEMA)) {
             let name = folder.display();
             output::note(&format!(
-                "{name}: measured in heats, which history does not read yet; left out (`deadheat report {name}` has it)"
+                "{name}: an older Deadheat measured it in another way; left out"
             ));
             continue;
         }
         // One broken session does not hide the others.
-        match session::read_session(&folder) {
-            Ok(record) => history.add(&record, |cell| wanted.has(cell)),
+        match read_session(&folder) {
+            Ok(record) => history.add(&record, |target, load| wanted.has(target, load)),
             Err(error) => output::note(&format!("warning: {error}; left out")),
         }
     }
@@ -61,34 +64,43 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// The folders of sessions in `results`, in the order in which these started. A folder may have been renamed.
-fn sessions(results: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// The folder of a session. These have the order in which their sessions started; one may have been renamed.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    started: String,
+    folder: PathBuf,
+    /// The version of its files; `None`: the header is broken, which is reported when it is read.
+    schema: Option<u64>,
+}
+
+/// The folders of sessions in `results`, in their order.
+fn sessions(results: &Path) -> Result<Vec<Found>, Failure> {
     let failed = |error| {
         Failure::usage(format!(
             "reading the folder of sessions {}: {error}; give the one that `deadheat run --results` wrote to",
             results.display()
         ))
     };
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     for entry in fs::read_dir(results).map_err(failed)? {
-        let folder = entry.map_err(failed)?.path();
-        if let Some(started) = started(&folder) {
-            found.push((started, folder));
-        }
+        all.extend(found(entry.map_err(failed)?.path()));
     }
-    found.sort();
-    Ok(found.into_iter().map(|(_, folder)| folder).collect())
+    all.sort();
+    Ok(all)
 }
 
-/// When the session of `folder` started; `None`: it is no session.
-fn started(folder: &Path) -> Option<String> {
+/// The session in `folder`; `None`: there is none.
+fn found(folder: PathBuf) -> Option<Found> {
     let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
-    // A header that cannot be read is a broken session, which is told of when it is read.
     let header: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    Some(header["started"].as_str().unwrap_or_default().to_owned())
+    Some(Found {
+        started: header["started"].as_str().unwrap_or_default().to_owned(),
+        folder,
+        schema: header["schema"].as_u64(),
+    })
 }
 
-/// The cells whose figures are asked for.
+/// The stacks and loads whose figures are asked for.
 struct Wanted {
     stacks: Vec<Name>,
     workloads: Vec<Name>,
@@ -144,15 +156,15 @@ impl Wanted {
         self.stacks.is_empty() && self.workloads.is_empty()
     }
 
-    fn has(&self, cell: &Cell) -> bool {
-        let TargetId { stack, variant } = &cell.target;
+    fn has(&self, target: &TargetId, load: &PlannedLoad) -> bool {
+        let TargetId { stack, variant } = target;
         let variant = variant.as_deref().unwrap_or_default();
         let any = |names: &[Name], name: &str, part: &str| {
             names.is_empty() || names.iter().any(|one| one.matches(name, part))
         };
         !self.is_empty()
             && any(&self.stacks, stack, variant)
-            && any(&self.workloads, &cell.workload, &cell.point)
+            && any(&self.workloads, &load.workload, &load.point.id)
     }
 
     fn told(&self) -> String {

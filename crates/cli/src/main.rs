@@ -11,6 +11,7 @@ mod gone;
 mod heats;
 mod hidden;
 mod hints;
+mod history;
 mod interrupt;
 mod live;
 mod load;
@@ -61,7 +62,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args),
-        Command::History(_) => todo!(),
+        Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    SessionHeader, TargetId,
+    TargetId, Wait,
+    heat::HeatPlan,
+    heats::{PlannedLoad, SessionHeader},
     machine::Machine,
-    plan::{NoiseBound, Pinning, PlannedWorkload},
+    plan::Pinning,
     session::TargetRecord,
 };
 
@@ -34,7 +36,7 @@ pub enum Aspect {
     Machine,
     /// Deadheat itself.
     Deadheat,
-    /// How it was measured: CPUs, durations, load points, the database.
+    /// How it was measured: CPUs, slices, load points, the database.
     Settings,
     /// The commit of the checkout.
     Commit,
@@ -42,12 +44,12 @@ pub enum Aspect {
     Version,
     /// A stack's sources.
     Sources,
-    /// Which stacks and workloads were measured.
+    /// Which stacks and loads were measured.
     Selection,
 }
 
-/// What differs from `before` to `after`, in the order of [`Aspect`]. The seed, the time, the blocks and the budget are
-/// of one session alone and no difference.
+/// What differs from `before` to `after`, in the order of [`Aspect`]. Each session has a seed, a time, a number of heats
+/// and a budget of its own, so these are no difference.
 pub fn between(before: &SessionHeader, after: &SessionHeader) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.machine(&before.machine, &after.machine);
@@ -62,7 +64,7 @@ pub fn between(before: &SessionHeader, after: &SessionHeader) -> Vec<Change> {
     let commit = |header: &SessionHeader| header.commit.clone();
     changes.note(Aspect::Commit, "commit", commit(before), commit(after));
     changes.targets(&before.targets, &after.targets);
-    changes.workloads(&before.plan.workloads, &after.plan.workloads);
+    changes.loads(&before.plan.loads, &after.plan.loads);
     changes.definitions(&before.definitions, &after.definitions);
     changes.0.sort_by_key(|change| change.aspect);
     changes.0
@@ -114,9 +116,6 @@ impl Changes {
             self.note(Aspect::Settings, what, of(before), of(after));
         };
         note("pinning", |header| Some(pinning(&header.plan.pinning)));
-        note("bound for noise", |header| {
-            header.plan.noise_bound.as_ref().map(bound)
-        });
         // Without a workload that needs it there is none to compare.
         if before.postgres.is_some() && after.postgres.is_some() {
             note("PostgreSQL", |header| header.postgres.clone());
@@ -175,43 +174,48 @@ impl Changes {
         }
     }
 
-    fn workloads(&mut self, before: &[PlannedWorkload], after: &[PlannedWorkload]) {
+    fn loads(&mut self, before: &[PlannedLoad], after: &[PlannedLoad]) {
         for old in before {
-            match after.iter().find(|new| new.id == old.id) {
-                Some(new) => self.workload(old, new),
-                None => self.note(Aspect::Selection, "workload", Some(old.id.clone()), None),
+            match after.iter().find(|new| new.name() == old.name()) {
+                Some(new) => self.load(old, new),
+                None => self.note(Aspect::Selection, "load", Some(old.name()), None),
             }
         }
         for new in after {
-            if !before.iter().any(|old| old.id == new.id) {
-                self.note(Aspect::Selection, "workload", None, Some(new.id.clone()));
+            if !before.iter().any(|old| old.name() == new.name()) {
+                self.note(Aspect::Selection, "load", None, Some(new.name()));
             }
         }
     }
 
-    fn workload(&mut self, before: &PlannedWorkload, after: &PlannedWorkload) {
-        let seconds =
-            |workload: &PlannedWorkload| Some(format!("{} s", workload.measure.as_secs_f64()));
-        let what = format!("{}: measurement", before.id);
-        self.note(Aspect::Settings, what, seconds(before), seconds(after));
-        for old in &before.points {
-            let name = format!("{} {}", before.id, old.id);
-            match after.points.iter().find(|new| new.id == old.id) {
-                Some(new) if old != new => {
-                    let text = |point| serde_json::to_string(point).ok();
-                    self.note(Aspect::Settings, name, text(old), text(new));
-                }
-                Some(_) => {}
-                None => self.note(Aspect::Selection, "load point", Some(name), None),
-            }
-        }
-        for new in &after.points {
-            if !before.points.iter().any(|old| old.id == new.id) {
-                let name = format!("{} {}", after.id, new.id);
-                self.note(Aspect::Selection, "load point", None, Some(name));
-            }
+    fn load(&mut self, before: &PlannedLoad, after: &PlannedLoad) {
+        type Of = fn(&PlannedLoad) -> Option<String>;
+        let settings: [(&str, Of); 3] = [
+            ("load point", |load| serde_json::to_string(&load.point).ok()),
+            ("slices", |load| Some(slices(&load.heat))),
+            ("least time of an answer", |load| {
+                load.delay_seconds.map(|delay| format!("{delay} s"))
+            }),
+        ];
+        for (name, of) in settings {
+            let what = format!("{}: {name}", before.name());
+            self.note(Aspect::Settings, what, of(before), of(after));
         }
     }
+}
+
+/// What a heat's plan says of its slices. How many there are decides only how precise the figures are.
+fn slices(heat: &HeatPlan) -> String {
+    let wait = match heat.wait {
+        Wait::Poll => "polls",
+        Wait::Sleep => "sleeps",
+    };
+    format!(
+        "{} s after {} s, others {}, generator {wait}",
+        heat.slice.as_secs_f64(),
+        heat.guard.as_secs_f64(),
+        if heat.freeze { "frozen" } else { "running" },
+    )
 }
 
 /// As much of a hash as tells it from another.
@@ -230,15 +234,6 @@ fn pinning(pinning: &Pinning) -> String {
     }
 }
 
-fn bound(bound: &NoiseBound) -> String {
-    let percent = |share: f64| format!("{} %", share * 100.0);
-    format!(
-        "other programs {}, hypervisor {}",
-        percent(bound.other_cpu),
-        percent(bound.steal)
-    )
-}
-
 fn numbers(cpus: &[usize]) -> String {
     let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
     cpus.join(", ")
@@ -252,16 +247,20 @@ mod tests {
 
     fn header(change: impl FnOnce(&mut Value)) -> SessionHeader {
         let mut header = json!({
-            "schema": 1, "id": "s", "deadheat": "1", "commit": "abc", "started": "", "arguments": [],
+            "schema": 2, "id": "s", "deadheat": "1", "commit": "abc", "started": "", "arguments": [],
             "machine": {
                 "cpu_model": "A", "cpus": [0, 1], "memory_bytes": 1, "os": "O", "kernel": "K",
                 "mitigations": [], "governor": null
             },
             "plan": {
-                "seed": 1, "blocks": 3, "targets": ["go-a"], "cells": [],
-                "workloads": [{
-                    "id": "json", "description": "", "measure_seconds": 1.0,
-                    "points": [{"id": "c50", "connections": 50}]
+                "seed": 1, "alpha": 0.05, "margin": 0.03, "until_decided": true,
+                "loads": [{
+                    "workload": "json", "description": "", "delay_seconds": null, "targets": ["go-a"], "capacity": 7, "looks": [5],
+                    "point": {"id": "c50", "connections": 50},
+                    "heat": {
+                        "slice_seconds": 0.1, "guard_seconds": 0.03, "rounds": {"until": "count", "rounds": 30},
+                        "freeze": true, "wait": "poll", "memory_every_seconds": 1.0
+                    }
                 }],
                 "pinning": {"mode": "apart", "server": [0], "generator": [1]},
                 "budget_seconds": null, "estimate_seconds": 1.0
@@ -299,7 +298,8 @@ mod tests {
             header["started"] = json!("later");
             header["arguments"] = json!(["run"]);
             header["plan"]["seed"] = json!(2);
-            header["plan"]["blocks"] = json!(7);
+            header["plan"]["loads"][0]["looks"] = json!([5, 7]);
+            header["plan"]["loads"][0]["heat"]["rounds"]["rounds"] = json!(60);
             header["plan"]["budget_seconds"] = json!(60.0);
             header["plan"]["estimate_seconds"] = json!(9.0);
         };
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn every_circumstance_is_told_with_both_values() {
         type Case = (&'static str, Value, Aspect, &'static str);
-        let cases: [Case; 15] = [
+        let cases: [Case; 17] = [
             (
                 "/machine/cpu_model",
                 json!("B"),
@@ -356,10 +356,24 @@ mod tests {
                 "pinning: server on 0, generator on 1 → off",
             ),
             (
-                "/plan/workloads/0/measure_seconds",
-                json!(2.0),
+                "/plan/loads/0/heat/wait",
+                json!("sleep"),
                 Aspect::Settings,
-                "json: measurement: 1 s → 2 s",
+                "json:c50: slices: 0.1 s after 0.03 s, others frozen, generator polls → \
+                 0.1 s after 0.03 s, others frozen, generator sleeps",
+            ),
+            (
+                "/plan/loads/0/point/connections",
+                json!(51),
+                Aspect::Settings,
+                "json:c50: load point: {\"id\":\"c50\",\"connections\":50} → \
+                 {\"id\":\"c50\",\"connections\":51}",
+            ),
+            (
+                "/plan/loads/0/delay_seconds",
+                json!(0.5),
+                Aspect::Settings,
+                "json:c50: least time of an answer: – → 0.5 s",
             ),
             (
                 "/definitions/json",
@@ -380,10 +394,10 @@ mod tests {
                 "go-a: sources: 0123456789ab → fedcba987654",
             ),
             (
-                "/plan/workloads/0/points/0/id",
+                "/plan/loads/0/point/id",
                 json!("c9"),
                 Aspect::Selection,
-                "load point: json c50 → –",
+                "load: json:c50 → –",
             ),
         ];
         for (path, value, aspect, told) in cases {
@@ -396,10 +410,10 @@ mod tests {
     fn what_only_one_session_has_is_told_once() {
         let found = changed(|header| header["targets"] = json!([]));
         assert_eq!(found, [(Aspect::Selection, "stack: go-a → –".to_owned())]);
-        let found = changed(|header| header["plan"]["workloads"] = json!([]));
+        let found = changed(|header| header["plan"]["loads"] = json!([]));
         assert_eq!(
             found,
-            [(Aspect::Selection, "workload: json → –".to_owned())]
+            [(Aspect::Selection, "load: json:c50 → –".to_owned())]
         );
     }
 

@@ -9,6 +9,7 @@ pub mod compare;
 mod csv;
 pub mod error;
 pub mod figure;
+pub mod history;
 pub mod html;
 pub mod load;
 mod markdown;

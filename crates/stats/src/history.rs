@@ -3,27 +3,21 @@
 use std::collections::BTreeMap;
 
 use deadheat_model::{
-    Cell, LoadPoint, SessionHeader, SessionRecord, TargetId,
+    LoadPoint, TargetId,
     change::{Aspect, Change, between},
-    plan::PlannedWorkload,
-    session::{EndReason, TargetRecord, TargetState},
+    heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
+    session::{TargetRecord, TargetState},
 };
 use serde::Serialize;
 
-use crate::{
-    analyse,
-    analysis::Analysis,
-    cell::{CellAnalysis, PercentileEstimate},
-    order_statistic::MedianInterval,
-    verdict::CellVerdict,
-};
+use crate::standings::{Absent, Row, Standings, standings};
 
 /// Sessions and figures over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct History {
     /// The sessions, in the order in which they were added.
     pub sessions: Vec<PastSession>,
-    /// A series for each cell that was asked for, by target, workload and load point.
+    /// A series for each stack and load that was asked for, by target, workload and load point.
     pub series: Vec<Series>,
     /// What was last known of each circumstance.
     #[serde(skip)]
@@ -39,64 +33,55 @@ pub struct PastSession {
     pub started: String,
     /// The commit of the stacks' sources.
     pub commit: Option<String>,
-    /// Why it ended; `None`: it was killed.
+    /// Why it ended; `None`: it was killed, or goes on.
     pub end: Option<EndReason>,
-    /// Complete blocks.
-    pub blocks_complete: usize,
-    /// Planned blocks.
-    pub blocks_planned: u32,
-    /// There are too few complete blocks for more than an indication.
-    pub indicative: bool,
-    /// Trials that were recorded, whether they count or not.
-    pub trials: usize,
+    /// Complete heats, of all loads.
+    pub heats: usize,
     /// Stacks that could be measured.
     pub stacks: usize,
-    /// The workloads' ids.
-    pub workloads: Vec<String>,
+    /// The loads' names ("plaintext:c50").
+    pub loads: Vec<String>,
     /// What is not as it was known from the sessions before; versions and sources of a stack are compared with those
     /// of the last session that had it.
     pub changes: Vec<Change>,
 }
 
-/// A cell's figures over the sessions that planned it.
+/// A stack's figures at a load, over the sessions that were to measure it there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// The cell.
-    #[serde(flatten)]
-    pub cell: Cell,
+    /// The stack.
+    pub target: TargetId,
+    /// The workload's id.
+    pub workload: String,
     /// The load point, as the last of the sessions had it.
-    pub load: LoadPoint,
+    pub point: LoadPoint,
     /// In the order of the sessions.
     pub points: Vec<SeriesPoint>,
 }
 
-/// A cell in one session.
+/// A stack at a load in one session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesPoint {
     /// The session's place in [`History::sessions`].
     pub session: usize,
-    /// What the cell was worth there.
-    pub verdict: CellVerdict,
-    /// Its rank there.
-    pub rank: Option<u32>,
-    /// Trials that counted.
-    pub trials: usize,
-    /// Verified answers per second.
-    pub throughput_per_second: Option<MedianInterval>,
-    /// CPU time of the process tree per verified answer, in microseconds.
-    pub cpu_us_per_request: Option<MedianInterval>,
-    /// Mean PSS of the tree in bytes.
-    pub pss_mean_bytes: Option<MedianInterval>,
-    /// Service times, in seconds.
-    pub service_time: Vec<PercentileEstimate>,
+    /// Its figures there, with their ranks.
+    pub row: Option<Row>,
+    /// How many stacks it was ranked among, itself included; 0 without figures.
+    pub ranked: usize,
+    /// Why it has no figures.
+    pub absent: Option<Absent>,
     /// Those changes since the series' point before that can be a reason for a change of its figures: the machine's,
     /// the settings', Deadheat's, and those of its stack.
     pub changes: Vec<Change>,
 }
 
 impl History {
-    /// Adds the next session; figures are kept of the cells that are `wanted`.
-    pub fn add(&mut self, record: &SessionRecord, wanted: impl Fn(&Cell) -> bool) {
+    /// Adds the next session; figures are kept of each stack and load that is `wanted`.
+    pub fn add(
+        &mut self,
+        record: &SessionRecord,
+        wanted: impl Fn(&TargetId, &PlannedLoad) -> bool,
+    ) {
         let header = &record.header;
         // A stack that is unavailable has no versions worth comparing.
         let measured = SessionHeader {
@@ -107,74 +92,85 @@ impl History {
             Some(known) => changes(known, &measured),
             None => Vec::new(),
         };
-        let analysis = analyse(record);
-        let session = self.sessions.len();
+        let loads = &header.plan.loads;
         self.sessions.push(PastSession {
             id: header.id.clone(),
             started: header.started.clone(),
             commit: header.commit.clone(),
             end: record.end,
-            blocks_complete: analysis.blocks.complete.len(),
-            blocks_planned: analysis.blocks.planned,
-            indicative: analysis.blocks.indicative,
-            trials: record.trials.len(),
+            heats: record
+                .heats
+                .iter()
+                .filter(|heat| heat.is_complete())
+                .count(),
             stacks: measured.targets.len(),
-            workloads: ids(&header.plan.workloads),
+            loads: loads.iter().map(PlannedLoad::name).collect(),
             changes,
         });
-        for cell in header.plan.cells.iter().filter(|cell| wanted(cell)) {
-            self.add_point(session, &analysis, cell);
+        let found = standings(record);
+        for (index, load) in loads.iter().enumerate() {
+            let targets = header.targets.iter().map(|record| &record.target);
+            for target in targets.filter(|target| wanted(target, load)) {
+                self.add_point(&found, index, target);
+            }
         }
+        self.series.sort_by(|a, b| {
+            let key = |one: &Series| {
+                (
+                    one.target.clone(),
+                    one.workload.clone(),
+                    one.point.id.clone(),
+                )
+            };
+            key(a).cmp(&key(b))
+        });
         self.known = Some(known(self.known.take(), measured));
     }
 
-    fn add_point(&mut self, session: usize, analysis: &Analysis, cell: &Cell) {
-        let mut groups = analysis.groups.iter();
-        let group =
-            groups.find(|group| group.workload == cell.workload && group.point.id == cell.point);
-        // The controls have no cell in a group.
-        let found = group.and_then(|group| {
-            let mut cells = group.cells.iter();
-            Some((cells.find(|found| found.target == cell.target)?, group))
+    /// Adds what the last session says of a stack at a load, if it was to measure that.
+    fn add_point(&mut self, found: &Standings, load: usize, target: &TargetId) {
+        let load = &found.loads[load];
+        let mut tables = load.tables.iter();
+        let row = tables.find_map(|table| {
+            let row = table.rows.iter().find(|row| row.target == *target)?;
+            Some((row.clone(), table.rows.len()))
         });
-        let Some((found, group)) = found else { return };
-        let known = self.series.iter().position(|series| series.cell == *cell);
+        let mut absent = load.lacking.iter().chain(&found.absent);
+        let absent = absent.find(|absent| absent.target == *target).cloned();
+        if row.is_none() && absent.is_none() {
+            return;
+        }
+        let known = self.series.iter().position(|series| {
+            let is_load = series.workload == load.workload && series.point.id == load.point.id;
+            is_load && series.target == *target
+        });
         let index = known.unwrap_or_else(|| {
             self.series.push(Series {
-                cell: cell.clone(),
-                load: group.point.clone(),
+                target: target.clone(),
+                workload: load.workload.clone(),
+                point: load.point.clone(),
                 points: Vec::new(),
             });
             self.series.len() - 1
         });
         let series = &mut self.series[index];
         let changes = series.points.last().map_or_else(Vec::new, |last| {
-            // Also what changed in sessions without this cell.
+            // Also what changed in sessions without this stack or load.
             let since = &self.sessions[last.session + 1..];
             let changes = since.iter().flat_map(|session| &session.changes);
             changes
-                .filter(|one| concerns(one, &cell.target))
+                .filter(|one| concerns(one, target))
                 .cloned()
                 .collect()
         });
-        series.load = group.point.clone();
-        series.points.push(point(session, found, changes));
-        self.series.sort_by(|a, b| a.cell.cmp(&b.cell));
-    }
-}
-
-fn point(session: usize, cell: &CellAnalysis, changes: Vec<Change>) -> SeriesPoint {
-    let estimates = cell.estimates.as_ref();
-    SeriesPoint {
-        session,
-        verdict: cell.verdict.clone(),
-        rank: cell.rank,
-        trials: cell.trials.len(),
-        throughput_per_second: estimates.map(|found| found.throughput_per_second),
-        cpu_us_per_request: estimates.and_then(|found| found.cpu_us_per_request),
-        pss_mean_bytes: estimates.and_then(|found| found.pss_mean_bytes),
-        service_time: estimates.map_or_else(Vec::new, |found| found.service_time.clone()),
-        changes,
+        series.point = load.point.clone();
+        series.points.push(SeriesPoint {
+            session: self.sessions.len() - 1,
+            ranked: row.as_ref().map_or(0, |(_, ranked)| *ranked),
+            row: row.map(|(row, _)| row),
+            absent,
+            changes,
+        });
     }
 }
 
@@ -195,26 +191,20 @@ fn concerns(change: &Change, target: &TargetId) -> bool {
     }
 }
 
-/// What is known after `header`: its own circumstances, and of stacks and workloads that it lacks those of before.
+/// What is known after `header`: its own circumstances, and of stacks and loads that it lacks those of before.
 fn known(before: Option<SessionHeader>, mut header: SessionHeader) -> SessionHeader {
     let Some(before) = before else { return header };
     let targets = before.targets.into_iter().chain(header.targets);
     let latest: BTreeMap<TargetId, TargetRecord> =
         targets.map(|one| (one.target.clone(), one)).collect();
     header.targets = latest.into_values().collect();
-    let workloads = before.plan.workloads.into_iter();
-    let workloads = workloads.chain(header.plan.workloads);
-    let latest: BTreeMap<String, PlannedWorkload> =
-        workloads.map(|one| (one.id.clone(), one)).collect();
-    header.plan.workloads = latest.into_values().collect();
+    let loads = before.plan.loads.into_iter().chain(header.plan.loads);
+    let latest: BTreeMap<String, PlannedLoad> = loads.map(|one| (one.name(), one)).collect();
+    header.plan.loads = latest.into_values().collect();
     header
 }
 
 fn ready(targets: &[TargetRecord]) -> impl Iterator<Item = &TargetRecord> {
     let targets = targets.iter();
     targets.filter(|target| matches!(target.state, TargetState::Ready { .. }))
-}
-
-fn ids(workloads: &[PlannedWorkload]) -> Vec<String> {
-    workloads.iter().map(|one| one.id.clone()).collect()
 }

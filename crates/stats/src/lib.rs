@@ -5,6 +5,7 @@
 
 pub mod figures;
 pub mod heats;
+pub mod history;
 pub mod holm;
 pub mod interval;
 pub mod load;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use deadheat_model::{SessionRecord, change::Change};
-use deadheat_runner::session::{heats::is_session_of_heats, read_session};
+use deadheat_model::change::Change;
+use deadheat_runner::session::heats::read_session;
 use deadheat_stats::versus::{
     Bounds, Versus,
     sessions::{self, refusals},
@@ -11,8 +11,9 @@ use deadheat_stats::versus::{
 
 use crate::exit::Failure;
 
-/// Compares session `b` with session `a`; where machine or settings differ, only if `force`.
+/// Compares session `b` with session `a`; if machine or settings differ, only if `force`.
 pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result<Versus, Failure> {
+    let read = |folder| read_session(folder).map_err(Failure::usage);
     let (of_a, of_b) = (read(a)?, read(b)?);
     if of_a.header.id == of_b.header.id && of_a.header.started == of_b.header.started {
         return Err(Failure::usage(format!(
@@ -32,17 +33,6 @@ pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result
         (&name_b, &of_b),
         bounds,
     ))
-}
-
-fn read(folder: &Path) -> Result<SessionRecord, Failure> {
-    if is_session_of_heats(folder) {
-        return Err(Failure::usage(format!(
-            "{} was measured in heats, whose figures hold beside each other and not for another hour of this machine; \
-             measure both side by side: `deadheat compare STACK@REVISION STACK`",
-            folder.display()
-        )));
-    }
-    read_session(folder).map_err(Failure::usage)
 }
 
 /// All the reasons at once, so that nobody meets them one after the other.

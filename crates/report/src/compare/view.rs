@@ -345,29 +345,20 @@ fn row(subject: &Subject, ratio: &Ratio) -> RatioRow {
     }
 }
 
-/// What was said of the cells, and where the A/A floor or the null server's drift is more than the practical
-/// difference, each once.
+/// What was said of the cells, and where the null server's drift is more than the practical difference, each once.
 fn notes(cells: &[Compared]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for cell in cells {
         let load = format!("{} {}", cell.subject.workload, cell.subject.point);
-        let floors = cell.ratios.iter().filter_map(|ratio| {
-            let floor = ratio.floor.filter(|floor| *floor >= ratio.threshold)?;
-            Some(format!(
-                "{load}: the A/A floor of {} is {}: one thing under two names differed by that much",
-                words::name(ratio.metric),
-                words::percent(floor)
-            ))
-        });
         let drifts = cell.ratios.iter().filter_map(|ratio| {
             let drift = ratio.drift.filter(|drift| *drift >= ratio.threshold)?;
             Some(format!(
-                "{load}: the null server, the same program in both sessions, differed by {}: B differs only by more",
+                "{load}: the null server, the same program in both sessions, differed by {}: B differs only if by more",
                 words::percent(drift)
             ))
         });
         let own = cell.notes.iter().map(|note| format!("{load}: {note}"));
-        for note in floors.chain(drifts).chain(own).map(|note| clean(&note)) {
+        for note in drifts.chain(own).map(|note| clean(&note)) {
             if !notes.contains(&note) {
                 notes.push(note);
             }

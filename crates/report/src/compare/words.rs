@@ -17,7 +17,6 @@ pub(super) const fn title(metric: Metric) -> &'static str {
         Metric::ServiceTimeP50 => "Service time, p50 (closed loop)",
         Metric::ServiceTimeP99 => "Service time, p99 (closed loop)",
         Metric::CpuPerRequest => "CPU time per request",
-        Metric::MemoryMean => "Memory, mean PSS",
         Metric::MemoryPeak => "Memory, peak PSS",
     }
 }
@@ -31,7 +30,6 @@ pub(super) const fn short(metric: Metric) -> &'static str {
         Metric::ServiceTimeP50 => "service time p50",
         Metric::ServiceTimeP99 => "service time p99",
         Metric::CpuPerRequest => "CPU time/request",
-        Metric::MemoryMean => "mean memory",
         Metric::MemoryPeak => "peak memory",
     }
 }
@@ -45,7 +43,6 @@ pub(super) const fn name(metric: Metric) -> &'static str {
         Metric::ServiceTimeP50 => "median service time",
         Metric::ServiceTimeP99 => "p99 service time",
         Metric::CpuPerRequest => "CPU time per request",
-        Metric::MemoryMean => "mean PSS",
         Metric::MemoryPeak => "peak PSS",
     }
 }
@@ -55,17 +52,14 @@ pub(super) fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Throughput => figure(value),
         Metric::CpuPerRequest => seconds(value / 1e6),
-        Metric::MemoryMean | Metric::MemoryPeak => bytes(value),
+        Metric::MemoryPeak => bytes(value),
         _ => seconds(value),
     }
 }
 
 /// A verdict on a metric.
 pub(super) const fn verdict(metric: Metric, verdict: Verdict) -> &'static str {
-    let amount = matches!(
-        metric,
-        Metric::CpuPerRequest | Metric::MemoryMean | Metric::MemoryPeak
-    );
+    let amount = matches!(metric, Metric::CpuPerRequest | Metric::MemoryPeak);
     match (verdict, amount) {
         (Verdict::Better, false) => "faster",
         (Verdict::Better, true) => "less",
@@ -138,9 +132,8 @@ pub(super) fn rules(bounds: &Bounds) -> String {
     };
     format!(
         "B / A is the geometric mean of B's figure over A's. B differs when the interval excludes 1 and the ratio is \
-         farther from it than {difference} (times: {latency}) and than the A/A floor, where that was measured. A dead \
-         heat is an interval that lies within {margin}{times} of 1 as a whole: the difference, whatever it is, is \
-         smaller. Anything else is undecided."
+         farther from it than {difference} (times: {latency}). A dead heat is an interval that lies within \
+         {margin}{times} of 1 as a whole: the difference, whatever it is, is smaller. Anything else is undecided."
     )
 }
 
@@ -165,13 +158,13 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
     let alpha = percent(versus.bounds.alpha);
     match &versus.how {
         How::Sessions => vec![
-            "The two sessions were measured at two times and share no blocks, so that whatever the machine did \
-             differently then is in every ratio. `deadheat compare STACK STACK@REVISION` measures both in the same heats. \
-             Where both measured the null server, B differs only by more than that did between them."
+            "The two sessions were measured at two times and share no heats, so that whatever the machine did differently \
+             then is in every ratio. Where both measured the null server, B differs only by more than that did between \
+             them."
                 .to_owned(),
             format!(
-                "Unpaired: Welch's t on the logarithms of the trials. Over all cells of a metric the error stays at \
-                 {alpha} by Holm's method; each interval has the level at which that tests it ({} or more).",
+                "Unpaired: Welch's t on the logarithms of each heat's figure. Over all cells of a metric the error stays \
+                 at {alpha} by Holm's method; each interval has the level at which that tests it ({} or more).",
                 level(1.0 - versus.bounds.alpha)
             ),
         ],

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 
 use deadheat_model::{
     change::{Aspect, Change},
-    session::EndReason,
+    heats::EndReason,
 };
 use deadheat_stats::{
-    cell::{PercentileEstimate, PercentileValue},
     history::{History, PastSession, Series, SeriesPoint},
-    order_statistic::MedianInterval,
-    verdict::CellVerdict,
+    standings::{AbsentBecause, Figure},
 };
 use textwrap::core::display_width;
 
 use crate::{
-    figure::{NONE, bytes, counted, ends, figure, list, seconds},
+    figure::{NONE, bytes, counted, figure, list, seconds},
+    standings::words,
     view::{clean, load},
 };
 
@@ -40,12 +39,17 @@ pub fn text(history: &History, width: usize) -> String {
         page.line("");
         page.wrapped(
             "",
-            "Medians over trials with their order-statistic intervals; p99 is of the service time. Sessions lie at \
-             different times: what the machine did in between is in their difference, too (`deadheat compare`).",
+            "Times are service times, in an open loop response times; memory is the peak; ≥ is a lower bound, because \
+             the generator was the limit. Sessions were measured at different times: figures of heats hold beside each \
+             other, and what the machine did in between is in their difference, too (`deadheat compare SESSION \
+             SESSION` judges it).",
         );
     }
     page.text
 }
+
+/// The figures of a line.
+type Cells<T> = [T; 7];
 
 struct Page {
     text: String,
@@ -72,24 +76,17 @@ impl Page {
 
     fn session(&mut self, session: &PastSession) {
         let what = format!(
-            "{} of {}{}, {}, {}; {}",
-            session.blocks_complete,
-            counted(session.blocks_planned as usize, "block"),
-            if session.indicative {
-                " (indicative)"
-            } else {
-                ""
-            },
-            counted(session.trials, "trial"),
+            "{}, {}; {}",
+            counted(session.heats, "heat"),
             counted(session.stacks, "stack"),
-            session.workloads.join(", "),
+            session.loads.join(", "),
         );
         let ended = match session.end {
-            Some(EndReason::Finished) => "",
+            Some(EndReason::Decided | EndReason::Finished) => "",
             Some(EndReason::Budget) => "; ended by its budget",
-            Some(EndReason::Enough) => "; ended when it had seen enough",
             Some(EndReason::Interrupted) => "; interrupted",
-            None => "; killed",
+            Some(EndReason::Nothing) => "; nothing was left to measure",
+            None => "; killed, or not over",
         };
         self.wrapped(
             &format!("{}  ", clean(&session.id)),
@@ -105,28 +102,27 @@ impl Page {
     }
 
     fn series(&mut self, series: &Series, sessions: &[PastSession]) {
-        const HEAD: [&str; 5] = ["requests/s", "interval", "CPU/req", "mean PSS", "p99"];
-        let cell = &series.cell;
+        const HEAD: Cells<&str> = ["req/s", "CPU/req", "p50", "p99", "memory", "rank", "heats"];
         self.line("");
         let title = format!(
             "{} at {}: {}",
-            cell.target,
-            cell.workload,
-            load(&series.load)
+            series.target,
+            series.workload,
+            load(&series.point)
         );
         self.wrapped("", &clean(&title));
-        let rows: Vec<[String; 5]> = series.points.iter().map(row).collect();
+        let rows: Vec<Cells<String>> = series.points.iter().map(row).collect();
         let name = |point: &SeriesPoint| clean(&sessions[point.session].id);
         let names = series
             .points
             .iter()
             .map(|point| display_width(&name(point)));
         let name_width = names.max().unwrap_or(0);
-        let widths: [usize; 5] = std::array::from_fn(|column| {
+        let widths: Cells<usize> = std::array::from_fn(|column| {
             let cells = rows.iter().map(|row| display_width(&row[column]));
             cells.chain([HEAD[column].len()]).max().unwrap_or(0)
         });
-        let line = |name: &str, row: &[String; 5]| {
+        let line = |name: &str, row: &Cells<String>| {
             let mut line = format!("  {name}{}", " ".repeat(name_width - display_width(name)));
             for (cell, width) in row.iter().zip(widths) {
                 line += &format!("  {}{cell}", " ".repeat(width - display_width(cell)));
@@ -137,42 +133,42 @@ impl Page {
         for (point, row) in series.points.iter().zip(&rows) {
             self.changes("    ~ ", &point.changes);
             self.line(&line(&name(point), row));
+            if let Some(absent) = &point.absent {
+                self.wrapped("    ! ", &clean(&absent.reason));
+            }
         }
     }
 }
 
-fn row(point: &SeriesPoint) -> [String; 5] {
-    let bound = match point.verdict {
-        CellVerdict::LowerBound { .. } => "≥",
-        _ => "",
+fn row(point: &SeriesPoint) -> Cells<String> {
+    let none = || NONE.to_owned();
+    let Some(row) = &point.row else {
+        let state = match point.absent.as_ref().map(|absent| absent.is) {
+            Some(AbsentBecause::Failed) => "failed",
+            Some(AbsentBecause::Unavailable) => "unavailable",
+            Some(AbsentBecause::NotMeasured) | None => NONE,
+        };
+        let mut cells = std::array::from_fn(|_| none());
+        cells[0] = state.to_owned();
+        return cells;
     };
-    let rate = match (&point.throughput_per_second, &point.verdict) {
-        (Some(rate), _) => format!("{bound}{}", figure(rate.median)),
-        (None, CellVerdict::Failed { .. }) => "failed".to_owned(),
-        (None, CellVerdict::Void { .. }) => "void".to_owned(),
-        (None, _) => NONE.to_owned(),
-    };
-    let interval = point.throughput_per_second.and_then(|rate| rate.interval);
-    let median = |estimate: &Option<MedianInterval>, shown: fn(f64) -> String| {
-        let shown = estimate.as_ref().map(|found| shown(found.median));
-        shown.unwrap_or_else(|| NONE.to_owned())
-    };
+    let rate = &row.throughput_per_second;
+    let bound = if rate.is_bound { "≥" } else { "" };
+    let time = |figure: Option<Figure>| figure.map_or_else(none, |found| seconds(found.value));
+    let rank = rate.rank.or(row.p99_seconds.and_then(|p99| p99.rank));
     [
-        rate,
-        interval.map_or_else(|| NONE.to_owned(), |interval| ends(&interval, figure)),
-        median(&point.cpu_us_per_request, |micros| seconds(micros / 1e6)),
-        median(&point.pss_mean_bytes, bytes),
-        p99(&point.service_time),
+        format!("{bound}{}", figure(rate.value)),
+        row.cpu_us_per_request
+            .map_or_else(none, |cost| seconds(cost.value / 1e6)),
+        time(row.p50_seconds),
+        time(row.p99_seconds),
+        row.memory.peak_bytes.map_or_else(none, bytes),
+        match rank {
+            Some(_) => format!("{} of {}", words::rank(rank), point.ranked),
+            None => none(),
+        },
+        row.heats.to_string(),
     ]
-}
-
-fn p99(values: &[PercentileEstimate]) -> String {
-    let mut values = values.iter();
-    let found = values.find(|value| value.percent == 99.0);
-    match found.map(|found| found.value) {
-        Some(PercentileValue::Seconds(mean)) => seconds(mean.mean),
-        Some(PercentileValue::TooFewRequests { .. }) | None => NONE.to_owned(),
-    }
 }
 
 /// Changes in words: that of a version which several stacks share once, with their names.

@@ -3,8 +3,9 @@
 use std::{fmt, sync::atomic::AtomicBool};
 
 use deadheat_model::{
-    SessionHeader,
+    TargetId,
     change::{Aspect, Change, between},
+    heats::SessionHeader,
     session::{FoundVersion, TargetRecord, TargetState},
 };
 
@@ -100,7 +101,12 @@ pub(super) fn prepared(
 /// The targets that the session measures. The others stay what they were, whatever has become of them.
 fn measured(before: &SessionHeader) -> impl Iterator<Item = &TargetRecord> {
     let targets = before.targets.iter();
-    targets.filter(|record| before.plan.targets.contains(&record.target))
+    targets.filter(|record| measures(before, &record.target))
+}
+
+fn measures(header: &SessionHeader, target: &TargetId) -> bool {
+    let mut loads = header.plan.loads.iter();
+    loads.any(|load| load.targets.contains(target))
 }
 
 /// The targets of which it is not known whether their sources are what they were, because these could not be read then,
@@ -139,11 +145,12 @@ fn now(
     }
     after.plan.pinning = share_out(options.pinning);
     after.definitions = definitions(options);
-    let kept = |record: &TargetRecord| !before.plan.targets.contains(&record.target);
-    after.targets.retain(kept);
+    after
+        .targets
+        .retain(|record| !measures(before, &record.target));
     after.targets.extend(found);
     let workload = |id: &String| after.definitions.contains_key(id);
-    after.plan.workloads.retain(|planned| workload(&planned.id));
+    after.plan.loads.retain(|load| workload(&load.workload));
     after
 }
 
@@ -193,7 +200,7 @@ fn lost(before: &TargetRecord, after: &TargetRecord) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::fixture::Fixture;
+    use crate::session::heats::fixture;
 
     fn versions(found: &[(&str, &str)]) -> Vec<FoundVersion> {
         let found = found.iter().map(|(name, version)| FoundVersion {
@@ -216,7 +223,7 @@ mod tests {
 
     #[test]
     fn sources_that_could_not_be_read_are_no_reason_to_go_on() {
-        let mut before = Fixture::closed(["a"]).record.header;
+        let mut before = fixture::record(vec![fixture::load(&["a"])]).header;
         let record = |target: &str, sources: Option<&str>| -> TargetRecord {
             serde_json::from_value(serde_json::json!({
                 "target": target, "language": "", "framework": "", "runtime": "native",

@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use deadheat_model::{Event, SessionHeader, session::TargetRecord};
+use deadheat_model::{Event, heats::SessionHeader, session::TargetRecord};
 
 use super::{
     SessionError, SessionOptions,

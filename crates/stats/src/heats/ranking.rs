@@ -180,7 +180,7 @@ fn rank(member: usize, members: usize, pairs: &[Pair]) -> Rank {
 }
 
 /// The members whose figure is only a lower bound.
-fn bounded(course: &Course, settings: &Settings) -> Vec<bool> {
+pub(crate) fn bounded(course: &Course, settings: &Settings) -> Vec<bool> {
     let mut slices = vec![(0_u32, 0_u32); course.members];
     let heats = course.heats.iter();
     for slice in heats.flat_map(|heat| heat.rounds.iter().flat_map(|round| &round.slices)) {

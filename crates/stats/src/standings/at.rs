@@ -14,9 +14,12 @@ use crate::{
         percentile::estimates,
         rankings,
         recorded::{self, Numbering},
-        within,
+        within::{self, Estimate},
     },
-    standings::{FAILURES, types::Measure},
+    standings::{
+        FAILURES, twin,
+        types::{Measure, Twin},
+    },
 };
 
 /// The error level where no verdict may be given yet: its intervals reach beyond everything that a heat can show.
@@ -162,21 +165,35 @@ impl<'a> LoadAt<'a> {
         rankings(course, quantity, &budgets, self.alpha(), &self.settings)
     }
 
-    /// The fit of all members, controls among them.
-    pub(crate) fn fit(&self, course: &Course, quantity: Quantity) -> Fit {
-        let estimates = within::of_heats(&course.heats, quantity, &self.settings);
-        Fit::of(course.members, &estimates, &self.settings)
+    /// The estimates of each heat by throughput or cost.
+    pub(crate) fn sliced(&self, course: &Course, quantity: Quantity) -> Vec<Vec<Estimate>> {
+        within::of_heats(&course.heats, quantity, &self.settings)
     }
 
-    /// The rankings by a percentile (0 to 100) of the times, in the same order.
-    pub(crate) fn percentiles(&self, percent: f64) -> Vec<Ranking> {
+    /// The estimates of each heat by a percentile (0 to 100) of the times.
+    pub(crate) fn timed(&self, percent: f64) -> Vec<Vec<Estimate>> {
         let heats = self.heats.iter();
         let found: Vec<_> = heats
             .map(|heat| recorded::percentiles(percent, heat, self))
             .collect();
+        estimates(percent, &found, &self.settings)
+    }
+
+    /// The fit of all members, controls among them.
+    pub(crate) fn fit(&self, course: &Course, quantity: Quantity) -> Fit {
+        let estimates = self.sliced(course, quantity);
+        Fit::of(course.members, &estimates, &self.settings)
+    }
+
+    /// A stack beside itself (A/A); `None` if no heat has that.
+    pub(crate) fn twin(&self) -> Option<Twin> {
+        twin::of(self)
+    }
+
+    /// The rankings by a percentile (0 to 100) of the times, in the same order.
+    pub(crate) fn percentiles(&self, percent: f64) -> Vec<Ranking> {
         let members = self.load.members();
-        let estimates = estimates(percent, &found, &self.settings);
-        let fit = Fit::of(members, &estimates, &self.settings);
+        let fit = Fit::of(members, &self.timed(percent), &self.settings);
         let (bounded, budgets) = (vec![false; members], self.budgets());
         let (alpha, settings) = (self.alpha(), &self.settings);
         of_fit(&fit, Quantity::Latency, &bounded, &budgets, alpha, settings)

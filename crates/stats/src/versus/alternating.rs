@@ -282,10 +282,7 @@ impl Counted<'_> {
             half if half < 0.5 => format!("±{:.1} %", 100.0 * half),
             half => format!("a factor of {:.1} either way", half.exp()),
         };
-        let width = format!(
-            "the interval reaches {width} after {} heats",
-            ratio.trials_a
-        );
+        let width = format!("the interval reaches {width} after {} heats", ratio.heats_a);
         let more = cell.series[0].heats_to_go(bounds.alpha, ratio.margin);
         let walls: Duration = self.heats.iter().map(|heat| heat.wall).sum();
         let more = more.map(|more| {

@@ -18,8 +18,6 @@ pub enum Metric {
     ServiceTimeP99,
     /// CPU time of the server's process tree per verified answer, in microseconds.
     CpuPerRequest,
-    /// Mean PSS of the tree in bytes.
-    MemoryMean,
     /// The largest PSS of the tree that was read, in bytes.
     MemoryPeak,
 }
@@ -35,14 +33,13 @@ pub enum Direction {
 
 impl Metric {
     /// Every metric, in the order in which a cell is judged: the first that it has decides.
-    pub const ALL: [Metric; 8] = [
+    pub const ALL: [Metric; 7] = [
         Metric::Throughput,
         Metric::ResponseTimeP50,
         Metric::ResponseTimeP99,
         Metric::ServiceTimeP50,
         Metric::ServiceTimeP99,
         Metric::CpuPerRequest,
-        Metric::MemoryMean,
         Metric::MemoryPeak,
     ];
 

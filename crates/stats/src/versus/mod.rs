@@ -4,17 +4,16 @@
 //! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times. Both end in a [`Ratio`].
 
 pub mod alternating;
-pub mod found;
 mod gate;
 mod metric;
 pub mod paired;
+pub mod sessions;
 
 
 use deadheat_model::{TargetId, change::Change};
 use serde::Serialize;
 
 pub use self::{
-    found::Found,
     gate::{Gate, GateCell, Gated},
     metric::{Direction, Metric},
 };
@@ -28,8 +27,8 @@ use crate::{
 pub struct Bounds {
     /// The share of comparisons that may err (0 to 1).
     pub alpha: f64,
-    /// A difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01 or below 1/1.01), or
-    /// than the A/A floor where that is more.
+    /// A difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01 or below 1/1.01). Of
+    /// two sessions, also farther than the null server's.
     pub practical_difference: f64,
     /// The same of response and service times, which scatter more: a histogram with three significant digits, a timer and
     /// caches move a percentile by some percent.
@@ -48,8 +47,8 @@ pub(crate) struct Thresholds {
 }
 
 impl Bounds {
-    /// What decides on `metric`, where a difference of less than `floor` is known to come from elsewhere.
-    pub(crate) fn of(&self, metric: Metric, floor: Option<f64>) -> Thresholds {
+    /// What decides on `metric`, where a difference of up to `drift` is known to come from elsewhere.
+    pub(crate) fn of(&self, metric: Metric, drift: Option<f64>) -> Thresholds {
         let (practical, margin) = match metric.is_time() {
             true => (
                 self.practical_latency,
@@ -58,7 +57,7 @@ impl Bounds {
             false => (self.practical_difference, self.margin),
         };
         Thresholds {
-            threshold: practical.max(floor.unwrap_or(0.0)),
+            threshold: practical.max(drift.unwrap_or(0.0)),
             margin,
         }
     }
@@ -134,7 +133,7 @@ impl Fact {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum How {
-    /// Each in its own session, at two times: no block has both.
+    /// Each in its own session, at two times: no heat has both.
     Sessions,
     /// In heats: both servers alive at the same time, loaded in turn, a slice at a time.
     Heats {
@@ -232,35 +231,33 @@ pub struct NotCompared {
 pub struct Ratio {
     /// Which.
     pub metric: Metric,
-    /// The geometric mean over A's trials, or its estimate over all heats, in the metric's unit.
+    /// The estimate of A over all its heats, in the metric's unit: of two sessions the geometric mean.
     pub a: f64,
     /// The same of B.
     pub b: f64,
-    /// A's trials or heats behind it.
-    pub trials_a: usize,
-    /// B's trials or heats behind it.
-    pub trials_b: usize,
+    /// A's heats behind it.
+    pub heats_a: usize,
+    /// B's heats behind it.
+    pub heats_b: usize,
     /// B over A: the geometric mean of the ratios.
     pub ratio: f64,
-    /// The standard error of the ratio's logarithm; `None` with too few trials.
+    /// The standard error of the ratio's logarithm; `None` with too few heats.
     pub error: Option<f64>,
     /// Its degrees of freedom.
     pub freedom: Option<f64>,
-    /// The t interval of the ratio on the logarithm, at its level; `None` with too few trials or heats. An end that a
+    /// The t interval of the ratio on the logarithm, at its level; `None` with too few heats. An end that a
     /// lower bound leaves open is 0 or ∞.
     pub interval: Option<Interval>,
-    /// The two-sided p value of a ratio of 1; `None` with too few trials. Not corrected for looks or cells.
+    /// The two-sided p value of a ratio of 1; `None` with too few heats. Not corrected for looks or cells.
     pub p: Option<f64>,
     /// The same after Holm over the cells of the metric; of sessions alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
-    /// How far the ratio of one thing to itself was from 1 here (A/A), where that was measured: 0.012 is 1.2 %.
-    pub floor: Option<f64>,
     /// How far the null server's throughput in B was from that in A, of sessions that both measured it: 0.02 is 2 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// What the ratio must be farther from 1 than, to count: the largest of the practical difference, the A/A floor and
-    /// the drift of the null server.
+    /// What the ratio must be farther from 1 than, to count: the practical difference, or the drift of the null server
+    /// if that is more.
     pub threshold: f64,
     /// What the whole interval must be within, for a dead heat.
     pub margin: f64,

@@ -1,9 +1,11 @@
 //! The statistics against SciPy's figures, against their own laws, and on records built by hand.
 
 mod heats;
+mod history;
 mod load;
 mod load_fixture;
 mod properties;
 mod reference;
 mod sequential;
 mod standings;
+mod versus;

@@ -15,7 +15,7 @@ use deadheat_model::{
 };
 
 /// The workload plaintext in a closed loop, for these stacks.
-pub(super) fn load(targets: &[&str]) -> PlannedLoad {
+pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
     PlannedLoad {
         workload: "plaintext".to_owned(),
         description: String::new(),
@@ -46,7 +46,7 @@ pub(super) fn load(targets: &[&str]) -> PlannedLoad {
 }
 
 /// A session of these loads, without heats.
-pub(super) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
+pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
     let plan = Plan {
         seed: 7,
         loads,

@@ -3,7 +3,7 @@
 
 mod capacity;
 #[cfg(test)]
-mod fixture;
+pub(super) mod fixture;
 mod journal;
 mod measuring;
 mod options;

@@ -3,14 +3,11 @@
 use std::{
     path::Path,
     sync::{Arc, atomic::AtomicBool},
-    time::Duration,
 };
 
 use deadheat_model::{
-    Event, TargetId,
-    heats::{self, EndReason, JournalEntry, PlannedLoad, SessionRecord},
-    plan::{Controls, Plan, PlannedWorkload},
-    session::SessionHeader,
+    Event,
+    heats::{EndReason, JournalEntry, SessionRecord},
 };
 
 use super::{
@@ -110,8 +107,7 @@ pub fn resume(
         reason,
         journal,
     };
-    let before = as_of_trials(&record.header);
-    let again = prepare_again(&folder, &before, options, on_event, interrupt)?;
+    let again = prepare_again(&folder, &record.header, options, on_event, interrupt)?;
     let Some(mut services) = again else {
         return Ok(ended(EndReason::Interrupted, journal));
     };
@@ -133,68 +129,4 @@ pub fn resume(
         interrupt,
     })?;
     Ok(ended(reason, journal))
-}
-
-/// The circumstances of a session, as the header of a session of trials has them: what is compared is the same.
-fn as_of_trials(header: &heats::SessionHeader) -> SessionHeader {
-    let heats::Plan { seed, pinning, .. } = &header.plan;
-    SessionHeader {
-        schema: header.schema,
-        id: header.id.clone(),
-        deadheat: header.deadheat.clone(),
-        commit: header.commit.clone(),
-        started: header.started.clone(),
-        arguments: header.arguments.clone(),
-        machine: header.machine.clone(),
-        findings: header.findings.clone(),
-        plan: Plan {
-            seed: *seed,
-            blocks: 0,
-            targets: targets(&header.plan.loads),
-            workloads: workloads(&header.plan.loads),
-            cells: Vec::new(),
-            controls: Controls::default(),
-            noise_bound: None,
-            pinning: pinning.clone(),
-            budget_seconds: None,
-            estimate: Duration::ZERO,
-            choice: None,
-        },
-        targets: header.targets.clone(),
-        postgres: header.postgres.clone(),
-        published: header.published.clone(),
-        definitions: header.definitions.clone(),
-        boot: header.boot.clone(),
-        live: header.live,
-        environment: header.environment.clone(),
-    }
-}
-
-/// The stacks that are measured, each once.
-fn targets(loads: &[PlannedLoad]) -> Vec<TargetId> {
-    let mut targets: Vec<TargetId> = Vec::new();
-    for target in loads.iter().flat_map(|load| &load.targets) {
-        if !targets.contains(target) {
-            targets.push(target.clone());
-        }
-    }
-    targets
-}
-
-/// The workloads that are measured, each once with all its load points.
-fn workloads(loads: &[PlannedLoad]) -> Vec<PlannedWorkload> {
-    let mut workloads: Vec<PlannedWorkload> = Vec::new();
-    for load in loads {
-        match workloads.iter_mut().find(|one| one.id == load.workload) {
-            Some(known) => known.points.push(load.point.clone()),
-            None => workloads.push(PlannedWorkload {
-                id: load.workload.clone(),
-                description: load.description.clone(),
-                points: vec![load.point.clone()],
-                delay_seconds: load.delay_seconds,
-                measure: load.heat.slice,
-            }),
-        }
-    }
-    workloads
 }

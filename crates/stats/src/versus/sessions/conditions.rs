@@ -1,24 +1,23 @@
 //! Where and how two sessions were measured, and what of it differs.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use deadheat_model::{
-    Cell, SessionRecord,
+    TargetId,
     change::{Aspect, Change, between},
+    heats::SessionRecord,
     plan::Pinning,
 };
 
-use super::{Side, cells::Session};
-use crate::versus::Fact;
+use super::{Session, load::Load};
+use crate::versus::{Fact, Side};
 
-/// Differences between two sessions that would be in every ratio: machine, Deadheat, settings, warm-ups and workloads.
+/// Differences between two sessions that would be in every ratio: machine, Deadheat, settings, workloads and warm-ups.
 /// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B.
 pub fn refusals(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
     let changes = between(&a.header, &b.header).into_iter();
-    let mut refusals: Vec<Change> = changes.filter(|change| !is_compared(change)).collect();
-    refusals.extend(definitions(a, b));
-    refusals.extend(warm_ups(a, b));
-    refusals
+    let refusals = changes.filter(|change| !is_compared(change));
+    refusals.chain(warm_ups(a, b)).collect()
 }
 
 /// Differences that are what is compared, or that say which stacks and load points only one side has.
@@ -45,129 +44,78 @@ pub(super) fn warning(change: &Change) -> String {
     )
 }
 
-/// What a header says of a workload beside its load points.
-fn definitions(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let mut note = |what: String, before: String, after: String| {
-        if before != after {
-            changes.push(Change {
-                aspect: Aspect::Settings,
-                what,
-                before: Some(before),
-                after: Some(after),
-            });
+/// Warm-ups are in the heats. Stacks with another one are one reason.
+fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
+    let of = |record: &SessionRecord| {
+        let mut rules: BTreeMap<(String, TargetId), String> = BTreeMap::new();
+        for heat in &record.heats {
+            let load = record.header.plan.loads[heat.load as usize].name();
+            for member in &heat.heat.members {
+                let Some(warm_up) = member.warm_up else {
+                    continue;
+                };
+                let [least, most] = [warm_up.rule.least, warm_up.rule.most];
+                let rule = format!("{} to {} s", least.as_secs_f64(), most.as_secs_f64());
+                rules.insert((load.clone(), member.target.clone()), rule);
+            }
         }
+        rules
     };
-    let workloads = &b.header.plan.workloads;
-    for one in &a.header.plan.workloads {
-        let Some(other) = workloads.iter().find(|other| other.id == one.id) else {
-            continue;
-        };
-        let delay = |seconds: Option<f64>| seconds.map_or("none".to_owned(), |s| format!("{s} s"));
-        note(
-            format!("{}: what it exercises", one.id),
-            one.description.clone(),
-            other.description.clone(),
-        );
-        note(
-            format!("{}: least time of an answer", one.id),
-            delay(one.delay_seconds),
-            delay(other.delay_seconds),
-        );
-    }
-    changes
-}
-
-/// Warm-ups stand in the trials. Cells with the same difference are one reason.
-fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
-    let of = |record: &SessionRecord| -> BTreeMap<Cell, Duration> {
-        let trials = record.trials.iter();
-        let controls = &record.header.plan.controls;
-        trials
-            .filter(|trial| !controls.has(&trial.cell.target))
-            .map(|trial| (trial.cell.clone(), trial.warm_up))
-            .collect()
+    let (of_a, mut of_b) = (of(a), of(b));
+    let others = of_a.into_iter().filter_map(|(key, one)| {
+        let other = of_b.remove(&key)?;
+        (one != other).then_some((key, one, other))
+    });
+    let others: Vec<_> = others.collect();
+    let ((load, target), one, other) = others.first()?;
+    let more = match others.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    let (of_a, of_b) = (of(a), of(b));
-    let mut cells: BTreeMap<(Duration, Duration), Vec<&Cell>> = BTreeMap::new();
-    for (cell, one) in &of_a {
-        match of_b.get(cell) {
-            Some(other) if other != one => cells.entry((*one, *other)).or_default().push(cell),
-            _ => {}
-        }
-    }
-    let seconds = |length: Duration| Some(format!("{} s", length.as_secs_f64()));
-    let change = |((one, other), cells): ((Duration, Duration), Vec<&Cell>)| Change {
+    Some(Change {
         aspect: Aspect::Settings,
-        what: match cells.as_slice() {
-            [cell] => format!("warm-up of {cell}"),
-            [cell, more @ ..] => format!("warm-up of {cell} and {} more", more.len()),
-            [] => "warm-up".to_owned(),
-        },
-        before: seconds(one),
-        after: seconds(other),
-    };
-    cells.into_iter().map(change).collect()
-}
-
-/// A warning for each session with too few blocks for more than an indication.
-pub(super) fn few_blocks(sides: &[Session<'_>; 2]) -> Vec<String> {
-    let few = |(side, name): (&Session<'_>, &str)| {
-        let blocks = side.analysis.blocks.complete.len();
-        let needed = side.analysis.settings.blocks_for_evidence;
-        let plural = if blocks == 1 { "" } else { "s" };
-        (blocks < needed).then(|| {
-            format!("{name} has {blocks} complete block{plural}, fewer than {needed}: indicative")
-        })
-    };
-    sides.iter().zip(["A", "B"]).filter_map(few).collect()
-}
-
-/// A warning for each session whose A/A pair, one stack under two names, differed by the rule for stacks.
-pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<String> {
-    let of = |(side, name): (&Session<'_>, &str)| biased_in(side, name);
-    sides.iter().zip(["A", "B"]).filter_map(of).collect()
-}
-
-/// The same of one session, which is called `name`.
-pub(in crate::versus) fn biased_in(session: &Session<'_>, name: &str) -> Option<String> {
-    let points: Vec<String> = session
-        .analysis
-        .biased()
-        .map(|group| format!("{} {}", group.workload, group.point.id))
-        .collect();
-    (!points.is_empty()).then(|| {
-        format!(
-            "in {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and every \
-             difference there is in doubt",
-            points.join(", ")
-        )
+        what: format!("warm-up of {target} at {load}{more}"),
+        before: Some(one.clone()),
+        after: Some(other.clone()),
     })
 }
 
+/// A warning for each session in which a stack and its twin (A/A) differed.
+pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<String> {
+    let of = |(session, name): (&Session<'_>, &str)| {
+        let differs = |load: &&Load<'_>| load.at.twin().is_some_and(|twin| twin.differs());
+        let loads = session.loads.iter().filter(differs);
+        let loads: Vec<String> = loads.map(|load| load.at.load.name()).collect();
+        (!loads.is_empty()).then(|| {
+            format!(
+                "in {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and \
+                 every difference there is in doubt",
+                loads.join(", ")
+            )
+        })
+    };
+    sides.iter().zip(["A", "B"]).filter_map(of).collect()
+}
+
 /// What is known of one side.
-pub(super) fn side(name: &str, session: &Session<'_>) -> Side {
-    let (record, blocks) = (session.record, &session.analysis.blocks);
+pub(super) fn side(name: &str, record: &SessionRecord) -> Side {
     let header = &record.header;
     let commit = header.commit.clone();
+    let heats = record.heats.iter().filter(|heat| heat.is_complete());
     Side {
         name: name.to_owned(),
         facts: vec![
             Fact::new("session", &header.id),
             Fact::new("started", &header.started),
             Fact::new("commit", commit.unwrap_or_else(|| "unknown".to_owned())),
-            Fact::new(
-                "complete blocks",
-                format!("{} of {}", blocks.complete.len(), blocks.planned),
-            ),
-            Fact::new("void trials", blocks.trials_void.to_string()),
+            Fact::new("complete heats", heats.count().to_string()),
         ],
         failed: None,
     }
 }
 
 /// Where and how both were measured; where that differs, each side's.
-pub(super) fn conditions(sides: &[Session<'_>; 2]) -> Vec<Fact> {
+pub(super) fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
     type Of = fn(&SessionRecord) -> String;
     let facts: [(&str, Of); 9] = [
         ("processor", |record| {
@@ -191,7 +139,7 @@ pub(super) fn conditions(sides: &[Session<'_>; 2]) -> Vec<Fact> {
         ("Deadheat", |record| record.header.deadheat.clone()),
     ];
     let fact = |(name, of): (&str, Of)| {
-        let [a, b] = sides.each_ref().map(|side| of(side.record));
+        let (a, b) = (of(a), of(b));
         let value = if a == b { a } else { format!("A: {a}; B: {b}") };
         Fact::new(name, value)
     };

@@ -1,15 +1,22 @@
-//! Two sessions, measured at two times: unpaired, and corrected for how many cells were looked at.
+//! Two sessions of heats, measured at two times: unpaired, and corrected for how many cells were looked at.
 
 mod cells;
 mod conditions;
+mod load;
+mod null_server;
 mod unpaired;
 
-use deadheat_model::SessionRecord;
+use deadheat_model::heats::SessionRecord;
 
-use self::cells::Session;
+use self::cells::{Numbers, Session};
 pub use self::conditions::refusals;
 use self::unpaired::Sample;
-use super::{Bounds, Compared, Found, How, Metric, NotCompared, Ratio, Side, Subject, Versus};
+use super::{Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Versus};
+
+/// What every comparison of two sessions must be read with.
+const CAVEAT: &str = "the sessions were measured at two times: figures of heats hold beside each other, and not for \
+                      another hour of this machine (`deadheat compare STACK@REVISION STACK` measures both in the same \
+                      heats)";
 
 /// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). The names are
 /// those by which the user knows the sessions.
@@ -18,8 +25,8 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
     let mut compared: Vec<Compared> = Vec::new();
     let mut not_compared: Vec<NotCompared> = Vec::new();
     for subject in cells::candidates(&sides) {
-        match cells::trials_of(&sides, &subject) {
-            Ok(trials) => compared.push(cell(&sides, subject, &trials, &bounds)),
+        match cells::numbers(&sides, &subject) {
+            Ok(numbers) => compared.push(cell(&sides, subject, numbers, &bounds)),
             Err((reason, b_failed)) => not_compared.push(NotCompared {
                 subject,
                 reason,
@@ -32,41 +39,41 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
         let ratios = compared.iter_mut().flat_map(|cell| &mut cell.ratios);
         unpaired::correct(&mut ratios.filter(of_metric).collect::<Vec<_>>(), &bounds);
     }
-    let mut warnings: Vec<String> = refusals(a.1, b.1).iter().map(conditions::warning).collect();
-    warnings.extend(conditions::few_blocks(&sides));
+    let mut warnings = vec![CAVEAT.to_owned()];
+    warnings.extend(refusals(a.1, b.1).iter().map(conditions::warning));
     warnings.extend(conditions::biased(&sides));
-    warnings.extend(cells::drift(&sides, &bounds));
-    let both_failed = cells::failed_in_both(&sides);
+    warnings.extend(null_server::warnings(&sides, &bounds));
     Versus {
         how: How::Sessions,
-        a: conditions::side(a.0, &sides[0]),
-        b: Side {
-            failed: both_failed,
-            ..conditions::side(b.0, &sides[1])
-        },
+        a: conditions::side(a.0, a.1),
+        b: conditions::side(b.0, b.1),
         bounds,
         compared,
         not_compared,
-        conditions: conditions::conditions(&sides),
+        conditions: conditions::conditions(a.1, b.1),
         differences: conditions::differences(a.1, b.1),
         warnings,
     }
 }
 
-/// The trials of a cell on each side.
-type Trials = [Vec<Found>; 2];
-
-fn cell(sides: &[Session<'_>; 2], subject: Subject, trials: &Trials, bounds: &Bounds) -> Compared {
-    let [a, b] = trials;
-    let drift = cells::moved(sides, &subject, bounds);
-    let ratios = super::found::metrics(a.iter().chain(b)).into_iter();
-    let ratios = ratios.filter_map(|metric| {
-        let floor = cells::floor(sides, &subject, metric);
-        Sample::of(metric, trials).map(|sample| sample.ratio(floor, drift, bounds))
+fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &Bounds) -> Compared {
+    let drift = null_server::drift(sides, &subject, bounds);
+    let ratios = Metric::ALL.into_iter().filter_map(|metric| {
+        let [a, b] = sides;
+        let a = a.load(&subject)?.logs(metric, numbers[0]);
+        let b = b.load(&subject)?.logs(metric, numbers[1]);
+        Sample::of(metric, a, b).map(|sample| sample.ratio(drift, bounds))
     });
+    let mut notes = cells::notes(sides, &subject, numbers);
+    if drift.is_none() {
+        notes.push(
+            "without the null server in both sessions, nothing shows whether the machine was as fast"
+                .to_owned(),
+        );
+    }
     Compared {
         ratios: ratios.collect(),
-        notes: cells::notes(sides, &subject),
+        notes,
         subject,
     }
 }

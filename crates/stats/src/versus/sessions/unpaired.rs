@@ -1,6 +1,6 @@
-//! One metric of one cell, from trials that share no blocks.
+//! One metric of one cell, from heats of two sessions.
 
-use super::{Bounds, Metric, Ratio, Trials};
+use super::{Bounds, Metric, Ratio};
 use crate::{
     compare::holm,
     order_statistic::Interval,
@@ -16,36 +16,29 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// What `trials` have of `metric`; `None` when a side has none.
-    pub(super) fn of(metric: Metric, trials: &Trials) -> Option<Self> {
-        let [a, b] = trials.each_ref().map(|trials| {
-            let logs = trials.iter().filter_map(|found| found.get(metric));
-            logs.map(f64::ln).collect::<Vec<f64>>()
-        });
-        let there = !a.is_empty() && !b.is_empty();
-        there.then_some(Self { metric, a, b })
+    /// Of the logarithms of both sides, one for each heat; `None` when a side has none.
+    pub(super) fn of(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
+        (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
     }
 
     /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α. `drift` is how far the null
     /// server was from itself.
-    pub(super) fn ratio(&self, floor: Option<f64>, drift: Option<f64>, bounds: &Bounds) -> Ratio {
-        let least = floor.into_iter().chain(drift).max_by(f64::total_cmp);
-        let Thresholds { threshold, margin } = bounds.of(self.metric, least);
+    pub(super) fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
+        let Thresholds { threshold, margin } = bounds.of(self.metric, drift);
         let (a, b) = (mean(&self.a), mean(&self.b));
         let difference = welch::difference(&self.a, &self.b);
         Ratio {
             metric: self.metric,
             a: a.exp(),
             b: b.exp(),
-            trials_a: self.a.len(),
-            trials_b: self.b.len(),
+            heats_a: self.a.len(),
+            heats_b: self.b.len(),
             ratio: (b - a).exp(),
             error: difference.map(|difference| difference.error),
             freedom: difference.map(|difference| difference.freedom),
             interval: None,
             p: difference.map(|difference| difference.p_of_zero()),
             p_adjusted: None,
-            floor,
             drift,
             threshold,
             margin,

@@ -16,18 +16,18 @@ use deadheat_simulation::{Recorded, heats::Member};
 use deadheat_stats::steering;
 
 /// A session that is steered as `deadheat run` steers it.
-fn steered(plan: &Recorded, seed: u64) -> SessionRecord {
+pub fn steered(plan: &Recorded, seed: u64) -> SessionRecord {
     plan.run(seed, &mut steering::next)
 }
 
 /// A stack's record in a heat. Members start in another order in each.
-fn member<'a>(heat: &'a mut MeasuredHeat, name: &str) -> &'a mut MemberRecord {
+pub fn member<'a>(heat: &'a mut MeasuredHeat, name: &str) -> &'a mut MemberRecord {
     let mut members = heat.heat.members.iter_mut();
     members.find(|one| one.target.stack == name).unwrap()
 }
 
 /// What a stack died of.
-fn died(reason: &str, void_from: u32) -> Option<MemberFailure> {
+pub fn died(reason: &str, void_from: u32) -> Option<MemberFailure> {
     Some(MemberFailure {
         failure: TrialFailure {
             phase: Phase::Load,
@@ -40,7 +40,7 @@ fn died(reason: &str, void_from: u32) -> Option<MemberFailure> {
 }
 
 /// Stacks of these speeds that hardly scatter, on a quiet machine.
-fn quiet(speeds: &[f64]) -> Recorded {
+pub fn quiet(speeds: &[f64]) -> Recorded {
     let mut plan = Recorded::measured(speeds);
     plan.field.machine.spread = 0.01;
     plan.field.trouble = Default::default();

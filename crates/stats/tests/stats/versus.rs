@@ -1,0 +1,419 @@
+//! Two sessions of heats against each other.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    TargetId,
+    change::Aspect,
+    heat::{Role, SliceRecord},
+    heats::SessionRecord,
+    load::Arrivals,
+    observation::OpenLoop,
+    plan::Pinning,
+    session::TargetState,
+    trial::{Phase, TrialFailure},
+    workload::{OfferedRate, OpenLoad},
+};
+use deadheat_simulation::Recorded;
+use deadheat_stats::{
+    versus::{
+        Bounds, Compared, Gated, Metric, Ratio, Verdict, Versus,
+        sessions::{compare, refusals},
+    },
+    welch::difference,
+};
+
+use crate::standings::{died, member, quiet, steered};
+
+/// Eight heats of two stacks of these speeds, on a machine that hardly changes.
+fn session(id: &str, speeds: &[f64; 2]) -> SessionRecord {
+    let mut plan = quiet(speeds);
+    plan.field.machine.spread = 0.002;
+    eight_heats(id, plan)
+}
+
+fn eight_heats(id: &str, plan: Recorded) -> SessionRecord {
+    let plan = Recorded {
+        looks: vec![8],
+        until_decided: false,
+        times: 400,
+        ..plan
+    };
+    // Other heats for each.
+    let seed = id.bytes().map(u64::from).sum();
+    let mut record = steered(&plan, seed);
+    record.header.id = id.to_owned();
+    record
+}
+
+fn same(id: &str) -> SessionRecord {
+    session(id, &[1.0, 1.2])
+}
+
+fn versus(a: &SessionRecord, b: &SessionRecord) -> Versus {
+    compare(("a", a), ("b", b), Bounds::default())
+}
+
+/// The warnings after the one that every comparison has.
+fn warnings(versus: &Versus) -> &[String] {
+    assert!(versus.warnings[0].contains("at two times"), "{versus:?}");
+    &versus.warnings[1..]
+}
+
+#[track_caller]
+fn cell<'a>(versus: &'a Versus, stack: &str) -> &'a Compared {
+    let mut cells = versus.compared.iter();
+    let is = |cell: &&Compared| cell.subject.target == Some(TargetId::new(stack, None));
+    let found = cells.find(is);
+    found.unwrap_or_else(|| panic!("{stack} was not compared: {:#?}", versus.not_compared))
+}
+
+#[track_caller]
+fn ratio(cell: &Compared, metric: Metric) -> &Ratio {
+    let mut ratios = cell.ratios.iter();
+    ratios.find(|ratio| ratio.metric == metric).unwrap()
+}
+
+/// The reason for which the only such cell was not compared, and whether B failed.
+#[track_caller]
+fn reason(versus: &Versus) -> (&str, bool) {
+    let [cell] = &versus.not_compared[..] else {
+        panic!("{versus:#?}")
+    };
+    assert_eq!(cell.subject.to_string(), "stack-1 plaintext c50");
+    (&cell.reason, cell.b_failed)
+}
+
+/// The slices of the members of a kind.
+fn slices(
+    record: &mut SessionRecord,
+    is: impl Fn(&TargetId, Role) -> bool,
+) -> impl Iterator<Item = &mut SliceRecord> {
+    record.heats.iter_mut().flat_map(move |heat| {
+        let members = heat.heat.members.iter();
+        let wanted: Vec<bool> = members.map(|one| is(&one.target, one.role)).collect();
+        let slices = heat.heat.rounds.iter_mut().flatten();
+        slices.filter(move |slice| wanted[slice.member as usize])
+    })
+}
+
+/// The same session, in which members of a kind answered `share` of what they did.
+fn scaled(
+    mut record: SessionRecord,
+    share: f64,
+    is: impl Fn(&TargetId, Role) -> bool,
+) -> SessionRecord {
+    for slice in slices(&mut record, is) {
+        let answers = (slice.tally.succeeded as f64 * share).round() as u64;
+        slice.tally.succeeded = answers;
+        slice.tally.issued = answers;
+    }
+    record
+}
+
+/// `stats.ttest_ind(b, a, equal_var=False)` of SciPy 1.17.1: `pvalue`, `df`, `confidence_interval(.99)`.
+#[test]
+fn welch_is_that_of_scipy() {
+    let a = [0.01, 0.03, -0.02, 0.015, 0.0];
+    let b = [0.05, 0.07, 0.06, 0.04, 0.08, 0.055, 0.09];
+    let found = difference(&a, &b).unwrap();
+    let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-9;
+    assert!(near(found.p_of_zero(), 0.0005938470242746513), "{found:?}");
+    assert!(near(found.freedom, 8.420147292631595), "{found:?}");
+    assert!(near(
+        found.mean - found.half_width(0.99),
+        0.021459852512986592
+    ));
+    assert!(near(
+        found.mean + found.half_width(0.99),
+        0.09168300462987056
+    ));
+    assert_eq!(difference(&a[..1], &b), None);
+    let still = difference(&[1.0, 1.0], &[1.0, 1.0]).unwrap();
+    assert_eq!(still.p_of_zero(), 1.0);
+}
+
+#[test]
+fn the_same_twice_is_a_dead_heat_in_everything() {
+    let versus = versus(&same("a"), &same("b"));
+    assert_eq!(
+        (versus.compared.len(), &versus.not_compared[..]),
+        (2, &[][..])
+    );
+    for cell in &versus.compared {
+        assert_eq!(cell.verdict(), Verdict::DeadHeat, "{cell:#?}");
+        let metrics: Vec<Metric> = cell.ratios.iter().map(|ratio| ratio.metric).collect();
+        let expected = [
+            Metric::Throughput,
+            Metric::ServiceTimeP50,
+            Metric::ServiceTimeP99,
+            Metric::CpuPerRequest,
+            Metric::MemoryPeak,
+        ];
+        assert_eq!(metrics, expected);
+        assert_eq!((cell.ratios[0].heats_a, cell.ratios[0].heats_b), (8, 8));
+        assert!(cell.notes.is_empty(), "{cell:#?}");
+    }
+    assert!(warnings(&versus).is_empty(), "{versus:?}");
+    let gate = versus.gate(0.03);
+    assert!(!gate.failed && gate.cells.iter().all(|cell| cell.is == Gated::Excluded));
+}
+
+#[test]
+fn one_slower_stack_is_found_alone_and_both_ways() {
+    let (fast, slow) = (same("a"), session("b", &[1.0, 1.2 * 0.95]));
+    // The null server is half as fast again as the fastest stack, and should stay what it was.
+    let slow = scaled(slow, 1.0 / 0.95, |_, role| role == Role::Ceiling);
+    let (there, back) = (versus(&fast, &slow), versus(&slow, &fast));
+    let slower = ratio(cell(&there, "stack-1"), Metric::Throughput);
+    assert_eq!(slower.verdict, Verdict::Worse, "{slower:?}");
+    assert!((slower.ratio - 0.95).abs() < 0.01, "{slower:?}");
+    let interval = slower.interval.unwrap();
+    assert!(interval.low < 0.95 && 0.95 < interval.high && interval.high < 1.0);
+    let cost = ratio(cell(&there, "stack-1"), Metric::CpuPerRequest);
+    assert_eq!(cost.verdict, Verdict::Worse);
+    let faster = ratio(cell(&back, "stack-1"), Metric::Throughput);
+    assert_eq!(faster.verdict, Verdict::Better);
+    assert!((faster.ratio * slower.ratio - 1.0).abs() < 1e-12);
+    assert_eq!(cell(&there, "stack-0").verdict(), Verdict::DeadHeat);
+    assert!(there.gate(0.03).failed, "5 % is more than 3 %");
+    assert!(!there.gate(0.07).failed);
+    assert!(!back.gate(0.03).failed, "what is faster is not slower");
+}
+
+#[test]
+fn what_is_too_noisy_is_undecided_and_says_that_a_slowdown_was_not_excluded() {
+    let noisy = |id: &str| eight_heats(id, Recorded::measured(&[1.0, 1.2]));
+    let versus = versus(&noisy("a"), &noisy("b"));
+    for cell in &versus.compared {
+        assert_eq!(cell.verdict(), Verdict::NotEnoughData, "{cell:#?}");
+    }
+    let gate = versus.gate(0.03);
+    let is_open = |cell: &deadheat_stats::versus::GateCell| cell.is == Gated::NotExcluded;
+    assert!(!gate.failed && gate.cells.iter().all(is_open), "{gate:?}");
+}
+
+/// Holm's method: an interval excludes 1 exactly where the adjusted p is below α.
+#[test]
+fn intervals_and_adjusted_p_values_agree() {
+    let versus = versus(&same("a"), &session("b", &[0.999, 1.19]));
+    let mut told = [0, 0];
+    for ratio in versus.compared.iter().flat_map(|cell| &cell.ratios) {
+        let Some(interval) = ratio.interval else {
+            assert_eq!(ratio.metric, Metric::MemoryPeak);
+            continue;
+        };
+        let excludes = interval.low > 1.0 || interval.high < 1.0;
+        assert_eq!(excludes, ratio.p_adjusted.unwrap() < 0.05, "{ratio:?}");
+        assert!(ratio.p_adjusted >= ratio.p && interval.level >= 0.95);
+        told[usize::from(excludes)] += 1;
+    }
+    assert!(told[0] > 0 && told[1] > 0, "both occur: {told:?}");
+}
+
+#[test]
+fn every_circumstance_that_would_be_in_the_figures_refuses() {
+    type Alter = fn(&mut SessionRecord);
+    let cases: [(&str, Alter); 6] = [
+        ("kernel", |record| {
+            record.header.machine.kernel = "7".to_owned()
+        }),
+        ("Deadheat", |record| record.header.deadheat = "9".to_owned()),
+        ("pinning", |record| {
+            record.header.plan.pinning = Pinning::Off { cpus: vec![0, 1] };
+        }),
+        ("plaintext:c50: slices", |record| {
+            record.header.plan.loads[0].heat.slice = Duration::from_secs(1);
+        }),
+        ("plaintext:c50: load point", |record| {
+            record.header.plan.loads[0].point.connections = 51;
+        }),
+        ("warm-up of stack-0 at plaintext:c50 and 2 more", |record| {
+            let members = record.heats.iter_mut();
+            for one in members.flat_map(|heat| &mut heat.heat.members) {
+                one.warm_up.as_mut().unwrap().rule.most = Duration::from_secs(9);
+            }
+        }),
+    ];
+    let (a, b) = (same("a"), same("b"));
+    assert_eq!(refusals(&a, &b), []);
+    for (what, alter) in cases {
+        let mut b = b.clone();
+        alter(&mut b);
+        let found = refusals(&a, &b);
+        let names: Vec<&str> = found.iter().map(|change| change.what.as_str()).collect();
+        assert_eq!(names, [what]);
+        assert!(found[0].before != found[0].after);
+        let forced = versus(&a, &b);
+        assert!(warnings(&forced)[0].starts_with(&format!("{what} differs: ")));
+    }
+}
+
+#[test]
+fn what_is_compared_is_shown_and_refuses_nothing() {
+    let (a, mut b) = (same("a"), same("b"));
+    b.header.commit = Some("fedcba".to_owned());
+    b.header.targets[1].target = TargetId::new("renamed", None);
+    assert_eq!(refusals(&a, &b), []);
+    let versus = versus(&a, &b);
+    let differences = versus.differences.iter();
+    let aspects: Vec<Aspect> = differences.map(|change| change.aspect).collect();
+    let expected = [Aspect::Commit, Aspect::Selection, Aspect::Selection];
+    assert_eq!(aspects, expected, "{:?}", versus.differences);
+    assert_eq!(versus.compared.len(), 1, "a renamed stack is no cell");
+    assert_eq!(versus.not_compared, []);
+}
+
+/// Of stack-1, which is not in the plan any more.
+fn gone(state: TargetState) -> SessionRecord {
+    let mut record = same("b");
+    record.header.targets[1].state = state;
+    record.header.plan.loads[0].targets.truncate(1);
+    record
+}
+
+#[test]
+fn what_does_not_count_is_not_compared() {
+    let a = same("a");
+    let fails = |heats: &[usize]| {
+        let mut record = same("b");
+        for heat in heats {
+            member(&mut record.heats[*heat], "stack-1").failure = died("it died", 0);
+        }
+        record
+    };
+    // One failure may be the machine's doing.
+    let once = versus(&a, &fails(&[3]));
+    assert_eq!(once.not_compared, []);
+    let notes = &cell(&once, "stack-1").notes;
+    assert_eq!(notes[..], ["B failed in 1 of 8 heats, under load: it died"]);
+
+    let b = fails(&[1, 3]);
+    let found = versus(&a, &b);
+    let (told, b_failed) = reason(&found);
+    assert_eq!(told, "B failed in 2 of 8 heats, under load: it died");
+    assert!(b_failed && found.b_failed());
+    let found = versus(&b, &a);
+    assert!(reason(&found).0.starts_with("A failed in 2 of 8 heats") && !found.b_failed());
+
+    let mut b = same("b");
+    for slice in slices(&mut b, |target, _| target.stack == "stack-1") {
+        slice.generator.busiest = 0.99;
+        slice.cpu.as_mut().unwrap().seconds /= 2.0;
+    }
+    let found = versus(&a, &b);
+    assert_eq!(
+        reason(&found),
+        ("B is a lower bound: the generator was the limit", false)
+    );
+
+    let failure = TrialFailure {
+        phase: Phase::Build,
+        reason: "`cc` exited with 1".to_owned(),
+        log_tail: Vec::new(),
+        load: None,
+    };
+    let b = gone(TargetState::Failed(failure));
+    let found = versus(&a, &b);
+    let told = "B failed building: `cc` exited with 1";
+    assert_eq!(reason(&found), (told, true));
+    let both = versus(&b, &b);
+    assert!(reason(&both).0.ends_with(&format!("; {told}")) && both.b_failed());
+
+    let (why, remedy) = ("no `cc`".to_owned(), "apt install gcc".to_owned());
+    let b = gone(TargetState::Unavailable {
+        reason: why,
+        remedy,
+    });
+    let found = versus(&a, &b);
+    let told = "B was unavailable: no `cc` (to change that: apt install gcc)";
+    assert_eq!(reason(&found), (told, false));
+    assert_eq!(versus(&b, &b).not_compared, []);
+}
+
+#[test]
+fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
+    let slower = |record| scaled(record, 0.96, |_, role| role != Role::Ceiling);
+    // As fast in both, it keeps nothing from counting.
+    let still = versus(&same("a"), &slower(same("b")));
+    assert!(warnings(&still).is_empty());
+    assert_eq!(still.compared[0].verdict(), Verdict::Worse);
+
+    let moved = scaled(slower(same("b")), 0.95, |_, role| role == Role::Ceiling);
+    let moved = versus(&same("a"), &moved);
+    let [told] = warnings(&moved) else {
+        panic!("{moved:?}")
+    };
+    assert!(
+        told.contains(" times as much in B as in A at plaintext c50"),
+        "{told}"
+    );
+    for one in &moved.compared {
+        let ratio = ratio(one, Metric::Throughput);
+        let drift = ratio.drift.unwrap();
+        assert!((drift - (1.0 / 0.95 - 1.0)).abs() < 0.01, "{drift}");
+        assert_eq!(ratio.threshold, drift);
+        assert_eq!(ratio.verdict, Verdict::NotEnoughData, "{ratio:?}");
+    }
+
+    let mut without = same("b");
+    without.heats.retain(|heat| {
+        let mut members = heat.heat.members.iter();
+        members.all(|member| member.role != Role::Ceiling)
+    });
+    let without = versus(&same("a"), &without);
+    let cell = &without.compared[0];
+    assert!(
+        cell.notes[0].starts_with("without the null server"),
+        "{cell:?}"
+    );
+    assert_eq!(cell.ratios[0].drift, None);
+}
+
+#[test]
+fn a_session_whose_twin_differed_is_told_of() {
+    let is_twin = |_: &TargetId, role| matches!(role, Role::Twin { .. });
+    let found = versus(&same("a"), &scaled(same("b"), 0.9, is_twin));
+    let [told] = warnings(&found) else {
+        panic!("{found:?}")
+    };
+    assert!(told.starts_with("in B one stack under two names (A/A) differed"));
+    assert_eq!(found.compared.len(), 2, "a twin is no cell");
+}
+
+/// An open loop at this rate, with response times of so many times the usual.
+fn open(id: &str, offered: f64, times: f64) -> SessionRecord {
+    let mut record = same(id);
+    record.header.plan.loads[0].point.open = Some(OpenLoad {
+        capacity_of: "c50".to_owned(),
+        rate: OfferedRate::OfSlowestCapacity(70),
+        arrivals: Arrivals::Poisson,
+    });
+    for slice in slices(&mut record, |_, _| true) {
+        let mut loop_of = OpenLoop::default();
+        for time in 0..400 {
+            loop_of
+                .response_time
+                .record_ns((1e6 * times) as u64 + 100 * time);
+        }
+        slice.open = Some(loop_of);
+    }
+    let heats = record.heats.iter_mut();
+    for member in heats.flat_map(|heat| &mut heat.heat.members) {
+        member.offered_per_second = Some(offered);
+    }
+    record
+}
+
+#[test]
+fn open_loops_are_compared_by_response_times_at_the_same_rate_alone() {
+    let slower = versus(&open("a", 3_500.0, 1.0), &open("b", 3_500.0, 1.2));
+    let found = cell(&slower, "stack-0");
+    let first = &found.ratios[0];
+    assert_eq!(first.metric, Metric::ResponseTimeP50, "no throughput");
+    assert!((first.ratio - 1.2).abs() < 0.02, "{first:?}");
+    assert!(slower.gate(0.03).cells.is_empty(), "closed loops alone");
+    let other = versus(&open("a", 3_500.0, 1.0), &open("b", 3_600.0, 1.0));
+    let cell = &other.not_compared[0];
+    assert!(cell.reason.contains("3500/s in A and 3600/s in B") && !cell.b_failed);
+}
