@@ -51,8 +51,7 @@ impl Profile {
 /// Whether `run` measures in heats. What repeats published figures does it as they were made, one stack after another, and
 /// so does who asks for blocks of trials.
 pub(crate) fn in_heats(args: &RunArgs) -> bool {
-    let blocks = args.blocks.is_some() || args.measure.is_some() || args.noise_bound.is_some();
-    args.profile == ProfileArg::Standard && !blocks
+    args.profile == ProfileArg::Standard
 }
 
 /// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.
@@ -148,7 +147,7 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         documents: &args.published,
         workloads: &args.selection.workload,
         stacks: &args.selection.stack,
-        limit: args.measure.unwrap_or(TRIAL_LIMIT),
+        limit: TRIAL_LIMIT,
         server_cpus: session::share_out(args.pinning.mode()).server_cpus(),
     };
     let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;

@@ -1,6 +1,6 @@
-//! The values that Deadheat's parts hand to each other: manifests, plan, load, observation, trial, session, event.
+//! The values that Deadheat's parts hand to each other: manifests, plan, load, observation, session, event.
 //!
-//! No I/O and no decisions live here. Everything is serialisable; [`session`] and [`trial`] are the file formats.
+//! No I/O and no decisions live here. Everything is serialisable; [`heats`] has the file formats.
 
 pub mod bytes;
 pub mod change;
@@ -23,7 +23,6 @@ pub mod seconds;
 pub mod session;
 pub mod stack;
 pub mod trial;
-pub mod usage;
 pub mod workload;
 
 pub use event::Event;
@@ -35,9 +34,7 @@ pub use interval::{Interval, LoadPhase};
 pub use load::{Exchange, LoadSpec, Schedule, StopRule, Wait};
 pub use load_record::LoadRecord;
 pub use observation::{Observation, Tally};
-pub use plan::{Cell, Plan};
+pub use plan::Cell;
 pub use published::{PublishedDocument, RepeatedTable};
-pub use session::{JournalEntry, SessionHeader, SessionRecord};
 pub use stack::{StackManifest, TargetId};
-pub use trial::{TrialOutcome, TrialRecord};
 pub use workload::{LoadPoint, WorkloadManifest};

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, fs, time::Duration};
 use deadheat_model::{plan::Pinning, trial::Noise};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::counters::Counters;
 use crate::process::{Snapshot, ticks};
 
 /// CPU time of the whole machine, CPU by CPU, of Deadheat with everything that it started, and of all other processes
@@ -85,16 +84,6 @@ impl CpuClock {
             ours: ticks(ours),
             others: all.saturating_sub(ours + interrupt_threads),
             interrupt_threads,
-            ..self
-        }
-    }
-
-    /// The same with the server's CPU time as its control group counts it, not as its processes' ticks do, which may be
-    /// much less: what was missing from ours would be others'.
-    pub(super) fn with_server(self, server: &Counters) -> Self {
-        let beside = self.ours.saturating_sub(ticks(server.cpu_ticks));
-        Self {
-            ours: beside + server.cpu,
             ..self
         }
     }
@@ -349,37 +338,6 @@ mod tests {
         let made = CpuClock::read(&processes);
         assert_eq!((made.ours, made.others), (ticks(321), 4000));
         assert!(clock.others > 0, "this machine has other processes");
-    }
-
-    #[test]
-    fn what_ticks_leave_out_of_the_servers_processes_is_not_others_work() {
-        // 100 ticks of the server's, of which its many processes have one; ten more of ours.
-        let server = |cpu, cpu_ticks| Counters {
-            cpu: ticks(cpu),
-            cpu_ticks,
-            ..Counters::default()
-        };
-        let clock = |text, ours| CpuClock {
-            ours: ticks(ours),
-            ..parse(text)
-        };
-        let before = clock("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n", 5);
-        let after = clock("cpu0 100 0 0 0 0 0 0 0\ncpu1 10 0 0 90 0 0 0 0\n", 16);
-        let pinning = Pinning::Apart {
-            server: vec![0],
-            generator: vec![1],
-        };
-        let (first, last) = (server(20, 3), server(120, 4));
-        let used = last.since(&first).cpu;
-        let noise = after.clone().with_server(&last).noise_since(
-            &before.clone().with_server(&first),
-            &pinning,
-            None,
-            used,
-        );
-        assert_eq!(noise.other_cpu_seconds, 0.0);
-        let without = after.noise_since(&before, &pinning, None, used);
-        assert_eq!(without.other_cpu_seconds, ticks(99).as_secs_f64());
     }
 
     #[test]

@@ -7,8 +7,6 @@ pub mod comparison;
 mod cpu_model;
 mod cpus;
 mod error;
-#[cfg(test)]
-mod fixture;
 mod folder;
 pub mod heats;
 mod journal;

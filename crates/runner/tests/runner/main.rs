@@ -6,7 +6,6 @@ mod manifest;
 mod prepare;
 mod process;
 mod revision;
-mod sampling;
 mod services;
 mod sessions_of_heats;
 mod verify;

@@ -73,18 +73,6 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct PairOfStacks {
-    faster: usize,
-    slower: usize,
-    ratio: f64,
-    p: f64,
-    low: f64,
-    high: f64,
-    p_adjusted: f64,
-    different: bool,
-}
-
-#[derive(Deserialize)]
 struct Adjusted {
     p: Vec<f64>,
     adjusted: Vec<f64>,

@@ -2,7 +2,7 @@
 
 use super::{Bounds, Metric, Ratio};
 use crate::{
-    compare::holm,
+    holm::holm,
     order_statistic::Interval,
     versus::{Thresholds, Verdict, verdict},
     welch,
