@@ -83,7 +83,7 @@ fn a_nice_deadheat_is_told_of_in_words() {
 #[test]
 fn a_session_records_what_was_not_fine_and_tells_of_the_warnings() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let ended = root.run("--blocks 1");
+    let ended = root.run("");
     let findings = root.session().record.header.findings;
     assert!(
         !findings.is_empty(),

@@ -1,4 +1,4 @@
-//! `deadheat run` in heats: what it does unless blocks are asked for.
+//! `deadheat run`: heats, their plan and their report.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -134,24 +134,6 @@ fn what_is_measured_without_options_fits_its_budget() {
     }
 }
 
-#[test]
-fn options_of_heats_and_of_blocks_do_not_go_together() {
-    let root = two_stacks();
-    for (options, named) in [
-        ("--blocks 3 --heats 3", "--heats"),
-        ("--measure 1s --heat-time 2s", "--heat-time"),
-        ("--noise-bound off --whole-budget", "--whole-budget"),
-    ] {
-        root.deadheat(&format!("run {options}"))
-            .exits(2)
-            .has_no_data()
-            .tells(&[named, "measure in blocks of trials"]);
-    }
-    let quarter = root.deadheat("run --margin 0.2%");
-    quarter.exits(2).tells(&["--margin", "from 1%"]);
-    assert!(root.sessions().is_empty());
-}
-
 /// The same stacks are measured as if nothing had happened, and complete heats are kept.
 #[test]
 fn an_interrupted_session_goes_on_where_it_was() {
@@ -200,17 +182,4 @@ fn a_stack_that_dies_under_load_fails_the_session_and_is_named() {
             .into_iter()
             .all(|member| member.target.stack == "fake-two")
     );
-}
-
-#[test]
-fn what_reads_sessions_in_blocks_says_so() {
-    let root = two_stacks();
-    run(&root, "--heats 2 --whole-budget").exits(0);
-    let folder = root.session_folder();
-    let folder = folder.display();
-    root.deadheat(&format!("compare {folder} {folder}"))
-        .exits(2)
-        .tells(&["measured in heats", "compare STACK@REVISION STACK"]);
-    root.deadheat("history results")
-        .tells(&["measured in heats", "deadheat report"]);
 }

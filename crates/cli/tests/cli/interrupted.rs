@@ -1,6 +1,6 @@
 //! Ctrl-C: once for an orderly end, twice for an end at once. Nothing is left behind in either case.
 
-use deadheat_model::session::EndReason;
+use deadheat_model::heats::EndReason;
 use rustix::process::Signal;
 
 use crate::support::{Fake, PATIENCE, Root, eventually, recorded::journal_lines};
@@ -14,22 +14,21 @@ sleep 600
 """]]
 "#;
 
-/// Waits until so many trials are in the journal.
+/// Waits until so many heats are in the journal.
 #[track_caller]
-fn wait_for_trials(root: &Root, count: usize) {
-    eventually(&format!("{count} trials in the journal"), PATIENCE, || {
+fn wait_for_heats(root: &Root, count: usize) {
+    eventually(&format!("{count} heats in the journal"), PATIENCE, || {
         let folder = root.sessions().pop()?;
         (journal_lines(&folder) >= count).then_some(())
     });
 }
 
 #[test]
-fn once_after_a_trial_ends_in_a_valid_report() {
+fn once_after_a_heat_ends_in_a_valid_report() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
-        let running = root.start_run("--blocks 500");
-        // Two stacks, the null server and a twin are a block.
-        wait_for_trials(&root, 5);
+        let running = root.start_run("--heats 500 --heat-time 50ms");
+        wait_for_heats(&root, 1);
         running.signal(signal);
         running
             .wait()
@@ -42,14 +41,10 @@ fn once_after_a_trial_ends_in_a_valid_report() {
             Some(EndReason::Interrupted),
             "{signal:?}"
         );
-        let trials = session.record.trials.len();
-        assert!((5..1000).contains(&trials), "{trials} trials");
-        session.assert_measured("fake-one", session.trials_of("fake-one").len());
-        session.assert_measured("fake-two", session.trials_of("fake-two").len());
-        assert!(
-            session.record.complete_blocks().contains(&0),
-            "the first block is complete"
-        );
+        let heats = session.record.heats.len();
+        assert!((1..100).contains(&heats), "{heats} heats");
+        session.assert_measured("fake-one");
+        session.assert_measured("fake-two");
         session.assert_reported(&root, &["fake-one", "fake-two"]);
         for file in ["report.html", "report.md", "report.json", "report.csv"] {
             assert!(session.folder.join(file).exists(), "{file} is missing");
@@ -58,18 +53,15 @@ fn once_after_a_trial_ends_in_a_valid_report() {
 }
 
 #[test]
-fn before_the_first_trial_has_ended_nothing_was_measured() {
+fn before_the_first_heat_has_a_round_nothing_was_measured() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let running = root.start_run("--measure 10m");
+    let running = root.start_run("--warm-up 10m");
     root.wait_for("loaded", 1);
     running.signal(Signal::INT);
     running.wait().exits(3).says(&["interrupted"]);
     let session = root.session();
     assert_eq!(session.record.end, Some(EndReason::Interrupted));
-    assert!(
-        session.record.trials.is_empty(),
-        "a trial that was cut short is none"
-    );
+    assert_eq!(session.record.complete_heats(0).count(), 0);
     session.report(&root, "html");
 }
 
@@ -83,7 +75,7 @@ fn while_a_server_starts() {
     root.wait_for("started", 1);
     running.signal(Signal::INT);
     running.wait().exits(3).says(&["interrupted"]);
-    assert!(root.session().record.trials.is_empty());
+    assert!(root.session().record.heats.is_empty());
 }
 
 #[test]
@@ -120,7 +112,7 @@ fn while_postgresql_is_being_started() {
     eventually("a session's folder", PATIENCE, || root.sessions().pop());
     running.signal(Signal::INT);
     running.wait().exits(3).says(&["interrupted"]);
-    assert!(root.session().record.trials.is_empty());
+    assert!(root.session().record.heats.is_empty());
 }
 
 #[test]

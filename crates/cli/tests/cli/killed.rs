@@ -1,4 +1,4 @@
-//! SIGKILL of Deadheat itself, at any moment: no process is left behind, and no finished trial is lost.
+//! SIGKILL of Deadheat itself, at any moment: no process is left behind, and no finished heat is lost.
 
 use std::{thread, time::Duration};
 
@@ -8,7 +8,7 @@ use deadheat_model::heats::EndReason;
 use deadheat_runner::session::heats::read_session;
 
 use crate::support::{
-    Fake, Recorded, Root,
+    Fake, Root,
     processes::{Processes, living, tree, wait_until_none},
 };
 
@@ -31,19 +31,6 @@ struct Moment {
     nth: usize,
     later: Duration,
 }
-
-/// The moments of a session of two stacks and two blocks, whose servers tell of what happens to them: the check of the
-/// first stack, of the second, then four trials.
-const EVENTS: [(&str, usize); 8] = [
-    ("build", 1),
-    ("started", 1),
-    ("answered", 1),
-    ("sigterm", 1),
-    ("started", 3),
-    ("loaded", 1),
-    ("sigterm", 3),
-    ("loaded", 3),
-];
 
 /// Up to 60 ms after each of these events, the same in every run (xorshift; Marsaglia 2003).
 fn moments(mut seed: u64, events: [(&'static str, usize); 8]) -> Vec<Moment> {
@@ -71,58 +58,9 @@ fn assert_all_gone(root: &Root, before: &Processes, after: &str) {
     }
 }
 
-#[track_caller]
-fn kill_at(moment: &Moment) {
-    let Moment { event, nth, later } = moment;
-    let when = format!("being killed {later:?} after `{event}` number {nth}");
-    let root = Root::with(&[
-        Fake::faulty("fake-family", "has-a-grandchild").with(BUILD),
-        Fake::faulty("fake-other", "has-a-grandchild"),
-    ]);
-    let running = root.start_run("--blocks 2");
-    root.wait_for(event, *nth);
-    thread::sleep(*later);
-    let folder = root.session_folder();
-    // What was told of must be on the disk; what is there by now may be more.
-    let finished = running.trials_told();
-    let before = tree(running.pid());
-    running.signal(Signal::KILL);
-    running.wait_alone().was_killed_by(9);
-    assert_all_gone(&root, &before, &when);
-    let report = root.deadheat(&format!("report {}", folder.display()));
-    if !folder.join("session.json").exists() {
-        assert_eq!(finished, 0, "{when}: trials without a header");
-        let none = ["session.json", "is", "the folder of a session?"];
-        report.exits(2).has_no_data().tells(&none);
-        return;
-    }
-    let session = Recorded::read(&folder);
-    let trials = session.record.trials.len();
-    assert!(
-        trials >= finished,
-        "{when}: {trials} of {finished} trials are left"
-    );
-    assert_eq!(session.record.end, None, "{when}: it did not end in order");
-    report.exits(0).says(&["Ended: killed"]);
-    session.assert_reported(&root, &["killed"]);
-}
-
-#[test]
-fn at_any_moment() {
-    let moments = moments(0x5eed_dead_4ea7, EVENTS);
-    // Two at a time: most of it is waiting.
-    for pair in moments.chunks(2) {
-        thread::scope(|scope| {
-            for moment in pair {
-                scope.spawn(|| kill_at(moment));
-            }
-        });
-    }
-}
-
 /// Moments of a session of three heats: two of the three servers of a heat are frozen while its rounds go on, which they
 /// do from the second "loaded" or third "started" on.
-const EVENTS_OF_HEATS: [(&str, usize); 8] = [
+const EVENTS: [(&str, usize); 8] = [
     ("build", 1),
     ("started", 1),
     ("started", 3),
@@ -135,7 +73,7 @@ const EVENTS_OF_HEATS: [(&str, usize); 8] = [
 
 /// Nothing is left, frozen or not, complete heats are kept, and the session can go on.
 #[track_caller]
-fn kill_heats_at(moment: &Moment) {
+fn kill_at(moment: &Moment) {
     let Moment { event, nth, later } = moment;
     let when = format!("being killed {later:?} after `{event}` number {nth}");
     let root = Root::with(&[
@@ -152,9 +90,13 @@ fn kill_heats_at(moment: &Moment) {
     running.signal(Signal::KILL);
     running.wait_alone().was_killed_by(9);
     assert_all_gone(&root, &before, &when);
+    let report = root.deadheat(&format!("report {}", folder.display()));
     if !folder.join("session.json").exists() {
+        let none = ["session.json", "is", "the folder of a session?"];
+        report.exits(2).has_no_data().tells(&none);
         return;
     }
+    report.exits(0).says(&["killed"]);
     let kept = read_session(&folder).expect("reading what is left").heats;
     let resume = root.deadheat(&format!("run --resume {}", folder.display()));
     resume.exits(0).tells(&["Resuming"]);
@@ -166,12 +108,12 @@ fn kill_heats_at(moment: &Moment) {
 }
 
 #[test]
-fn at_any_moment_of_a_session_of_heats() {
-    let moments = moments(0x00f0_2e27, EVENTS_OF_HEATS);
+fn at_any_moment() {
+    let moments = moments(0x00f0_2e27, EVENTS);
     for pair in moments.chunks(2) {
         thread::scope(|scope| {
             for moment in pair {
-                scope.spawn(|| kill_heats_at(moment));
+                scope.spawn(|| kill_at(moment));
             }
         });
     }
@@ -183,7 +125,7 @@ fn with_a_database_and_an_upstream() {
     root.copy_workload("users");
     root.copy_workload("proxy");
     let workloads = "--workload plaintext --workload users --workload proxy";
-    let running = root.start_run(&format!("{workloads} --measure 10m"));
+    let running = root.start_run(&format!("{workloads} --heat-time 10m"));
     root.wait_for("loaded", 1);
     let before = tree(running.pid());
     let has = |what: &str| before.values().any(|command| command.contains(what));

@@ -3,13 +3,8 @@
 
 use std::{thread, time::Duration};
 
-use deadheat_model::{Failure, FailureCounts, LatencyHistogram, TargetId};
-use deadheat_stats::{
-    CellAnalysis, Settings, TrialAnalysis,
-    compare::{Comparison, compare_all},
-    trial::Figures,
-    verdict::{CellVerdict, TrialVerdict},
-};
+use deadheat_model::{Failure, LatencyHistogram};
+use deadheat_stats::interval::moments;
 use deadheat_testkit::{
     OracleServer, Script, Step, Turn,
     answers::{BODY, sized},
@@ -226,64 +221,41 @@ fn throughput(latency: Duration) -> f64 {
     loaded.agrees_with(&server.seen_at_rest()).seen.throughput()
 }
 
-/// What the statistics say of two servers, each measured once in each block, in alternating order.
-fn compare(one: Duration, other: Duration) -> Comparison {
+/// How many times as fast one server is as another, and whether that is a difference: each is measured once in each
+/// block, in alternating order.
+fn compare(one: Duration, other: Duration) -> (f64, bool) {
     const BLOCKS: u32 = 6;
-    let (mut ones, mut others) = (Vec::new(), Vec::new());
-    for block in 0..BLOCKS {
-        if block % 2 == 0 {
-            ones.push(throughput(one));
-            others.push(throughput(other));
-        } else {
-            others.push(throughput(other));
-            ones.push(throughput(one));
-        }
-    }
-    let cells = [cell("one", &ones), cell("other", &others)];
-    let mut pairs = compare_all(&cells, &Settings::default());
-    assert_eq!(pairs.len(), 1);
-    pairs.remove(0)
-}
-
-/// A cell of which nothing but the throughput is known.
-fn cell(stack: &str, throughputs: &[f64]) -> CellAnalysis {
-    let trial = |(block, throughput): (u32, &f64)| TrialAnalysis {
-        record: block as usize,
-        block,
-        attempt: 0,
-        verdict: TrialVerdict::Counts,
-        flags: Vec::new(),
-        figures: Some(Figures {
-            throughput_per_second: *throughput,
-            ..Figures::default()
-        }),
-    };
-    CellAnalysis {
-        target: TargetId::new(stack, None),
-        verdict: CellVerdict::Counts,
-        rank: None,
-        trials: (0..).zip(throughputs).map(trial).collect(),
-        void: Vec::new(),
-        trials_left_out: 0,
-        left_out: Vec::new(),
-        estimates: None,
-        failures: FailureCounts::default(),
-        requests_ended: 0,
-    }
+    let ratios = (0..BLOCKS).map(|block| {
+        let (one, other) = match block % 2 {
+            0 => {
+                let first = throughput(one);
+                (first, throughput(other))
+            }
+            _ => {
+                let first = throughput(other);
+                (throughput(one), first)
+            }
+        };
+        (one / other).ln()
+    });
+    let found = moments(&ratios.collect::<Vec<_>>()).expect("several ratios");
+    let ratio = found.mean.exp();
+    let matters = !(1.0 / 1.01..1.01).contains(&ratio);
+    (ratio, matters && found.p_of_zero() < 0.05)
 }
 
 #[test]
 fn two_identical_runs_are_no_difference_and_two_that_differ_are_one() {
     // At its level of 5 % one comparison in twenty may find a difference where there is none, once the machine is so
     // noisy that it exceeds what matters in practice. Three in a row are a difference.
-    let same: Vec<Comparison> = (0..3)
+    let same: Vec<(f64, bool)> = (0..3)
         .map(|_| compare(40 * MS, 40 * MS))
-        .take_while(|same| same.different)
+        .take_while(|same| same.1)
         .collect();
     assert!(same.len() < 3, "{same:?}");
     // What that is worth: half as much latency again is seen, unless the machine's noise hides it three times in a row.
     let mut slower = (0..3).map(|_| compare(40 * MS, 60 * MS));
-    let slower = slower.find(|slower| slower.different);
-    let slower = slower.expect("half as much latency again is a difference");
-    assert_eq!(slower.faster, TargetId::new("one", None));
+    let slower = slower.find(|slower| slower.1);
+    let (ratio, _) = slower.expect("half as much latency again is a difference");
+    assert!(ratio > 1.0, "{ratio}");
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{Fake, Root, running};
 
-/// A root folder with a session of one trial, and the session's folder.
+/// A root folder with a session of two heats, and the session's folder.
 fn measured() -> (Root, String) {
     let root = Root::with(&[Fake::good("fake-one")]);
     root.run("").exits(0);
@@ -59,7 +59,7 @@ fn every_format_comes_from_the_records_alone() {
     let mut rows = kept[3].split("\r\n");
     assert!(rows.next().is_some_and(|head| head.starts_with("session,")));
     assert!(
-        rows.any(|row| row.contains(",fake-one,") && row.contains(",throughput,requests/s,")),
+        rows.any(|row| row.contains(",fake-one,") && row.contains(",throughput,")),
         "a row per metric"
     );
     // In what the scripts say about themselves there are addresses; tags that load something have none.
@@ -126,8 +126,7 @@ fn a_report_is_ascii_where_the_locale_is() {
     };
     let (ascii, unicode) = (shown("C"), shown("C.UTF-8"));
     assert!(ascii.is_ascii() && ascii.contains("fake-one"), "{ascii}");
-    // A single trial, or a lower bound where the generator was the limit.
-    assert!(unicode.contains(['○', '●']), "{unicode}");
+    assert!(!unicode.is_ascii(), "{unicode}");
     assert!(
         unicode.lines().all(|line| line.chars().count() <= 80),
         "{unicode}"
@@ -149,59 +148,6 @@ fn a_file_instead_of_standard_output() {
         .exits(3)
         .has_no_data()
         .tells(&["writing no/such/folder/a.txt", "may you write in"]);
-}
-
-/// The script that a page takes from beside itself.
-fn beside(page: &str) -> &str {
-    let tag = page.split("<script async id=\"plotly\" src=\"").nth(1);
-    tag.and_then(|rest| rest.split('"').next())
-        .expect("a script from beside the page")
-}
-
-#[test]
-fn pages_can_share_the_script_that_draws_their_plots() {
-    let (root, folder) = measured();
-    let inline = fs::read_to_string(format!("{folder}/report.html")).expect("reading the page");
-    let pages = root.path().join("pages");
-    fs::create_dir(&pages).expect("making a folder");
-    for name in ["a.html", "b.html"] {
-        let args = format!("report {folder} --format html --assets separate -o pages/{name}");
-        root.deadheat(&args).exits(0).has_no_data().tells(&[
-            &format!("written: pages/{name} ("),
-            "written: pages/deadheat-plotly-",
-        ]);
-    }
-    let page = fs::read_to_string(pages.join("a.html")).expect("reading the page");
-    let script = fs::read_to_string(pages.join(beside(&page))).expect("reading the script");
-    let packed = "<script type=\"application/gzip\" id=\"plotly\">";
-    assert!(inline.contains(packed) && !page.contains(packed));
-    // Packed, it takes less than half.
-    let more = inline.len() - page.len();
-    assert!(more > 1_000_000 && more < script.len() / 2, "{more}");
-    assert_eq!(
-        fs::read_dir(&pages).expect("reading the folder").count(),
-        3,
-        "two pages and one script"
-    );
-    for args in [
-        "--assets separate --format html",
-        "--assets separate -o a.txt",
-    ] {
-        root.deadheat(&format!("report {folder} {args}"))
-            .exits(2)
-            .has_no_data()
-            .tells(&["--assets separate", "--format html --output FILE"]);
-    }
-}
-
-#[test]
-fn a_session_s_page_can_have_its_script_beside_it() {
-    let root = Root::with(&[Fake::good("fake-one")]);
-    root.run("--assets separate").exits(0);
-    let folder = root.session_folder();
-    let page = fs::read_to_string(folder.join("report.html")).expect("reading the page");
-    let script = fs::read_to_string(folder.join(beside(&page))).expect("reading the script");
-    assert!(script.contains("plotly.js v") && !page.contains(&script));
 }
 
 #[test]
@@ -235,16 +181,16 @@ fn what_is_no_session_is_said_to_be_none() {
 fn files_that_were_changed_or_are_of_another_version() {
     let (root, folder) = measured();
     let header = format!("{folder}/session.json");
-    let trials = format!("{folder}/trials.jsonl");
-    let (right_header, right_trials) = (
+    let heats = format!("{folder}/heats.jsonl");
+    let (right_header, right_heats) = (
         fs::read_to_string(&header).unwrap(),
-        fs::read_to_string(&trials).unwrap(),
+        fs::read_to_string(&heats).unwrap(),
     );
-    let after_the_last = format!("trials.jsonl, line {}", right_trials.lines().count() + 1);
+    let after_the_last = format!("heats.jsonl, line {}", right_heats.lines().count() + 1);
     let cases = [
         (
             &header,
-            right_header.replacen("\"schema\": 1", "\"schema\": 99", 1),
+            right_header.replacen("\"schema\": 2", "\"schema\": 99", 1),
             "has format 99",
         ),
         (
@@ -253,13 +199,13 @@ fn files_that_were_changed_or_are_of_another_version() {
             "session.json, line",
         ),
         (
-            &trials,
-            right_trials.replacen("\"block\":0", "\"block\":\"first\"", 1),
-            "trials.jsonl, line 1",
+            &heats,
+            right_heats.replacen("\"load\":0", "\"load\":\"first\"", 1),
+            "heats.jsonl, line 1",
         ),
         (
-            &trials,
-            format!("{right_trials}{{}}\n"),
+            &heats,
+            format!("{right_heats}{{}}\n"),
             after_the_last.as_str(),
         ),
     ];
@@ -270,19 +216,19 @@ fn files_that_were_changed_or_are_of_another_version() {
             .has_no_data()
             .tells(&[message]);
         fs::write(&header, &right_header).expect("putting it back");
-        fs::write(&trials, &right_trials).expect("putting it back");
+        fs::write(&heats, &right_heats).expect("putting it back");
     }
     root.deadheat(&format!("report {folder}")).exits(0);
 }
 
 #[test]
-fn a_trial_that_was_cut_off_by_a_kill_is_left_out() {
+fn a_heat_that_was_cut_off_by_a_kill_is_left_out() {
     let (root, folder) = measured();
-    let trials = format!("{folder}/trials.jsonl");
-    let text = fs::read_to_string(&trials).expect("reading the journal");
-    fs::write(&trials, &text[..text.find('\n').expect("a line") / 2]).expect("cutting the journal");
+    let heats = format!("{folder}/heats.jsonl");
+    let text = fs::read_to_string(&heats).expect("reading the journal");
+    fs::write(&heats, &text[..text.find('\n').expect("a line") / 2]).expect("cutting the journal");
     let ended = root.deadheat(&format!("report {folder}")).exits(0);
-    ended.says(&["Trials: 0 counted", "killed"]);
+    ended.says(&["no heats", "killed"]);
 }
 
 /// Runs `deadheat` into a pipe that is closed after `lines` lines.

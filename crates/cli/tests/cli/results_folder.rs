@@ -46,22 +46,22 @@ fn session_folder(root: &Root) -> PathBuf {
 #[test]
 fn a_full_disk_ends_the_session_and_keeps_what_is_on_it() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    // Room for the blob (64 KiB), and in the journal for some trials of several KiB each.
-    let args =
-        "run --blocks 100 --measure 100ms --warm-up 100ms --latency off --noise-bound off --seed 1";
+    // Room for the blob (64 KiB), and in the journal for some heats.
+    let args = "run --heats 200 --whole-budget --heat-time 60ms --slice 10ms --guard 1ms --warm-up 10ms --latency off \
+                --seed 1";
     let command = running::short_of_space(root.path(), 144, args);
     Running::start_command(root.path(), command, args)
         .wait()
         .exits(3)
         .tells(&[
             "writing",
-            "trials.jsonl",
+            "heats.jsonl",
             "File too large",
-            "trials finished before are safe in the session's folder",
+            "heats finished before are safe in the session's folder",
             "free some space, or choose another folder with --results",
         ]);
-    let kept = root.session().record.trials.len();
-    assert!(kept > 3, "{kept} trials were kept");
+    let kept = root.session().record.heats.len();
+    assert!(kept > 0, "{kept} heats were kept");
 }
 
 /// A folder in the place of a file that is to be written.
@@ -70,7 +70,7 @@ fn obstruct(path: &Path) {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_loses_no_trial() {
+fn a_report_that_cannot_be_written_loses_no_heat() {
     let root = Root::with(&[Fake::faulty("fake-slow", "slow-start")]);
     let running = root.start_run("");
     let folder = session_folder(&root);
@@ -78,23 +78,23 @@ fn a_report_that_cannot_be_written_loses_no_trial() {
     let shown = folder.display().to_string();
     running.wait().exits(3).tells(&[
         "report.html",
-        "the trials are safe",
+        "the heats are safe",
         &format!("`deadheat report {shown}` prints"),
     ]);
-    root.session().assert_measured("fake-slow", 1);
+    root.session().assert_measured("fake-slow");
     root.deadheat(&format!("report {shown}"))
         .exits(0)
-        .says(&["fake-slow", "1 of 1 blocks complete"]);
+        .says(&["fake-slow", "2 heats"]);
 }
 
 #[test]
 fn a_folder_whose_name_is_no_unicode() {
     let root = Root::with(&[Fake::good("fake-one")]);
     let results = OsStr::from_bytes(b"r\xe9sultats");
-    let mut command = running::command(root.path(), "run --blocks 1 --results");
+    let mut command = running::command(root.path(), "run --heats 2 --results");
     command.arg(results);
     // What is told to children is JSON, which has Unicode only. That is said, without a panic.
-    Running::start_command(root.path(), command, "run --blocks 1 --results r?sultats")
+    Running::start_command(root.path(), command, "run --heats 2 --results r?sultats")
         .wait()
         .exits(3)
         .says(&["path contains invalid UTF-8"]);

@@ -8,7 +8,7 @@ use std::{
 
 use crate::support::{Fake, Root, running};
 
-/// A root folder with a session of one trial, and the session's folder.
+/// A root folder with a session of two heats, and the session's folder.
 fn measured() -> (Root, String) {
     let root = Root::with(&[Fake::good("fake-one")]);
     root.run("").exits(0);

@@ -18,10 +18,7 @@ use deadheat_runner::session::{
 use deadheat_stats::versus::{Fact, Versus};
 
 use self::sides::{One, Sides};
-use super::{
-    heats::{Contest, measure as measure_heats},
-    slice,
-};
+use super::heats::{Contest, measure as measure_heats};
 use crate::{
     compare::{args::CompareArgs, resolve::StackAt},
     doctor,
