@@ -29,6 +29,19 @@ impl Page {
         }
     }
 
+    /// Verbatim text: indented, so that nothing in it can end it.
+    pub(crate) fn verbatim(&mut self, lines: &[String]) {
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| format!("    {line}").trim_end().to_owned())
+            .collect();
+        // Leading empty lines would not be part of the block.
+        let start = lines.iter().position(|line| !line.is_empty());
+        if let Some(start) = start {
+            self.paragraph(&lines[start..].join("\n"));
+        }
+    }
+
     /// A table of text.
     pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));

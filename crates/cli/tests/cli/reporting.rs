@@ -228,7 +228,7 @@ fn a_heat_that_was_cut_off_by_a_kill_is_left_out() {
     let text = fs::read_to_string(&heats).expect("reading the journal");
     fs::write(&heats, &text[..text.find('\n').expect("a line") / 2]).expect("cutting the journal");
     let ended = root.deadheat(&format!("report {folder}")).exits(0);
-    ended.says(&["no heats", "killed"]);
+    ended.says(&["0 heats", "was killed before its end"]);
 }
 
 /// Runs `deadheat` into a pipe that is closed after `lines` lines.

@@ -104,18 +104,23 @@ fn ceiling(at: &LoadAt<'_>, course: &Course) -> Option<f64> {
 
 /// Why a stack of the plan has no place.
 fn lacking(at: &LoadAt<'_>, number: usize) -> Absent {
-    let failures = at
-        .places(number)
-        .filter_map(|(heat, place)| recorded::failure(heat, place));
-    let (is, reason) = match failures.last() {
-        Some(reason) => (AbsentBecause::Failed, reason),
+    let failures = at.places(number).filter_map(|(heat, place)| {
+        let reason = recorded::failure(heat, place)?;
+        let failure = heat.members[place].failure.as_ref();
+        let log = failure.map_or_else(Vec::new, |failure| failure.failure.log_tail.clone());
+        Some((reason, log))
+    });
+    let (is, reason, log) = match failures.last() {
+        Some((reason, log)) => (AbsentBecause::Failed, reason, log),
         None if at.places(number).next().is_some() => (
             AbsentBecause::NotMeasured,
             "it answered too little to be compared".to_owned(),
+            Vec::new(),
         ),
         None => (
             AbsentBecause::NotMeasured,
             "the session ended before it had a heat".to_owned(),
+            Vec::new(),
         ),
     };
     Absent {
@@ -123,6 +128,7 @@ fn lacking(at: &LoadAt<'_>, number: usize) -> Absent {
         is,
         reason,
         remedy: None,
+        log,
     }
 }
 
@@ -131,12 +137,7 @@ fn unanswered(at: &LoadAt<'_>) -> Vec<Absent> {
     let targets = at.record.header.targets.iter();
     let failed = targets.filter_map(|target| {
         let failure = target.failed_workload(&at.load.workload)?;
-        Some(Absent {
-            target: target.target.clone(),
-            is: AbsentBecause::Failed,
-            reason: failure.in_words(),
-            remedy: None,
-        })
+        Some(Absent::failed(&target.target, failure))
     });
     failed.collect()
 }

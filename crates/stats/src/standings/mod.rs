@@ -20,7 +20,7 @@ mod twin;
 mod types;
 
 use deadheat_model::{
-    heats::SessionRecord,
+    heats::{Plan, SessionRecord},
     session::{TargetRecord, TargetState},
 };
 
@@ -47,7 +47,7 @@ pub fn standings(record: &SessionRecord) -> Standings {
     Standings {
         doubts: doubts::of(record, &loads),
         time: time::spent(record),
-        absent: targets.filter_map(absent).collect(),
+        absent: targets.flat_map(|one| absent(plan, one)).collect(),
         end: record.end,
         settings,
         loads,
@@ -64,23 +64,26 @@ pub fn settings(record: &SessionRecord) -> Settings {
     }
 }
 
-/// A stack that could not be measured at all.
-fn absent(record: &TargetRecord) -> Option<Absent> {
-    let absent = |is, reason: String, remedy| {
-        Some(Absent {
-            target: record.target.clone(),
-            is,
-            reason,
-            remedy,
-        })
-    };
+/// A stack that could not be measured at all, or a workload of one that is measured at no load because nobody answers it.
+fn absent(plan: &Plan, record: &TargetRecord) -> Vec<Absent> {
     match &record.state {
-        TargetState::Ready { .. } => None,
-        TargetState::Unavailable { reason, remedy } => absent(
-            AbsentBecause::Unavailable,
-            reason.clone(),
-            Some(remedy.clone()),
-        ),
-        TargetState::Failed(failure) => absent(AbsentBecause::Failed, failure.in_words(), None),
+        TargetState::Ready { .. } => {
+            let planned = |id: &str| plan.loads.iter().any(|load| load.workload == id);
+            let failed = record.failed_workloads.iter();
+            let failed = failed.filter(|one| !planned(&one.workload));
+            let absent = failed.map(|one| Absent {
+                reason: format!("{}: {}", one.workload, one.failure.in_words()),
+                ..Absent::failed(&record.target, &one.failure)
+            });
+            absent.collect()
+        }
+        TargetState::Unavailable { reason, remedy } => vec![Absent {
+            target: record.target.clone(),
+            is: AbsentBecause::Unavailable,
+            reason: reason.clone(),
+            remedy: Some(remedy.clone()),
+            log: Vec::new(),
+        }],
+        TargetState::Failed(failure) => vec![Absent::failed(&record.target, failure)],
     }
 }

@@ -1,6 +1,8 @@
 //! What a session of heats says: the answer to its question, load by load.
 
-use deadheat_model::{LoadPoint, TargetId, heat::HeatPlan, heats::EndReason};
+use deadheat_model::{
+    LoadPoint, TargetId, heat::HeatPlan, heats::EndReason, trial::TrialFailure,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -219,6 +221,21 @@ pub struct Absent {
     pub reason: String,
     /// The command that would change that, if it is known.
     pub remedy: Option<String>,
+    /// The last lines of the server's or the build's output, if it failed.
+    pub log: Vec<String>,
+}
+
+impl Absent {
+    /// A stack that failed, with its last words.
+    pub(super) fn failed(target: &TargetId, failure: &TrialFailure) -> Self {
+        Self {
+            target: target.clone(),
+            is: AbsentBecause::Failed,
+            reason: failure.in_words(),
+            remedy: None,
+            log: failure.log_tail.clone(),
+        }
+    }
 }
 
 /// Why a stack has no figure.

@@ -31,6 +31,7 @@ struct LostEntry {
     word: &'static str,
     reason: String,
     remedy: Option<String>,
+    log: Vec<String>,
 }
 
 /// Slices that count for nothing.
@@ -67,6 +68,7 @@ pub(super) fn lost(not_measured: &NotMeasured) -> Lost {
         word: words::absent(one.because),
         reason: one.reason.clone(),
         remedy: one.remedy.clone(),
+        log: one.log.clone(),
     };
     Lost {
         entries: not_measured.entries.iter().map(entry).collect(),

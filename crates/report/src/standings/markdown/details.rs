@@ -45,6 +45,10 @@ fn not_measured(page: &mut Page, view: &StandingsView) {
             &rows,
         );
     }
+    for lack in missing.entries.iter().filter(|lack| !lack.log.is_empty()) {
+        page.paragraph(&escape(&format!("Last words of {}:", lack.target)));
+        page.verbatim(&lack.log);
+    }
     if let Some(sentence) = missing.left_out_sentence() {
         let names = missing.left_out.join(", ");
         page.paragraph(&escape(&format!("{sentence} They are {names}.")));

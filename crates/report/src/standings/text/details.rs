@@ -137,9 +137,11 @@ fn not_measured(page: &mut Page, view: &StandingsView) {
         return;
     }
     page.section("Not measured");
-    let lines = missing.entries.iter().map(words::lack);
-    for line in lines {
-        page.wrapped(LOST, "x ", &line);
+    for lack in &missing.entries {
+        page.wrapped(LOST, "x ", &words::lack(lack));
+        for line in &lack.log {
+            page.wrapped(DIM, "  | ", line);
+        }
     }
     if let Some(sentence) = missing.left_out_sentence() {
         let names = missing.left_out.join(", ");

@@ -7,7 +7,7 @@ use deadheat_stats::standings::{Absent, AbsentBecause, Standings};
 use serde::Serialize;
 
 use super::{load::shorts, row};
-use crate::{figure::counted, standings::words, view::clean};
+use crate::{figure::counted, standings::words, view::{clean, clean_log}};
 
 /// So many names stand in the line; the entries have all.
 const MOST_NAMES: usize = 3;
@@ -36,6 +36,8 @@ pub struct LackView {
     pub reason: String,
     /// The command that would change that.
     pub remedy: Option<String>,
+    /// The last lines of its output.
+    pub log: Vec<String>,
 }
 
 /// One stack's entry; its load is for the caller to fill in.
@@ -46,6 +48,7 @@ pub(super) fn lack(absent: &Absent) -> LackView {
         because: absent.is,
         reason: clean(absent.reason.trim_end_matches('.')),
         remedy: absent.remedy.as_deref().map(clean),
+        log: clean_log(&absent.log),
     }
 }
 

@@ -24,6 +24,10 @@ pub fn absent(name: &str, is: AbsentBecause, reason: &str, remedy: Option<&str>)
         is,
         reason: reason.to_owned(),
         remedy: remedy.map(str::to_owned),
+        log: match is {
+            AbsentBecause::Failed => vec![reason.to_owned()],
+            _ => Vec::new(),
+        },
     }
 }
 
