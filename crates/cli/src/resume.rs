@@ -34,9 +34,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
             shown(session.folder())
         );
         output::note(&note);
-        // Its journal keeps others from writing the session while its report is written.
-        let ended = session.end();
-        return heats::show_complete(&ended.folder, args);
+        return heats::show_complete(session.folder(), args);
     }
     let options = options(args, &given, &Began::of(session.record()))?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;

@@ -6,12 +6,11 @@ use std::{
 };
 
 use deadheat_model::{
-    heat::{HeatEnd, MemberRecord, Role},
-    heats::SessionRecord,
+    Observation, SessionRecord, TrialOutcome, TrialRecord,
     session::{TargetRecord, TargetState},
-    trial::TrialFailure,
+    trial::{Measured, TrialFailure},
 };
-use deadheat_runner::session::heats::{HEATS_FILE, read_session};
+use deadheat_runner::session::{TRIALS_FILE, read_session};
 use serde_json::Value;
 
 use super::{Root, flat, schema};
@@ -27,23 +26,24 @@ impl Recorded {
     #[track_caller]
     pub fn read(folder: &Path) -> Self {
         let record = read_session(folder).unwrap_or_else(|error| panic!("{error}"));
-        for (number, measured) in record.heats.iter().enumerate() {
-            let load = &record.header.plan.loads[measured.load as usize];
-            for member in &measured.heat.members {
-                let planned = member.role != Role::Member || load.targets.contains(&member.target);
+        for trial in &record.trials {
+            let name = format!("{} in block {}", trial.cell, trial.block);
+            if let Some(load) = load_of(trial) {
                 assert!(
-                    planned,
-                    "heat {number} has {}, which was not planned",
-                    member.target
+                    load.total.is_conserved(),
+                    "{name}: requests were lost: {:?}",
+                    load.total
+                );
+                assert!(
+                    load.measured.is_conserved(),
+                    "{name}: requests were lost: {:?}",
+                    load.measured
                 );
             }
-            for slice in measured.heat.rounds.iter().flatten() {
-                let tally = &slice.tally;
-                assert!(
-                    tally.is_conserved(),
-                    "heat {number}: requests were lost: {tally:?}"
-                );
-            }
+            assert!(
+                record.header.plan.cells.contains(&trial.cell),
+                "{name} was not planned"
+            );
         }
         Self {
             folder: folder.to_owned(),
@@ -57,57 +57,26 @@ impl Recorded {
         found.unwrap_or_else(|| panic!("{} has no {name}", self.folder.display()))
     }
 
-    /// The stack of this name as a member of each heat that it was in, twins left out.
-    pub fn members_of(&self, target: &str) -> Vec<&MemberRecord> {
-        let members = self.record.heats.iter().flat_map(|one| &one.heat.members);
-        members
-            .filter(|member| member.role == Role::Member && member.target.to_string() == target)
+    pub fn trials_of(&self, target: &str) -> Vec<&TrialRecord> {
+        let trials = self.record.trials.iter();
+        trials
+            .filter(|trial| trial.cell.target.to_string() == target)
             .collect()
     }
 
-    /// Asserts that `target` was measured in at least one heat, and went wrong in none.
+    /// Asserts that `target` was measured so many times without a fault.
     #[track_caller]
-    pub fn assert_measured(&self, target: &str) {
+    pub fn assert_measured(&self, target: &str, times: usize) {
         let state = &self.target(target).state;
         assert!(
             matches!(state, TargetState::Ready { .. }),
             "{target}: {state:?}"
         );
-        let finished = self.record.heats.iter();
-        let finished = finished.filter(|one| one.heat.end == HeatEnd::Finished);
-        let members = finished.flat_map(|one| &one.heat.members);
-        let own = members
-            .filter(|member| member.role == Role::Member && member.target.to_string() == target);
-        let own: Vec<&MemberRecord> = own.collect();
-        assert!(
-            !own.is_empty(),
-            "{target} was in no heat that ended in order"
-        );
-        for member in own {
-            assert!(member.failure.is_none(), "{target}: {member:?}");
-            assert!(member.verified_before > Some(0), "{target}: not verified");
-            assert!(
-                member.ready.is_some_and(|ready| !ready.is_zero()),
-                "{target}: ready in no time"
-            );
-            assert!(
-                member.memory.idle > Some(0),
-                "{target}: the server used no memory"
-            );
+        let trials = self.trials_of(target);
+        assert_eq!(trials.len(), times, "trials of {target}");
+        for trial in trials {
+            assert_clean(trial, measured(trial));
         }
-        // On a busy machine a slice of so few milliseconds may have no answer.
-        let answered = self.record.heats.iter().any(|one| {
-            let heat = &one.heat;
-            let mut slices = heat.rounds.iter().flatten();
-            slices.any(|slice| {
-                let member = &heat.members[slice.member as usize];
-                member.role == Role::Member
-                    && member.target.to_string() == target
-                    && slice.tally.succeeded > 0
-                    && slice.tally.failed.total() == 0
-            })
-        });
-        assert!(answered, "{target}: no answer was counted");
     }
 
     /// Why `target` could not be measured at all.
@@ -119,14 +88,15 @@ impl Recorded {
         }
     }
 
-    /// Why `target` failed in the first heat in which it did.
+    /// Why the only trial of `target` failed.
     #[track_caller]
-    pub fn failed_heat_of(&self, target: &str) -> &TrialFailure {
-        let members = self.members_of(target);
-        let failed = members.iter().find_map(|member| member.failure.as_ref());
-        match failed {
-            Some(failure) => &failure.failure,
-            None => panic!("{target} should have failed in a heat: {members:?}"),
+    pub fn failed_trial_of(&self, target: &str) -> &TrialFailure {
+        match self.trials_of(target).as_slice() {
+            [trial] => match &trial.outcome {
+                TrialOutcome::Failed(failure) => failure,
+                other => panic!("the trial of {target} should have failed: {other:?}"),
+            },
+            trials => panic!("{target} should have one trial: {trials:?}"),
         }
     }
 
@@ -161,10 +131,7 @@ impl Recorded {
     pub fn report(&self, root: &Root, format: &str) -> String {
         let folder = self.folder.display().to_string();
         let ended = root
-            .deadheat(&match format {
-                "text" => format!("report {folder} --details"),
-                _ => format!("report {folder} --format {format}"),
-            })
+            .deadheat(&format!("report {folder} --format {format}"))
             .exits(0);
         let text = ended.stdout;
         match format {
@@ -182,10 +149,52 @@ impl Recorded {
     }
 }
 
-/// Whole lines of a journal: heats that are on the disk, and perhaps the end.
+/// Whole lines of a journal: trials that are on the disk, and perhaps the end.
 pub fn journal_lines(folder: &Path) -> usize {
-    let text = fs::read(folder.join(HEATS_FILE)).unwrap_or_default();
+    let text = fs::read(folder.join(TRIALS_FILE)).unwrap_or_default();
     text.iter().filter(|byte| **byte == b'\n').count()
+}
+
+fn load_of(trial: &TrialRecord) -> Option<&Observation> {
+    match &trial.outcome {
+        TrialOutcome::Measured(measured) => Some(&measured.load),
+        TrialOutcome::Failed(failure) => failure.load.as_deref(),
+    }
+}
+
+/// The measurement of a trial.
+#[track_caller]
+pub fn measured(trial: &TrialRecord) -> &Measured {
+    match &trial.outcome {
+        TrialOutcome::Measured(measured) => measured,
+        TrialOutcome::Failed(failure) => panic!("{} failed: {failure:?}", trial.cell),
+    }
+}
+
+#[track_caller]
+fn assert_clean(trial: &TrialRecord, measured: &Measured) {
+    let cell = &trial.cell;
+    let load = &measured.load;
+    assert_eq!(load.total.failed.total(), 0, "{cell}: {:?}", load.examples);
+    assert!(
+        load.measured.succeeded > 0,
+        "{cell}: no answer was verified"
+    );
+    assert!(load.content_checked > 0, "{cell}: no content was compared");
+    assert!(
+        measured.verified_before > 0 && measured.verified_after > 0,
+        "{cell}: not verified"
+    );
+    assert!(
+        measured.resources.cpu_seconds > 0.0,
+        "{cell}: the server used no CPU time"
+    );
+    assert!(
+        measured.resources.pss_peak_bytes > Some(0),
+        "{cell}: the server used no memory"
+    );
+    assert!(!measured.ready.is_zero(), "{cell}: ready in no time");
+    assert!(trial.port > 0, "{cell}: no port");
 }
 
 fn collect_strings(value: &Value, strings: &mut Vec<String>) {

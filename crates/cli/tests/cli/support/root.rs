@@ -37,17 +37,17 @@ id = "c2"
 connections = 2
 "#;
 
-/// A session of two short heats, unless a test says otherwise.
-const QUICK: [(&str, &str); 9] = [
-    ("--heats", "2"),
-    ("--whole-budget", ""),
-    ("--heat-time", "300ms"),
-    ("--slice", "40ms"),
-    ("--guard", "5ms"),
-    ("--warm-up", "50ms"),
+/// A session of a second, unless a test says otherwise.
+const QUICK: [(&str, &str); 7] = [
+    ("--blocks", "1"),
+    // Longer than machines stall: a trial without one answer is no trial.
+    ("--measure", "500ms"),
+    ("--warm-up", "100ms"),
     ("--start-timeout", "20s"),
     ("--seed", "1"),
     ("--latency", "off"),
+    // Whatever else the machine does meanwhile.
+    ("--noise-bound", "off"),
 ];
 
 /// A folder with stacks, workloads and results, which is gone in the end with everything that runs there.
@@ -126,7 +126,7 @@ impl Root {
         let given: Vec<&str> = options.split_whitespace().collect();
         let usual = QUICK.iter().filter(|(name, _)| !given.contains(name));
         let usual: Vec<String> = usual
-            .map(|(name, value)| format!("{name} {value}").trim_end().to_owned())
+            .map(|(name, value)| format!("{name} {value}"))
             .collect();
         self.start(&format!("run {} {options}", usual.join(" ")))
     }

@@ -95,6 +95,16 @@ impl Running {
         processes::signal(self.pid(), signal);
     }
 
+    /// How many trials it has told of so far.
+    pub fn trials_told(&self) -> usize {
+        let told = fs::read_to_string(&self.stderr).unwrap_or_default();
+        // "[3/4] block 2 …"
+        let lines = told
+            .split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'));
+        lines.filter(|line| line.starts_with('[')).count()
+    }
+
     /// What it has told on standard error so far.
     pub fn told(&self) -> String {
         fs::read_to_string(&self.stderr).unwrap_or_default()
