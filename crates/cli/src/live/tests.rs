@@ -3,96 +3,62 @@
 use std::fs;
 
 use deadheat_model::{
-    Cell, JournalEntry, SessionHeader, TargetId, TrialOutcome, TrialRecord,
-    session::EndReason,
-    trial::{Disturbance, Phase, TrialFailure},
+    TargetId,
+    event::HeatStep,
+    heats::{EndReason, JournalEntry, MeasuredHeat, Step},
 };
-use serde_json::json;
+use deadheat_simulation::Recorded;
+use deadheat_stats::steering;
 use tempfile::TempDir;
 
 use super::*;
 
-fn header() -> SessionHeader {
-    serde_json::from_value(json!({
-        "schema": 1, "id": "s", "deadheat": "1", "commit": null, "started": "", "arguments": [],
-        "machine": {
-            "cpu_model": "", "cpus": [0], "memory_bytes": 1, "os": "", "kernel": "", "mitigations": [], "governor": null
+/// How many heats the session has, in all.
+const HEATS: usize = 3;
+
+/// A whole session of two stacks and three heats.
+fn session() -> SessionRecord {
+    let plan = Recorded {
+        looks: vec![HEATS as u32],
+        until_decided: false,
+        ..Recorded::measured(&[1.0, 2.0])
+    };
+    let record = plan.run(1, &mut steering::next);
+    assert_eq!(record.heats.len(), HEATS);
+    record
+}
+
+fn started(heat: usize) -> Event {
+    let mut record = session();
+    record.heats.truncate(heat);
+    match steering::next(&record, Duration::ZERO) {
+        Step::Heat(next) => Event::HeatStarted {
+            heat: heat as u32,
+            next,
         },
-        "plan": {
-            "seed": 1, "blocks": 2, "targets": ["a"],
-            "cells": [{"target": "a", "workload": "plaintext", "point": "c1"}],
-            "workloads": [{
-                "id": "plaintext", "description": "", "delay_seconds": null, "measure_seconds": 1.0,
-                "points": [{"id": "c1", "connections": 1}]
-            }],
-            "pinning": {"mode": "off", "cpus": [0]}, "budget_seconds": null, "estimate_seconds": 1.0
-        },
-        "targets": [], "postgres": null
-    }))
-    .unwrap()
-}
-
-fn cell() -> Cell {
-    Cell {
-        target: TargetId::new("a", None),
-        workload: "plaintext".to_owned(),
-        point: "c1".to_owned(),
+        Step::End(reason) => panic!("there is no heat {heat}: {reason:?}"),
     }
 }
 
-fn started(block: u32) -> Event {
-    let cell = cell();
-    Event::TrialStarted { block, cell }
+fn heat(heat: usize) -> Box<MeasuredHeat> {
+    Box::new(session().heats[heat].clone())
 }
 
-fn trial(block: u32) -> TrialRecord {
-    TrialRecord {
-        block,
-        position: 0,
-        attempt: 0,
-        cell: cell(),
-        started: String::new(),
-        command: Vec::new(),
-        port: 1,
-        warm_up: Duration::ZERO,
-        offered_per_second: None,
-        outcome: TrialOutcome::Failed(TrialFailure {
-            phase: Phase::Start,
-            reason: "it did not".to_owned(),
-            log_tail: Vec::new(),
-            load: None,
-        }),
-    }
+fn ended(number: usize) -> Event {
+    Event::HeatEnded { heat: heat(number) }
 }
 
-fn ended(block: u32) -> Event {
-    Event::TrialEnded {
-        trial: Box::new(trial(block)),
-        took: Duration::ZERO,
-    }
-}
-
-fn void(repeats: bool) -> Event {
-    Event::TrialVoid {
-        block: 0,
-        cell: cell(),
-        attempt: 0,
-        disturbance: Disturbance {
-            other_cpu: 0.5,
-            steal: 0.0,
-        },
-        repeats,
-    }
-}
-
-/// A session's folder below another, with its header.
-fn begun() -> TempDir {
+/// Results with the folder of a session that has so many heats.
+fn begun(heats: usize) -> TempDir {
     let results = tempfile::tempdir().unwrap();
-    let folder = results.path().join("s");
+    let record = session();
+    let folder = results.path().join(&record.header.id);
     fs::create_dir(&folder).unwrap();
-    let text = serde_json::to_string(&header()).unwrap();
+    let text = serde_json::to_string(&record.header).unwrap();
     fs::write(folder.join("session.json"), text).unwrap();
-    fs::write(folder.join("trials.jsonl"), "").unwrap();
+    let entry = |number| serde_json::to_string(&JournalEntry::Heat(heat(number))).unwrap() + "\n";
+    let lines: String = (0..heats).map(entry).collect();
+    fs::write(folder.join("heats.jsonl"), lines).unwrap();
     results
 }
 
@@ -101,8 +67,8 @@ fn live(results: &TempDir) -> Live {
 }
 
 fn session_started() -> Event {
-    Event::SessionStarted {
-        header: Box::new(header()),
+    Event::HeatsStarted {
+        header: Box::new(session().header),
     }
 }
 
@@ -111,29 +77,39 @@ fn front(live: &Live) -> String {
 }
 
 #[test]
-fn the_report_is_drawn_before_a_trial_and_after_the_last_one_and_at_no_other_time() {
-    let results = begun();
+fn the_report_is_drawn_before_a_heat_and_after_the_end_and_at_no_other_time() {
+    let results = begun(0);
     let mut live = live(&results);
     let _listener = live.hub.watch(None).unwrap();
-    let step = Event::PrepareStarted {
-        target: TargetId::new("a", None),
+    let target = || TargetId::new("stack-0", None);
+    let build = Event::PrepareStarted {
+        target: target(),
         step: "build".to_owned(),
     };
+    let step = |step| Event::HeatStep { step };
+    let round = || {
+        step(HeatStep::Round {
+            done: 1,
+            elapsed: Duration::from_secs(1),
+        })
+    };
+    let up = step(HeatStep::BringingUp { target: target() });
     let reason = EndReason::Finished;
     // Each event, with the drawing that there is after it, and whether only the notice is sent from then on.
     let course = [
-        (step, 0, false),
+        (build, 0, false),
         (session_started(), 0, false),
-        (Event::BlockStarted { block: 0 }, 0, false),
         (started(0), 1, true),
+        (up, 1, true),
+        (round(), 1, true),
+        (step(HeatStep::Ending), 1, true),
         (ended(0), 1, true),
-        (void(true), 1, true),
-        (started(0), 2, true),
-        (ended(0), 2, true),
-        (Event::BlockStarted { block: 1 }, 2, true),
-        (started(1), 3, true),
-        (ended(1), 3, true),
-        (Event::SessionEnded { reason }, 4, false),
+        (started(1), 2, true),
+        (round(), 2, true),
+        (ended(1), 2, true),
+        (started(2), 3, true),
+        (ended(2), 3, true),
+        (Event::HeatsEnded { reason }, 4, false),
     ];
     for (event, version, quiet) in course {
         live.on(&event);
@@ -142,70 +118,90 @@ fn the_report_is_drawn_before_a_trial_and_after_the_last_one_and_at_no_other_tim
             (version, quiet),
             "{event:?}"
         );
-        let is_report = front(&live).contains("id=\"provenance\"");
+        let is_report = front(&live).contains("<main class=\"page\"");
         assert_eq!(is_report, version > 0 && !quiet, "{event:?}");
     }
+    let page = front(&live);
+    assert!(
+        page.contains("finished: all heats were measured, after 3 heats"),
+        "{page}"
+    );
 }
 
 #[test]
 fn nothing_is_drawn_for_nobody() {
-    let results = begun();
+    let results = begun(0);
     let mut live = live(&results);
     live.on(&session_started());
     live.on(&started(0));
     live.on(&ended(0));
     assert_eq!(live.hub.version(), 0);
     let notice = front(&live);
-    assert!(notice.contains("block 1 of 2, trial 1 of 2"), "{notice}");
+    assert!(
+        notice.contains("running: heat 1 of at most 3, 2 stacks at plaintext:c50"),
+        "{notice}"
+    );
+    assert!(notice.contains("A measurement is running"), "{notice}");
     let _listener = live.hub.watch(None).unwrap();
     live.on(&started(1));
     assert_eq!(live.hub.version(), 1);
 }
 
 #[test]
-fn a_void_trial_makes_one_more_if_it_is_repeated() {
-    for (repeats, expected) in [(true, "trial 2 of 3"), (false, "trial 2 of 2")] {
-        let results = begun();
+fn what_is_drawn_has_every_heat_so_far() {
+    let results = begun(0);
+    let reason = EndReason::Interrupted;
+    for heats in 0..=HEATS {
         let mut live = live(&results);
-        for event in [
-            session_started(),
-            started(0),
-            ended(0),
-            void(repeats),
-            started(0),
-        ] {
-            live.on(&event);
+        let _listener = live.hub.watch(None).unwrap();
+        live.on(&session_started());
+        for number in 0..heats {
+            live.on(&started(number));
+            live.on(&ended(number));
         }
-        let notice = front(&live);
-        assert!(notice.contains(expected), "{notice}");
+        live.on(&Event::HeatsEnded { reason });
+        let mut so_far = session();
+        so_far.heats.truncate(heats);
+        so_far.end = Some(reason);
+        let view = StandingsView::running(&so_far, &standings(&so_far));
+        let bar = live.status.bar(live.hub.version());
+        let expected = live_page(&view, &bar).unwrap();
+        // Not with assert_eq: a page has hundreds of lines.
+        assert!(front(&live) == expected, "after {heats} heats");
+        let words = format!("interrupted, after {heats} heats");
+        assert!(expected.contains(&words), "{words}");
+        let progress = format!("<progress value=\"{heats}\" max=\"{HEATS}\"");
+        assert!(heats == 0 || expected.contains(&progress), "{progress}");
     }
 }
 
 #[test]
 fn a_session_that_goes_on_shows_what_was_there() {
-    let results = begun();
-    let folder = results.path().join("s");
-    let entry = JournalEntry::Trial(Box::new(trial(0)));
-    let line = serde_json::to_string(&entry).unwrap();
-    fs::write(folder.join("trials.jsonl"), format!("{line}\n")).unwrap();
-    let mut live = Live::going_on(None, &folder, 1, &Arc::default()).unwrap();
+    let results = begun(1);
+    let folder = results.path().join(session().header.id);
+    let mut live = Live::going_on(None, &folder, &Arc::default()).unwrap();
     let _listener = live.hub.watch(None).unwrap();
-    for event in [session_started(), started(1), ended(1)] {
+    for event in [session_started(), started(1)] {
         live.on(&event);
     }
     let notice = front(&live);
-    assert!(notice.contains("block 2 of 2, trial 2 of 2"), "{notice}");
-    live.on(&Event::SessionEnded {
+    assert!(notice.contains("heat 2 of at most 3"), "{notice}");
+    assert!(
+        notice.contains("<progress value=\"1\" max=\"3\""),
+        "{notice}"
+    );
+    live.on(&ended(1));
+    live.on(&Event::HeatsEnded {
         reason: EndReason::Budget,
     });
     let page = front(&live);
-    assert!(page.contains("its budget was used up, after 2 of 2 trials"));
+    assert!(page.contains("its budget was used up, after 2 heats"));
     assert!(page.contains("report.html") && page.contains("data-is=\"ended\""));
 }
 
 #[test]
 fn after_an_interrupt_the_last_report_is_drawn_and_none_before_it() {
-    let results = begun();
+    let results = begun(0);
     let interrupted = Arc::new(AtomicBool::new(true));
     let mut live = Live::start(None, results.path(), &interrupted).unwrap();
     let _listener = live.hub.watch(None).unwrap();
@@ -213,10 +209,10 @@ fn after_an_interrupt_the_last_report_is_drawn_and_none_before_it() {
     live.on(&started(0));
     assert_eq!(live.hub.version(), 0);
     let reason = EndReason::Interrupted;
-    live.on(&Event::SessionEnded { reason });
+    live.on(&Event::HeatsEnded { reason });
     assert_eq!(live.hub.version(), 1);
     let page = front(&live);
-    assert!(page.contains("interrupted, after 0 of 2 trials"), "{page}");
+    assert!(page.contains("interrupted, after 0 heats"), "{page}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `deadheat run --live`: who asks gets the growing report between trials, and next to nothing during one.
+//! `deadheat run --live`: who asks gets the growing report between heats, and next to nothing during one.
 
 use std::{
     fs,
@@ -7,12 +7,15 @@ use std::{
     path::Path,
 };
 
-use deadheat_model::{plan::Pinning, session::EndReason};
-use deadheat_runner::session::TRIALS_FILE;
+use deadheat_model::{
+    heats::{EndReason, SessionHeader},
+    plan::Pinning,
+};
+use deadheat_runner::session::heats::HEATS_FILE;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Fake, PATIENCE, Root, Running, eventually};
+use crate::support::{Fake, PATIENCE, Root, Running, eventually, recorded::journal_lines};
 
 /// A client of a live page.
 struct Client {
@@ -109,31 +112,46 @@ fn version_of(page: &str) -> u64 {
     rest.split('"').next().unwrap().parse().expect("a number")
 }
 
-/// The page of a session of which only the first trials are recorded, as its folder would give it.
-fn page_after(root: &Root, folder: &Path, trials: usize) -> String {
-    let part = root.path().join(format!("results/after-{trials}"));
+/// The page of a session of which only the first heats are recorded, as its folder would give it.
+fn page_after(root: &Root, folder: &Path, heats: usize) -> String {
+    let part = root.path().join(format!("results/after-{heats}"));
     fs::create_dir_all(&part).expect("making a folder");
     fs::copy(folder.join("session.json"), part.join("session.json")).expect("copying the header");
-    let all = fs::read_to_string(folder.join(TRIALS_FILE)).expect("reading the trials");
-    let first: String = all.split_inclusive('\n').take(trials).collect();
-    fs::write(part.join(TRIALS_FILE), first).expect("writing the first trials");
+    let all = fs::read_to_string(folder.join(HEATS_FILE)).expect("reading the heats");
+    let first: String = all.split_inclusive('\n').take(heats).collect();
+    fs::write(part.join(HEATS_FILE), first).expect("writing the first heats");
     let ended = root.deadheat(&format!("report {} --format html", part.display()));
     fs::remove_dir_all(&part).expect("removing the folder");
     ended.exits(0).stdout
 }
 
-/// Without the one sentence and the one fact in which a session that runs is not one that was killed.
-fn without_end(main: &str) -> String {
-    let lines = main.lines().filter(|line| {
-        !line.contains("<dt>Ended</dt>") && !line.contains("The session was killed")
-    });
+/// Without what tells a session that runs from one that was killed: its state, and a warning, which is counted and may be
+/// the only one.
+fn without_state(main: &str) -> String {
+    let around_warnings = [
+        "<details class=\"trust\" id=\"warnings\">",
+        "<ol class=\"warnings\">",
+        "</ol>",
+        "</details>",
+    ];
+    let tells = |line: &str| {
+        let trust = ["<summary>", "<p class=\"trust\">"];
+        let trust = trust.iter().find_map(|tag| line.strip_prefix(tag));
+        line.contains("State of the session: ")
+            || line.contains("<dt>State</dt>")
+            || line.contains("The session was killed")
+            || around_warnings.contains(&line)
+            // "2 heats, 7 warnings"
+            || trust.is_some_and(|line| line.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let lines = main.lines().filter(|line| !tells(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn the_page_grows_with_each_trial_and_is_the_report_of_the_trials_so_far() {
+fn the_page_grows_with_each_heat_and_is_the_report_of_the_heats_so_far() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let running = root.start_run("--live --blocks 2");
+    let running = root.start_run("--live --heats 3");
     let client = Client::of(&running);
     let mut pages = Vec::new();
     let mut seen = 0;
@@ -144,7 +162,7 @@ fn the_page_grows_with_each_trial_and_is_the_report_of_the_trials_so_far() {
             .find(|(name, _)| name == "refresh");
         assert!(told.is_some(), "the server ended before the last page");
         let page = client.get("/");
-        // A notice stands for a page that came too late to be drawn before the next trial.
+        // A notice stands for a page that came too late to be drawn before the next heat.
         if version_of(&page) > seen {
             seen = version_of(&page);
             pages.push(page.clone());
@@ -161,66 +179,67 @@ fn the_page_grows_with_each_trial_and_is_the_report_of_the_trials_so_far() {
     );
     let session = root.session();
     assert!(session.record.header.live);
-    let trials = session.record.trials.len();
-    assert_eq!(trials, 6, "a stack, its twin and the null server, twice");
+    let heats = session.record.heats.len();
+    assert_eq!(heats, 3);
     let mut counts = Vec::new();
     for page in &pages {
         let (_, rest) = page.split_once("<progress value=\"").expect("a progress");
         let count: usize = rest.split('"').next().unwrap().parse().expect("a count");
         counts.push(count);
-        if count < trials {
+        if count < heats {
             let file = page_after(&root, &session.folder, count);
-            let alike = [main_of(page), main_of(&file)].map(|main| without_end(&main));
+            let alike = [main_of(page), main_of(&file)].map(|main| without_state(&main));
             // The id of the copy is that of the session; only its folder has another name.
-            assert_eq!(alike[0], alike[1], "after {count} trials");
+            assert_eq!(alike[0], alike[1], "after {count} heats");
+            assert!(page.contains("still being measured") && file.contains("killed"));
         }
     }
     assert!(counts.is_sorted() && counts.len() > 1, "{counts:?}");
-    assert_eq!(counts.last(), Some(&trials));
+    assert_eq!(counts.last(), Some(&heats));
     let last = pages.last().expect("a page");
     let file = fs::read_to_string(session.folder.join("report.html")).expect("reading the report");
     assert_eq!(main_of(last), main_of(&file));
-    assert!(last.contains("finished: all blocks were measured, after 6 of 6 trials"));
+    assert!(last.contains("finished: all heats were measured, after 3 heats"));
     assert!(!file.contains("EventSource"), "the file follows nothing");
 }
 
 #[test]
-fn a_listener_is_told_once_of_each_trial_and_of_the_end() {
+fn a_listener_is_told_once_of_each_heat_and_of_the_end() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let running = root.start_run("--live=0 --blocks 2 --measure 200ms");
+    let running = root.start_run("--live=0 --heats 3");
     let client = Client::of(&running);
     let told: Vec<(String, Value)> = client.follow(None).collect();
     running.wait().exits(0);
     let status = |event: &Value| event["status"].as_str().unwrap_or_default().to_owned();
-    let of_trials: Vec<u64> = told
+    let of_heats: Vec<u64> = told
         .iter()
-        .filter(|(_, event)| status(event).starts_with("running: block "))
-        .map(|(_, event)| event["trials"].as_u64().expect("a count"))
+        .filter(|(_, event)| status(event).starts_with("running: heat "))
+        .map(|(_, event)| event["heats"].as_u64().expect("a count"))
         .collect();
-    assert_eq!(of_trials, [0, 1, 2, 3, 4, 5], "{told:?}");
+    assert_eq!(of_heats, [0, 1, 2], "{told:?}");
     let (name, last) = told.last().expect("an event");
     assert_eq!(name, "refresh");
     assert!(status(last).starts_with("finished"), "{last}");
 }
 
 #[test]
-fn during_a_trial_there_is_a_notice_and_a_script_that_waits() {
+fn during_a_heat_there_is_a_notice_and_nothing_else() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let running = root.start_run("--live --measure 10m");
+    let running = root.start_run("--live --heat-time 10m");
     let client = Client::of(&running);
     root.wait_for("loaded", 1);
     let page = client.get("/");
     assert!(page.starts_with("HTTP/1.0 200"), "{page}");
     assert!(
-        page.contains("running: block 1 of 1, trial 1 of 3 ("),
+        page.contains("running: heat 1 of at most 2, 1 stack"),
         "{page}"
     );
     assert!(page.contains("A measurement is running"), "{page}");
-    assert!(page.len() < 16 << 10 && !page.contains("id=\"provenance\""));
+    assert!(page.len() < 16 << 10 && !page.contains("<main class=\"page\""));
     // Where the server's thread runs, it takes nothing from the stack that is measured.
     let record = root.session_folder();
     let header = fs::read_to_string(record.join("session.json")).expect("reading the header");
-    let header: deadheat_model::SessionHeader = serde_json::from_str(&header).expect("a header");
+    let header: SessionHeader = serde_json::from_str(&header).expect("a header");
     if let Pinning::Apart { generator, .. } = &header.plan.pinning {
         assert_eq!(running.cpus_of_thread("live"), *generator);
     }
@@ -234,13 +253,10 @@ fn during_a_trial_there_is_a_notice_and_a_script_that_waits() {
         read.expect("reading an answer");
         assert!(answer.starts_with(expected), "{host}: {answer}");
     }
-    let nothing = client.get("/session.json");
-    assert!(nothing.starts_with("HTTP/1.0 404"), "{nothing}");
-    // Plotly's megabytes come when the trial has ended, here by an interrupt.
-    let script = client.ask("/plotly.js", &client.address);
-    script.get_ref().set_nonblocking(true).expect("not waiting");
-    let none = script.get_ref().peek(&mut [0]);
-    assert!(none.is_err(), "{none:?} bytes of the script during a trial");
+    for path in ["/session.json", "/report.json", "/plotly.js"] {
+        let nothing = client.get(path);
+        assert!(nothing.starts_with("HTTP/1.0 404"), "{path}: {nothing}");
+    }
     running.signal(Signal::INT);
     running.wait().exits(3).says(&["interrupted"]);
 }
@@ -248,11 +264,11 @@ fn during_a_trial_there_is_a_notice_and_a_script_that_waits() {
 #[test]
 fn an_interrupt_is_the_last_thing_that_is_told() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let running = root.start_run("--live --blocks 500");
+    let running = root.start_run("--live --heats 500");
     let client = Client::of(&running);
     let mut events = client.follow(None);
-    let mut trials = events.by_ref().filter(|(_, event)| event["trials"] == 4);
-    trials.next().expect("a fourth trial");
+    let mut heats = events.by_ref().filter(|(_, event)| event["heats"] == 1);
+    heats.next().expect("a second heat");
     running.signal(Signal::INT);
     let (name, last) = events.last().expect("an end");
     let ended = running.wait().exits(0).says(&["interrupted"]);
@@ -266,33 +282,39 @@ fn an_interrupt_is_the_last_thing_that_is_told() {
 #[test]
 fn a_session_that_goes_on_is_live_only_if_it_is_asked_again() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let running = root.start_run("--live --blocks 2");
-    eventually("a trial", PATIENCE, || {
-        (running.trials_told() > 0).then_some(())
-    });
-    running.signal(Signal::INT);
-    // Its only trial may be one of the null server.
-    running.wait();
+    let interrupted_after = |lines: usize, running: Running| {
+        eventually("more in the journal", PATIENCE, || {
+            let folder = root.sessions().pop()?;
+            (journal_lines(&folder) >= lines).then_some(())
+        });
+        running.signal(Signal::INT);
+        running.wait().exits(0)
+    };
+    let ended = interrupted_after(1, root.start_run("--live --heats 6"));
+    ended.tells(&["live: http://127.0.0.1:"]);
     let folder = root.session_folder();
     let resume = format!("run --resume {}", folder.display());
-    let before = root.session().record.trials.len();
+    // A line that says that it goes on, and a heat.
+    let lines = journal_lines(&folder) + 2;
+    let ended = interrupted_after(lines, root.start(&resume));
+    assert!(!ended.stderr.contains("live: http"), "{ended}");
+    let before = root.session().record.heats.len();
     let running = root.start(&format!("{resume} --live"));
     let client = Client::of(&running);
     let told: Vec<Value> = client.follow(None).map(|(_, event)| event).collect();
     running.wait().exits(0);
-    let first = format!("trial {} of 6 (", before + 1);
     let is_told = |words: &str| {
         let mut words_told = told.iter().filter_map(|event| event["status"].as_str());
         words_told.any(|status| status.contains(words))
     };
-    assert!(is_told(&first), "{first}: {told:?}");
-    assert!(is_told("after 6 of 6 trials"), "{told:?}");
+    let next = format!("running: heat {} of at most 6", before + 1);
+    assert!(is_told(&next), "{next}: {told:?}");
+    assert!(!is_told("running: heat 1 of"), "{told:?}");
+    assert!(is_told("finished: all heats were measured"), "{told:?}");
     let session = root.session();
-    assert!(session.record.header.live && session.record.resumed[0].live);
-    let report = root.deadheat(&format!("report {}", folder.display()));
-    report
-        .exits(0)
-        .says(&["served on 127.0.0.1 from its beginning"]);
+    let resumed = session.record.resumed.iter().map(|one| one.live);
+    assert!(session.record.header.live && resumed.eq([false, true]));
+    session.assert_shown(&root, &["served during the session"]);
 }
 
 #[test]

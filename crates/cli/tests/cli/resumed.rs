@@ -2,18 +2,14 @@
 
 use std::{fs, path::Path};
 
-use deadheat_model::session::{EndReason, TargetState};
-use deadheat_runner::session::{HEADER_FILE, TRIALS_FILE};
+use deadheat_model::{heats::EndReason, session::TargetState};
+use deadheat_runner::session::{HEADER_FILE, heats::HEATS_FILE};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{
     Ended, Fake, PATIENCE, Recorded, Root, Running, eventually, recorded::journal_lines,
 };
-
-/// Quick trials, none of which is void or of an open loop. On a busy machine a server may need a third of a second for its
-/// first answer, and a trial without one makes a session that measured nothing.
-const QUIET: &str = "--measure 800ms --noise-bound off --latency off";
 
 /// Waits until so many lines are in the journal of the only session.
 #[track_caller]
@@ -24,11 +20,11 @@ fn wait_for_lines(root: &Root, count: usize) {
     });
 }
 
-/// A session that was interrupted after some trials.
+/// A session that was interrupted after its first heat.
 fn interrupted(stacks: &[Fake], options: &str) -> Root {
     let root = Root::with(stacks);
-    let running = root.start_run(&format!("{QUIET} {options}"));
-    wait_for_lines(&root, 2);
+    let running = root.start_run(options);
+    wait_for_lines(&root, 1);
     running.signal(Signal::INT);
     running.wait().exits(0);
     assert_eq!(root.session().record.end, Some(EndReason::Interrupted));
@@ -44,16 +40,17 @@ fn resume(root: &Root, options: &str) -> Ended {
     start(root, options).wait()
 }
 
-/// Asserts that each trial of the plan is there once.
+/// Asserts that each heat of the plan is there once; those that an interrupt cut short count for nothing.
 #[track_caller]
 fn assert_whole(session: &Recorded) {
-    let plan = &session.record.header.plan;
-    assert_eq!(session.record.end, Some(EndReason::Finished));
-    assert_eq!(session.record.trials.len(), plan.trials());
-    assert_eq!(
-        session.record.complete_blocks(),
-        (0..plan.blocks).collect::<Vec<_>>()
-    );
+    let record = &session.record;
+    assert_eq!(record.end, Some(EndReason::Finished));
+    for (number, load) in record.header.plan.loads.iter().enumerate() {
+        let complete = record.complete_heats(number).count();
+        assert_eq!(complete, load.most_heats() as usize, "{}", load.name());
+    }
+    let numbers = record.heats.iter().map(|one| one.heat.heat as usize);
+    assert!(numbers.eq(0..record.heats.len()), "each has its number");
 }
 
 fn change(folder: &Path, change: impl FnOnce(&mut Value)) {
@@ -68,30 +65,34 @@ fn change(folder: &Path, change: impl FnOnce(&mut Value)) {
 fn an_interrupted_session_goes_on_as_often_as_it_takes() {
     let root = interrupted(
         &[Fake::good("fake-one"), Fake::good("fake-two")],
-        "--blocks 4",
+        "--heats 6",
     );
-    let trials = root.session().record.trials.len();
+    let folder = root.session_folder();
+    let before = root.session().record;
+    let lines = journal_lines(&folder);
     let running = start(&root, "");
-    wait_for_lines(&root, trials + 4);
+    // A line that says that it goes on, and a heat.
+    wait_for_lines(&root, lines + 2);
     running.signal(Signal::INT);
+    let recorded = format!("{} heats are recorded", before.heats.len());
     running
         .wait()
         .exits(0)
-        .says(&["interrupted", "The session was resumed once ("])
-        .tells(&["Going on with results/", "trials are recorded"]);
-    // An end like that of a budget that was used up.
-    let journal = root.session_folder().join(TRIALS_FILE);
-    let text = fs::read_to_string(&journal).expect("reading the journal");
-    fs::write(&journal, text.replace("\"interrupted\"", "\"budget\"")).expect("writing it");
-    assert_eq!(root.session().record.end, Some(EndReason::Budget));
+        .says(&["interrupted"])
+        .tells(&["Resuming results/", &recorded]);
+    root.session()
+        .assert_shown(&root, &["The session was resumed 1 time."]);
     resume(&root, "--json").exits(0).says(&["\"resumed\": ["]);
     let session = root.session();
     assert_whole(&session);
-    assert_eq!(session.record.resumed.len(), 2);
-    assert!(session.record.resumed.iter().all(|one| !one.rebooted));
-    session.assert_reported(&root, &["The session was resumed twice ("]);
+    let record = &session.record;
+    assert_eq!(record.heats[..before.heats.len()], before.heats);
+    assert_eq!(record.resumed.len(), 2);
+    assert!(record.resumed.iter().all(|one| !one.rebooted));
+    assert_eq!(record.resumed[0].heats_before, before.heats.len());
+    session.assert_shown(&root, &["The session was resumed 2 times."]);
     // Nothing is left, and that is no failure.
-    let report = root.session_folder().join("report.html");
+    let report = folder.join("report.html");
     fs::remove_file(&report).expect("removing the report");
     resume(&root, "")
         .exits(0)
@@ -101,14 +102,34 @@ fn an_interrupted_session_goes_on_as_often_as_it_takes() {
     assert_eq!(root.session().record, session.record);
 }
 
+/// More heats would change nothing, or there is no time for them: that is an end like that of a session with all heats.
+#[test]
+fn a_session_that_was_decided_or_used_its_budget_up_is_complete() {
+    let root = interrupted(&[Fake::good("fake-one")], "--heats 50");
+    let journal = root.session_folder().join(HEATS_FILE);
+    let text = fs::read_to_string(&journal).expect("reading the journal");
+    let started = root.told("started").len();
+    for (word, reason) in [
+        ("decided", EndReason::Decided),
+        ("budget", EndReason::Budget),
+    ] {
+        let ended = text.replace("\"interrupted\",\"at\"", &format!("\"{word}\",\"at\""));
+        fs::write(&journal, ended).expect("writing it");
+        assert_eq!(root.session().record.end, Some(reason));
+        resume(&root, "")
+            .exits(0)
+            .tells(&["is complete: nothing is left to measure"]);
+    }
+    assert_eq!(root.told("started").len(), started, "nothing was started");
+}
+
 #[test]
 fn a_complete_session_ends_as_it_ended_and_without_what_a_kill_left() {
     let root = Root::with(&[
         Fake::good("fake-one"),
         Fake::faulty("fake-two", "wrong-answer"),
     ]);
-    root.run(&format!("{QUIET} --blocks 2 --start-timeout 2s"))
-        .exits(1);
+    root.run("--start-timeout 2s").exits(1);
     let folder = root.session_folder();
     let remains = ["blob", "null-answer"].map(|name| folder.join(name));
     for path in &remains {
@@ -121,14 +142,14 @@ fn a_complete_session_ends_as_it_ended_and_without_what_a_kill_left() {
 }
 
 #[test]
-fn an_interrupt_before_its_first_trial_leaves_it_as_it_was() {
+fn an_interrupt_before_its_first_heat_leaves_it_as_it_was() {
     // A build that takes its time when a file says so.
     let build = r#"
 [build]
 steps = [["sh", "-c", 'test ! -e "$DEADHEAT_TEST_EVENTS-slow" || { echo "slowly $$" >> "$DEADHEAT_TEST_EVENTS"; sleep 600; }']]
 "#;
-    let root = interrupted(&[Fake::good("fake-one").with(build)], "--blocks 50");
-    let journal = root.session_folder().join(TRIALS_FILE);
+    let root = interrupted(&[Fake::good("fake-one").with(build)], "--heats 50");
+    let journal = root.session_folder().join(HEATS_FILE);
     let before = fs::read(&journal).expect("the journal");
     root.write("events-slow", "");
     let running = start(&root, "");
@@ -142,10 +163,10 @@ steps = [["sh", "-c", 'test ! -e "$DEADHEAT_TEST_EVENTS-slow" || { echo "slowly 
 fn what_has_changed_is_refused_with_all_reasons() {
     let root = interrupted(
         &[Fake::good("fake-one"), Fake::good("fake-two")],
-        "--blocks 9",
+        "--heats 9",
     );
     let folder = root.session_folder();
-    let journal = fs::read(folder.join(TRIALS_FILE)).expect("the journal");
+    let journal = fs::read(folder.join(HEATS_FILE)).expect("the journal");
     let started = root.told("started").len();
     let header = fs::read(folder.join(HEADER_FILE)).expect("the header");
     root.write("stacks/fake-one/new.py", "import this\n");
@@ -176,7 +197,7 @@ fn what_has_changed_is_refused_with_all_reasons() {
         &format!("# The same.\n{defined}"),
     );
     assert_eq!(
-        fs::read(folder.join(TRIALS_FILE)).expect("the journal"),
+        fs::read(folder.join(HEATS_FILE)).expect("the journal"),
         journal,
         "what is refused changes nothing"
     );
@@ -191,7 +212,7 @@ fn a_stack_that_is_gone_or_fails_now_is_a_change() {
         "\n[build]\nsteps = [[\"sh\", \"-c\", 'test ! -e \"$DEADHEAT_TEST_EVENTS-broken\"']]\n";
     let root = interrupted(
         &[Fake::good("fake-one").with(build), Fake::good("fake-two")],
-        "--blocks 9",
+        "--heats 9",
     );
     let folder = root.session_folder();
     root.write("events-broken", "");
@@ -213,7 +234,7 @@ fn a_stack_that_was_unavailable_stays_so() {
             Fake::good("fake-one"),
             Fake::good("fake-lacking").with(lacking),
         ],
-        "--blocks 4",
+        "--heats 4",
     );
     resume(&root, "").exits(0).says(&["fake-lacking"]);
     let session = root.session();
@@ -228,16 +249,15 @@ fn a_stack_that_was_unavailable_stays_so() {
 #[test]
 fn one_process_at_a_time() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let running = root.start_run(&format!("{QUIET} --blocks 500"));
+    let running = root.start_run("--heats 500");
     let pid = format!("process {} writes this session", running.pid());
     // Before there is a header, too.
     eventually("a session's folder with a journal", PATIENCE, || {
         let folder = root.sessions().pop()?;
-        folder.join(TRIALS_FILE).exists().then_some(())
+        folder.join(HEATS_FILE).exists().then_some(())
     });
     start(&root, "").wait_alone().exits(2).tells(&[&pid]);
-    // The first trial is that of the twin, with which alone nothing was measured.
-    wait_for_lines(&root, 2);
+    wait_for_lines(&root, 1);
     start(&root, "")
         .wait_alone()
         .exits(2)
@@ -255,11 +275,11 @@ fn one_process_at_a_time() {
 
 #[test]
 fn options_that_change_what_is_measured_are_refused() {
-    let root = interrupted(&[Fake::good("fake-one")], "--blocks 3");
-    resume(&root, "--blocks 7 --seed 3")
+    let root = interrupted(&[Fake::good("fake-one")], "--heats 3");
+    resume(&root, "--heats 7 --seed 3")
         .exits(2)
         .has_no_data()
-        .tells(&["--blocks, --seed cannot be given with --resume"]);
+        .tells(&["--heats, --seed cannot be given with --resume"]);
     // Nor those that say what is so already.
     resume(&root, "--pinning apart")
         .exits(2)
@@ -273,7 +293,7 @@ fn options_that_change_what_is_measured_are_refused() {
 
 #[test]
 fn what_is_no_session_is_told_so() {
-    let root = interrupted(&[Fake::good("fake-one")], "--blocks 3");
+    let root = interrupted(&[Fake::good("fake-one")], "--heats 3");
     for wrong in ["stacks", "nowhere"] {
         root.deadheat(&format!("run --resume {wrong}"))
             .exits(2)
@@ -281,19 +301,19 @@ fn what_is_no_session_is_told_so() {
             .tells(&[&format!("going on with {wrong}: it has no session.json")]);
     }
     let folder = root.session_folder();
-    let journal = folder.join(TRIALS_FILE);
-    let trials = fs::read(&journal).expect("the journal");
+    let journal = folder.join(HEATS_FILE);
+    let heats = fs::read(&journal).expect("the journal");
     fs::remove_file(&journal).expect("removing the journal");
     fs::create_dir(&journal).expect("a journal that cannot be written");
     resume(&root, "")
         .exits(2)
         .tells(&["opening its journal for writing", "make that writable"]);
     fs::remove_dir(&journal).expect("removing it again");
-    fs::write(&journal, [b"{\"record\":\"nothing\"}\n", &*trials].concat()).expect("writing");
+    fs::write(&journal, [b"{\"record\":\"nothing\"}\n", &*heats].concat()).expect("writing");
     resume(&root, "")
         .exits(2)
-        .tells(&["trials.jsonl, line 1", "the file was changed"]);
-    fs::write(&journal, trials).expect("writing");
+        .tells(&["heats.jsonl, line 1", "the file was changed"]);
+    fs::write(&journal, heats).expect("writing");
     change(&folder, |header| {
         header["arguments"] = json!(["run", "--no-such-option"]);
     });
@@ -316,7 +336,7 @@ fn a_session_without_all_its_stacks_begins_anew() {
         Fake::good("fake-one"),
         Fake::faulty("fake-two", "never-listens"),
     ]);
-    let running = root.start_run(&format!("{QUIET} --start-timeout 10m"));
+    let running = root.start_run("--start-timeout 10m");
     // The first one is ready, and the second one never will be.
     root.wait_for("started", 2);
     running.signal(Signal::INT);

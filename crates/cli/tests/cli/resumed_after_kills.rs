@@ -1,5 +1,5 @@
 //! SIGKILL at fifty random moments of sessions that go on after each of them: nothing is left behind, nothing that was
-//! told of is lost, and in the end every planned trial is there once.
+//! told of is lost, complete heats are kept, and in the end every planned heat is there once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,8 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{JournalEntry, SessionRecord, TrialOutcome, session::EndReason};
-use deadheat_runner::session::{HEADER_FILE, TRIALS_FILE};
+use deadheat_model::{
+    heat::Role,
+    heats::{EndReason, JournalEntry, MeasuredHeat},
+};
+use deadheat_runner::session::{HEADER_FILE, heats::HEATS_FILE};
 use rustix::process::Signal;
 
 use crate::support::{Ended, Fake, PATIENCE, Recorded, Root, Running};
@@ -22,8 +25,8 @@ const KILLS: usize = 50;
 const AT_ONCE: usize = 5;
 /// The same in every run; a failure tells the kill's number, and so its moment.
 const SEED: u64 = 0x00dd_ba11;
-/// Two blocks of one stack, with what a session measures to judge itself.
-const OPTIONS: &str = "--blocks 2 --measure 100ms --warm-up 10ms --noise-bound off --latency off";
+/// Heats of one stack, beside the null server or a twin.
+const HEATS: usize = 3;
 
 /// What an end has in the journal.
 const END: &[u8] = b"\"record\":\"end\"";
@@ -63,16 +66,17 @@ enum Sign {
     File(&'static str),
 }
 
-/// The signs between which moments are spread: the preparation (a build, a server that is checked), trials, between
-/// trials, the journal's and the header's being written, the report's.
-const SIGNS: [Sign; 14] = [
+/// The signs between which moments are spread: the preparation (a build, a server that is checked), heats, between heats,
+/// the journal's and the header's being written, the report's.
+const SIGNS: [Sign; 15] = [
     Sign::Start,
     Sign::Start,
     Sign::Event("build", 1),
     Sign::Event("answered", 1),
-    Sign::File(TRIALS_FILE),
+    Sign::File(HEATS_FILE),
     Sign::File(HEADER_FILE),
     Sign::Event("answered", 2),
+    Sign::Event("loaded", 1),
     Sign::Event("sigterm", 2),
     Sign::Lines(1),
     Sign::Lines(2),
@@ -112,8 +116,8 @@ impl Moment {
 /// A session that is killed again and again.
 struct Killed {
     root: Root,
-    /// How often each trial was told of on standard error: "block 2 fake-one plaintext c4".
-    told: BTreeMap<String, usize>,
+    /// The heats that were told of on standard error, by their numbers from 1.
+    told: BTreeSet<usize>,
 }
 
 /// What there was when a process started.
@@ -127,7 +131,7 @@ impl Killed {
     fn new() -> Self {
         Self {
             root: Root::with(&[Fake::good("fake-one").with(BUILD)]),
-            told: BTreeMap::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -146,13 +150,13 @@ impl Killed {
             Some(folder) => self
                 .root
                 .start(&format!("run --resume {}", folder.display())),
-            None => self.root.start_run(OPTIONS),
+            None => self.root.start_run(&format!("--heats {HEATS}")),
         }
     }
 
     fn before(&self) -> Before {
         let folder = self.folder().filter(|_| self.has_header());
-        let read = |folder: PathBuf| fs::read(folder.join(TRIALS_FILE)).ok();
+        let read = |folder: PathBuf| fs::read(folder.join(HEATS_FILE)).ok();
         let mut before = Before {
             journal: folder.and_then(read).unwrap_or_default(),
             files: BTreeMap::new(),
@@ -195,7 +199,7 @@ impl Killed {
     }
 
     fn journal(&self) -> Vec<u8> {
-        let journal = self.folder().map(|folder| folder.join(TRIALS_FILE));
+        let journal = self.folder().map(|folder| folder.join(HEATS_FILE));
         journal
             .and_then(|path| fs::read(path).ok())
             .unwrap_or_default()
@@ -229,53 +233,54 @@ impl Killed {
         killed
     }
 
-    /// It ended by itself: in order, but where a trial of so short a measurement found the machine so busy with other
-    /// things that it failed, or had no answer in time.
+    /// It ended by itself: in order, but where a heat of so short slices found the machine so busy with other things that
+    /// a server failed, or had no answer in time.
     fn note_end(&mut self, ended: Ended, when: &str) {
         self.note_told(&ended.stderr);
         if ended.status_code() == Some(0) {
             return;
         }
         let session = Recorded::read(&self.folder().expect("a session"));
-        let mut trials = session.record.trials.iter();
-        let has_nothing = trials.any(|trial| match &trial.outcome {
-            TrialOutcome::Failed(_) => true,
-            TrialOutcome::Measured(measured) => measured.load.measured.succeeded == 0,
-        });
-        assert!(has_nothing, "{when}: {ended}");
+        let mut heats = session.record.heats.iter();
+        assert!(heats.any(lacks_something), "{when}: {ended}");
     }
 
     fn note_told(&mut self, stderr: &str) {
-        for trial in stderr.lines().filter_map(told_of) {
-            *self.told.entry(trial).or_default() += 1;
+        for heat in stderr.lines().filter_map(told_of) {
+            assert!(self.told.insert(heat), "heat {heat} was told of twice");
         }
     }
 
     /// What must hold after a kill.
     fn check(&self, before: &Before, when: &str) {
         let Some(folder) = self.folder().filter(|_| self.has_header()) else {
-            assert_eq!(self.told.len(), 0, "{when}: trials without a header");
+            assert_eq!(self.told.len(), 0, "{when}: heats without a header");
             self.assert_is_no_session(when);
             return;
         };
-        let journal = fs::read(folder.join(TRIALS_FILE)).expect("a header has a journal");
+        let journal = fs::read(folder.join(HEATS_FILE)).expect("a header has a journal");
         let kept = &before.journal[..whole(&before.journal)];
         assert!(
             journal.starts_with(kept),
             "{when}: what stood in the journal is there no more"
         );
         let session = Recorded::read(&folder);
-        let recorded = counted(&session.record);
-        for (trial, times) in &self.told {
-            let found = recorded.get(trial).copied().unwrap_or(0);
-            assert!(found >= *times, "{when}: {trial} was told of and is lost");
+        let heats = &session.record.heats;
+        for heat in &self.told {
+            assert!(
+                *heat <= heats.len(),
+                "{when}: heat {heat} was told of and is lost"
+            );
         }
-        // Each server that answered is that of the check, of a trial that is recorded, or of the one in flight.
+        // Each server that answered is that of the check, of a heat that is recorded, or of the one in flight: a stack and
+        // its twin.
         let answered = self.root.told("answered").len() - before.events["answered"];
-        let new = session.record.trials.len() - trials_in(kept);
+        let new = &heats[heats_in(kept)..];
+        let members = new.iter().flat_map(|one| &one.heat.members);
+        let servers = members.filter(|one| one.role != Role::Ceiling).count();
         assert!(
-            answered <= 1 + new + 1,
-            "{when}: {answered} servers answered, and only {new} trials were recorded"
+            answered <= 1 + servers + 2,
+            "{when}: {answered} servers answered, and only {servers} were recorded"
         );
     }
 
@@ -300,32 +305,20 @@ impl Killed {
     }
 }
 
-/// Which trial a line of progress is about: "[3/4] block 2 fake-one plaintext c4: 812/s", or
-/// "fake-one plaintext c4, block 2: FAILED …".
-fn told_of(line: &str) -> Option<String> {
-    if let Some((_, rest)) = line
-        .strip_prefix('[')
-        .and_then(|line| line.split_once("] "))
-    {
-        return Some(rest.split_once(':')?.0.to_owned());
-    }
-    let (cell, rest) = line.split_once(", block ")?;
-    let (block, _) = rest.split_once(": FAILED")?;
-    Some(format!("block {block} {cell}"))
+/// Which heat a line of progress is about: "heat 3 · plaintext: 3 rounds in 1.1 s; so far …".
+fn told_of(line: &str) -> Option<usize> {
+    let (number, _) = line.strip_prefix("heat ")?.split_once(" · ")?;
+    number.parse().ok()
 }
 
-/// Trials under the names that progress gives them.
-fn counted(record: &SessionRecord) -> BTreeMap<String, usize> {
-    let controls = &record.header.plan.controls;
-    let mut counted = BTreeMap::new();
-    for trial in &record.trials {
-        let cell = &trial.cell;
-        let target = controls.shown(&cell.target);
-        let (block, workload, point) = (trial.block + 1, &cell.workload, &cell.point);
-        let name = format!("block {block} {target} {workload} {point}");
-        *counted.entry(name).or_default() += 1;
-    }
-    counted
+/// Whether a member of a heat failed, or had no answer.
+fn lacks_something(one: &MeasuredHeat) -> bool {
+    let heat = &one.heat;
+    (0_u32..).zip(&heat.members).any(|(place, member)| {
+        let slices = heat.rounds.iter().flatten();
+        let mut own = slices.filter(|slice| slice.member == place);
+        member.failure.is_some() || own.all(|slice| slice.tally.succeeded == 0)
+    })
 }
 
 fn lines(journal: &[u8]) -> usize {
@@ -338,31 +331,34 @@ fn whole(journal: &[u8]) -> usize {
     end.map_or(0, |end| end + 1)
 }
 
-fn trials_in(journal: &[u8]) -> usize {
+fn heats_in(journal: &[u8]) -> usize {
     let entries = journal.split(|byte| *byte == b'\n');
-    let is_trial =
-        |line: &&[u8]| matches!(serde_json::from_slice(line), Ok(JournalEntry::Trial(_)));
-    entries.filter(is_trial).count()
+    let is_heat = |line: &&[u8]| matches!(serde_json::from_slice(line), Ok(JournalEntry::Heat(_)));
+    entries.filter(is_heat).count()
 }
 
-/// Every trial as the plan has it: block, place and cell.
-fn schedule(session: &Recorded) -> Vec<(u32, u32, String)> {
-    let trials = session.record.trials.iter();
-    trials
-        .map(|trial| {
-            assert_eq!(trial.attempt, 0, "{}: nothing is void here", trial.cell);
-            (trial.block, trial.position, trial.cell.to_string())
+/// A heat as it was dealt: its number, and who took part.
+type Dealt = (u32, Vec<(String, Role)>);
+
+fn dealt(session: &Recorded) -> Vec<Dealt> {
+    let heats = session.record.heats.iter().map(|one| &one.heat);
+    heats
+        .map(|heat| {
+            let members = heat.members.iter();
+            let members = members.map(|one| (one.target.to_string(), one.role));
+            (heat.heat, members.collect())
         })
         .collect()
 }
 
-fn assert_whole(session: &Recorded, undisturbed: &[(u32, u32, String)], starts: usize, what: &str) {
+fn assert_whole(session: &Recorded, undisturbed: &[Dealt], starts: usize, what: &str) {
     let record = &session.record;
     assert_eq!(record.end, Some(EndReason::Finished), "{what}");
+    assert_eq!(record.complete_heats(0).count(), HEATS, "{what}");
     assert_eq!(
-        schedule(session),
+        dealt(session),
         undisturbed,
-        "{what}: the same trials in the same order, each once"
+        "{what}: the same heats in the same order, each once"
     );
     let times = record.resumed.len();
     assert!(
@@ -372,7 +368,7 @@ fn assert_whole(session: &Recorded, undisturbed: &[(u32, u32, String)], starts: 
 }
 
 /// The `own`th part of all kills.
-fn kill_again_and_again(own: usize, undisturbed: &[(u32, u32, String)]) {
+fn kill_again_and_again(own: usize, undisturbed: &[Dealt]) {
     let mut session = Killed::new();
     let mut starts = 0;
     for kill in (own..KILLS).step_by(AT_ONCE) {
@@ -424,7 +420,7 @@ fn assert_no_remains(folder: &Path) {
         "report.json",
         "report.md",
         HEADER_FILE,
-        TRIALS_FILE,
+        HEATS_FILE,
     ];
     assert_eq!(
         names,
@@ -437,9 +433,9 @@ fn assert_no_remains(folder: &Path) {
 #[test]
 fn fifty_times() {
     let root = Root::with(&[Fake::good("fake-one").with(BUILD)]);
-    root.run(OPTIONS);
-    let undisturbed = schedule(&root.session());
-    assert!(undisturbed.len() >= 6, "{undisturbed:?}");
+    root.run(&format!("--heats {HEATS}"));
+    let undisturbed = dealt(&root.session());
+    assert_eq!(undisturbed.len(), HEATS, "{undisturbed:?}");
     thread::scope(|scope| {
         let undisturbed = &undisturbed;
         for own in 0..AT_ONCE {
