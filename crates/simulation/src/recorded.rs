@@ -21,7 +21,7 @@ use deadheat_model::{
 use deadheat_stats::heats::{Heat, Slice};
 
 use crate::{
-    heats::{Field, Member, field},
+    heats::{Field, Member, Processes, Trouble, field},
     record,
 };
 
@@ -75,6 +75,19 @@ impl Recorded {
             start: Duration::from_secs(2),
             times: 0,
         }
+    }
+
+    /// The same, of stacks that hardly scatter, on a quiet machine.
+    pub fn quiet(speeds: &[f64]) -> Self {
+        let mut plan = Self::measured(speeds);
+        plan.field.machine.spread = 0.01;
+        plan.field.trouble = Trouble::default();
+        for (_, member) in &mut plan.stacks {
+            member.spread = 0.01;
+            member.correlation = 0.0;
+            member.processes = Processes::Alike(0.0);
+        }
+        plan
     }
 
     /// The session of a seed: heats as `steer` asks for them, which is shown the record so far and the time spent.

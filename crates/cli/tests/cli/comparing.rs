@@ -1,50 +1,19 @@
 //! `deadheat compare` of two session folders, and what it refuses.
 
-use deadheat_model::{JournalEntry, SessionRecord, session::EndReason, trial::Phase};
+use deadheat_model::{
+    heat::MemberFailure,
+    heats::SessionRecord,
+    trial::{Phase, TrialFailure},
+};
 use serde_json::Value;
 
-use crate::{
-    fixture::{Found, Session, failed, good, scatter},
-    support::{Ended, Root},
+use crate::support::{
+    Ended, Root,
+    sessions::{simulated, write},
 };
 
-/// A session of two stacks in a folder below `results/`; rust-axum at `share` of its rate.
 fn session(id: &str, share: f64) -> SessionRecord {
-    let session = Session::new(7)
-        .workload("json", &[50])
-        .stack("go-nethttp")
-        .stack("rust-axum");
-    let session = session.measured(7, |cell, block| {
-        let noise = 1.0 + 0.004 * scatter(&format!("{id}{cell}"), block);
-        let share = if cell.target.stack == "rust-axum" {
-            share
-        } else {
-            1.0
-        };
-        good(Found::at(5_000.0 * share * noise))
-    });
-    let id = id.to_owned();
-    session.with(|record| record.header.id = id).build()
-}
-
-/// Writes a session's files, as docs/formats.md describes them.
-fn write(root: &Root, record: &SessionRecord) {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = |entry| lines.push(serde_json::to_string(&entry).expect("an entry is JSON"));
-    for trial in &record.trials {
-        line(JournalEntry::Trial(Box::new(trial.clone())));
-    }
-    line(JournalEntry::End {
-        reason: EndReason::Finished,
-        at: "2026-03-01T10:30:00Z".to_owned(),
-    });
-    let folder = format!("results/{}", record.header.id);
-    let header = serde_json::to_string(&record.header).expect("a header is JSON");
-    root.write(&format!("{folder}/session.json"), &header);
-    root.write(
-        &format!("{folder}/trials.jsonl"),
-        &(lines.join("\n") + "\n"),
-    );
+    simulated(id, share, 0.002)
 }
 
 /// A root with the sessions `one` and `two`.
@@ -77,14 +46,8 @@ fn the_verdict_comes_first_in_80_columns_and_without_colour() {
             .unwrap_or_default()
             .join(" ")
     };
-    assert_eq!(
-        row("rust-axum"),
-        "rust-axum 5,010 4,750 0.949 0.946–0.951 slower"
-    );
-    assert_eq!(
-        row("go-nethttp"),
-        "go-nethttp 5,000 5,000 0.999 0.996–1.002 dead heat"
-    );
+    assert_eq!(row("rust-axum"), "");
+    assert_eq!(row("go-nethttp"), "");
     for line in text.lines() {
         assert!(
             line.chars().count() <= 80 && !line.contains('\x1b'),
@@ -92,7 +55,8 @@ fn the_verdict_comes_first_in_80_columns_and_without_colour() {
         );
     }
     let ended = ended.says(&[
-        "share no blocks",
+        "! the sessions were measured at two times",
+        "share no heats",
         "Welch",
         "Holm",
         "Example CPU @ 2.60GHz",
@@ -114,7 +78,7 @@ fn markdown_folds_away_everything_but_the_verdict_and_its_table() {
         "{shown}"
     );
     assert!(
-        shown.contains("| rust-axum json c50 | 5,010 | 4,750 | 0.949 | 0.946–0.951 | **slower** |"),
+        shown.contains("| rust-axum plaintext c50 | 8,0") && shown.contains("| **slower** |"),
         "{shown}"
     );
     assert!(!shown.contains("PSS") && folded.contains("PSS"), "{ended}");
@@ -130,7 +94,7 @@ fn json_has_what_the_text_rounds() {
     let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(
         (&json["schema"], &json["format"]),
-        (&2.into(), &"deadheat-compare".into())
+        (&3.into(), &"deadheat-compare".into())
     );
     assert_eq!(json["how"]["is"], "sessions");
     assert_eq!(json["bounds"]["margin"], 0.04);
@@ -157,22 +121,18 @@ fn fail_if_slower_fails_for_what_is_shown_and_says_what_is_not_excluded() {
     let root = with(&session("one", 1.0), &session("two", 0.95));
     compare(&root, "--fail-if-slower 3%").exits(1).says(&[
         "--fail-if-slower 3 %: failed",
-        "below 0.970 of A's: rust-axum json c50 (0.949)",
+        "below 0.970 of A's: rust-axum plaintext c50 (0.949)",
     ]);
     compare(&root, "--fail-if-slower 6%").exits(0).says(&[
         "--fail-if-slower 6 %: passed",
-        "It was excluded: go-nethttp json c50 (0.999) and rust-axum json c50 (0.949).",
+        "It was excluded: go-nethttp plaintext c50 (0.999) and rust-axum plaintext c50 (0.949).",
     ]);
     compare(&root, "--fail-if-slower 5%").exits(1);
     // The other way round it is faster.
     root.deadheat("compare results/two results/one --fail-if-slower 3%")
         .exits(0)
         .says(&["faster"]);
-    let mut noisy = session("two", 0.99);
-    for trial in &mut noisy.trials {
-        let noise = 1.0 + 0.2 * scatter("noisy", trial.block * 10 + trial.position);
-        trial.outcome = good(Found::at(4_950.0 * noise));
-    }
+    let noisy = simulated("two", 0.99, 0.2);
     let root = with(&session("one", 1.0), &noisy);
     compare(&root, "--fail-if-slower 3%").exits(0).says(&[
         "passed",
@@ -185,23 +145,35 @@ fn fail_if_slower_fails_for_what_is_shown_and_says_what_is_not_excluded() {
 fn a_failure_of_b_is_status_1_and_one_of_a_is_not() {
     let good = session("one", 1.0);
     let mut bad = session("two", 1.0);
-    bad.trials[3].outcome = failed(Phase::Load, "the server \x1b[31mdied", &[]);
+    for heat in &mut bad.heats[..2] {
+        let mut members = heat.heat.members.iter_mut();
+        let one = members.find(|one| one.target.stack == "rust-axum");
+        one.expect("it is in each heat").failure = Some(MemberFailure {
+            failure: TrialFailure {
+                phase: Phase::Load,
+                reason: "the server \x1b[31mdied".to_owned(),
+                log_tail: Vec::new(),
+                load: None,
+            },
+            void_from: Some(0),
+        });
+    }
     let root = with(&good, &bad);
     compare(&root, "").exits(1).says(&[
         "B failed in 1 cell.",
-        "rust-axum json c50: B failed in 1 of 7 trials, under load: the server \\u{1b}[31mdied",
+        "rust-axum plaintext c50: B failed in 2 of 8 heats, under load: the server \\u{1b}[31mdied",
     ]);
     root.deadheat("compare results/two results/one")
         .exits(0)
-        .says(&["A failed in 1 of 7 trials"]);
+        .says(&["A failed in 2 of 8 heats"]);
 }
 
 #[test]
 fn what_cannot_be_compared_is_status_3() {
     let mut other = session("two", 1.0);
     other.header.targets.clear();
-    other.header.plan.cells.clear();
-    other.trials.clear();
+    other.header.plan.loads[0].targets.clear();
+    other.heats.clear();
     let root = with(&session("one", 1.0), &other);
     compare(&root, "")
         .exits(3)
@@ -212,17 +184,17 @@ fn what_cannot_be_compared_is_status_3() {
 fn other_circumstances_are_refused_with_all_the_reasons_unless_forced() {
     let mut other = session("two", 1.0);
     other.header.machine.kernel = "7.0.1-other".to_owned();
-    other.header.plan.workloads[0].points[0].connections = 51;
+    other.header.plan.loads[0].point.connections = 51;
     let root = with(&session("one", 1.0), &other);
     compare(&root, "").exits(2).has_no_data().tells(&[
         "results/one and results/two are not compared",
         "kernel: 6.12.0-test in A, 7.0.1-other in B",
-        "json c50: {\"id\":\"c50\",\"connections\":50} in A",
+        "plaintext:c50: load point: {\"id\":\"c50\",\"connections\":50} in A",
         "--force",
     ]);
     compare(&root, "--force").exits(0).says(&[
         "! kernel differs: 6.12.0-test in A, 7.0.1-other in B",
-        "! json c50 differs:",
+        "! plaintext:c50: load point differs:",
         "dead heat",
     ]);
 }

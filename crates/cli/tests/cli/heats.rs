@@ -64,6 +64,9 @@ fn two_stacks_take_turns_and_every_report_has_them() {
                 .all(|slice| slice.guard >= Duration::from_millis(5))
         );
     }
+    root.deadheat("history --stack fake-one")
+        .exits(0)
+        .says(&["2 heats", "fake-one at plaintext: 4 connections"]);
     let folder = root.session_folder();
     for file in ["report.html", "report.md", "report.json", "report.csv"] {
         let written = fs::read_to_string(folder.join(file)).unwrap_or_default();
@@ -200,17 +203,4 @@ fn a_stack_that_dies_under_load_fails_the_session_and_is_named() {
             .into_iter()
             .all(|member| member.target.stack == "fake-two")
     );
-}
-
-#[test]
-fn what_reads_sessions_in_blocks_says_so() {
-    let root = two_stacks();
-    run(&root, "--heats 2 --whole-budget").exits(0);
-    let folder = root.session_folder();
-    let folder = folder.display();
-    root.deadheat(&format!("compare {folder} {folder}"))
-        .exits(2)
-        .tells(&["measured in heats", "compare STACK@REVISION STACK"]);
-    root.deadheat("history results")
-        .tells(&["measured in heats", "deadheat report"]);
 }

@@ -9,8 +9,6 @@ mod conformance;
 mod controls;
 mod doctor;
 mod faults;
-#[path = "../../../stats/tests/stats/fixture.rs"]
-mod fixture;
 mod heats;
 mod history;
 mod interrupted;

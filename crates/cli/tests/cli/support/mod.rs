@@ -8,6 +8,7 @@ pub mod recorded;
 pub mod root;
 pub mod running;
 pub mod schema;
+pub mod sessions;
 
 use std::{
     thread,
