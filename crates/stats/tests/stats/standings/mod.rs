@@ -12,7 +12,7 @@ use deadheat_model::{
     heats::{MeasuredHeat, SessionRecord},
     trial::{Phase, TrialFailure},
 };
-use deadheat_simulation::{Recorded, heats::Member};
+use deadheat_simulation::Recorded;
 use deadheat_stats::steering;
 
 /// A session that is steered as `deadheat run` steers it.
@@ -41,18 +41,7 @@ pub fn died(reason: &str, void_from: u32) -> Option<MemberFailure> {
 
 /// Stacks of these speeds that hardly scatter, on a quiet machine.
 pub fn quiet(speeds: &[f64]) -> Recorded {
-    let mut plan = Recorded::measured(speeds);
-    plan.field.machine.spread = 0.01;
-    plan.field.trouble = Default::default();
-    for (_, member) in &mut plan.stacks {
-        *member = Member {
-            speed: member.speed,
-            spread: 0.01,
-            correlation: 0.0,
-            processes: deadheat_simulation::heats::Processes::Alike(0.0),
-        };
-    }
-    plan
+    Recorded::quiet(speeds)
 }
 
 /// The same, over two loads, within a budget.
