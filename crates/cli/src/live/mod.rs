@@ -229,5 +229,5 @@ fn notice(status: &Status) -> String {
     live_notice(&status.bar(0), why).unwrap_or_default()
 }
 
-// WAIT #[cfg(test)]
-// WAIT mod tests;
+#[cfg(test)]
+mod tests;
