@@ -112,7 +112,7 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "quick")]
     pub(crate) publish: bool,
     /// The time that measuring may take [default: 10m; with `--quick` 3m, with `--publish` no limit, with `--profile
-    /// seeds` what three blocks take]
+    /// seeds` 30m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
@@ -136,8 +136,7 @@ pub(crate) struct RunArgs {
     /// Use the older method: this many blocks of trials, one stack at a time, instead of heats
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
-    /// Measure in blocks of trials of this length; with `--profile seeds` the longest that a trial's requests may take
-    /// [default there: 60s]
+    /// Measure in blocks of trials of this length
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) measure: Option<Duration>,
     /// A fixed warm-up time [default: until the server is steady]
@@ -191,7 +190,7 @@ pub(crate) struct RunArgs {
 pub(crate) enum ProfileArg {
     /// The workloads at their load points
     Standard,
-    /// Published comparisons as they were made: the same number of requests, sent in the same way
+    /// Published comparisons: their stacks and loads, with requests sent in the same way
     Seeds,
 }
 

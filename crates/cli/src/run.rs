@@ -49,15 +49,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let unfit = plan_text::objections(&draft, session::commit_of(&options).as_deref());
     if args.dry_run && args.json {
-        let plan = json!({ "plan": draft, "unfit": unfit, "published": options.published });
+        let plan = json!({ "plan": draft, "unfit": unfit });
         output::data(&format!("{plan:#}\n"))?;
         return Ok(Exit::Fine);
     }
-    let parts = [
-        plan_text::describe(&draft),
-        plan_text::told(&unfit),
-        plan_text::published(&options.published),
-    ];
+    let parts = [plan_text::describe(&draft), plan_text::told(&unfit)];
     let plan = parts.into_iter().filter(|part| !part.is_empty());
     let plan = plan.collect::<Vec<_>>().join("\n");
     if args.dry_run {
@@ -99,8 +95,7 @@ fn refuse_heats(args: &RunArgs) -> Result<(), Failure> {
     match given.iter().find(|(given, _)| *given) {
         None => Ok(()),
         Some((_, option)) => Err(Failure::usage(format!(
-            "{option} is for heats, and --blocks, --measure, --noise-bound and --profile seeds measure in blocks of \
-             trials; leave one of them out"
+            "{option} is for heats, and --blocks, --measure and --noise-bound measure in blocks of trials; leave one of them out"
         ))),
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     ReportError, View,
-    view::{Fact, Loss, PublishedView},
+    view::{Fact, Loss},
 };
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
@@ -49,9 +49,6 @@ pub(crate) struct Report<'a> {
     provenance: &'a [Fact],
     /// What was found in words, for each workload and load point, in the order of `analysis.groups`.
     outcomes: Vec<Outcome<'a>>,
-    /// Published and measured figures as they are shown; absent when the session repeats no published table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    published: Option<&'a PublishedView>,
     /// All figures.
     analysis: &'a Analysis,
 }
@@ -103,7 +100,6 @@ pub fn json(record: &SessionRecord, analysis: &Analysis) -> Result<String, Repor
                 noise: view.noise.as_deref(),
             })
             .collect(),
-        published: view.published.as_ref(),
         analysis,
     };
     let mut text = serde_json::to_string_pretty(&report)?;

@@ -1,7 +1,7 @@
 //! The report as Markdown that can be committed, in the manner of the published comparisons: an analysis, performance
 //! and resource use, then raw results as ab prints them.
 
-use crate::view::{GroupView, PublishedTableView, PublishedView, Row, RowState, Section, View};
+use crate::view::{GroupView, Row, RowState, Section, View};
 
 mod course;
 pub(crate) mod homes;
@@ -17,9 +17,6 @@ pub fn markdown(view: &View) -> String {
     page.bullets(&view.alerts, "**", "**");
     page.analysis(view);
     page.losses_in_short(view.losses_in_short.as_ref());
-    if let Some(published) = &view.published {
-        page.published(published);
-    }
     for section in &view.sections {
         match section {
             Section::Capacity(group) => page.summary(group),
@@ -156,61 +153,6 @@ impl Page {
             self.paragraph(&escape(&frontier.sentence));
         }
         self.comparison(group);
-    }
-
-    fn published(&mut self, view: &PublishedView) {
-        self.heading(2, "Published and measured");
-        for sentence in &view.introduction {
-            self.paragraph(&escape(sentence));
-        }
-        for table in &view.tables {
-            self.published_table(table);
-        }
-    }
-
-    fn published_table(&mut self, table: &PublishedTableView) {
-        self.heading(3, &table.title);
-        let facts: Vec<String> = table
-            .facts
-            .iter()
-            .map(|fact| format!("{}: {}", fact.name, fact.value))
-            .collect();
-        self.bullets(&facts, "", "");
-        let head = [
-            "published as",
-            "here",
-            "published requests/s",
-            "ratio",
-            "measured requests/s",
-            "ratio",
-            "95 % interval",
-        ];
-        let rows: Vec<Vec<String>> = table
-            .rows
-            .iter()
-            .map(|row| {
-                let spread = row.spread.iter().map(|spread| format!(" {spread}"));
-                vec![
-                    row.name.clone(),
-                    row.target.clone(),
-                    row.published.clone(),
-                    row.published_ratio.clone(),
-                    format!("{}{}", row.measured, spread.collect::<String>()),
-                    row.ratio.clone(),
-                    row.interval.clone().unwrap_or_default(),
-                ]
-            })
-            .collect();
-        self.table(&head, &rows);
-        let stands = table.rows.iter().filter_map(|row| {
-            let why = row.target_reason.as_ref()?;
-            Some(format!("{} → {}: {why}", row.name, row.target))
-        });
-        let notes = table.notes.iter();
-        let notes = notes.map(|note| format!("{}: {}", note.whose(), note.text));
-        let notes: Vec<String> = notes.chain(stands).collect();
-        self.bullets(&notes, "", "");
-        self.bullets(&table.remarks, "", "");
     }
 
     fn comparison(&mut self, group: &GroupView) {

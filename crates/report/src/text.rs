@@ -12,7 +12,6 @@ use crate::{
 
 mod charset;
 mod latency;
-mod published;
 mod strip;
 mod table;
 
@@ -79,9 +78,6 @@ pub fn text_on(view: &View, screen: Screen) -> String {
             Section::Capacity(group) => page.group(group),
             Section::Latency(latency) => latency::section(&mut page, latency),
         }
-    }
-    if let Some(published) = &view.published {
-        published::section(&mut page, published);
     }
     page.text
 }

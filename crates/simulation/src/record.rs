@@ -80,6 +80,7 @@ fn plan(targets: &[TargetId], controls: Controls, blocks: u32) -> Plan {
                 id: POINT.to_owned(),
                 connections: CONNECTIONS,
                 rounds: None,
+                sending: Default::default(),
                 counted: None,
                 open: None,
             }],

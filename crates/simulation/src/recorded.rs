@@ -245,6 +245,7 @@ impl Recorded {
                 id: format!("c{CONNECTIONS}"),
                 connections: CONNECTIONS,
                 rounds: None,
+                sending: Default::default(),
                 counted: None,
                 open: None,
             },

@@ -14,7 +14,6 @@ use crate::{
     cost::{self, CpuComparison},
     load::LoadSettings,
     metric::Metric,
-    published::{self, TableAnalysis},
     rank::{self, DeadHeat},
     trial::Judge,
     twin::{self, AaPair},
@@ -31,9 +30,6 @@ pub struct Analysis {
     pub blocks: Blocks,
     /// Each workload at each load point, in the order of the plan.
     pub groups: Vec<Group>,
-    /// Published tables that the session repeats.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub published: Vec<TableAnalysis>,
 }
 
 /// Blocks and trials that count, and those that do not.
@@ -203,7 +199,6 @@ pub fn analyse_with(record: &SessionRecord, settings: Settings) -> Analysis {
     }
     blocks.trials_left_out = record.trials.len() - blocks.trials_counted - blocks.trials_void;
     Analysis {
-        published: published::tables(record, &groups, &blocks, &settings),
         settings,
         load_settings,
         blocks,

@@ -20,7 +20,6 @@ pub mod load;
 pub mod metric;
 pub mod open;
 pub mod order_statistic;
-pub mod published;
 pub mod rank;
 pub mod sequential;
 pub mod series;

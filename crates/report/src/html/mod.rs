@@ -33,10 +33,6 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("latency.html", include_str!("templates/latency.html.j2")),
     ("ratios.html", include_str!("templates/ratios.html.j2")),
     (
-        "published.html",
-        include_str!("templates/published.html.j2"),
-    ),
-    (
         "provenance.html",
         include_str!("templates/provenance.html.j2"),
     ),

@@ -19,7 +19,6 @@ mod losses;
 mod lost;
 mod pareto;
 mod plot_cell;
-mod published;
 mod ratios;
 mod raw;
 mod resumed;
@@ -47,7 +46,6 @@ pub(crate) use losses::failed;
 pub use lost::{Cause, LostView, Met, VoidRow, VoidView};
 pub use pareto::{Cost, Frontier};
 pub use plot_cell::{Dot, PlotCell};
-pub use published::{PublishedNote, PublishedRowView, PublishedTableView, PublishedView};
 pub use ratios::{Ratio, RatioColumn, RatioStack, RatiosView, Verdict};
 pub use raw::Raw;
 pub use row::{Latency, Row, RowState};
@@ -81,8 +79,6 @@ pub struct View {
     pub losses: Vec<Loss>,
     /// Their names, in a sentence.
     pub losses_in_short: Option<String>,
-    /// Published tables beside what was measured; `None` when the session repeats none.
-    pub published: Option<PublishedView>,
     /// Each workload at each load point, in the order of the plan.
     pub sections: Vec<Section>,
     /// Every stack beside one of them; `None` when nothing was compared.
@@ -165,7 +161,6 @@ impl View {
             alerts: alerts::alerts(record, analysis),
             losses_in_short: lost::in_short(&losses),
             losses,
-            published: published::of_session(record, analysis),
             sections: sections(record, analysis),
             ratios: ratios::ratios(record, analysis),
             series: series::series(record, analysis),

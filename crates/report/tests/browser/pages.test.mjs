@@ -17,7 +17,7 @@ const LARGE = "large";
 // Opened and asked by ratios.test.mjs, which needs it anyway.
 const ELSEWHERE = "to-choose-from";
 // They have most of the forms.
-const FIRST = ["plausible", "load-open-freeze", "latency", "published"];
+const FIRST = ["plausible", "load-open-freeze", "latency"];
 const ALIKE = [
   ...["ties", "lost-block", "lost-ceiling", "noisy"],
   ...["load-closed-fine", "load-interrupted", "load-one-request", "load-only-failures", "load-tls-pipelining"],

@@ -11,7 +11,7 @@ use deadheat_report::View;
 use deadheat_stats::{Analysis, analyse};
 
 use crate::fixture::{Found, Session, failed, failure, good, scatter, with_failures};
-use crate::{large, method_cases, published_fixture};
+use crate::{large, method_cases};
 
 /// Text that wants to break out of every format.
 pub const HOSTILE: [&str; 5] = [
@@ -247,7 +247,7 @@ impl Case {
 
 type Make = (&'static str, fn() -> SessionRecord);
 
-const MAKE: [Make; 13] = [
+const MAKE: [Make; 12] = [
     ("plausible", plausible),
     ("one-trial", one_trial),
     ("failures-only", failures_only),
@@ -256,7 +256,6 @@ const MAKE: [Make; 13] = [
     ("lost-block", lost_block),
     ("nothing", nothing),
     ("odd-names", large::odd_names),
-    ("published", published_fixture::session),
     ("latency", method_cases::latency),
     ("noisy", method_cases::noisy),
     ("thirty-latency", method_cases::thirty_latency),

@@ -22,8 +22,6 @@ mod method;
 mod method_cases;
 mod over_time;
 mod promises;
-#[path = "../../../stats/tests/stats/published_fixture.rs"]
-mod published_fixture;
 mod purposes;
 mod ratios;
 mod schema;

@@ -77,26 +77,6 @@ pub fn sentences(view: &View) -> Vec<&str> {
     // Pages name no remedy for each void cell: one sentence stands above their table.
     let causes = view.lost.causes.iter();
     all.extend(causes.filter_map(|cause| cause.remedy.as_deref()));
-    for table in view
-        .published
-        .iter()
-        .flat_map(|published| &published.tables)
-    {
-        all.extend([&*table.title]);
-        all.extend(table.facts.iter().map(|fact| &*fact.value));
-        all.extend(table.remarks.iter().map(String::as_str));
-        for row in &table.rows {
-            all.extend([
-                &*row.name,
-                &row.target,
-                &row.published,
-                &row.published_ratio,
-            ]);
-            all.extend([&*row.measured, &row.ratio]);
-            all.extend(row.interval.as_deref());
-        }
-        all.extend(table.notes.iter().map(|note| &*note.text));
-    }
     all
 }
 
@@ -368,7 +348,6 @@ fn json_holds_the_header_the_analysis_and_the_words_of_the_view() {
         is("headline", view.headline.clone().into());
         is("alerts", view.alerts.clone().into());
         is("does_not_show", view.caveats.clone().into());
-        is("published", to_value(&view.published).unwrap());
         let outcomes = view.groups().into_iter().map(|group| {
             serde_json::json!({
                 "workload": group.workload,

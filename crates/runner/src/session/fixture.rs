@@ -138,6 +138,7 @@ fn point(id: &str, rate: Option<OfferedRate>) -> LoadPoint {
         id: id.to_owned(),
         connections: 50,
         rounds: None,
+        sending: Default::default(),
         counted: None,
         open: rate.map(|rate| OpenLoad {
             capacity_of: "c50".to_owned(),

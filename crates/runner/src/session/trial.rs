@@ -293,11 +293,9 @@ pub(crate) fn load_spec(
 ) -> LoadSpec {
     let schedule = schedule(request);
     let by_count = request.point.counted.as_ref();
-    let bodies = by_count.map(|by_count| by_count.bodies);
+    let framing = request.point.sending.bodies;
     let exchanges = exchanges.into_iter().map(|mut exchange| {
-        if let Some(framing) = bodies {
-            exchange.request.body = framing.apply(exchange.request.body);
-        }
+        exchange.request.body = framing.apply(exchange.request.body);
         exchange
     });
     let stop = request.point.stop(request.measure);

@@ -120,6 +120,7 @@ impl Session {
             id: format!("c{connections}"),
             connections: *connections,
             rounds: None,
+            sending: Default::default(),
             counted: None,
             open: None,
         };

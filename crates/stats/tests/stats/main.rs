@@ -11,8 +11,6 @@ mod limits;
 mod load;
 mod load_fixture;
 mod properties;
-mod published;
-mod published_fixture;
 mod reference;
 mod sequential;
 mod sessions;

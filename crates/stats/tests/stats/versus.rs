@@ -537,6 +537,7 @@ fn open(id: &str, rate: OfferedRate, offered: f64, times: f64) -> SessionRecord 
             id: "c50-open".to_owned(),
             connections: 50,
             rounds: None,
+            sending: Default::default(),
             counted: None,
             open: Some(OpenLoad {
                 capacity_of: "c50".to_owned(),

@@ -9,10 +9,9 @@ use std::time::Duration;
 use deadheat_model::{
     LoadPoint, Plan, TargetId, WorkloadManifest,
     choice::{Choice, Purpose},
-    load::{HttpVersion, Reuse},
     plan::{NoiseBound, Pinning},
     stack::Runtime,
-    workload::{CountedLoad, Framing, Oracle},
+    workload::{CountedLoad, Oracle},
 };
 
 use super::{Participant, plan};
@@ -29,6 +28,7 @@ pub(in crate::session) fn point(id: &str) -> LoadPoint {
         id: id.to_owned(),
         connections: 50,
         rounds: None,
+        sending: Default::default(),
         counted: None,
         open: None,
     }
@@ -38,9 +38,6 @@ pub(in crate::session) fn by_count(requests: u64) -> CountedLoad {
     CountedLoad {
         requests,
         limit: Duration::from_secs(60),
-        http: HttpVersion::Http10,
-        reuse: Reuse::PerRequest,
-        bodies: Framing::Sized,
     }
 }
 
