@@ -113,7 +113,7 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "quick")]
     pub(crate) publish: bool,
     /// The time that measuring may take [default: 10m; with `--quick` 3m, with `--publish` no limit, with `--profile
-    /// seeds` what three blocks take]
+    /// seeds` 30m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
@@ -180,7 +180,7 @@ pub(crate) struct RunArgs {
 pub(crate) enum ProfileArg {
     /// The workloads at their load points
     Standard,
-    /// Published comparisons as they were made: the same number of requests, sent in the same way
+    /// Published comparisons: their stacks and loads, with requests sent in the same way
     Seeds,
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use deadheat_model::{Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose};
 use deadheat_runner::{
     heat::rule_for,
-    manifest::{self, Asked, Catalogue, Selection, TRIAL_LIMIT},
+    manifest::{self, Asked, Catalogue, Selection},
     session,
 };
 
@@ -20,6 +20,8 @@ use crate::{
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
 /// The same for a first look in heats.
 const QUICK_BUDGET: Duration = Duration::from_secs(180);
+/// The same for published tables, which have many loads.
+const SEEDS_BUDGET: Duration = Duration::from_secs(1800);
 /// What a stack's warm-up may take in a first look.
 const QUICK_WARM_UP: Duration = Duration::from_secs(10);
 /// Workloads that are measured in heats if nobody names any: one without input or output, one with a database.
@@ -48,8 +50,7 @@ impl Profile {
     }
 }
 
-/// Whether `run` measures in heats. What repeats published figures does it as they were made, one stack after another, and
-/// so does who asks for blocks of trials.
+/// Whether `run` measures in heats: always, unless somebody asks for blocks of trials.
 pub(crate) fn in_heats(args: &RunArgs) -> bool {
     args.profile == ProfileArg::Standard
 }
@@ -129,9 +130,10 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         let message = "--all: --profile seeds repeats all that was published anyway";
         return Err(Failure::usage(message));
     }
-    if args.warm_up.is_some() {
-        let message = "--warm-up: --profile seeds has none, as what was published had none";
-        return Err(Failure::usage(message));
+    if let Some(option) = of_blocks(args) {
+        return Err(Failure::usage(format!(
+            "{option}: --profile seeds measures in heats; use --heats or --budget"
+        )));
     }
     let preset = [
         (args.quick, "--quick"),
@@ -140,14 +142,13 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     ];
     if let Some((_, preset)) = preset.iter().find(|(given, _)| *given) {
         return Err(Failure::usage(format!(
-            "{preset}: --profile seeds has the loads that were published and no others; say --blocks or --budget"
+            "{preset}: --profile seeds has the loads that were published and no others; use --heats or --budget"
         )));
     }
     let asked = Asked {
         documents: &args.published,
         workloads: &args.selection.workload,
         stacks: &args.selection.stack,
-        limit: TRIAL_LIMIT,
         server_cpus: session::share_out(args.pinning.mode()).server_cpus(),
     };
     let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;
@@ -157,6 +158,6 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         cells: Some(found.cells),
         published: found.tables,
         purpose: Purpose::Repetition,
-        budget: args.budget,
+        budget: Some(args.budget.unwrap_or(SEEDS_BUDGET)),
     })
 }

@@ -1,14 +1,12 @@
 //! Published comparisons as data (`published/<id>.toml`), and what of them a session repeats.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Cell, LoadPoint, TargetId,
     load::{HttpVersion, Reuse},
-    workload::{CountedLoad, Framing},
+    workload::{Framing, Sending},
 };
 
 /// A document with published comparisons.
@@ -161,11 +159,11 @@ impl PublishedTable {
         row.connections.unwrap_or(self.load.connections)
     }
 
-    /// The load of `row` as a load point whose trials take `limit` at most. Equal loads are the same point.
-    pub fn point(&self, row: &PublishedRow, limit: Duration) -> LoadPoint {
+    /// How `row` was loaded, as a load point: for how long is for the session to say. Equal loads are the same point.
+    pub fn point(&self, row: &PublishedRow) -> LoadPoint {
         let load = &self.load;
         let connections = self.connections(row);
-        let mut id = format!("n{}-c{connections}", load.requests);
+        let mut id = format!("c{connections}");
         if let Some(rounds) = load.rounds {
             id += &format!("-rounds-{rounds}");
         }
@@ -180,13 +178,12 @@ impl PublishedTable {
             id,
             connections,
             rounds: load.rounds,
-            counted: Some(CountedLoad {
-                requests: load.requests,
-                limit,
+            sending: Sending {
                 http: load.http,
                 reuse: load.reuse,
                 bodies: load.bodies,
-            }),
+            },
+            counted: None,
             open: None,
         }
     }
@@ -303,14 +300,13 @@ mod tests {
     #[test]
     fn a_point_is_the_load_of_its_row() {
         let mut table = table();
-        let limit = Duration::from_secs(60);
-        let point = table.point(&table.row[0], limit);
-        assert_eq!(point.id, "n5000-c100-http1.0-close");
-        assert_eq!(point.counted.unwrap().requests, 5000);
-        let own = table.point(&table.row[1], limit);
+        let point = table.point(&table.row[0]);
+        assert_eq!(point.id, "c100-http1.0-close");
+        assert_eq!(point.sending.reuse, Reuse::PerRequest);
+        let own = table.point(&table.row[1]);
         assert_eq!(
             (own.id.as_str(), own.connections),
-            ("n5000-c200-http1.0-close", 200)
+            ("c200-http1.0-close", 200)
         );
         table.load = PublishedLoad {
             http: HttpVersion::Http11,
@@ -319,8 +315,8 @@ mod tests {
             rounds: Some(5),
             ..table.load
         };
-        let point = table.point(&table.row[0], limit);
-        assert_eq!(point.id, "n5000-c100-rounds-5-http1.1-chunked");
+        let point = table.point(&table.row[0]);
+        assert_eq!(point.id, "c100-rounds-5-http1.1-chunked");
         assert_eq!(point.rounds, Some(5));
     }
 }

@@ -77,8 +77,10 @@ pub struct LoadPoint {
     /// For `{rounds}` in the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// How its requests are sent, where that is not as usual: over HTTP/1.1 with keep-alive, with sized bodies, after a
-    /// warm-up, for as long as the plan says.
+    /// How its requests are sent.
+    #[serde(default, skip_serializing_if = "Sending::is_usual")]
+    pub sending: Sending,
+    /// So many requests, without a warm-up, instead of a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<CountedLoad>,
     /// An open loop; no manifest has one, the plan derives them from the closed loops.
@@ -119,13 +121,35 @@ pub struct CountedLoad {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub limit: Duration,
+}
+
+/// How the requests of a load are sent. What is left out is as usual: HTTP/1.1, keep-alive, sized bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Sending {
     /// The version of HTTP in the request line.
     pub http: HttpVersion,
     /// Whether connections carry more than one request.
     pub reuse: Reuse,
     /// How request bodies are framed.
-    #[serde(default)]
     pub bodies: Framing,
+}
+
+impl Default for Sending {
+    fn default() -> Self {
+        Self {
+            http: HttpVersion::Http11,
+            reuse: Reuse::KeepAlive,
+            bodies: Framing::Sized,
+        }
+    }
+}
+
+impl Sending {
+    /// Whether all of it is as usual.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How request bodies are framed.
@@ -153,13 +177,10 @@ impl Framing {
 impl LoadPoint {
     /// How requests travel.
     pub fn protocol(&self) -> Protocol {
-        match &self.counted {
-            None => Protocol::HTTP_1_1,
-            Some(by_count) => Protocol::Http1 {
-                version: by_count.http,
-                reuse: by_count.reuse,
-                pipeline: 1,
-            },
+        Protocol::Http1 {
+            version: self.sending.http,
+            reuse: self.sending.reuse,
+            pipeline: 1,
         }
     }
 

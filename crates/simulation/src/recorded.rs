@@ -256,6 +256,7 @@ impl Recorded {
                 id: format!("c{CONNECTIONS}"),
                 connections: CONNECTIONS,
                 rounds: None,
+                sending: Default::default(),
                 counted: None,
                 open: None,
             },

@@ -50,11 +50,15 @@ pub(crate) fn run(
         false => Vec::new(),
     };
     if args.dry_run && args.json {
-        let plan = json!({ "plan": draft, "unfit": unfit });
+        let plan = json!({ "plan": draft, "unfit": unfit, "published": options.published });
         output::data(&format!("{plan:#}\n"))?;
         return Ok(Exit::Fine);
     }
-    let parts = [plan_text::describe(&draft), words::told(&unfit)];
+    let parts = [
+        plan_text::describe(&draft),
+        words::published(&options.published),
+        words::told(&unfit),
+    ];
     let plan = parts.into_iter().filter(|part| !part.is_empty());
     let plan = plan.collect::<Vec<_>>().join("\n");
     if args.dry_run {

@@ -1,13 +1,16 @@
-//! Published comparisons, repeated: as many requests as there were, sent in the same way, and both sides in the report.
+//! Published comparisons, repeated: requests sent in the same way, and both sides in the report.
 
-use std::{fs, time::Duration};
+use std::fs;
 
-use deadheat_model::{SessionRecord, published::RepeatedRow, session::EndReason};
-use rustix::process::Signal;
+use deadheat_model::{
+    load::{HttpVersion, Reuse},
+    published::RepeatedRow,
+};
+use deadheat_runner::session::heats::read_session;
 
-use crate::support::{Fake, Root, recorded};
+use crate::support::{Fake, Root};
 
-/// Two tables: one that ends by its count, one that no server ends within the test's limit.
+/// Two tables: one with a connection for each request, one with connections that are kept.
 const BLOG: &str = r#"
 id = "blog"
 title = "Two servers"
@@ -46,14 +49,14 @@ target = "fake-three"
 no-figures = "it hung"
 
 [[table]]
-id = "endless"
-title = "Without an end"
+id = "kept"
+title = "With connections that are kept"
 workload = "plaintext"
 baseline = "One"
 
 [table.load]
-command = "hey -n 1000000000 -c 2 http://localhost/"
-requests = 1_000_000_000
+command = "hey -n 500 -c 2 http://localhost/"
+requests = 500
 connections = 2
 http = "1.1"
 reuse = "keep-alive"
@@ -70,60 +73,35 @@ fn root() -> Root {
     root
 }
 
-const QUICK: &str = "run --profile seeds --blocks 2 --seed 1 --start-timeout 20s --noise-bound off";
-
-fn windows(record: &SessionRecord, point: &str) -> Vec<(u64, u64, Duration)> {
-    let trials = record
-        .trials
-        .iter()
-        .filter(|trial| trial.cell.point == point);
-    trials
-        .map(|trial| {
-            assert_eq!(trial.warm_up, Duration::ZERO);
-            let load = &recorded::measured(trial).load;
-            (
-                load.measured.succeeded,
-                load.connections_opened,
-                load.window,
-            )
-        })
-        .collect()
-}
+const QUICK: &str = "run --profile seeds --heats 2 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --seed 1";
 
 #[test]
-fn a_published_table_is_repeated_as_it_was_and_reported_beside_it() {
+fn a_published_table_is_repeated_in_heats_and_reported_beside_them() {
     let root = root();
     let ended = root.deadheat(&format!("{QUICK} --published blog:text"));
     let ended = ended.exits(0);
-    ended
-        .tells(&[
-            "Plan: 2 stacks × 2 load points, 2 blocks → 4 trials",
-            "200 requests, 4 at a time, HTTP/1.0, a connection each",
-            "published blog text: 2 of 3 rows",
-            "without Three: there is no stack fake-three here",
-        ])
-        .says(&[
-            "Published and measured",
-            "blog: A text",
-            "One → fake-one",
-            "not valid: all 200 answers had another status than 2xx",
-            "Three, published: no figure: it hung",
-            "Three, here: there is no stack fake-three here",
-        ]);
-    let session = root.session();
-    let exact: Vec<(u64, u64)> = windows(&session.record, "n200-c4-http1.0-close")
-        .into_iter()
-        .map(|(succeeded, connections, _)| (succeeded, connections))
-        .collect();
-    assert_eq!(exact, [(200, 200), (200, 200)], "in each of two blocks");
-    assert_eq!(windows(&session.record, "n200-c3-http1.0-close").len(), 2);
-    let told = root.told("HTTP/1.0").len();
-    assert_eq!(
-        told,
-        2 + 4,
-        "by each check, and each trial: as ab speaks it"
-    );
-    let table = &session.record.header.published[0];
+    ended.tells(&[
+        "Plan: 2 stacks × 2 loads",
+        "published blog text: 2 of 3 rows",
+        "without Three: there is no stack fake-three here",
+    ]);
+    let folder = root.session_folder();
+    let header = read_session(&folder)
+        .expect("reading the session back")
+        .header;
+    let loads = &header.plan.loads;
+    let names: Vec<String> = loads.iter().map(|load| load.name()).collect();
+    let expected = ["plaintext:c4-http1.0-close", "plaintext:c3-http1.0-close"];
+    assert_eq!(names, expected);
+    for (load, stack) in loads.iter().zip(["fake-one", "fake-two"]) {
+        let sending = load.point.sending;
+        assert_eq!(sending.http, HttpVersion::Http10);
+        assert_eq!(sending.reuse, Reuse::PerRequest);
+        let targets: Vec<String> = load.targets.iter().map(ToString::to_string).collect();
+        assert_eq!(targets, [stack], "only those that its rows ask for");
+    }
+    assert!(root.told("HTTP/1.0").len() > 4, "as ab speaks it");
+    let table = &header.published[0];
     assert_eq!(
         (table.document.as_str(), table.table.id.as_str()),
         ("blog", "text")
@@ -131,40 +109,16 @@ fn a_published_table_is_repeated_as_it_was_and_reported_beside_it() {
     assert!(matches!(table.rows[2], RepeatedRow::LeftOut { .. }));
     // The report is made from the session alone.
     fs::remove_dir_all(root.path().join("published")).unwrap();
-    session.assert_reported(&root, &["blog: A text", "One", "fake-one", "it hung"]);
-    session.assert_shown(&root, &["Published and measured"]);
-}
-
-#[test]
-fn a_load_without_an_end_ends_by_its_limit_and_says_so() {
-    let root = root();
-    root.deadheat(&format!("{QUICK} --published blog:endless --measure 700ms"))
+    root.deadheat(&format!("report {} --details", folder.display()))
         .exits(0)
-        .says(&["the time limit ended 2 trials before all requests were made"]);
-    let record = root.session().record;
-    let ended = windows(&record, "n1000000000-c2-http1.1");
-    assert_eq!(ended.len(), 2);
-    for (succeeded, connections, window) in ended {
-        assert!(
-            succeeded > 0 && connections == 2,
-            "{succeeded}, {connections}"
-        );
-        assert_eq!(window, Duration::from_millis(700));
-    }
-}
-
-#[test]
-fn an_interrupt_ends_a_load_by_count_and_its_trial_is_none() {
-    let root = root();
-    // Its limit is a minute, and this test's patience is less.
-    let running = root.start(&format!("{QUICK} --published blog:endless"));
-    root.wait_for("loaded", 1);
-    running.signal(Signal::INT);
-    // Nothing was measured.
-    running.wait().exits(3);
-    let record = root.session().record;
-    assert_eq!(record.end, Some(EndReason::Interrupted));
-    assert!(record.trials.is_empty(), "{:?}", record.trials);
+        .says(&[
+            "blog: A text",
+            "One → fake-one",
+            "4 connections, HTTP/1.0, a connection for each request",
+            "Two (of errors), published: not valid: all 200 answers had a status other than 2xx",
+            "Three, published: no figure: it hung",
+            "Three, here: there is no stack fake-three here",
+        ]);
 }
 
 #[test]
@@ -173,7 +127,7 @@ fn a_dry_run_shows_what_would_be_repeated() {
     root.deadheat(&format!("{QUICK} --dry-run --stack fake-two"))
         .exits(0)
         .says(&[
-            "Plan: 1 stack × 1 load point, 2 blocks → 2 trials",
+            "Plan: 1 stack × 1 load",
             "published blog text: 1 of 3 rows",
             "without One: not asked for in this session",
         ]);
@@ -185,7 +139,7 @@ fn what_does_not_go_together_is_refused() {
     let root = root();
     let cases = [
         ("run --published blog --dry-run", "--profile seeds"),
-        ("run --profile seeds --warm-up 1s --dry-run", "--warm-up"),
+        ("run --profile seeds --measure 1s --dry-run", "--measure"),
         ("run --profile seeds --all --dry-run", "--all"),
         (
             "run --profile seeds --published block --dry-run",

@@ -9,9 +9,11 @@ use deadheat_stats::{
 use super::view::{Placed, State};
 use crate::figure::{NONE, bytes, counted, figure, list, seconds};
 
+mod published;
 mod sentences;
 mod verdicts;
 
+pub use published::{SIDES, SIDES_LEGEND, sides};
 pub use sentences::{controls, finding, lack, level, notes, row_verdict};
 pub use verdicts::{beside, pair_verdict, remedy, times, verdict, verdict_word};
 

@@ -21,6 +21,6 @@ mod workload;
 
 pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
 pub use error::{ManifestError, ManifestErrors};
-pub use repeat::{Asked, Repetition, TRIAL_LIMIT, repeat};
+pub use repeat::{Asked, Repetition, repeat};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
 pub use select::{SelectError, SelectedWorkload, Selection, select, select_targets};

@@ -1,6 +1,6 @@
 //! What repeats published tables: which tables, which stack for which row, and under which load.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use deadheat_model::{
     Cell, LoadPoint, PublishedDocument, RepeatedTable, TargetId,
@@ -11,9 +11,6 @@ use globset::{Glob, GlobMatcher};
 
 use super::{Catalogue, SelectError, SelectedWorkload, Selection, suggest::enumerate};
 
-/// The longest that the load of a trial takes, unless the user says otherwise.
-pub const TRIAL_LIMIT: Duration = Duration::from_secs(60);
-
 /// Which published tables, and what of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
@@ -23,8 +20,6 @@ pub struct Asked<'a> {
     pub workloads: &'a [String],
     /// Globs of stacks (with all their variants), or of `stack:variant`; none: all.
     pub stacks: &'a [String],
-    /// The longest that the load of a trial takes.
-    pub limit: Duration,
     /// CPUs that servers get.
     pub server_cpus: usize,
 }
@@ -47,7 +42,6 @@ pub struct Repetition {
 pub fn repeat(catalogue: &Catalogue, asked: Asked<'_>) -> Result<Repetition, SelectError> {
     let mut resolving = Resolving {
         catalogue,
-        limit: asked.limit,
         server_cpus: asked.server_cpus,
         documents: Globs::new("published document", asked.documents)?,
         workloads: Globs::new("workload of a published table", asked.workloads)?,
@@ -88,7 +82,6 @@ pub fn repeat(catalogue: &Catalogue, asked: Asked<'_>) -> Result<Repetition, Sel
 
 struct Resolving<'a> {
     catalogue: &'a Catalogue,
-    limit: Duration,
     server_cpus: usize,
     documents: Globs,
     workloads: Globs,
@@ -107,7 +100,7 @@ impl Resolving<'_> {
         let mut chosen = false;
         let mut rows = Vec::new();
         for row in &table.row {
-            let point = table.point(row, self.limit);
+            let point = table.point(row);
             let target = self.target(row);
             let asked = self.workloads.choose(&table.workload, &point.id)
                 && self.stacks.choose(&target.stack, &variant(&target));

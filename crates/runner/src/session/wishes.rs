@@ -7,7 +7,7 @@ use deadheat_model::{
     choice::Purpose,
     load::{HttpVersion, Reuse},
     stack::Runtime,
-    workload::{CountedLoad, Framing, Oracle},
+    workload::{CountedLoad, Oracle},
 };
 
 use super::{
@@ -22,6 +22,7 @@ pub(super) fn point(id: &str) -> LoadPoint {
         id: id.to_owned(),
         connections: 50,
         rounds: None,
+        sending: Default::default(),
         counted: None,
         open: None,
     }
@@ -31,9 +32,6 @@ pub(super) fn by_count(requests: u64) -> CountedLoad {
     CountedLoad {
         requests,
         limit: Duration::from_secs(60),
-        http: HttpVersion::Http10,
-        reuse: Reuse::PerRequest,
-        bodies: Framing::Sized,
     }
 }
 

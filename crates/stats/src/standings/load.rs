@@ -1,6 +1,6 @@
 //! What is said of one load.
 
-use deadheat_model::TargetId;
+use deadheat_model::{Cell, TargetId, published::RepeatedRow, session::TargetRecord};
 
 use super::{
     at::LoadAt,
@@ -132,12 +132,25 @@ fn lacking(at: &LoadAt<'_>, number: usize) -> Absent {
     }
 }
 
-/// Stacks that were prepared, and did not answer this workload rightly.
+/// Stacks that were prepared for this load, and did not answer its workload rightly.
 fn unanswered(at: &LoadAt<'_>) -> Vec<Absent> {
-    let targets = at.record.header.targets.iter();
-    let failed = targets.filter_map(|target| {
-        let failure = target.failed_workload(&at.load.workload)?;
-        Some(Absent::failed(&target.target, failure))
-    });
-    failed.collect()
+    let header = &at.record.header;
+    let rows = || header.published.iter().flat_map(|table| &table.rows);
+    // A session that repeats published tables has stacks of its own at each load.
+    let is_asked = |target: &&TargetRecord| {
+        let is_here = |cell: &Cell| {
+            let load = (&cell.workload, &cell.point);
+            cell.target == target.target && load == (&at.load.workload, &at.load.point.id)
+        };
+        header.published.is_empty() || rows().filter_map(RepeatedRow::cell).any(is_here)
+    };
+    let targets = header.targets.iter().filter(is_asked);
+    let unanswered = targets.filter_map(|target| unanswered_by(target, &at.load.workload));
+    unanswered.collect()
+}
+
+/// What a stack that was prepared answered wrongly.
+pub(super) fn unanswered_by(target: &TargetRecord, workload: &str) -> Option<Absent> {
+    let failure = target.failed_workload(workload)?;
+    Some(Absent::failed(&target.target, failure))
 }

@@ -6,6 +6,7 @@
 //! | rankings and the rest of a load | `load` |
 //! | a stack's row | `row` |
 //! | a stack beside itself | `twin` |
+//! | published tables beside what was measured | [`published`] |
 //! | pauses that slices leave out | `pauses` |
 //! | what is in doubt | `doubts` |
 //! | where the time went | `time` |
@@ -14,6 +15,7 @@ mod at;
 mod doubts;
 mod load;
 mod pauses;
+pub mod published;
 mod row;
 mod time;
 mod twin;
@@ -44,10 +46,12 @@ pub fn standings(record: &SessionRecord) -> Standings {
         .map(|load| load::standings(&LoadAt::new(record, load, settings)))
         .collect();
     let targets = record.header.targets.iter();
+    let absent: Vec<Absent> = targets.filter_map(absent).collect();
     Standings {
         doubts: doubts::of(record, &loads),
         time: time::spent(record),
-        absent: targets.flat_map(|one| absent(plan, one)).collect(),
+        published: published::tables(record, &loads, &absent),
+        absent,
         end: record.end,
         settings,
         loads,

@@ -6,6 +6,7 @@ use deadheat_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::published::TableSides;
 use crate::{
     heats::{LimitedBy, Look, Ranking, Settings},
     order_statistic::Interval,
@@ -20,6 +21,9 @@ pub struct Standings {
     pub loads: Vec<LoadStandings>,
     /// Stacks that could not be measured at all.
     pub absent: Vec<Absent>,
+    /// Published tables that the session repeats, each beside what was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<TableSides>,
     /// Where the time went.
     pub time: TimeSpent,
     /// What is in doubt, the gravest first. Without any, the list is empty.

@@ -11,6 +11,7 @@ mod forest;
 mod load;
 mod matrix;
 mod notes;
+mod published;
 mod svg;
 
 use deadheat_model::heats::EndReason;
@@ -37,6 +38,10 @@ const TEMPLATES: &[(&str, &str)] = &[
     (PAGE, include_str!("templates/page.html.j2")),
     ("first.html", include_str!("templates/first.html.j2")),
     ("load.html", include_str!("templates/load.html.j2")),
+    (
+        "published.html",
+        include_str!("templates/published.html.j2"),
+    ),
     ("details.html", include_str!("templates/details.html.j2")),
     LIVE,
     shell::DATA,
@@ -112,6 +117,9 @@ fn page(view: &StandingsView, shell: &Shell<'_>, bar: Option<&Bar>) -> Result<St
         .render(context! {
             live => bar.map(|bar| bar.context()),
             page => Value::from(Serde(page)),
+            published => Value::from(Serde(published::tables(view))),
+            sides_heads => words::SIDES,
+            sides_legend => words::SIDES_LEGEND,
             details => Value::from(Serde(&view.details)),
             lost => Value::from(Serde(end::lost(&view.not_measured))),
             discarded => Value::from(Serde(end::discarded(view))),

@@ -2,11 +2,21 @@
 
 use crate::{
     markdown::{Page, escape},
-    standings::{view::StandingsView, words},
+    standings::{
+        view::{PublishedView, SidesView, StandingsView},
+        words,
+    },
     view::Fact,
 };
 
 pub(super) fn write(page: &mut Page, view: &StandingsView) {
+    if !view.published.is_empty() {
+        page.heading(2, "Published and measured");
+        page.paragraph(words::SIDES_LEGEND);
+    }
+    for table in &view.published {
+        published(page, table);
+    }
     not_measured(page, view);
     let details = &view.details;
     page.heading(2, "What this session does not show");
@@ -21,6 +31,19 @@ pub(super) fn write(page: &mut Page, view: &StandingsView) {
     findings(page, view);
     facts(page, &details.provenance);
     stacks(page, view);
+}
+
+fn published(page: &mut Page, table: &PublishedView) {
+    page.heading(3, &table.title);
+    facts(page, &table.facts);
+    let row = |row: &SidesView| {
+        let names = [row.name.clone(), row.target.clone()];
+        names.into_iter().chain(words::sides(row)).collect()
+    };
+    let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
+    let heads: Vec<&str> = ["row", "stack"].into_iter().chain(words::SIDES).collect();
+    page.table(&heads, &rows);
+    page.bullets(&table.notes, "", "");
 }
 
 fn not_measured(page: &mut Page, view: &StandingsView) {

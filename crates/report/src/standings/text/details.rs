@@ -6,7 +6,7 @@ use super::grid;
 use crate::{
     figure::{count, figure},
     standings::{
-        view::{LoadView, RowView, StandingsView, TableView},
+        view::{LoadView, PublishedView, RowView, SidesView, StandingsView, TableView},
         words,
     },
     text::{BOLD, DIM, LOST, Page, WARN},
@@ -16,6 +16,13 @@ use crate::{
 pub(super) fn write(page: &mut Page, view: &StandingsView) {
     for load in &view.loads {
         of_load(page, load);
+    }
+    if !view.published.is_empty() {
+        page.section("Published and measured");
+        page.wrapped(DIM, "", words::SIDES_LEGEND);
+    }
+    for table in &view.published {
+        published(page, table);
     }
     page.section("How sure this is");
     page.wrapped(Style::new(), "", &format!("{}.", view.trust.line));
@@ -131,6 +138,23 @@ fn table_of(
     grid::write(page, heads, &rows);
 }
 
+fn published(page: &mut Page, table: &PublishedView) {
+    page.line(Style::new(), "");
+    page.wrapped(BOLD, "", &table.title);
+    bulleted(page, &table.facts);
+    page.line(Style::new(), "");
+    let row = |row: &SidesView| {
+        let name = format!("{} → {}", row.name, row.target);
+        [name].into_iter().chain(words::sides(row)).collect()
+    };
+    let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
+    let heads: Vec<&str> = ["row"].into_iter().chain(words::SIDES).collect();
+    grid::write(page, &heads, &rows);
+    for note in &table.notes {
+        page.wrapped(Style::new(), "- ", note);
+    }
+}
+
 fn not_measured(page: &mut Page, view: &StandingsView) {
     let missing = &view.not_measured;
     if missing.entries.is_empty() && missing.left_out.is_empty() {
@@ -160,6 +184,10 @@ fn bullets(page: &mut Page, title: &str, sentences: &[String]) {
 
 fn facts(page: &mut Page, title: &str, facts: &[Fact]) {
     page.section(title);
+    bulleted(page, facts);
+}
+
+fn bulleted(page: &mut Page, facts: &[Fact]) {
     for fact in facts {
         page.wrapped(
             Style::new(),

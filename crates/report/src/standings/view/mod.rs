@@ -4,6 +4,7 @@ mod absent;
 mod answer;
 mod details;
 mod load;
+mod published;
 mod row;
 mod title;
 mod trust;
@@ -18,6 +19,7 @@ use crate::view::clean;
 pub use absent::{LackView, NotMeasured};
 pub use details::{Details, FindingView};
 pub use load::{LoadView, PairView, TableView, TwinView};
+pub use published::{PublishedView, SidesView};
 pub use row::{Placed, RowView};
 pub use title::Title;
 pub use trust::{Trust, TwinState};
@@ -38,6 +40,8 @@ pub struct StandingsView {
     pub margin: f64,
     /// Each load, in the order of the plan.
     pub loads: Vec<LoadView>,
+    /// Published tables that the session repeats, each beside what was measured.
+    pub published: Vec<PublishedView>,
     /// How far the figures can be trusted.
     pub trust: Trust,
     /// What may change a decision first, then the rest. A short format shows the first three.
@@ -83,6 +87,7 @@ impl StandingsView {
             title: title::title(header, standings),
             margin: header.plan.margin,
             loads: load::loads(header, standings),
+            published: published::published(header, standings),
             trust: trust::trust(standings, &warnings),
             warnings,
             not_measured: absent::not_measured(header, standings),

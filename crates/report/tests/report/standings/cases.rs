@@ -236,8 +236,30 @@ pub fn hostile() -> (SessionRecord, Standings) {
             remedy: text.to_owned(),
         });
     }
+    let (mut repeated, mut sides) = super::published::tables();
+    super::published::spoil(&mut repeated, &mut sides, &HOSTILE.concat());
+    record.header.published = vec![repeated];
+    standings.published = vec![sides];
     record.header.machine.cpu_model = HOSTILE.concat();
     record.header.arguments = HOSTILE.map(str::to_owned).to_vec();
+    (record, standings)
+}
+
+/// Published tables beside what was measured, with all that can be said of a row.
+pub fn published() -> (SessionRecord, Standings) {
+    let mut load = Load::new("users", stacks(0.17, 4));
+    load.stacks[0].is_bound = true;
+    load.half_width = 0.01;
+    let missing = absent(
+        "php-laravel",
+        AbsentBecause::Unavailable,
+        "`php` is not on the PATH",
+        Some("deadheat setup --stack php-laravel"),
+    );
+    let (mut record, mut standings) = session(&[load], vec![missing]);
+    let (repeated, sides) = super::published::tables();
+    record.header.published = vec![repeated];
+    standings.published = vec![sides];
     (record, standings)
 }
 
@@ -259,7 +281,7 @@ impl Case {
 
 /// All of them.
 pub fn all() -> Vec<Case> {
-    let cases: [(&str, Make); 9] = [
+    let cases: [(&str, Make); 10] = [
         ("usual", usual),
         ("few", few),
         ("one", one),
@@ -268,6 +290,7 @@ pub fn all() -> Vec<Case> {
         ("two-heats", two_heats),
         ("all-failed", all_failed),
         ("all-bounds", all_bounds),
+        ("published", published),
         ("hostile", hostile),
     ];
     let case = |(name, make): (&'static str, Make)| {

@@ -84,6 +84,7 @@ impl Load {
             id: format!("c{}", self.connections),
             connections: self.connections,
             rounds: None,
+            sending: Default::default(),
             counted: None,
             open: self.is_open.then(|| OpenLoad {
                 capacity_of: "c50".to_owned(),

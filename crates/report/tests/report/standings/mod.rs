@@ -8,6 +8,7 @@ pub mod fixture;
 mod look;
 mod markdown;
 mod page;
+mod published;
 mod recorded;
 mod json;
 pub mod sessions;

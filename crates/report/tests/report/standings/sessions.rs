@@ -102,6 +102,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
         settings: Settings::default(),
         loads: loads.iter().map(Load::standings).collect(),
         absent,
+        published: Vec::new(),
         time: TimeSpent {
             heats_seconds: 580.0,
             counted_seconds: 340.0,

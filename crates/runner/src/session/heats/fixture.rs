@@ -23,6 +23,7 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
             id: "c50".to_owned(),
             connections: 50,
             rounds: None,
+            sending: Default::default(),
             counted: None,
             open: None,
         },

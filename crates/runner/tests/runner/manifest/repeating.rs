@@ -1,6 +1,6 @@
 //! What repeats published tables.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use deadheat_model::{
     TargetId,
@@ -40,7 +40,6 @@ fn asked(documents: &[&str], workloads: &[&str], stacks: &[&str]) -> Result<Repe
         documents: &documents,
         workloads: &workloads,
         stacks: &stacks,
-        limit: Duration::from_secs(9),
         server_cpus: 2,
     };
     repeat(&catalogue(), asked).map_err(|error| error.to_string())
@@ -55,8 +54,8 @@ fn every_row_gets_its_cell_or_a_reason() {
     let found = asked(&[], &[], &[]).unwrap();
     // The two documents have the same load for the same stack: it is measured once.
     let expected = [
-        "go-a:one text n1000-c10-http1.0-close",
-        "go-a:two text n1000-c20-http1.0-close",
+        "go-a:one text c10-http1.0-close",
+        "go-a:two text c20-http1.0-close",
     ];
     assert_eq!(cells(&found), expected);
     let rows: Vec<String> = found.tables[0]
@@ -68,9 +67,9 @@ fn every_row_gets_its_cell_or_a_reason() {
         })
         .collect();
     let expected = [
-        "go-a:one text n1000-c10-http1.0-close",
-        "go-a:one text n1000-c10-http1.0-close",
-        "go-a:two text n1000-c20-http1.0-close",
+        "go-a:one text c10-http1.0-close",
+        "go-a:one text c10-http1.0-close",
+        "go-a:two text c20-http1.0-close",
         "go-b does not answer it",
         "there is no stack go-none here",
     ];
@@ -82,14 +81,10 @@ fn every_row_gets_its_cell_or_a_reason() {
         .map(|one| one.id.as_str())
         .collect();
     assert_eq!(workloads.len(), 1);
+    assert_eq!(points, ["c10-http1.0-close", "c20-http1.0-close"]);
+    let sending = workloads[0].points[0].sending;
     assert_eq!(
-        points,
-        ["n1000-c10-http1.0-close", "n1000-c20-http1.0-close"]
-    );
-    let by_count = workloads[0].points[0].counted.clone().unwrap();
-    assert_eq!(by_count.limit, Duration::from_secs(9));
-    assert_eq!(
-        (by_count.http, by_count.reuse),
+        (sending.http, sending.reuse),
         (HttpVersion::Http10, Reuse::PerRequest)
     );
 }
@@ -112,11 +107,10 @@ fn a_stack_that_reads_no_chunks_is_not_sent_any() {
         documents: &[],
         workloads: &[],
         stacks: &[],
-        limit: Duration::from_secs(9),
         server_cpus: 2,
     };
     let found = repeat(&load(root.path()).unwrap(), all).unwrap();
-    assert_eq!(cells(&found), ["go-c text n1000-c10-http1.0-close-chunked"]);
+    assert_eq!(cells(&found), ["go-c text c10-http1.0-close-chunked"]);
     let reason = "go-a reads no request bodies in chunks".to_owned();
     assert_eq!(found.tables[0].rows[0], RepeatedRow::LeftOut { reason });
 }
@@ -138,7 +132,6 @@ fn where_all_cpus_are_one_another_variant_stands_for_a_row() {
             documents: &[],
             workloads: &[],
             stacks,
-            limit: Duration::from_secs(9),
             server_cpus,
         };
         let found = repeat(&catalogue, asked).unwrap();
@@ -159,7 +152,7 @@ fn globs_restrict() {
     let found = asked(&["*:same-*"], &[], &[]).unwrap();
     assert_eq!(found.tables[0].document, "wiki");
     let found = asked(&[], &["text:*c20*"], &[]).unwrap();
-    assert_eq!(cells(&found), ["go-a:two text n1000-c20-http1.0-close"]);
+    assert_eq!(cells(&found), ["go-a:two text c20-http1.0-close"]);
     // A table of which nothing is asked for is left out; of others the rest of the rows stays, with the reason.
     assert_eq!(found.tables.len(), 1);
     let left_out = RepeatedRow::LeftOut {

@@ -43,7 +43,7 @@ mistakes! {
     no_point: with("[[point]]\nid = \"c50\"\nconnections = 50\n", "").replace("[oracle]", "point = []\n\n[oracle]");
     zeroes: with("content-sample = 10", "content-sample = 0\nleast-measurement = \"0s\"")
         .replace("connections = 50", "connections = 0");
-    counted_load_of_nothing: workload("text", "[point.counted]\nrequests = 0\nlimit = \"0s\"\nhttp = \"1.0\"\nreuse = \"per-request\"\n");
-    counted_load_of_another_http: workload("text", "[point.counted]\nrequests = 9\nlimit = \"1s\"\nhttp = \"1.2\"\nreuse = \"keep-alive\"\n");
+    counted_load_of_nothing: workload("text", "[point.counted]\nrequests = 0\nlimit = \"0s\"\n");
+    another_http: workload("text", "[point.sending]\nhttp = \"1.2\"\n");
     method_in_small_letters: with("GET", "get");
 }

@@ -37,6 +37,13 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
             "The null server was not measured, so the most that the generator can load here is not known.".to_owned(),
         );
     }
+    if !header.published.is_empty() {
+        caveats.push(
+            "Published figures are single runs on other machines, of other versions and routes. That a ratio agrees or \
+             differs proves neither side right or wrong. Here servers were warm, and a published one may have been cold."
+                .to_owned(),
+        );
+    }
     caveats.push(
         "One machine, one kernel, one set of versions and settings: the ranking may differ on others.".to_owned(),
     );

@@ -1,0 +1,226 @@
+//! Published tables beside what was measured.
+
+use deadheat_model::{
+    RepeatedTable, TargetId,
+    heats::SessionHeader,
+    published::{PublishedRow, PublishedTable},
+};
+use deadheat_stats::standings::{
+    AbsentBecause, Standings,
+    published::{Agreement, MeasuredRatio, MeasuredSide, RowSides, TableSides},
+};
+use serde::Serialize;
+
+use super::{Placed, row};
+use crate::{
+    figure::{count, list},
+    view::{Fact, clean, load},
+};
+
+/// A published table beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedView {
+    /// The document and the table.
+    pub title: String,
+    /// Where the published figures come from, and what is asked for on both sides.
+    pub facts: Vec<Fact>,
+    /// The rows, in the document's order.
+    pub rows: Vec<SidesView>,
+    /// What a reader must know of rows, those that several rows share once, and then of the whole table.
+    pub notes: Vec<String>,
+}
+
+/// A row on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SidesView {
+    /// Its name in the document.
+    pub name: String,
+    /// The stack that stands for it here.
+    pub target: String,
+    /// Published requests per second.
+    pub published_per_second: Option<f64>,
+    /// The published ratio to the baseline; `None` if a figure is missing or not valid.
+    pub published_ratio: Option<f64>,
+    /// Verified answers per second here.
+    pub measured_per_second: Option<Placed>,
+    /// Why there is no measured figure; `None` with such a figure, and if it was left out of the plan.
+    pub absent: Option<AbsentBecause>,
+    /// The measured ratio to the baseline.
+    pub measured_ratio: Option<MeasuredRatio>,
+    /// How both ratios go together.
+    pub agreement: Option<Agreement>,
+    /// Whether ratios are against this row.
+    pub is_baseline: bool,
+}
+
+/// The published tables of a session.
+pub(super) fn published(header: &SessionHeader, standings: &Standings) -> Vec<PublishedView> {
+    let tables = header.published.iter().zip(&standings.published);
+    tables
+        .map(|(repeated, sides)| table(repeated, sides))
+        .collect()
+}
+
+fn table(repeated: &RepeatedTable, sides: &TableSides) -> PublishedView {
+    let own = &repeated.table;
+    let remarks = own.remarks.iter().chain(&repeated.remarks);
+    PublishedView {
+        title: clean(&format!("{}: {}", repeated.document, own.title)),
+        facts: facts(repeated),
+        rows: sides.rows.iter().map(|row| view(row, own)).collect(),
+        notes: notes(own, sides)
+            .into_iter()
+            .chain(remarks.map(|remark| clean(remark)))
+            .collect(),
+    }
+}
+
+fn facts(repeated: &RepeatedTable) -> Vec<Fact> {
+    let own = &repeated.table;
+    let mut points: Vec<String> = Vec::new();
+    for row in &own.row {
+        let point = load(&own.point(row));
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    }
+    let machine = repeated.machine.as_deref().unwrap_or("not given");
+    let reason = own.baseline_reason.iter();
+    let reason: String = reason.map(|reason| format!(": {reason}")).collect();
+    let facts = [
+        ("Published in", repeated.source.clone()),
+        ("On", machine.to_owned()),
+        ("By", own.load.command.clone()),
+        (
+            "Repeated as",
+            format!("{}, {}", own.workload, points.join("; for one row ")),
+        ),
+        ("Ratios against", format!("{}{reason}", own.baseline)),
+    ];
+    let fact = |(name, value): (&str, String)| Fact {
+        name: name.to_owned(),
+        value: clean(&value),
+    };
+    facts.map(fact).to_vec()
+}
+
+fn view(sides: &RowSides, table: &PublishedTable) -> SidesView {
+    SidesView {
+        name: clean(&sides.name),
+        target: row::name(&sides.target),
+        published_per_second: sides.published_per_second,
+        published_ratio: sides.published_ratio,
+        measured_per_second: match &sides.measured {
+            MeasuredSide::Measured {
+                per_second,
+                is_bound,
+            } => Some(Placed {
+                is_bound: *is_bound,
+                ..Placed::alone(*per_second)
+            }),
+            _ => None,
+        },
+        absent: match &sides.measured {
+            MeasuredSide::Absent { because, .. } => Some(*because),
+            _ => None,
+        },
+        measured_ratio: sides.measured_ratio,
+        agreement: sides.agreement,
+        is_baseline: sides.name == table.baseline,
+    }
+}
+
+/// "A and B, published: …", each text once.
+fn notes(table: &PublishedTable, sides: &TableSides) -> Vec<String> {
+    let mut notes: Vec<(Vec<String>, String)> = Vec::new();
+    for (row, sides) in table.row.iter().zip(&sides.rows) {
+        let own = [
+            ("published", of_published(row)),
+            ("here", of_measured(table, sides)),
+            ("here", stands_for(row, &sides.target)),
+        ];
+        for (side, own) in own.into_iter().filter(|(_, own)| !own.is_empty()) {
+            let text = format!("{side}: {}", own.join("; "));
+            match notes.iter_mut().find(|(_, known)| *known == text) {
+                Some((names, _)) => names.push(row.name.clone()),
+                None => notes.push((vec![row.name.clone()], text)),
+            }
+        }
+    }
+    let sentence =
+        |(names, text): (Vec<String>, String)| clean(&format!("{}, {text}", list(&names)));
+    notes.into_iter().map(sentence).collect()
+}
+
+fn of_published(row: &PublishedRow) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(row.no_figures.iter().map(|why| format!("no figure: {why}")));
+    let complete = count(row.complete.unwrap_or_default());
+    match row.non_2xx.unwrap_or_default() {
+        0 => {}
+        all if row.is_all_errors() => notes.push(format!(
+            "not valid: all {} answers had a status other than 2xx",
+            count(all)
+        )),
+        some => notes.push(format!(
+            "{} of {complete} answers had a status other than 2xx",
+            count(some)
+        )),
+    }
+    notes.extend(row.invalid.iter().map(|why| format!("not valid: {why}")));
+    let measures = row.measures.iter();
+    notes.extend(measures.map(|what| format!("measures something else: {what}")));
+    let failed = row.failed.unwrap_or_default();
+    if failed > 0 {
+        notes.push(format!("{} of {complete} requests failed", count(failed)));
+    }
+    notes.extend(row.remarks.iter().cloned());
+    notes
+}
+
+fn of_measured(table: &PublishedTable, sides: &RowSides) -> Vec<String> {
+    let is_baseline = sides.name == table.baseline;
+    let mut notes = Vec::new();
+    match &sides.measured {
+        MeasuredSide::LeftOut { reason } => notes.push(reason.clone()),
+        MeasuredSide::Absent { reason, remedy, .. } => {
+            let remedy = remedy
+                .iter()
+                .map(|remedy| format!("; to change that: {remedy}"));
+            let reason = reason.trim_end_matches('.');
+            notes.push(format!("{reason}{}", remedy.collect::<String>()));
+        }
+        MeasuredSide::Measured { is_bound: true, .. } => notes.push(match is_baseline {
+            true => "the generator was the limit, so the others' ratios may be lower".to_owned(),
+            false => "the generator was the limit, so the rate may be higher".to_owned(),
+        }),
+        MeasuredSide::Measured { .. } => {}
+    }
+    if is_baseline && !matches!(sides.measured, MeasuredSide::Measured { .. }) {
+        notes.push("it is the baseline, so there are no measured ratios".to_owned());
+    }
+    if sides.agreement == Some(Agreement::Reversed) {
+        let against = &table.baseline;
+        notes.push(
+            match sides.published_ratio.is_some_and(|ratio| ratio > 1.0) {
+                true => format!("published ahead of {against}, behind it here"),
+                false => format!("published behind {against}, ahead of it here"),
+            },
+        );
+    }
+    notes
+}
+
+/// Why this stack stands for the row, if that is not plain.
+fn stands_for(row: &PublishedRow, target: &TargetId) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if *target != row.target && row.target_on_one_cpu.as_ref() == Some(target) {
+        let instead = &row.target;
+        reasons.push(format!(
+            "{target} instead of {instead}, because the server has one CPU"
+        ));
+    }
+    let why = row.target_reason.iter();
+    reasons.extend(why.map(|why| format!("{} because: {why}", row.target)));
+    reasons
+}
