@@ -34,7 +34,9 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
             shown(session.folder())
         );
         output::note(&note);
-        return heats::show_complete(session.folder(), args);
+        // Its journal keeps others from writing the session while its report is written.
+        let ended = session.end();
+        return heats::show_complete(&ended.folder, args);
     }
     let options = options(args, &given, &Began::of(session.record()))?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;

@@ -46,7 +46,7 @@ pub fn standings(record: &SessionRecord) -> Standings {
         .map(|load| load::standings(&LoadAt::new(record, load, settings)))
         .collect();
     let targets = record.header.targets.iter();
-    let absent: Vec<Absent> = targets.filter_map(absent).collect();
+    let absent: Vec<Absent> = targets.flat_map(|one| absent(plan, one)).collect();
     Standings {
         doubts: doubts::of(record, &loads),
         time: time::spent(record),

@@ -240,6 +240,7 @@ impl Session<'_> {
             is: AbsentBecause::NotMeasured,
             reason: "no heat of it was planned".to_owned(),
             remedy: None,
+            log: Vec::new(),
         })
     }
 }
