@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Schedule, WorkloadManifest,
-    load::{Stage, Target, Timeouts},
+    load::{Stage, Target},
     plan::Pinning,
 };
 
@@ -69,19 +69,14 @@ pub(crate) fn load_spec(
     exchanges: Vec<Exchange>,
 ) -> LoadSpec {
     let schedule = schedule(request);
-    let by_count = request.point.counted.as_ref();
-    let bodies = by_count.map(|by_count| by_count.bodies);
+    let framing = request.point.sending.bodies;
     let exchanges = exchanges.into_iter().map(|mut exchange| {
-        if let Some(framing) = bodies {
-            exchange.request.body = framing.apply(exchange.request.body);
-        }
+        exchange.request.body = framing.apply(exchange.request.body);
         exchange
     });
     let stop = request.point.stop(request.measure);
     LoadSpec {
         protocol: request.point.protocol(),
-        limit: by_count.map(|by_count| by_count.limit),
-        timeouts: timeouts(request.point),
         content_sample: request.workload.content_sample,
         cpus: match request.pinning {
             Pinning::Apart { generator, .. } => generator.clone(),
@@ -111,19 +106,6 @@ fn schedule(request: &MemberRequest<'_>) -> Schedule {
         _ => Schedule::Closed {
             connections,
             ramp: Duration::ZERO,
-        },
-    }
-}
-
-/// A counted load that its limit ends leaves no request behind, however slow the answers are: the server would still
-/// be at work on them when it is checked.
-fn timeouts(point: &LoadPoint) -> Timeouts {
-    let usual = Timeouts::default();
-    match point.counted {
-        None => usual,
-        Some(_) => Timeouts {
-            cool_down: usual.request,
-            ..usual
         },
     }
 }
