@@ -3,7 +3,7 @@
 use deadheat_model::{
     LoadPoint,
     load::Reuse,
-    workload::{Framing, OfferedRate},
+    workload::{Framing, OfferedRate, Sending},
 };
 
 use super::clean;
@@ -20,6 +20,7 @@ pub fn load(point: &LoadPoint) -> String {
         .rounds
         .map(|rounds| format!(", {}", counted(rounds as usize, "round")))
         .unwrap_or_default();
+    let how = sending(point.sending);
     let Some(by_count) = &point.counted else {
         let connections = counted(point.connections as usize, "connection");
         let open = point.open.as_ref().map(|open| match open.rate {
@@ -30,20 +31,27 @@ pub fn load(point: &LoadPoint) -> String {
                 format!(", open loop at {percent} % of the slowest stack's capacity")
             }
         });
-        return format!("{connections}{rounds}{}", open.unwrap_or_default());
-    };
-    let version = by_count.http;
-    let reuse = match by_count.reuse {
-        Reuse::KeepAlive => "keep-alive",
-        Reuse::PerRequest => "a connection each",
-    };
-    let bodies = match by_count.bodies {
-        Framing::Sized => "",
-        Framing::Chunked => ", chunked bodies",
+        return format!("{connections}{rounds}{how}{}", open.unwrap_or_default());
     };
     format!(
-        "{}, {} at a time{rounds}, HTTP/{version}, {reuse}{bodies}",
+        "{}, {} at a time{rounds}{how}",
         counted(by_count.requests as usize, "request"),
         count(point.connections.into()),
     )
+}
+
+/// How requests are sent, after a comma; nothing if that is as usual.
+fn sending(sending: Sending) -> String {
+    if sending.is_usual() {
+        return String::new();
+    }
+    let reuse = match sending.reuse {
+        Reuse::KeepAlive => "keep-alive",
+        Reuse::PerRequest => "a connection for each request",
+    };
+    let bodies = match sending.bodies {
+        Framing::Sized => "",
+        Framing::Chunked => ", chunked bodies",
+    };
+    format!(", HTTP/{}, {reuse}{bodies}", sending.http)
 }
