@@ -130,11 +130,6 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         let message = "--all: --profile seeds repeats all that was published anyway";
         return Err(Failure::usage(message));
     }
-    if let Some(option) = of_blocks(args) {
-        return Err(Failure::usage(format!(
-            "{option}: --profile seeds measures in heats; use --heats or --budget"
-        )));
-    }
     let preset = [
         (args.quick, "--quick"),
         (args.publish, "--publish"),

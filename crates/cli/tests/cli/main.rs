@@ -24,7 +24,7 @@ mod load_wrong;
 mod manifests;
 mod new_stack;
 mod preparing;
-// WAIT mod published;
+mod published;
 mod reporting;
 mod results_folder;
 mod resumed;
