@@ -357,7 +357,8 @@ fn notes(cells: &[Compared]) -> Vec<String> {
                 words::percent(drift)
             ))
         });
-        let own = cell.notes.iter().map(|note| format!("{load}: {note}"));
+        let own = cell.notes.iter();
+        let own = own.map(|note| format!("{}: {note}", cell.subject));
         for note in drifts.chain(own).map(|note| clean(&note)) {
             if !notes.contains(&note) {
                 notes.push(note);

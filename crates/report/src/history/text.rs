@@ -18,6 +18,8 @@ use crate::{
     view::{clean, load},
 };
 
+/// Letters of a time (RFC 3339) up to its minute.
+const MINUTE: usize = 16;
 /// Letters of a commit that are shown.
 const COMMIT: usize = 12;
 /// Letters of a value of a change that are shown: a list of mitigations would fill the screen.
@@ -112,7 +114,11 @@ impl Page {
         );
         self.wrapped("", &clean(&title));
         let rows: Vec<Cells<String>> = series.points.iter().map(row).collect();
-        let name = |point: &SeriesPoint| clean(&sessions[point.session].id);
+        // An id is long; its time tells it from the others.
+        let name = |point: &SeriesPoint| {
+            let started = short(&sessions[point.session].started, MINUTE);
+            clean(&started.replace('T', " "))
+        };
         let names = series
             .points
             .iter()
@@ -134,7 +140,13 @@ impl Page {
             self.changes("    ~ ", &point.changes);
             self.line(&line(&name(point), row));
             if let Some(absent) = &point.absent {
-                self.wrapped("    ! ", &clean(&absent.reason));
+                let state = match absent.is {
+                    AbsentBecause::Failed => "failed",
+                    AbsentBecause::Unavailable => "unavailable",
+                    AbsentBecause::NotMeasured => "not measured",
+                };
+                let reason = clean(&absent.reason);
+                self.wrapped("    ! ", &format!("{state}: {reason}"));
             }
         }
     }
@@ -143,14 +155,7 @@ impl Page {
 fn row(point: &SeriesPoint) -> Cells<String> {
     let none = || NONE.to_owned();
     let Some(row) = &point.row else {
-        let state = match point.absent.as_ref().map(|absent| absent.is) {
-            Some(AbsentBecause::Failed) => "failed",
-            Some(AbsentBecause::Unavailable) => "unavailable",
-            Some(AbsentBecause::NotMeasured) | None => NONE,
-        };
-        let mut cells = std::array::from_fn(|_| none());
-        cells[0] = state.to_owned();
-        return cells;
+        return std::array::from_fn(|_| none());
     };
     let rate = &row.throughput_per_second;
     let bound = if rate.is_bound { "≥" } else { "" };
@@ -164,7 +169,7 @@ fn row(point: &SeriesPoint) -> Cells<String> {
         time(row.p99_seconds),
         row.memory.peak_bytes.map_or_else(none, bytes),
         match rank {
-            Some(_) => format!("{} of {}", words::rank(rank), point.ranked),
+            Some(_) => format!("{}/{}", words::rank(rank), point.ranked),
             None => none(),
         },
         row.heats.to_string(),

@@ -17,7 +17,8 @@ fn session() -> SessionRecord {
         ..Recorded::quiet(&[1.0, 2.0, 0.5])
     };
     let mut record = plan.run(1, &mut steering::next);
-    record.header.id = "20260301-100000-7".to_owned();
+    record.header.id = "20260301-100000-31cc89a0".to_owned();
+    record.header.started = "2026-03-01T10:00:00Z".to_owned();
     for target in &mut record.header.targets {
         target.versions = vec![FoundVersion {
             name: "go".to_owned(),
@@ -30,7 +31,8 @@ fn session() -> SessionRecord {
 /// One session after the other, of stacks that come and go, on a machine that changes.
 fn history() -> History {
     let mut later = session();
-    later.header.id = "20260302-100000-42".to_owned();
+    later.header.id = "20260302-100000-13fcea6a".to_owned();
+    later.header.started = "2026-03-02T10:00:00Z".to_owned();
     later.header.machine.kernel = "6.18.0-newer".to_owned();
     later.header.commit = Some("fedcba9876543210".to_owned());
     later.header.machine.mitigations = vec!["a_long_list: of many mitigations; ".repeat(9)];
@@ -47,7 +49,8 @@ fn history() -> History {
     }
     later.end = Some(EndReason::Interrupted);
     let mut last = session();
-    last.header.id = "20260303-100000-1".to_owned();
+    last.header.id = "20260303-100000-08a24a42".to_owned();
+    last.header.started = "2026-03-03T10:00:00Z".to_owned();
     last.header.targets[0].state = TargetState::Unavailable {
         reason: HOSTILE[1].to_owned(),
         remedy: String::new(),

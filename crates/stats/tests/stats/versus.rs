@@ -362,12 +362,23 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
         members.all(|member| member.role != Role::Ceiling)
     });
     let without = versus(&same("a"), &without);
-    let cell = &without.compared[0];
-    assert!(
-        cell.notes[0].starts_with("without the null server"),
-        "{cell:?}"
-    );
-    assert_eq!(cell.ratios[0].drift, None);
+    let [told] = warnings(&without) else {
+        panic!("{without:?}")
+    };
+    assert!(told.starts_with("not both sessions have a heat with the null server"));
+    assert_eq!(without.compared[0].ratios[0].drift, None);
+}
+
+#[test]
+fn two_heats_are_too_few_for_an_interval() {
+    let mut b = same("b");
+    b.heats.truncate(2);
+    for cell in &versus(&same("a"), &b).compared {
+        let ratio = &cell.ratios[0];
+        assert_eq!((ratio.heats_a, ratio.heats_b), (8, 2));
+        assert_eq!((ratio.interval, ratio.p), (None, None));
+        assert_eq!(ratio.verdict, Verdict::NotEnoughData);
+    }
 }
 
 #[test]

@@ -64,16 +64,9 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         let b = b.load(&subject)?.logs(metric, numbers[1]);
         Sample::of(metric, a, b).map(|sample| sample.ratio(drift, bounds))
     });
-    let mut notes = cells::notes(sides, &subject, numbers);
-    if drift.is_none() {
-        notes.push(
-            "without the null server in both sessions, nothing shows whether the machine was as fast"
-                .to_owned(),
-        );
-    }
     Compared {
         ratios: ratios.collect(),
-        notes,
+        notes: cells::notes(sides, &subject, numbers),
         subject,
     }
 }

@@ -1,6 +1,6 @@
 //! The null server, the same program in both sessions: whether the machine was as fast.
 
-use super::{Bounds, Metric, Ratio, Session, Subject, unpaired::Sample};
+use super::{Bounds, Metric, Ratio, Session, Subject, load::Load, unpaired::Sample};
 
 /// How far the null server's throughput in B was from that in A: the distance from 1 of their ratio, for an open loop at
 /// the closed one whose capacity it takes a share of. A stack that differs by less may differ because the machine did.
@@ -16,10 +16,20 @@ pub(super) fn drift(sides: &[Session<'_>; 2], subject: &Subject, bounds: &Bounds
     Some(distance(ratio(sides, &closed, bounds)?.ratio))
 }
 
-/// A sentence for each load at which the null server differed.
+/// A sentence for each closed loop of both sessions at which the null server differed, or is not known.
 pub(super) fn warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<String> {
+    let [a, b] = sides;
+    let closed = |load: &Subject| {
+        let is_closed = |load: &Load<'_>| load.at.load.point.open.is_none();
+        a.load(load).is_some_and(is_closed) && b.load(load).is_some()
+    };
     let of = |load: Subject| {
-        let ratio = ratio(sides, &load, bounds)?;
+        let Some(ratio) = ratio(sides, &load, bounds) else {
+            return Some(format!(
+                "not both sessions have a heat with the null server at {load}: nothing shows whether the machine was \
+                 as fast"
+            ));
+        };
         let moved = distance(ratio.ratio) > bounds.practical_difference;
         (ratio.p? < bounds.alpha && moved).then(|| {
             format!(
@@ -29,7 +39,7 @@ pub(super) fn warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<String>
             )
         })
     };
-    sides[0].subjects(None).filter_map(of).collect()
+    a.subjects(None).filter(closed).filter_map(of).collect()
 }
 
 /// The null server's throughput in B over that in A.

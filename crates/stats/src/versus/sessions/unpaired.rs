@@ -8,6 +8,9 @@ use crate::{
     welch,
 };
 
+/// With fewer heats on a side there is no interval: it would reach over orders of magnitude.
+const LEAST_HEATS: usize = 3;
+
 /// The logarithms of a metric on both sides.
 pub(super) struct Sample {
     metric: Metric,
@@ -26,7 +29,8 @@ impl Sample {
     pub(super) fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
         let Thresholds { threshold, margin } = bounds.of(self.metric, drift);
         let (a, b) = (mean(&self.a), mean(&self.b));
-        let difference = welch::difference(&self.a, &self.b);
+        let has_enough = self.a.len().min(self.b.len()) >= LEAST_HEATS;
+        let difference = welch::difference(&self.a, &self.b).filter(|_| has_enough);
         Ratio {
             metric: self.metric,
             a: a.exp(),
