@@ -59,8 +59,7 @@ enum Command {
     },
     /// Compare `deadheat load` with the other load generators that are installed: docs/peers.md
     Peers(peers::Options),
-    /// How often a difference is found, by its size, the noise and the blocks or heats: the tables of
-    /// docs/blocks.md and docs/statistics.md
+    /// How often a difference is found, by its size and the number of heats: the tables of docs/statistics.md
     Power(power::Options),
     /// What slices, freezing and polling change in the figures of a server: docs/methodology.md
     Slices(slices::Options),

@@ -1,5 +1,5 @@
 //! The files of a comparison: `comparison.json` (a [`ComparisonHeader`], written before the first heat) and
-//! `trials.jsonl` (a [`ComparisonEntry`] per line, appended and synced after every heat). docs/formats.md documents both.
+//! `heats.jsonl` (a [`ComparisonEntry`] per line, appended and synced after every heat). docs/formats.md documents both.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -179,7 +179,7 @@ pub struct ComparisonPlan {
     pub estimate: Duration,
 }
 
-/// A line of `trials.jsonl`.
+/// A line of `heats.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum ComparisonEntry {

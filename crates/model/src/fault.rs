@@ -1,5 +1,5 @@
-//! What makes a load no measurement. One place for it, because trials are repeated by it while a session runs, rates
-//! are taken from its trials, and its records are judged afterwards.
+//! What makes a load no measurement. One place for it: loads are judged by it while a session runs, and records
+//! afterwards.
 
 use crate::Observation;
 

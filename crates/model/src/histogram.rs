@@ -217,7 +217,7 @@ fn decode(text: &str, lowest: u64) -> Result<Histogram<u64>, String> {
     let read: Histogram<u64> = HdrDeserializer::new()
         .deserialize(&mut bytes.as_slice())
         .map_err(|error| error.to_string())?;
-    // Only as large as what was recorded: a report holds one for each trial of a session.
+    // Only as large as what was recorded: a report holds many.
     let mut own =
         Histogram::new_with_bounds(lowest, 2 * lowest, 3).map_err(|error| error.to_string())?;
     own.auto(true);

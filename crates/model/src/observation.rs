@@ -422,8 +422,8 @@ impl Observation {
     }
 }
 
-/// Reads the keys of an object as numbers. Serde does that itself only outside of tagged enums, and a trial's record is
-/// one: what lies in it comes by a buffer that knows keys as text alone.
+/// Reads the keys of an object as numbers. Serde does that itself only outside of tagged enums, and records are
+/// such: what lies in it comes by a buffer that knows keys as text alone.
 fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, u64>, D::Error> {
     let read = BTreeMap::<String, u64>::deserialize(deserializer)?;
     let status = |(key, count): (String, u64)| match key.parse() {

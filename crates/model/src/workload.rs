@@ -26,7 +26,7 @@ pub struct WorkloadManifest {
     pub path: String,
     /// The beginning of the answer's content type ("text/plain").
     pub content_type: String,
-    /// A trial's measurement is never shorter than this.
+    /// A measurement is never shorter than this.
     #[serde(default, with = "humantime_serde")]
     pub least_measurement: Option<Duration>,
     /// One answer in so many has its content compared under load.
@@ -92,7 +92,7 @@ pub struct LoadPoint {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OpenLoad {
-    /// The load point, of the same workload, whose throughput in the first block is the capacity.
+    /// The load point, of the same workload, whose throughput is the capacity.
     pub capacity_of: String,
     /// The rate.
     pub rate: OfferedRate,

@@ -64,7 +64,7 @@ pub fn spread(estimate: &MedianInterval) -> Option<String> {
     (estimate.median > 0.0).then(|| format!("±{}", percent(arm / estimate.median)))
 }
 
-/// "1 trial", "3 trials": an exact count with its noun.
+/// "1 heat", "3 heats": an exact count with its noun.
 pub fn counted(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number as u64))

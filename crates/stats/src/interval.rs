@@ -9,7 +9,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::order_statistic::Interval;
 
-/// A geometric mean over trials, in the unit of its values.
+/// A geometric mean over heats, in the unit of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LogMean {
     /// The geometric mean.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// A median over trials, in the unit of its values.
+/// A median of several values, in the unit of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MedianInterval {
     /// The median: the middle value, or the mean of the two middle ones.

@@ -20,7 +20,7 @@ use serde::Serialize;
 /// A look, and what it may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Look {
-    /// Blocks that are complete at it.
+    /// Heats that are complete at it.
     pub blocks: u32,
     /// The share of errors that it may add (0 to 1). Its intervals have the level 1 − this.
     pub spends: f64,

@@ -1,4 +1,4 @@
-//! Whether a trial's throughput stayed the same over its measurement: a least-squares slope over the bins.
+//! Whether a load's throughput stayed the same over its measurement: a least-squares slope over the bins.
 //!
 //! Steadiness is checked, not adapted to (Barrett et al., OOPSLA 2017: many programs never reach a steady state).
 

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 /// More watchers than these are turned away.
 const MOST_WATCHERS: usize = 8;
-/// So many requests are answered during one trial; what comes after them waits for its end.
+/// So many requests are answered during one heat; what comes after them waits for its end.
 const MOST_ANSWERS: u32 = 20;
 /// How soon a wait notices that there is a hurry.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub(super) struct Hub {
 struct State {
     /// The report as last drawn.
     page: Option<Bytes>,
-    /// What stands in for it where there is none, and while a trial runs.
+    /// What stands in for it where there is none, and while a heat runs.
     notice: Bytes,
     version: u64,
     watchers: BTreeMap<u64, Watcher>,
@@ -164,18 +164,18 @@ impl Hub {
         }
     }
 
-    /// Whether a trial runs.
+    /// Whether a heat runs.
     pub(super) fn is_quiet(&self) -> bool {
         *self.quiet.borrow()
     }
 
-    /// Waits until no trial runs.
+    /// Waits until no heat runs.
     pub(super) async fn gap(&self) {
         // The sender lives as long as this does.
         let _ = self.quiet.subscribe().wait_for(|quiet| !quiet).await;
     }
 
-    /// Waits while this trial has had its share of answers, and takes one of them.
+    /// Waits while this heat has had its share of answers, and takes one of them.
     pub(super) async fn admit(&self) {
         while !self.takes_answer() {
             self.gap().await;

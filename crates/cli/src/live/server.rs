@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn who_connects_and_asks_for_nothing_keeps_nobody_out() {
         let hub = Hub::new("notice".to_owned());
-        // Also while a trial runs, which answers few.
+        // Also while a heat runs, which answers few.
         hub.be_quiet();
         let server = Server::start_with(0, hub, NEVER).unwrap();
         let half_open: Vec<_> = (0..150)

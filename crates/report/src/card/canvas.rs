@@ -137,7 +137,7 @@ impl<'a> Canvas<'a> {
         ));
     }
 
-    /// A dot; without a fill when there is nothing behind its figure but one trial.
+    /// A dot; without a fill when there is nothing behind its figure but one heat.
     pub(super) fn dot(&mut self, at: (f32, f32), radius: f32, colour: &str, fill: &str) {
         self.push(&format!(
             "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"2.5\"/>",

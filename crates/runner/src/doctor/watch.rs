@@ -22,7 +22,7 @@ use crate::{
 pub struct Watched {
     /// How long that was.
     pub span: Duration,
-    /// What a trial's noise guard would have seen.
+    /// What others took of the machine.
     pub disturbance: Disturbance,
     /// The processes that used most CPU time, the busiest first.
     pub busiest: Vec<Busy>,

@@ -18,7 +18,7 @@ use super::group::{Group, Hierarchy, OwnGroup};
 pub struct CpuGroup(Group);
 
 impl CpuGroup {
-    /// How the CPU time of process trees is counted here: makes a group for a moment, as each trial does. Nothing else
+    /// How the CPU time of process trees is counted here: makes a group for a moment, as each server has. Nothing else
     /// tells whether that works.
     pub fn probe() -> CpuSource {
         create_counting(Grouping::Best).map_or(CpuSource::Proc, |own| {

@@ -18,7 +18,7 @@ use crate::{
     verify::{Canned, Fixtures},
 };
 
-/// The file in a session's folder that has what the null server answers. One name for all trials: what a kill left is
+/// The file in a session's folder that has what the null server answers. One name for all heats: what a kill left is
 /// overwritten by the next one.
 pub(super) const ANSWER_FILE: &str = "null-answer";
 

@@ -15,7 +15,7 @@ pub enum SessionError {
         /// What happened.
         source: io::Error,
     },
-    /// A record could not be kept, so going on would lose trials.
+    /// A record could not be kept, so going on would lose heats.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// Deadheat could not keep itself off the server's CPUs.

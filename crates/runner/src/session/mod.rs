@@ -146,7 +146,7 @@ pub fn check(
     })
 }
 
-/// How long a trial's server may take to its first correct answer unless the user says otherwise.
+/// How long a server may take to its first correct answer unless the user says otherwise.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The variables that servers inherit, by name.

@@ -1,4 +1,4 @@
-//! Before the first trial: is each stack available, does it build, start, and answer rightly?
+//! Before the first heat: is each stack available, does it build, start, and answer rightly?
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! When is a server ready? At its first correct answer, asked in the same way whatever the trial measures, so that the
+//! When is a server ready? At its first correct answer, asked in the same way whatever is measured, so that the
 //! time to it can be compared.
 
 use std::{

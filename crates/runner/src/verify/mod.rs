@@ -110,7 +110,7 @@ impl Declared {
 /// How much is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// Right answers, and that they are made anew for each request. Around every trial.
+    /// Right answers, and that they are made anew for each request. Around every load.
     Brief,
     /// The same, what must be refused, and everything about connections. Once per session, and for conformance.
     Full,

@@ -23,7 +23,7 @@ impl Verifier<'_> {
     pub(super) fn verify_users(&mut self, depth: Depth) -> Result<(), Fault> {
         let request = self.request();
         let lag = self.postgres()?.count_lag();
-        // A server without pg_stat_statements counts late; that is waited for once a session, not around each trial.
+        // A server without pg_stat_statements counts late; that is waited for once a session, not around each load.
         let counts = lag.is_zero() || depth == Depth::Full;
         let before = self.statements()?;
         self.expect_right()?;

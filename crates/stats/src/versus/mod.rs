@@ -137,7 +137,7 @@ pub enum How {
     Sessions,
     /// In heats: both servers alive at the same time, loaded in turn, a slice at a time.
     Heats {
-        /// The looks, as they were declared beforehand. Their blocks are heats.
+        /// The looks, as they were declared beforehand.
         design: Design,
         /// The look that the figures are of; `None`: there was none, and no figure.
         look: Option<Look>,

@@ -90,7 +90,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Connects as a stack will, so that a server that refuses is found now and not in the first trial.
+    /// Connects as a stack will, so that a server that refuses is found now and not in the first heat.
     fn check_stack_access(&self, endpoint: &Endpoint) -> Result<(), ServiceError> {
         let refused = |problem: String| {
             let attempt = format!(

@@ -67,7 +67,7 @@ pub struct ComparisonOptions {
 pub enum Contenders {
     /// Two URLs or two commands.
     Servers(Box<[Contender; 2]>),
-    /// Two stacks: the targets of these options. What the options say of blocks and budget is not looked at.
+    /// Two stacks: the targets of these options. What the options say of heats and budget is not looked at.
     Stacks(Box<SessionOptions>),
 }
 

@@ -9,7 +9,7 @@ use crate::session::{
     journal::{HEADER_FILE, read_entries_of, read_header_as},
 };
 
-/// The heats' file name. By it a session of heats is told from one of trials.
+/// The heats' file name.
 pub const HEATS_FILE: &str = "heats.jsonl";
 
 /// Whether the session in `folder` is measured in heats, by its files.

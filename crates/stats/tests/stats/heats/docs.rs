@@ -1,4 +1,4 @@
-//! The table of docs/statistics.md against the simulation that made it (`cargo xtask power --heats`).
+//! The table of docs/statistics.md against the simulation that made it (`cargo xtask power`).
 
 use std::{fs, path::Path};
 
