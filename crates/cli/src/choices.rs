@@ -34,4 +34,3 @@ pub(crate) fn latency(args: &RunArgs) -> LatencyMode {
         (None, Purpose::Usual | Purpose::Repetition) => LatencyMode::Auto,
     }
 }
-

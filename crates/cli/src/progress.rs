@@ -87,7 +87,6 @@ impl Progress {
             ));
         }
     }
-
 }
 
 // A constant; a test below parses it.

@@ -76,4 +76,3 @@ fn refuse_picture(args: &ReportArgs) -> Result<(), Failure> {
         false => Ok(()),
     }
 }
-

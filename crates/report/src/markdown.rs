@@ -55,7 +55,6 @@ impl Page {
         );
         self.paragraph(&lines.join("\n"));
     }
-
 }
 
 /// Text from outside, so that it stands in Markdown as it is and is neither markup nor HTML.

@@ -16,8 +16,7 @@ use crate::standings::json::Report;
 /// in the same version of the format.
 pub fn report_schema() -> Value {
     let version = deadheat_model::heats::SCHEMA;
-    let mut schema =
-        of::<Report<'static>>(&format!("urn:deadheat:schema:report:{version}"));
+    let mut schema = of::<Report<'static>>(&format!("urn:deadheat:schema:report:{version}"));
     // An end that a lower bound leaves open is infinite, for which JSON has no number.
     if let Some(high) = schema.pointer_mut("/$defs/Interval/properties/high") {
         high["type"] = vec!["number", "null"].into();

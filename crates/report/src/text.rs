@@ -125,6 +125,4 @@ impl Page {
         self.text.push('\n');
         self.line(BOLD, title);
     }
-
 }
-

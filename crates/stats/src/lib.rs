@@ -16,4 +16,3 @@ pub mod steadiness;
 pub mod steering;
 pub mod versus;
 pub mod welch;
-

@@ -64,4 +64,3 @@ pub fn trend_of(values: &[f64]) -> Option<Trend> {
         standard_error: slope_error * scale,
     })
 }
-

@@ -8,8 +8,8 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
 
-use crate::gone::GoneArgs;
 use crate::args::{PinningArg, duration, time};
+use crate::gone::GoneArgs;
 
 const AFTER_HELP: &str = "\
 What A and B may be, tried in this order, and both the same kind:

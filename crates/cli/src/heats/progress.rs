@@ -66,7 +66,9 @@ impl Progress {
             Event::HeatEnded { heat } => self.heat_ended(heat),
             Event::HeatsEnded { .. } => self.finish(),
             preparing => {
-                                self.preparing.get_or_insert_with(progress::Progress::new).on(preparing);
+                self.preparing
+                    .get_or_insert_with(progress::Progress::new)
+                    .on(preparing);
             }
         }
     }

@@ -20,11 +20,7 @@ use std::{
 };
 
 use deadheat_model::{Event, heats::SessionRecord};
-use deadheat_report::{
-    StandingsView,
-    html::live::live_notice,
-    standings::html::live_page,
-};
+use deadheat_report::{StandingsView, html::live::live_notice, standings::html::live_page};
 use deadheat_runner::session::heats::read_session;
 use deadheat_stats::standings::standings;
 

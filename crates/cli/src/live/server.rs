@@ -13,12 +13,7 @@ use std::{
     time::Duration,
 };
 
-use hyper::{
-    Request,
-    body::Incoming,
-    server::conn::http1,
-    service::service_fn,
-};
+use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::TcpStream,

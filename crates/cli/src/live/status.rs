@@ -56,10 +56,7 @@ impl Status {
             }
             Event::HeatStarted { heat, next } => {
                 self.stage = Stage::Running;
-                self.note = format!(
-                    "{RUNNING} In the end the report is the file {}.",
-                    self.file
-                );
+                self.note = format!("{RUNNING} In the end the report is the file {}.", self.file);
                 self.title = format!("heat {}", heat + 1);
                 let load = self.loads.get(next.load).map_or("", String::as_str);
                 let stacks = next.members.len();
@@ -136,4 +133,3 @@ const fn ended(reason: EndReason) -> (&'static str, &'static str) {
         Nothing => ("ended: there was nothing to measure", "ended"),
     }
 }
-

@@ -46,4 +46,3 @@ fn list(cpus: &[usize]) -> String {
     let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
     format!("CPU {}", numbers.join(", "))
 }
-

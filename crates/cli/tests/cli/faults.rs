@@ -175,10 +175,7 @@ fn when_all_stacks_fail_nothing_was_measured() {
     ]);
     root.run("").exits(3).says(&[BAD, "fake-worse"]);
     let session = root.session();
-    session.assert_reported(
-        &root,
-        &["exited with status 7", "exited with status 9"],
-    );
+    session.assert_reported(&root, &["exited with status 7", "exited with status 9"]);
 }
 
 /// Another program, which takes ports that a stack was given: as many as it wants, before the stack can.

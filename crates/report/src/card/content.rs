@@ -77,4 +77,3 @@ pub(crate) struct Failure {
 pub(crate) fn one_of(date: &str, loads: usize) -> String {
     format!("{date}, one of {}", counted(loads, "load point"))
 }
-

@@ -4,8 +4,7 @@ use minijinja::{Value, context, value::Serde};
 
 use super::{
     data::{DataFile, packed},
-    live,
-    weight,
+    live, weight,
 };
 use crate::figure::bytes;
 
@@ -16,8 +15,7 @@ pub(crate) const SCRIPTS: (&str, &str) =
     ("scripts.html", include_str!("templates/scripts.html.j2"));
 
 /// What a page that is a file may load: nothing but what stands in it.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
 
 /// What stands around a report.
 pub(crate) struct Shell<'a> {

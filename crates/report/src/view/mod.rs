@@ -7,5 +7,5 @@ mod words;
 
 pub use clean::{clean, clean_log};
 pub use facts::{Fact, StackFacts};
-pub(crate) use load::title;
 pub use load::load;
+pub(crate) use load::title;

@@ -19,4 +19,3 @@ pub const fn access(access: DatabaseAccess) -> &'static str {
         DatabaseAccess::Orm => "object-relational mapper",
     }
 }
-

@@ -17,8 +17,8 @@ use crate::{
     sampling::Tree,
     session::{
         readiness,
-        server::{Server, StartError},
         request::{Checks, MemberRequest, load_spec},
+        server::{Server, StartError},
     },
     verify::{Declared, Depth, Fault, Fixtures, Verifier},
 };

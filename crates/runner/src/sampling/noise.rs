@@ -116,7 +116,6 @@ impl CpuClock {
             // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
             generator_cpus_busy: generator
                 .map(|cpus| self.share_since(earlier, ours.saturating_sub(server_cpu), cpus)),
-            ..Noise::default()
         }
     }
 

@@ -15,7 +15,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Checks, Launch, Readiness, SelectedTarget, SessionOptions, MemberRequest,
+    Checks, Launch, MemberRequest, Readiness, SelectedTarget, SessionOptions,
     cpus::server_cpus,
     participant::{OVERHEAD, USUAL_READY},
 };

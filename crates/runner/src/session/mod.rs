@@ -20,6 +20,7 @@ mod options;
 mod participant;
 mod preparation;
 pub(crate) mod readiness;
+pub(crate) mod request;
 mod resume;
 pub(crate) mod server;
 mod services;
@@ -27,13 +28,10 @@ mod sources;
 mod topology;
 #[cfg(test)]
 mod wishes;
-pub(crate) mod request;
 
 use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_model::{
-    Event, TargetId, plan::Pinning, session::TargetRecord, trial::Phase,
-};
+use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, trial::Phase};
 
 pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
 pub use self::{
@@ -52,9 +50,7 @@ pub use self::{
     resume::ResumeError,
 };
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
-use crate::{
-    process::{descendants, environment, pin_current_thread, pin_threads_of},
-};
+use crate::process::{descendants, environment, pin_current_thread, pin_threads_of};
 
 /// All targets, as long as it is not known which of them are available.
 fn participants(options: &SessionOptions) -> Vec<Participant> {

@@ -134,4 +134,3 @@ fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), ResumeError> {
     let folder = folder.path().to_owned();
     Err(ResumeError::Changed { folder, changes })
 }
-

@@ -5,7 +5,6 @@ use std::time::Duration;
 use deadheat_model::{
     LoadPoint, TargetId, WorkloadManifest,
     choice::Purpose,
-    load::{HttpVersion, Reuse},
     stack::Runtime,
     workload::{CountedLoad, Oracle},
 };
@@ -35,11 +34,7 @@ pub(super) fn by_count(requests: u64) -> CountedLoad {
     }
 }
 
-pub(super) fn workload(
-    id: &str,
-    oracle: Oracle,
-    least: Option<Duration>,
-) -> SelectedWorkload {
+pub(super) fn workload(id: &str, oracle: Oracle, least: Option<Duration>) -> SelectedWorkload {
     SelectedWorkload {
         manifest: WorkloadManifest {
             id: id.to_owned(),

@@ -9,8 +9,8 @@ use deadheat_model::{
 use serde::Serialize;
 
 use crate::{
-    steadiness::{self, Trend},
     figures::requests_for,
+    steadiness::{self, Trend},
 };
 
 /// The percentiles that reports show (where there are enough samples for them), and every analysis holds.

@@ -4,7 +4,6 @@ use deadheat_model::fault::TRANSPORT_FAILURES;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-
 /// The thresholds. Shares are 0 to 1. None looks at a result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadSettings {

@@ -1,8 +1,6 @@
 //! What a session of heats says: the answer to its question, load by load.
 
-use deadheat_model::{
-    LoadPoint, TargetId, heat::HeatPlan, heats::EndReason, trial::TrialFailure,
-};
+use deadheat_model::{LoadPoint, TargetId, heat::HeatPlan, heats::EndReason, trial::TrialFailure};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -9,7 +9,6 @@ mod metric;
 pub mod paired;
 pub mod sessions;
 
-
 use deadheat_model::{TargetId, change::Change};
 use serde::Serialize;
 

@@ -213,4 +213,3 @@ fn trends() {
     assert_eq!(trend_of(&[9.0, 8.0, 7.0]), None, "three bins show no trend");
     assert_eq!(trend_of(&[0.0; 9]), None, "nothing has no trend");
 }
-

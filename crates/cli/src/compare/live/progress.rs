@@ -37,7 +37,9 @@ impl Progress {
     pub(super) fn on(&mut self, event: &ComparisonEvent) {
         match event {
             ComparisonEvent::Preparing(event) => {
-                                self.preparing.get_or_insert_with(progress::Progress::new).on(event);
+                self.preparing
+                    .get_or_insert_with(progress::Progress::new)
+                    .on(event);
             }
             ComparisonEvent::Started { header } => {
                 self.finish();

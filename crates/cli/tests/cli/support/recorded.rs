@@ -30,13 +30,19 @@ impl Recorded {
         for (number, measured) in record.heats.iter().enumerate() {
             let load = &record.header.plan.loads[measured.load as usize];
             for member in &measured.heat.members {
-                let planned =
-                    member.role != Role::Member || load.targets.contains(&member.target);
-                assert!(planned, "heat {number} has {}, which was not planned", member.target);
+                let planned = member.role != Role::Member || load.targets.contains(&member.target);
+                assert!(
+                    planned,
+                    "heat {number} has {}, which was not planned",
+                    member.target
+                );
             }
             for slice in measured.heat.rounds.iter().flatten() {
                 let tally = &slice.tally;
-                assert!(tally.is_conserved(), "heat {number}: requests were lost: {tally:?}");
+                assert!(
+                    tally.is_conserved(),
+                    "heat {number}: requests were lost: {tally:?}"
+                );
             }
         }
         Self {
@@ -70,16 +76,24 @@ impl Recorded {
         let finished = self.record.heats.iter();
         let finished = finished.filter(|one| one.heat.end == HeatEnd::Finished);
         let members = finished.flat_map(|one| &one.heat.members);
-        let own = members.filter(|member| {
-            member.role == Role::Member && member.target.to_string() == target
-        });
+        let own = members
+            .filter(|member| member.role == Role::Member && member.target.to_string() == target);
         let own: Vec<&MemberRecord> = own.collect();
-        assert!(!own.is_empty(), "{target} was in no heat that ended in order");
+        assert!(
+            !own.is_empty(),
+            "{target} was in no heat that ended in order"
+        );
         for member in own {
             assert!(member.failure.is_none(), "{target}: {member:?}");
             assert!(member.verified_before > Some(0), "{target}: not verified");
-            assert!(member.ready.is_some_and(|ready| !ready.is_zero()), "{target}: ready in no time");
-            assert!(member.memory.idle > Some(0), "{target}: the server used no memory");
+            assert!(
+                member.ready.is_some_and(|ready| !ready.is_zero()),
+                "{target}: ready in no time"
+            );
+            assert!(
+                member.memory.idle > Some(0),
+                "{target}: the server used no memory"
+            );
         }
         // On a busy machine a slice of so few milliseconds may have no answer.
         let answered = self.record.heats.iter().any(|one| {

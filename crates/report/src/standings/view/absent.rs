@@ -7,7 +7,11 @@ use deadheat_stats::standings::{Absent, AbsentBecause, Standings};
 use serde::Serialize;
 
 use super::{load::shorts, row};
-use crate::{figure::counted, standings::words, view::{clean, clean_log}};
+use crate::{
+    figure::counted,
+    standings::words,
+    view::{clean, clean_log},
+};
 
 /// So many names stand in the line; the entries have all.
 const MOST_NAMES: usize = 3;

@@ -5,8 +5,8 @@ use std::path::Path;
 use deadheat_model::comparison::{ComparisonEntry, ComparisonRecord, SCHEMA};
 
 use crate::session::{
-    heats::HEATS_FILE,
     JournalError,
+    heats::HEATS_FILE,
     journal::{read_entries_of, read_header_as},
 };
 

@@ -1,11 +1,11 @@
 //! Verdicts on pairs, by their laws.
 
 use deadheat_stats::{
-    holm::holm,
     heats::{
         Contrast, Pair, Remedy, Verdict,
         pairs::{Candidate, judge},
     },
+    holm::holm,
 };
 use proptest::prelude::*;
 
