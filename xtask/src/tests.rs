@@ -15,13 +15,7 @@ const NOT_TESTED: &str = "DEADHEAT_NOT_TESTED";
 const CLI: &str = "cli";
 
 /// Tests that watch when something happens, or keep a CPU busy on purpose: one at a time, with nothing beside them.
-const SERIAL: [&str; 5] = [
-    "load_arrivals::",
-    "load_latency::",
-    "controls::disturbed_trials",
-    "controls::the_same_disturbance",
-    "controls::the_null_server",
-];
+const SERIAL: [&str; 2] = ["load_arrivals::", "load_latency::"];
 
 /// Threads of a test binary whose tests mostly wait: for servers, for loads, for sessions that are killed.
 const WAITING_THREADS: &str = "--test-threads=3";
@@ -137,5 +131,19 @@ fn list(steps: &Steps, lacks: &Path) {
     let said = fs::read_to_string(lacks).unwrap_or_default();
     for (what, because) in said.lines().filter_map(|line| line.split_once('\t')) {
         steps.not_tested(Lack::new(what, because));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_alone_is_there() {
+        for name in SERIAL {
+            let module = name.trim_end_matches("::");
+            let file = root().join(format!("crates/cli/tests/cli/{module}.rs"));
+            assert!(file.is_file(), "no {}", file.display());
+        }
     }
 }

@@ -11,8 +11,6 @@ use crate::args::Arguments;
 
 /// Documents with commands, from the project's folder. Those of a folder are its Markdown files.
 const DOCUMENTS: [&str; 3] = ["README.md", "CONTRIBUTING.md", "docs"];
-/// Its examples were made by a version that understood other options.
-const OF_ANOTHER_VERSION: &str = "blocks.md";
 
 /// The commands of a document: lines of its code blocks that begin with `deadheat`, after a prompt or without one. A line
 /// that ends in `\` goes on in the next one.
@@ -60,11 +58,7 @@ fn files(project: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(&path)
             .unwrap()
             .map(|entry| entry.unwrap().path());
-        let is_current = |path: &PathBuf| {
-            let is_markdown = path.extension().is_some_and(|end| end == "md");
-            is_markdown && !path.ends_with(OF_ANOTHER_VERSION)
-        };
-        files.extend(entries.filter(is_current));
+        files.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "md")));
     }
     files
 }

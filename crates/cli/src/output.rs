@@ -12,7 +12,7 @@ use std::{
 };
 
 use clap::ValueEnum;
-use deadheat_model::trial::TrialFailure;
+use deadheat_model::stack_failure::StackFailure;
 use deadheat_report::text::{Charset, Screen};
 use deadheat_runner::secret::without_userinfo;
 use indicatif::ProgressDrawTarget;
@@ -193,7 +193,7 @@ fn is_unsafe(character: char) -> bool {
 }
 
 /// A failure in words, with the end of its log.
-pub(crate) fn told(failure: &TrialFailure) -> String {
+pub(crate) fn told(failure: &StackFailure) -> String {
     let phase = failure.phase.describe();
     format!("{phase}: {}{}", failure.reason, quoted(&failure.log_tail))
 }

@@ -50,11 +50,6 @@ impl Profile {
     }
 }
 
-/// Whether `run` measures in heats: always, unless somebody asks for blocks of trials.
-pub(crate) fn in_heats(args: &RunArgs) -> bool {
-    args.profile == ProfileArg::Standard
-}
-
 /// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.
 fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
     let own = &args.selection;
@@ -105,10 +100,7 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         return Err(Failure::usage(message));
     }
     let own = &args.selection;
-    let (stacks, workloads) = match in_heats(args) {
-        true => usual(catalogue, args),
-        false => (own.stack.clone(), own.workload.clone()),
-    };
+    let (stacks, workloads) = usual(catalogue, args);
     let selection = select::select(catalogue, &stacks, &workloads, own.all)?;
     Ok(Profile {
         left_out: left_out(catalogue, &selection, own),
@@ -119,7 +111,7 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         // A publication takes what it needs.
         budget: match choices::purpose(args) {
             Purpose::Publication => args.budget,
-            Purpose::FirstLook if in_heats(args) => Some(args.budget.unwrap_or(QUICK_BUDGET)),
+            Purpose::FirstLook => Some(args.budget.unwrap_or(QUICK_BUDGET)),
             _ => Some(args.budget.unwrap_or(USUAL_BUDGET)),
         },
     })

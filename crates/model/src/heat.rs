@@ -10,9 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    LatencyHistogram, Tally, TargetId, Wait,
-    observation::OpenLoop,
-    trial::{CpuSource, TrialFailure},
+    LatencyHistogram, Tally, TargetId, Wait, noise::CpuSource, observation::OpenLoop,
+    stack_failure::StackFailure,
 };
 
 /// How long a member may be left without load while the others have their turns. Servers close connections that are
@@ -217,7 +216,7 @@ pub struct MemoryUsed {
 pub struct MemberFailure {
     /// What was attempted, and what happened.
     #[serde(flatten)]
-    pub failure: TrialFailure,
+    pub failure: StackFailure,
     /// Its slices from this round on mean nothing; 0: none of them does, because it was seen to answer wrongly. `None`:
     /// all of them count, since they were over and checked.
     pub void_from: Option<u32>,
@@ -367,7 +366,7 @@ pub enum HeatEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Failure, trial::Phase};
+    use crate::{Failure, stack_failure::Phase};
 
     const PLAN: HeatPlan = HeatPlan {
         slice: Duration::from_millis(100),
@@ -485,7 +484,7 @@ mod tests {
                 samples: 0,
             },
             failure: Some(MemberFailure {
-                failure: TrialFailure {
+                failure: StackFailure {
                     phase: Phase::Load,
                     reason: "was ended by SIGSEGV under load".to_owned(),
                     log_tail: vec!["last words".to_owned()],

@@ -13,7 +13,7 @@ use crate::{
     LoadPoint, RepeatedTable, TargetId,
     heat::{HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role},
     machine::{Finding, Machine},
-    plan::{Controls, Pinning},
+    plan::Pinning,
     session::TargetRecord,
 };
 
@@ -150,8 +150,8 @@ impl PlannedLoad {
     pub fn target(&self, number: usize) -> TargetId {
         match number.checked_sub(self.targets.len()) {
             None => self.targets[number].clone(),
-            Some(0) => Controls::null_server_id(),
-            Some(_) => Controls::twin_id(),
+            Some(0) => TargetId::null_server(),
+            Some(_) => TargetId::twin(),
         }
     }
 

@@ -16,13 +16,14 @@ pub mod interval;
 pub mod load;
 pub mod load_record;
 pub mod machine;
+pub mod noise;
 pub mod observation;
 pub mod plan;
 pub mod published;
 pub mod seconds;
 pub mod session;
 pub mod stack;
-pub mod trial;
+pub mod stack_failure;
 pub mod workload;
 
 pub use event::Event;

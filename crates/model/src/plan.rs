@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{TargetId, trial::Disturbance};
+use crate::{TargetId, noise::Disturbance};
 
 /// Stack × workload × load point.
 #[derive(
@@ -58,22 +58,6 @@ impl Pinning {
             Pinning::Apart { server, .. } => server.len(),
             Pinning::Off { cpus } => cpus.len(),
         }
-    }
-}
-
-/// What a session measures to judge itself.
-#[derive(Clone, Copy, Debug)]
-pub struct Controls;
-
-impl Controls {
-    /// The name of the null server. No manifest's id can begin so.
-    pub fn null_server_id() -> TargetId {
-        TargetId::new("~null-server", None)
-    }
-
-    /// The name of the twin. No manifest's id can begin so.
-    pub fn twin_id() -> TargetId {
-        TargetId::new("~aa-twin", None)
     }
 }
 

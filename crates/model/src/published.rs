@@ -183,7 +183,6 @@ impl PublishedTable {
                 reuse: load.reuse,
                 bodies: load.bodies,
             },
-            counted: None,
             open: None,
         }
     }

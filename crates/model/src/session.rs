@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     TargetId,
     stack::{Database, Runtime},
-    trial::TrialFailure,
+    stack_failure::StackFailure,
 };
 
 /// A stack that was asked for.
@@ -43,7 +43,7 @@ pub struct TargetRecord {
 
 impl TargetRecord {
     /// What was wrong with its answers to the workload of this id, if it does not answer it rightly.
-    pub fn failed_workload(&self, id: &str) -> Option<&TrialFailure> {
+    pub fn failed_workload(&self, id: &str) -> Option<&StackFailure> {
         let mut failed = self.failed_workloads.iter();
         failed
             .find(|one| one.workload == id)
@@ -57,7 +57,7 @@ pub struct WorkloadFailure {
     /// The workload's id.
     pub workload: String,
     /// What was wrong.
-    pub failure: TrialFailure,
+    pub failure: StackFailure,
 }
 
 /// A version that was asked for and found.
@@ -86,7 +86,7 @@ pub enum TargetState {
         remedy: String,
     },
     /// It could not be fetched, built, started or verified.
-    Failed(TrialFailure),
+    Failed(StackFailure),
 }
 
 /// What a build took and made.

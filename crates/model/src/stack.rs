@@ -23,6 +23,17 @@ impl TargetId {
         }
     }
 
+    /// The name of the null server, by which a session knows its own ceiling. No manifest's id can begin so.
+    pub fn null_server() -> Self {
+        Self::new("~null-server", None)
+    }
+
+    /// The name of the twin, by which a session knows whether it finds differences where there are none. No manifest's
+    /// id can begin so.
+    pub fn twin() -> Self {
+        Self::new("~aa-twin", None)
+    }
+
     /// The name with the colon replaced, for a file's name.
     pub fn file_stem(&self) -> String {
         self.to_string().replace(':', "@")

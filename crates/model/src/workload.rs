@@ -1,14 +1,9 @@
 //! What is asked of a stack: the contents of `workloads/<id>.toml`.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    StopRule,
-    load::{Arrivals, Body, HttpVersion, Protocol, Reuse},
-};
+use crate::load::{Arrivals, Body, HttpVersion, Protocol, Reuse};
 
 /// A workload's manifest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,9 +21,6 @@ pub struct WorkloadManifest {
     pub path: String,
     /// The beginning of the answer's content type ("text/plain").
     pub content_type: String,
-    /// A measurement is never shorter than this.
-    #[serde(default, with = "humantime_serde")]
-    pub least_measurement: Option<Duration>,
     /// One answer in so many has its content compared under load.
     pub content_sample: u32,
     /// Loads, the default one first.
@@ -80,9 +72,6 @@ pub struct LoadPoint {
     /// How its requests are sent.
     #[serde(default, skip_serializing_if = "Sending::is_usual")]
     pub sending: Sending,
-    /// So many requests, without a warm-up, instead of a time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counted: Option<CountedLoad>,
     /// An open loop; no manifest has one, the plan derives them from the closed loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenLoad>,
@@ -108,19 +97,6 @@ pub enum OfferedRate {
     OfOwnCapacity(u32),
     /// So many percent of the capacity of the slowest stack of the session: the same rate for all.
     OfSlowestCapacity(u32),
-}
-
-/// A load of so many requests, as `ab -n` and `hey -n` make them. It has no warm-up: what a server does cold
-/// is in its figures, and so are its last requests, when fewer and fewer connections have one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CountedLoad {
-    /// Requests in all.
-    pub requests: u64,
-    /// The longest that they may take; what has not been sent by then is not sent.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub limit: Duration,
 }
 
 /// How the requests of a load are sent. What is left out is as usual: HTTP/1.1, keep-alive, sized bodies.
@@ -181,24 +157,6 @@ impl LoadPoint {
             version: self.sending.http,
             reuse: self.sending.reuse,
             pipeline: 1,
-        }
-    }
-
-    /// The warm-up, where `usual` is that of other load points.
-    pub fn warm_up(&self, usual: Duration) -> Duration {
-        match self.counted {
-            None => usual,
-            Some(_) => Duration::ZERO,
-        }
-    }
-
-    /// When the load ends, where `usual` is how long others last.
-    pub fn stop(&self, usual: Duration) -> StopRule {
-        match &self.counted {
-            None => StopRule::Duration { length: usual },
-            Some(by_count) => StopRule::Count {
-                requests: by_count.requests,
-            },
         }
     }
 }

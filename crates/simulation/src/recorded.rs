@@ -14,10 +14,10 @@ use deadheat_model::{
         Step,
     },
     machine::Machine,
+    noise::CpuSource,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState},
     stack::Runtime,
-    trial::CpuSource,
 };
 use deadheat_stats::heats::{Heat, Slice};
 
@@ -257,7 +257,6 @@ impl Recorded {
                 connections: CONNECTIONS,
                 rounds: None,
                 sending: Default::default(),
-                counted: None,
                 open: None,
             },
             delay_seconds: None,

@@ -1,18 +1,17 @@
-//! When a comparison that is still being measured is looked at, and what each look may cost of the error level. A block
-//! is whatever is repeated as a whole; in the statistics of heats ([`crate::heats`]) it is a heat.
+//! When a comparison that is still being measured is looked at, and what each look may cost of the error level.
 //!
-//! Whoever looks after every block and stops at the first "significant" calls equal things different far more often
+//! Whoever looks after every heat and stops at the first "significant" calls equal things different far more often
 //! than at the level that the test claims (Armitage, McPherson & Rowe, J. R. Stat. Soc. A 132, 1969). So the looks are
-//! declared beforehand, and the error level α is spent over them by a function of the share t of the blocks that there
+//! declared beforehand, and the error level α is spent over them by a function of the share t of the heats that there
 //! are at most (Lan & DeMets, Biometrika 70, 1983), `α(t) = α·t^1.5` (Kim & DeMets, Biometrika 74, 1987). An eighth of
-//! it is spent after a quarter of the blocks. Boundaries like those of O'Brien & Fleming spend a five-hundredth by then.
-//! With the few degrees of freedom of five blocks that made the first interval three times as wide (a ratio of 1.64 was
+//! it is spent after a quarter of the heats. Boundaries like those of O'Brien & Fleming spend a five-hundredth by then.
+//! With the few degrees of freedom of five heats that made the first interval three times as wide (a ratio of 1.64 was
 //! 1.20 to 2.25), and who stops there is left with it. The price is an interval that is some 10 % wider at the end.
 //!
 //! Each look is tested at what it spends beyond the looks before it. The probability that any of them errs is then at
 //! most the sum, which is α: Bonferroni over the increments, whatever the dependence between the looks. Boundaries that
 //! use the dependence would be a little wider open, but hold for normal statistics only, and not for the t statistics
-//! of five blocks.
+//! of five heats.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +20,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Look {
     /// Heats that are complete at it.
-    pub blocks: u32,
+    pub heats: u32,
     /// The share of errors that it may add (0 to 1). Its intervals have the level 1 − this.
     pub spends: f64,
 }
@@ -33,26 +32,26 @@ impl Look {
     }
 }
 
-/// The looks of a comparison, declared before its first block.
+/// The looks of a comparison, declared before its first heat.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Design {
     /// The share of comparisons that may err, over all looks (0 to 1).
     pub alpha: f64,
-    /// The looks in the order of their blocks; together they spend `alpha`.
+    /// The looks in the order of their heats; together they spend `alpha`.
     pub looks: Vec<Look>,
 }
 
-/// A look that may spend less than this decides nothing at any number of blocks, so that it is none.
+/// A look that may spend less than this decides nothing at any number of heats, so that it is none.
 const LEAST_SPENT: f64 = 1e-9;
 
-/// A list of block counts that is no list of looks.
+/// A list of heat counts that is no list of looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoLooks {
     /// There is none.
     Empty,
-    /// This one does not have more blocks than the one before it.
+    /// This one does not have more heats than the one before it.
     NotGrowing(u32),
-    /// Two blocks are the fewest that have a spread.
+    /// Two heats are the fewest that have a spread.
     TooFew(u32),
 }
 
@@ -60,13 +59,13 @@ impl std::fmt::Display for NoLooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             NoLooks::Empty => write!(f, "no look is declared; write them like 5,10,20"),
-            NoLooks::NotGrowing(blocks) => write!(
+            NoLooks::NotGrowing(heats) => write!(
                 f,
-                "the look at {blocks} blocks does not come after the one before it; write them like 5,10,20"
+                "the look at {heats} heats does not come after the one before it; write them like 5,10,20"
             ),
-            NoLooks::TooFew(blocks) => write!(
+            NoLooks::TooFew(heats) => write!(
                 f,
-                "a look at {blocks} blocks has no spread to judge by; a comparison needs 2 blocks, better 5"
+                "a look at {heats} heats has no spread to judge by; a comparison needs 2 heats, better 5"
             ),
         }
     }
@@ -75,27 +74,27 @@ impl std::fmt::Display for NoLooks {
 impl std::error::Error for NoLooks {}
 
 impl Design {
-    /// Looks at these numbers of complete blocks, of which the last is the most that there will be.
+    /// Looks at these numbers of complete heats, of which the last is the most that there will be.
     ///
     /// # Errors
     /// When they are no growing numbers of 2 or more.
-    pub fn declare(blocks: &[u32], alpha: f64) -> Result<Self, NoLooks> {
-        let Some(&most) = blocks.last() else {
+    pub fn declare(heats: &[u32], alpha: f64) -> Result<Self, NoLooks> {
+        let Some(&most) = heats.last() else {
             return Err(NoLooks::Empty);
         };
-        if let Some(&few) = blocks.iter().find(|blocks| **blocks < 2) {
+        if let Some(&few) = heats.iter().find(|heats| **heats < 2) {
             return Err(NoLooks::TooFew(few));
         }
-        if let Some(pair) = blocks.windows(2).find(|pair| pair[0] >= pair[1]) {
+        if let Some(pair) = heats.windows(2).find(|pair| pair[0] >= pair[1]) {
             return Err(NoLooks::NotGrowing(pair[1]));
         }
         let mut looks = Vec::new();
         let mut before = 0.0;
-        for &blocks in blocks {
-            let spent = spent(f64::from(blocks) / f64::from(most), alpha);
+        for &heats in heats {
+            let spent = spent(f64::from(heats) / f64::from(most), alpha);
             if spent - before >= LEAST_SPENT {
                 looks.push(Look {
-                    blocks,
+                    heats,
                     spends: spent - before,
                 });
                 before = spent;
@@ -104,15 +103,15 @@ impl Design {
         Ok(Self { alpha, looks })
     }
 
-    /// One look after so many blocks (2 or more), at the whole error level.
+    /// One look after so many heats (2 or more), at the whole error level.
     ///
     /// # Errors
     /// When there are fewer than 2.
-    pub fn fixed(blocks: u32, alpha: f64) -> Result<Self, NoLooks> {
-        Self::declare(&[blocks], alpha)
+    pub fn fixed(heats: u32, alpha: f64) -> Result<Self, NoLooks> {
+        Self::declare(&[heats], alpha)
     }
 
-    /// The usual looks as far as `most` blocks reach (see [`usual_looks`]).
+    /// The usual looks as far as `most` heats reach (see [`usual_looks`]).
     ///
     /// # Errors
     /// When `most` is below 2.
@@ -120,31 +119,28 @@ impl Design {
         Self::declare(&usual_looks(most), alpha)
     }
 
-    /// The most blocks that there will be.
-    pub fn most_blocks(&self) -> u32 {
-        self.looks.last().map_or(0, |look| look.blocks)
+    /// The most heats that there will be.
+    pub fn most_heats(&self) -> u32 {
+        self.looks.last().map_or(0, |look| look.heats)
     }
 
-    /// The look that is due when so many blocks are complete.
-    pub fn at(&self, blocks: u32) -> Option<Look> {
-        self.looks
-            .iter()
-            .find(|look| look.blocks == blocks)
-            .copied()
+    /// The look that is due when so many heats are complete.
+    pub fn at(&self, heats: u32) -> Option<Look> {
+        self.looks.iter().find(|look| look.heats == heats).copied()
     }
 
-    /// The last look of a comparison that ends before its most blocks for a reason that does not know its results (its
-    /// budget): after so many blocks, at all that the looks before it have left. `None` when the look that was due
-    /// there has been taken, or there are fewer than 2 blocks.
-    pub fn last_at(&self, blocks: u32) -> Option<Look> {
-        let before = self.looks.iter().filter(|look| look.blocks <= blocks);
+    /// The last look of a comparison that ends before its most heats for a reason that does not know its results (its
+    /// budget): after so many heats, at all that the looks before it have left. `None` when the look that was due
+    /// there has been taken, or there are fewer than 2 heats.
+    pub fn last_at(&self, heats: u32) -> Option<Look> {
+        let before = self.looks.iter().filter(|look| look.heats <= heats);
         let (mut taken, mut spent) = (0, 0.0);
         for look in before {
-            taken = look.blocks;
+            taken = look.heats;
             spent += look.spends;
         }
-        (blocks >= 2 && taken < blocks).then_some(Look {
-            blocks,
+        (heats >= 2 && taken < heats).then_some(Look {
+            heats,
             spends: self.alpha - spent,
         })
     }
@@ -157,14 +153,14 @@ pub fn usual_looks(most: u32) -> Vec<u32> {
         let times = 1_u64 << doublings;
         [5 * times, 7 * times]
     });
-    // A look with less than a fifth more blocks after it would take from the last one and hardly come earlier.
-    let early = |blocks: &u64| blocks * 6 <= u64::from(most) * 5;
+    // A look with less than a fifth more heats after it would take from the last one and hardly come earlier.
+    let early = |heats: &u64| heats * 6 <= u64::from(most) * 5;
     let looks = doubled.take_while(early);
-    let looks = looks.filter_map(|blocks| u32::try_from(blocks).ok());
+    let looks = looks.filter_map(|heats| u32::try_from(heats).ok());
     looks.chain([most]).collect()
 }
 
-/// What may be spent of `alpha` when the share `t` (above 0, at most 1) of the blocks is there.
+/// What may be spent of `alpha` when the share `t` (above 0, at most 1) of the heats is there.
 pub fn spent(t: f64, alpha: f64) -> f64 {
     alpha * t.min(1.0).powf(1.5)
 }
@@ -179,8 +175,8 @@ mod tests {
             let design = Design::within(most, 0.05).unwrap();
             let sum: f64 = design.looks.iter().map(|look| look.spends).sum();
             assert!((sum - 0.05).abs() < 1e-12, "{most}: {sum}");
-            assert_eq!(design.most_blocks(), most);
-            let grows = |pair: &[Look]| pair[0].blocks < pair[1].blocks && pair[0].spends > 0.0;
+            assert_eq!(design.most_heats(), most);
+            let grows = |pair: &[Look]| pair[0].heats < pair[1].heats && pair[0].spends > 0.0;
             assert!(design.looks.windows(2).all(grows), "{design:?}");
         }
     }
@@ -224,7 +220,7 @@ mod tests {
         assert_eq!(design.last_at(1), None);
         let last = design.last_at(13).unwrap();
         let taken: f64 = design.looks[..2].iter().map(|look| look.spends).sum();
-        assert_eq!(last.blocks, 13);
+        assert_eq!(last.heats, 13);
         assert!((last.spends + taken - 0.05).abs() < 1e-15);
         assert_eq!(design.last_at(3).unwrap().spends, 0.05);
     }

@@ -143,8 +143,8 @@ mod tests {
     use std::{fs, path::Path};
 
     use deadheat_model::{
+        noise::{CpuSource, Disturbance},
         plan::Pinning,
-        trial::{CpuSource, Disturbance},
     };
     use deadheat_runner::{
         doctor::{Busy, OwnFacts, Root, Watched, World, judge},

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_report_is_read_between_trials_and_a_notice_during_one() {
+    fn the_report_is_read_between_loads_and_a_notice_during_one() {
         let hub = hub();
         assert_eq!(hub.front(), "notice", "there is no report yet");
         hub.publish("report".to_owned(), "{}");
@@ -307,10 +307,10 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_answers_so_many_requests_and_the_next_one_as_many() {
+    fn a_load_answers_so_many_requests_and_the_next_one_as_many() {
         let hub = hub();
         for _ in 0..3 * MOST_ANSWERS {
-            assert!(is_ready(hub.admit()), "no trial runs");
+            assert!(is_ready(hub.admit()), "nothing is measured");
         }
         for _ in 0..2 {
             hub.be_quiet();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_trial_waits_for_who_was_told_and_for_nobody_else() {
+    fn the_next_load_waits_for_who_was_told_and_for_nobody_else() {
         let hub = hub();
         let mut listener = hub.watch(None).unwrap();
         let mut browser = hub.watch(Some(0)).unwrap();
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn who_missed_the_telling_is_told_when_it_comes_but_not_during_a_trial() {
+    fn who_missed_the_telling_is_told_when_it_comes_but_not_during_a_load() {
         let hub = hub();
         hub.publish("report".to_owned(), "{}");
         let late = |seen| told(&mut hub.watch(seen).unwrap()).len();

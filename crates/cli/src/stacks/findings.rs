@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{TargetId, session::TargetState, trial::TrialFailure};
+use deadheat_model::{TargetId, session::TargetState, stack_failure::StackFailure};
 use deadheat_runner::session::{Checked, CheckedTarget};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ enum Outcome {
         probes: u32,
     },
     Failed {
-        failure: TrialFailure,
+        failure: StackFailure,
         /// Those that it is about.
         logs: Vec<PathBuf>,
     },
@@ -102,7 +102,7 @@ fn of_target(
         workload: workload.map(str::to_owned),
         outcome,
     };
-    let failed = |failure: &TrialFailure| Outcome::Failed {
+    let failed = |failure: &StackFailure| Outcome::Failed {
         failure: failure.clone(),
         logs: checked.logs(id, failure.phase),
     };

@@ -3,7 +3,7 @@
 use deadheat_model::{
     heat::MemberFailure,
     heats::SessionRecord,
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 use serde_json::Value;
 
@@ -155,7 +155,7 @@ fn a_failure_of_b_is_status_1_and_one_of_a_is_not() {
         let mut members = heat.heat.members.iter_mut();
         let one = members.find(|one| one.target.stack == "rust-axum");
         one.expect("it is in each heat").failure = Some(MemberFailure {
-            failure: TrialFailure {
+            failure: StackFailure {
                 phase: Phase::Load,
                 reason: "the server \x1b[31mdied".to_owned(),
                 log_tail: Vec::new(),

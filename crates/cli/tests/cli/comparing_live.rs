@@ -265,11 +265,11 @@ fn no_password_of_a_command_is_shown_or_recorded() {
     assert!(!ended.stdout.contains("(A/A)"), "{ended}");
     let folder = root.session_folder();
     let read = |name: &str| fs::read_to_string(folder.join(name)).expect("reading the records");
-    let (header, trials) = (read("comparison.json"), read("heats.jsonl"));
-    for text in [&ended.stdout, &ended.stderr, &header, &trials] {
+    let (header, heats) = (read("comparison.json"), read("heats.jsonl"));
+    for text in [&ended.stdout, &ended.stderr, &header, &heats] {
         assert!(!text.contains("s3cret"), "{text}");
     }
-    assert!(header.contains("DB=postgres://…") && trials.contains("DB=postgres://…"));
+    assert!(header.contains("DB=postgres://…") && heats.contains("DB=postgres://…"));
 }
 
 #[track_caller]

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use deadheat_model::{session::TargetState, trial::Phase};
+use deadheat_model::{session::TargetState, stack_failure::Phase};
 use deadheat_testkit::{Listen, Step, Turn};
 
 use crate::support::{Fake, PATIENCE, Recorded, Root, running::THIEF};

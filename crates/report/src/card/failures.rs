@@ -13,7 +13,7 @@ pub(super) fn draw(canvas: &mut Canvas, losses: &[Failure], (top, bottom): (f32,
     let note = Type::regular(17.0, DIM);
     if losses.is_empty() {
         let at = (MARGIN, top + LEAST_ROW);
-        let nothing = "No trial was measured, and nothing failed.";
+        let nothing = "Nothing was measured, and nothing failed.";
         canvas.text(note, at, Anchor::Start, ROOM, nothing);
         return;
     }

@@ -197,7 +197,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 };
                 told.push(format!(
                     "The figures are of the look after {}, which spends {}{cells}: its intervals have a level of {}.",
-                    counted(look.blocks as usize, "heat"),
+                    counted(look.heats as usize, "heat"),
                     percent(look.spends),
                     level(1.0 - look.spends / versus.compared.len().max(1) as f64),
                 ));
@@ -212,7 +212,7 @@ fn looks(design: &Design, alpha: &str) -> String {
     let heats: Vec<String> = design
         .looks
         .iter()
-        .map(|look| look.blocks.to_string())
+        .map(|look| look.heats.to_string())
         .collect();
     match heats.as_slice() {
         [one] => format!(

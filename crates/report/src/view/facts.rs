@@ -5,7 +5,7 @@ use deadheat_model::{
     plan::Pinning,
     session::{TargetRecord, TargetState},
     stack::{Database, Pool},
-    trial::Phase,
+    stack_failure::Phase,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use deadheat_model::{
 };
 
 use super::clean;
-use crate::figure::{count, counted};
+use crate::figure::counted;
 
 /// The workload and its load, for a heading.
 pub fn title(workload: &str, point: &LoadPoint) -> String {
@@ -21,23 +21,16 @@ pub fn load(point: &LoadPoint) -> String {
         .map(|rounds| format!(", {}", counted(rounds as usize, "round")))
         .unwrap_or_default();
     let how = sending(point.sending);
-    let Some(by_count) = &point.counted else {
-        let connections = counted(point.connections as usize, "connection");
-        let open = point.open.as_ref().map(|open| match open.rate {
-            OfferedRate::OfOwnCapacity(percent) => {
-                format!(", open loop at {percent} % of each stack's own capacity")
-            }
-            OfferedRate::OfSlowestCapacity(percent) => {
-                format!(", open loop at {percent} % of the slowest stack's capacity")
-            }
-        });
-        return format!("{connections}{rounds}{how}{}", open.unwrap_or_default());
-    };
-    format!(
-        "{}, {} at a time{rounds}{how}",
-        counted(by_count.requests as usize, "request"),
-        count(point.connections.into()),
-    )
+    let connections = counted(point.connections as usize, "connection");
+    let open = point.open.as_ref().map(|open| match open.rate {
+        OfferedRate::OfOwnCapacity(percent) => {
+            format!(", open loop at {percent} % of each stack's own capacity")
+        }
+        OfferedRate::OfSlowestCapacity(percent) => {
+            format!(", open loop at {percent} % of the slowest stack's capacity")
+        }
+    });
+    format!("{connections}{rounds}{how}{}", open.unwrap_or_default())
 }
 
 /// How requests are sent, after a comma; nothing if that is as usual.

@@ -147,7 +147,7 @@ fn markdown_lets_nothing_break_out() {
 fn json_is_unrounded_and_says_when_it_was_looked_at() {
     let page = json(&versus(1.0), None).unwrap();
     let json: serde_json::Value = serde_json::from_str(&page).unwrap();
-    assert_eq!(json["how"]["look"]["blocks"], 10);
+    assert_eq!(json["how"]["look"]["heats"], 10);
     assert_eq!(
         json["how"]["design"]["looks"].as_array().map(Vec::len),
         Some(4)

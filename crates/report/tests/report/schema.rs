@@ -12,7 +12,7 @@ use deadheat_model::{
     failure::FailurePhase,
     observation::{FailureExample, FailureGroup, TlsSeen},
     session::{TargetState, WorkloadFailure},
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 use deadheat_report::{report_schema, standings};
 use jsonschema::Validator;
@@ -68,7 +68,7 @@ fn failed_check() -> Case {
         tls: Some(TlsSeen::default()),
         ..Observation::default()
     };
-    let failure = TrialFailure {
+    let failure = StackFailure {
         phase: Phase::Load,
         reason: "500 instead of 200".to_owned(),
         log_tail: vec!["panic".to_owned()],

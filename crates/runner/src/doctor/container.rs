@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use deadheat_model::{machine::Finding, trial::CpuSource};
+use deadheat_model::{machine::Finding, noise::CpuSource};
 
 use super::{
     World,

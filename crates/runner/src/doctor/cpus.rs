@@ -120,8 +120,8 @@ fn threads_of_cores(world: &World) -> Finding {
 }
 
 fn numa(world: &World) -> Finding {
-    let why = "Memory of another node answers later. Where a process's memory lies is luck, and differs from trial to \
-               trial.";
+    let why = "Memory of another node answers later. Where a process's memory lies is luck, and differs from process \
+               to process.";
     let Some(nodes) = nodes_below(world.root.path()) else {
         return unknown("numa", "the kernel does not tell the nodes", why);
     };

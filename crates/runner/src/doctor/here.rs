@@ -64,7 +64,7 @@ fn root(world: &World) -> Finding {
 
 fn disk(world: &World) -> Finding {
     let why =
-        "What is written last is lost when the disk is full: builds, logs and records of trials.";
+        "What is written last is lost when the disk is full: builds, logs and records of heats.";
     match world.own.free_bytes {
         None => unknown("disk", "the system does not tell what is free", why),
         Some(free) if free < LEAST_FREE => warning(

@@ -53,7 +53,7 @@ fn mitigations(world: &World) -> Finding {
 /// Randomised layout (ASLR) stays on: with a layout that is always the same, its luck is in every heat of a stack
 /// (Mytkowicz et al., ASPLOS 2009; Curtsinger and Berger, ASPLOS 2013).
 fn layout(world: &World) -> Finding {
-    let why = "A program whose layout in memory is always the same is fast or slow by luck, in every trial alike; blocks \
+    let why = "A program whose layout in memory is always the same is fast or slow by luck, in every heat alike; heats \
                average over layouts only where each process has another.";
     // personality(2): ADDR_NO_RANDOMIZE, as setarch -R and debuggers set it.
     let personality = world.root.text("proc/self/personality");

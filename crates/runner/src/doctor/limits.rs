@@ -75,7 +75,7 @@ fn cpu_time(world: &World) -> Finding {
         Some((soft, _)) => warning(
             "cpu-time",
             format!("limited to {soft} s"),
-            "The kernel ends the generator, or a server, in the middle of a trial.",
+            "The kernel ends the generator, or a server, in the middle of a heat.",
             "ulimit -t unlimited\nThen start deadheat in the same shell.",
         ),
         None => unknown(

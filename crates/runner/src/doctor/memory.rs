@@ -60,7 +60,7 @@ fn swap(world: &World) -> Finding {
         return note(
             "swap",
             format!("{} used, at rest{swappiness}", gibibytes(used)),
-            "What was written out comes back when it is needed, perhaps in the middle of a trial.",
+            "What was written out comes back when it is needed, perhaps in the middle of a heat.",
             world.as_root("swapoff -a"),
         );
     }

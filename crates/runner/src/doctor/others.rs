@@ -169,7 +169,7 @@ fn pressure(world: &World) -> Finding {
         None => note(
             "pressure",
             "not recorded by this kernel",
-            "Trials then do not tell how long work waited for CPU, memory and disk. Nothing is judged by it.",
+            "Heats then do not tell how long work waited for CPU, memory and disk. Nothing is judged by it.",
             "Start the kernel with psi=1.",
         ),
     }
@@ -213,7 +213,7 @@ mod tests {
                 .starts_with("ps -o pid,user,etime,args -p 41,42\n")
         );
         let (level, _) = found(check(&loaded(0.05, &busy)), "other-load");
-        assert_eq!(level, Level::Note, "the bound itself makes no trial void");
+        assert_eq!(level, Level::Note, "the bound itself discards nothing");
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn steal_is_bounded_as_in_trials() {
+    fn steal_is_bounded_as_in_heats() {
         let mut world = Planted::good().world();
         let mut level = |share| {
             world.watched.disturbance.steal = share;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::trial::CpuSource;
+use deadheat_model::noise::CpuSource;
 
 use crate::process::{CpuGroup, is_root};
 

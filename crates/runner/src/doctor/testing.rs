@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fs, time::Duration};
 
 use deadheat_model::{
     machine::{Finding, Level},
+    noise::{CpuSource, Disturbance},
     plan::Pinning,
-    trial::{CpuSource, Disturbance},
 };
 use tempfile::TempDir;
 

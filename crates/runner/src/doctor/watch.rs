@@ -7,8 +7,8 @@ use std::{
 };
 
 use deadheat_model::{
+    noise::{Disturbance, Noise},
     plan::Pinning,
-    trial::{Disturbance, Noise},
 };
 
 use super::Root;

@@ -13,7 +13,7 @@ use deadheat_model::{
         Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, Rounds, SliceFlag, SliceRecord,
         WarmUp, WarmUpRule,
     },
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::{
@@ -198,7 +198,7 @@ impl Course<'_, '_> {
         }
     }
 
-    fn try_bring_up(&mut self, index: usize) -> Result<(), TrialFailure> {
+    fn try_bring_up(&mut self, index: usize) -> Result<(), StackFailure> {
         let place = &mut self.places[index];
         let Some(started) = place.member.start()? else {
             return Ok(());
@@ -213,7 +213,7 @@ impl Course<'_, '_> {
         self.freeze(index).map(drop)
     }
 
-    fn warm_up(&mut self, index: usize) -> Result<(), TrialFailure> {
+    fn warm_up(&mut self, index: usize) -> Result<(), StackFailure> {
         let begun = self.world.now();
         let rule = self.places[index].warm_up;
         let (mut course, mut answers) = (warm_up::Course::default(), Vec::new());
@@ -257,7 +257,7 @@ impl Course<'_, '_> {
         &mut self,
         index: usize,
         observation: &Observation,
-    ) -> Result<(), (TrialFailure, bool)> {
+    ) -> Result<(), (StackFailure, bool)> {
         let place = &mut self.places[index];
         let fault = observation.fault(TRANSPORT_FAILURES);
         let reason = match fault {
@@ -295,7 +295,7 @@ impl Course<'_, '_> {
     }
 
     /// Freezes a member, unless the plan says that nobody is; how long that took.
-    fn freeze(&mut self, index: usize) -> Result<Duration, TrialFailure> {
+    fn freeze(&mut self, index: usize) -> Result<Duration, StackFailure> {
         let place = &mut self.places[index];
         if !self.plan.freeze {
             place.record.freezing = Some(Freezing::Off);
@@ -311,7 +311,7 @@ impl Course<'_, '_> {
         }
     }
 
-    fn thaw(&mut self, index: usize) -> Result<Duration, TrialFailure> {
+    fn thaw(&mut self, index: usize) -> Result<Duration, StackFailure> {
         if !self.plan.freeze {
             return Ok(Duration::ZERO);
         }
@@ -346,7 +346,7 @@ impl Course<'_, '_> {
 
     /// Leaves a member that was frozen for long alone for a moment, so that its timers come due and it closes what was idle
     /// before it is asked. Actix reads the clock twice a second, so it answered 408 to requests right after a long freeze.
-    fn come_to(&mut self, index: usize) -> Result<(), TrialFailure> {
+    fn come_to(&mut self, index: usize) -> Result<(), StackFailure> {
         let now = self.world.now();
         let idle = self.places[index].idle_since.map(|idle| now.since(&idle));
         if !self.plan.freeze || idle.is_none_or(|idle| idle < LONGEST_GAP) {
@@ -419,7 +419,7 @@ impl Course<'_, '_> {
     }
 
     /// Thaws a member, loads it for a slice, and freezes it.
-    fn slice(&mut self, index: usize) -> Result<(Option<SliceRecord>, Observation), TrialFailure> {
+    fn slice(&mut self, index: usize) -> Result<(Option<SliceRecord>, Observation), StackFailure> {
         let at = self.world.now();
         let thaw = self.thaw(index)?;
         let (world, plan) = (self.world, self.places[index].plan);

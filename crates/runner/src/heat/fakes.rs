@@ -13,7 +13,8 @@ use std::{
 use deadheat_model::{
     Observation,
     heat::{CpuUsed, Freezing},
-    trial::{CpuSource, Phase, TrialFailure},
+    noise::CpuSource,
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::{Edge, Member, Moment, Seen, Started, Work, World};
@@ -140,8 +141,8 @@ impl Fake {
     }
 }
 
-fn failed(phase: Phase, reason: &str) -> TrialFailure {
-    TrialFailure {
+fn failed(phase: Phase, reason: &str) -> StackFailure {
+    StackFailure {
         phase,
         reason: reason.to_owned(),
         log_tail: Vec::new(),
@@ -150,7 +151,7 @@ fn failed(phase: Phase, reason: &str) -> TrialFailure {
 }
 
 impl Member for Fake {
-    fn start(&mut self) -> Result<Option<Started>, TrialFailure> {
+    fn start(&mut self) -> Result<Option<Started>, StackFailure> {
         self.asked("start");
         self.is_alone();
         if !self.starts {
@@ -166,7 +167,7 @@ impl Member for Fake {
         }))
     }
 
-    fn verify(&mut self, phase: Phase) -> Result<u32, TrialFailure> {
+    fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure> {
         self.asked("verify");
         self.is_alone();
         self.right = self
@@ -176,12 +177,12 @@ impl Member for Fake {
         Ok(7)
     }
 
-    fn open(&mut self) -> Result<(), TrialFailure> {
+    fn open(&mut self) -> Result<(), StackFailure> {
         self.asked("open");
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), TrialFailure> {
+    fn settle(&mut self) -> Result<(), StackFailure> {
         self.asked("settle");
         match self.services_agree {
             true => Ok(()),
@@ -194,7 +195,7 @@ impl Member for Fake {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(Edge),
-    ) -> Result<Seen, TrialFailure> {
+    ) -> Result<Seen, StackFailure> {
         self.asked("slice");
         self.is_alone();
         assert!(self.shared.stage().awake.contains(&self.place));
@@ -247,11 +248,11 @@ impl Member for Fake {
         (self.slices >= self.dies_after).then(|| "was ended by SIGSEGV".to_owned())
     }
 
-    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+    fn failure(&mut self, phase: Phase, reason: String) -> StackFailure {
         failed(phase, &reason)
     }
 
-    fn stop(&mut self) -> Result<(), TrialFailure> {
+    fn stop(&mut self) -> Result<(), StackFailure> {
         match self.is_removed() && self.leaves_children {
             true => Err(failed(Phase::Stop, "it left 2 of its processes behind")),
             false => Ok(()),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use deadheat_model::{
     Observation,
     heat::{CpuUsed, Freezing},
-    trial::{CpuSource, Phase, TrialFailure},
+    noise::CpuSource,
+    stack_failure::{Phase, StackFailure},
 };
 
 /// A member of a heat, from its start to its stop. The heat calls [`Member::start`] first and [`Member::stop`] last, and
@@ -15,19 +16,19 @@ pub trait Member: Send {
     ///
     /// # Errors
     /// When it does not come up.
-    fn start(&mut self) -> Result<Option<Started>, TrialFailure>;
+    fn start(&mut self) -> Result<Option<Started>, StackFailure>;
 
     /// Checks its answers; how many checks passed. `phase` is what a failure names.
     ///
     /// # Errors
     /// What was wrong.
-    fn verify(&mut self, phase: Phase) -> Result<u32, TrialFailure>;
+    fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure>;
 
     /// Opens the connections of its load, which sends nothing yet.
     ///
     /// # Errors
     /// When the load cannot be set up.
-    fn open(&mut self) -> Result<(), TrialFailure>;
+    fn open(&mut self) -> Result<(), StackFailure>;
 
     /// Loads it: for `guard`, which does not count, then for `length`, which does; then waits for what is in flight.
     /// Tells at the counted part's edges.
@@ -39,13 +40,13 @@ pub trait Member: Send {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(Edge),
-    ) -> Result<Seen, TrialFailure>;
+    ) -> Result<Seen, StackFailure>;
 
     /// Checks what its warm-up left behind: that the services behind it were asked as often as it answered.
     ///
     /// # Errors
     /// What was wrong.
-    fn settle(&mut self) -> Result<(), TrialFailure>;
+    fn settle(&mut self) -> Result<(), StackFailure>;
 
     /// Freezes the whole server, until all of it is.
     ///
@@ -69,14 +70,14 @@ pub trait Member: Send {
     fn exit(&mut self, patience: Duration) -> Option<String>;
 
     /// A failure of it, with the end of its log.
-    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure;
+    fn failure(&mut self, phase: Phase, reason: String) -> StackFailure;
 
     /// Closes its connections and ends the server with everything that it started. One that never started, or is
     /// stopped already, needs nothing.
     ///
     /// # Errors
     /// When it did not end as it should. The reason names the processes that still run, if any could not be killed.
-    fn stop(&mut self) -> Result<(), TrialFailure>;
+    fn stop(&mut self) -> Result<(), StackFailure>;
 
     /// The same in a third of a second, however it ends.
     fn stop_soon(&mut self);

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     heat::{HeatPlan, MemberFailure, MemberRecord, MemoryUsed, WarmUpRule},
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::{Entry, Member, Moment, Started};
@@ -98,12 +98,12 @@ impl<'m> Place<'m> {
     }
 
     /// A failure of its server.
-    pub(super) fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+    pub(super) fn failure(&mut self, phase: Phase, reason: String) -> StackFailure {
         self.member.failure(phase, reason)
     }
 
     /// Takes it out of the heat and stops it, so that it disturbs nobody. Its first failure is the one that is recorded.
-    pub(super) fn fail(&mut self, failure: TrialFailure, void: Void) {
+    pub(super) fn fail(&mut self, failure: StackFailure, void: Void) {
         let void_from = match void {
             Void::All => Some(0),
             Void::From(round) => Some(round),

@@ -9,7 +9,7 @@ use std::{
 use deadheat_model::{
     Exchange, LoadSpec, Observation, Wait,
     heat::{CpuUsed, Freezing},
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::{Edge, Member, Seen, Started, load::Load};
@@ -107,7 +107,7 @@ impl<'a> ServerMember<'a> {
 }
 
 /// What runs; the failure to say so when nothing does.
-fn there(running: &mut Option<Running>) -> Result<&mut Running, TrialFailure> {
+fn there(running: &mut Option<Running>) -> Result<&mut Running, StackFailure> {
     running.as_mut().ok_or_else(|| {
         let reason = "the server is not running".to_owned();
         without_server(Phase::Start, reason)
@@ -115,8 +115,8 @@ fn there(running: &mut Option<Running>) -> Result<&mut Running, TrialFailure> {
 }
 
 /// A failure of what has no log.
-pub(super) fn without_server(phase: Phase, reason: String) -> TrialFailure {
-    TrialFailure {
+pub(super) fn without_server(phase: Phase, reason: String) -> StackFailure {
+    StackFailure {
         phase,
         reason,
         log_tail: Vec::new(),
@@ -125,7 +125,7 @@ pub(super) fn without_server(phase: Phase, reason: String) -> TrialFailure {
 }
 
 impl Member for ServerMember<'_> {
-    fn start(&mut self) -> Result<Option<Started>, TrialFailure> {
+    fn start(&mut self) -> Result<Option<Started>, StackFailure> {
         let mut server = match self.subject.start(&self.stop) {
             Ok(server) => server,
             Err(StartError::Interrupted) => return Ok(None),
@@ -147,7 +147,7 @@ impl Member for ServerMember<'_> {
         Ok(Some(started))
     }
 
-    fn verify(&mut self, phase: Phase) -> Result<u32, TrialFailure> {
+    fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure> {
         let running = there(&mut self.running)?;
         let verified = self.subject.verify(&running.server);
         let (checks, exchanges) =
@@ -156,7 +156,7 @@ impl Member for ServerMember<'_> {
         Ok(checks)
     }
 
-    fn open(&mut self) -> Result<(), TrialFailure> {
+    fn open(&mut self) -> Result<(), StackFailure> {
         let stop = Arc::clone(&self.stop);
         let running = there(&mut self.running)?;
         let address = running.server.address;
@@ -172,7 +172,7 @@ impl Member for ServerMember<'_> {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), TrialFailure> {
+    fn settle(&mut self) -> Result<(), StackFailure> {
         let running = there(&mut self.running)?;
         let WarmUpSeen { before, found, .. } = std::mem::take(&mut running.warm_up);
         let checked = self.subject.check_services(&running.server, before, &found);
@@ -184,7 +184,7 @@ impl Member for ServerMember<'_> {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(Edge),
-    ) -> Result<Seen, TrialFailure> {
+    ) -> Result<Seen, StackFailure> {
         let running = there(&mut self.running)?;
         let Some(load) = &mut running.load else {
             let reason = "its load has not been opened".to_owned();
@@ -249,14 +249,14 @@ impl Member for ServerMember<'_> {
         self.running.as_mut()?.server.child().wait_exit(patience)
     }
 
-    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+    fn failure(&mut self, phase: Phase, reason: String) -> StackFailure {
         match &self.running {
             Some(running) => running.server.failure(phase, reason),
             None => without_server(phase, reason),
         }
     }
 
-    fn stop(&mut self) -> Result<(), TrialFailure> {
+    fn stop(&mut self) -> Result<(), StackFailure> {
         let Some(running) = self.running.take() else {
             return Ok(());
         };

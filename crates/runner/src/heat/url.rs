@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::{
     LoadSpec,
     heat::Freezing,
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::{Edge, Member, Seen, Started, load::Load, server::without_server};
@@ -33,7 +33,7 @@ impl UrlMember {
 }
 
 impl Member for UrlMember {
-    fn start(&mut self) -> Result<Option<Started>, TrialFailure> {
+    fn start(&mut self) -> Result<Option<Started>, StackFailure> {
         Ok(Some(Started {
             command: Vec::new(),
             ready: None,
@@ -41,11 +41,11 @@ impl Member for UrlMember {
         }))
     }
 
-    fn verify(&mut self, _: Phase) -> Result<u32, TrialFailure> {
+    fn verify(&mut self, _: Phase) -> Result<u32, StackFailure> {
         Ok(0)
     }
 
-    fn open(&mut self) -> Result<(), TrialFailure> {
+    fn open(&mut self) -> Result<(), StackFailure> {
         let load = Load::open(self.spec.clone(), Arc::clone(&self.stop));
         self.load = Some(load.map_err(|error| without_server(Phase::Load, error.to_string()))?);
         Ok(())
@@ -56,7 +56,7 @@ impl Member for UrlMember {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(Edge),
-    ) -> Result<Seen, TrialFailure> {
+    ) -> Result<Seen, StackFailure> {
         let Some(load) = &mut self.load else {
             let reason = "its load has not been opened".to_owned();
             return Err(without_server(Phase::Load, reason));
@@ -66,7 +66,7 @@ impl Member for UrlMember {
     }
 
     /// Nothing is known of what is behind it.
-    fn settle(&mut self) -> Result<(), TrialFailure> {
+    fn settle(&mut self) -> Result<(), StackFailure> {
         Ok(())
     }
 
@@ -90,11 +90,11 @@ impl Member for UrlMember {
         None
     }
 
-    fn failure(&mut self, phase: Phase, reason: String) -> TrialFailure {
+    fn failure(&mut self, phase: Phase, reason: String) -> StackFailure {
         without_server(phase, reason)
     }
 
-    fn stop(&mut self) -> Result<(), TrialFailure> {
+    fn stop(&mut self) -> Result<(), StackFailure> {
         self.load = None;
         Ok(())
     }

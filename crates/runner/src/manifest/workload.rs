@@ -25,13 +25,6 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest, st
         let label = "a method is in capitals, such as \"GET\"";
         checks.refuse(&["method"], format!("`{method}` is no method"), label);
     }
-    if manifest
-        .least_measurement
-        .is_some_and(|least| least.is_zero())
-    {
-        let label = "leave it out where any length will do";
-        checks.refuse(&["least-measurement"], "a measurement of no length", label);
-    }
     if manifest.content_sample == 0 {
         let label = "one answer in so many: 1 compares every one";
         checks.refuse(&["content-sample"], "no answer is compared", label);
@@ -69,14 +62,6 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         checks.id(&at("id"), &point.id);
         if point.connections == 0 {
             checks.refuse(&at("connections"), "no connections", "at least 1");
-        }
-        if let Some(by_count) = &point.counted {
-            if by_count.requests == 0 {
-                checks.refuse(&at("counted"), "no requests", "at least 1");
-            }
-            if by_count.limit.is_zero() {
-                checks.refuse(&at("counted"), "a limit of no length", "such as \"60s\"");
-            }
         }
         match point.rounds {
             Some(0) => checks.refuse(&at("rounds"), "no rounds", "at least 1"),

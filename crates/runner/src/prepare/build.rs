@@ -10,7 +10,7 @@ use std::{
 
 use deadheat_model::{
     session::BuildRecord,
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::{
@@ -54,11 +54,11 @@ pub enum NotPrepared {
     /// What it depends on cannot be reached from here.
     Unavailable(Unavailable),
     /// A command failed, or what it made is wrong.
-    Failed(TrialFailure),
+    Failed(StackFailure),
 }
 
-impl From<TrialFailure> for NotPrepared {
-    fn from(failure: TrialFailure) -> Self {
+impl From<StackFailure> for NotPrepared {
+    fn from(failure: StackFailure) -> Self {
         Self::Failed(failure)
     }
 }
@@ -109,7 +109,7 @@ impl Builder<'_> {
         &'w self,
         stack: &'w Stack,
         tell: &mut dyn FnMut(BuildProgress),
-    ) -> Result<Work<'w>, TrialFailure> {
+    ) -> Result<Work<'w>, StackFailure> {
         let id = &stack.manifest.id;
         let folder = stamp::folder(stack);
         for folder in [folder.as_path(), self.logs] {
@@ -207,7 +207,7 @@ impl Work<'_> {
         Ok(true)
     }
 
-    fn build(&self, tell: &mut dyn FnMut(BuildProgress)) -> Result<BuildRecord, TrialFailure> {
+    fn build(&self, tell: &mut dyn FnMut(BuildProgress)) -> Result<BuildRecord, StackFailure> {
         let build = &self.stack.manifest.build;
         let incremental = stamp::is_built(self.stack);
         let started = Instant::now();
@@ -292,7 +292,7 @@ impl Work<'_> {
         })
     }
 
-    fn failed(&self, phase: Phase, error: &CommandError, log: &Path) -> TrialFailure {
+    fn failed(&self, phase: Phase, error: &CommandError, log: &Path) -> StackFailure {
         let id = &self.stack.manifest.id;
         let reason = format!(
             "{} {id}: {error}; the log is {}{}",
@@ -300,7 +300,7 @@ impl Work<'_> {
             log.display(),
             self.missing_packages(error)
         );
-        TrialFailure {
+        StackFailure {
             log_tail: log_tail(log, TAIL_LINES),
             ..failure(phase, reason)
         }
@@ -336,7 +336,7 @@ impl Work<'_> {
 
 /// A command that did not do what it should.
 struct Stopped {
-    failure: TrialFailure,
+    failure: StackFailure,
     /// What it said of the network, if that is why.
     unreachable: Option<Unreachable>,
 }
@@ -361,8 +361,8 @@ fn gerund(phase: Phase) -> &'static str {
     }
 }
 
-fn failure(phase: Phase, reason: String) -> TrialFailure {
-    TrialFailure {
+fn failure(phase: Phase, reason: String) -> StackFailure {
+    StackFailure {
         phase,
         reason,
         log_tail: Vec::new(),

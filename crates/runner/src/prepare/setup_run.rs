@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use deadheat_model::trial::TrialFailure;
+use deadheat_model::stack_failure::StackFailure;
 
 use super::{
     BuildProgress, Builder, Host, NotPrepared, SetupPlan, SetupStep, Unavailable, UnfitProgram,
@@ -49,7 +49,7 @@ pub enum SetupProgress<'p> {
         /// The stack.
         stack: &'p str,
         /// Why.
-        failure: TrialFailure,
+        failure: StackFailure,
     },
 }
 

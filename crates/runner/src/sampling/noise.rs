@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
-use deadheat_model::{plan::Pinning, trial::Noise};
+use deadheat_model::{noise::Noise, plan::Pinning};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::process::{Snapshot, ticks};

@@ -6,8 +6,7 @@ use std::{
 };
 
 use deadheat_model::{
-    LoadPoint, WorkloadManifest,
-    plan::Controls,
+    LoadPoint, TargetId, WorkloadManifest,
     stack::{Build, Http, Run, Runtime, StackManifest},
 };
 
@@ -71,7 +70,7 @@ impl Ceiling {
                 folder.display()
             )
         })?;
-        let name = Controls::null_server_id();
+        let name = TargetId::null_server();
         let mut command = vec![program.display().to_string(), null::COMMAND.to_owned()];
         command.extend(null::ServeOptions::args(&canned.content_type, &body.0));
         let manifest = StackManifest {

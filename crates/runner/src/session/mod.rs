@@ -31,7 +31,7 @@ mod wishes;
 
 use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, trial::Phase};
+use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, stack_failure::Phase};
 
 pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
 pub use self::{

@@ -28,7 +28,7 @@ pub(super) fn derived(point: &LoadPoint) -> Vec<LoadPoint> {
         .collect()
 }
 
-/// Whether `point` is a closed loop of a length that the plan chooses.
+/// Whether `point` is a closed loop.
 pub(super) fn is_closed(point: &LoadPoint) -> bool {
-    point.counted.is_none() && point.open.is_none()
+    point.open.is_none()
 }

@@ -11,7 +11,7 @@ use deadheat_model::{
     Event, LoadPoint, TargetId,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState, WorkloadFailure},
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::{
@@ -255,7 +255,7 @@ impl Preparing<'_> {
     }
 
     /// Starts the target once and asks it everything: the time to its first answer, and what it does not do.
-    fn verify(&mut self, target: &SelectedTarget) -> Result<Verified, TrialFailure> {
+    fn verify(&mut self, target: &SelectedTarget) -> Result<Verified, StackFailure> {
         let options = self.options;
         let mut verified = Verified {
             ready: Duration::ZERO,
@@ -316,7 +316,7 @@ impl Preparing<'_> {
         server: &Server,
         target: &SelectedTarget,
         workload: &SelectedWorkload,
-    ) -> Result<u32, TrialFailure> {
+    ) -> Result<u32, StackFailure> {
         if let Some(failure) = self.services.failure_for(&workload.manifest.oracle) {
             return Err(failure.clone());
         }
@@ -390,8 +390,8 @@ fn record_of(
     }
 }
 
-fn interrupted(target: &SelectedTarget) -> TrialFailure {
-    TrialFailure {
+fn interrupted(target: &SelectedTarget) -> StackFailure {
+    StackFailure {
         phase: Phase::Start,
         reason: format!(
             "{} was not prepared: the session was interrupted",

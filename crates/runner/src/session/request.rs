@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadPoint, LoadSpec, Schedule, WorkloadManifest,
+    Exchange, LoadPoint, LoadSpec, Schedule, StopRule, WorkloadManifest,
     load::{Stage, Target},
     plan::Pinning,
 };
@@ -74,7 +74,9 @@ pub(crate) fn load_spec(
         exchange.request.body = framing.apply(exchange.request.body);
         exchange
     });
-    let stop = request.point.stop(request.measure);
+    let stop = StopRule::Duration {
+        length: request.measure,
+    };
     LoadSpec {
         protocol: request.point.protocol(),
         content_sample: request.workload.content_sample,

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::trial::{Phase, TrialFailure};
+use deadheat_model::stack_failure::{Phase, StackFailure};
 
 pub use super::launch::Launch;
 use super::listener::belongs_to_tree;
@@ -109,7 +109,7 @@ impl Log {
 /// Why there is no server.
 pub enum StartError {
     /// It did not come up.
-    Failed(TrialFailure),
+    Failed(StackFailure),
     /// The user asked to stop.
     Interrupted,
 }
@@ -225,10 +225,10 @@ impl Server {
     }
 
     /// A failure of this server, with the end of its log.
-    pub fn failure(&self, phase: Phase, reason: String) -> TrialFailure {
+    pub fn failure(&self, phase: Phase, reason: String) -> StackFailure {
         // Its supervisor writes the log, and may not have come to its last words yet.
         std::thread::sleep(LAST_WORDS);
-        TrialFailure {
+        StackFailure {
             phase,
             reason,
             log_tail: self.log.tail(),
@@ -250,7 +250,7 @@ impl Server {
     /// # Errors
     /// When it did not end as the contract asks: at SIGTERM, leaving nothing behind. The reason names the
     /// processes that still run because they could not be killed.
-    pub fn stop(mut self) -> Result<(), TrialFailure> {
+    pub fn stop(mut self) -> Result<(), StackFailure> {
         let name = self.command.join(" ");
         let problem = match self.child.stop() {
             Err(error) => Some(error.to_string()),
@@ -283,7 +283,7 @@ fn with_end(reason: String, stopped: Result<Stopped, ProcessError>) -> String {
 fn failed(program: &Program<'_>, reason: String) -> StartError {
     let log = Log::of(program);
     log.tidy();
-    StartError::Failed(TrialFailure {
+    StartError::Failed(StackFailure {
         phase: Phase::Start,
         reason,
         log_tail: log.tail(),

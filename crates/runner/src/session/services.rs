@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use deadheat_model::{
     Event,
     plan::Pinning,
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
     workload::Oracle,
 };
 
@@ -24,8 +24,8 @@ use crate::{
 pub struct Services {
     /// What the verifier compares with.
     pub fixtures: Fixtures,
-    postgres_failure: Option<TrialFailure>,
-    upstream_failure: Option<TrialFailure>,
+    postgres_failure: Option<StackFailure>,
+    upstream_failure: Option<StackFailure>,
 }
 
 impl Services {
@@ -131,7 +131,7 @@ impl Services {
     }
 
     /// Why a workload with this oracle cannot be measured, if so.
-    pub(super) fn failure_for(&self, oracle: &Oracle) -> Option<&TrialFailure> {
+    pub(super) fn failure_for(&self, oracle: &Oracle) -> Option<&StackFailure> {
         match oracle {
             Oracle::Users => self.postgres_failure.as_ref(),
             Oracle::Relayed => self.upstream_failure.as_ref(),
@@ -140,8 +140,8 @@ impl Services {
     }
 }
 
-fn failure(error: &crate::services::ServiceError) -> TrialFailure {
-    TrialFailure {
+fn failure(error: &crate::services::ServiceError) -> StackFailure {
+    StackFailure {
         phase: Phase::Service,
         reason: error.summary(),
         log_tail: error.log_tail.clone(),

@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    LoadPoint, TargetId, WorkloadManifest,
-    choice::Purpose,
-    stack::Runtime,
-    workload::{CountedLoad, Oracle},
+    LoadPoint, TargetId, WorkloadManifest, choice::Purpose, stack::Runtime, workload::Oracle,
 };
 
 use super::{
@@ -22,19 +19,11 @@ pub(super) fn point(id: &str) -> LoadPoint {
         connections: 50,
         rounds: None,
         sending: Default::default(),
-        counted: None,
         open: None,
     }
 }
 
-pub(super) fn by_count(requests: u64) -> CountedLoad {
-    CountedLoad {
-        requests,
-        limit: Duration::from_secs(60),
-    }
-}
-
-pub(super) fn workload(id: &str, oracle: Oracle, least: Option<Duration>) -> SelectedWorkload {
+pub(super) fn workload(id: &str, oracle: Oracle) -> SelectedWorkload {
     SelectedWorkload {
         manifest: WorkloadManifest {
             id: id.to_owned(),
@@ -43,7 +32,6 @@ pub(super) fn workload(id: &str, oracle: Oracle, least: Option<Duration>) -> Sel
             method: "GET".to_owned(),
             path: "/".to_owned(),
             content_type: "text/plain".to_owned(),
-            least_measurement: least,
             content_sample: 1,
             point: vec![point("c50")],
         },
@@ -59,9 +47,9 @@ pub(super) fn options(budget: u64) -> SessionOptions {
     SessionOptions {
         targets: Vec::new(),
         workloads: vec![
-            workload("plaintext", text, None),
-            workload("users", Oracle::Users, None),
-            workload("proxy", Oracle::Relayed, Some(Duration::from_secs(2))),
+            workload("plaintext", text),
+            workload("users", Oracle::Users),
+            workload("proxy", Oracle::Relayed),
         ],
         cells: None,
         published: Vec::new(),

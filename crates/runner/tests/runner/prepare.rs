@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::trial::TrialFailure;
+use deadheat_model::stack_failure::StackFailure;
 use deadheat_runner::{
     manifest::Stack,
     prepare::{BuildProgress, Builder, Host, Inspection, NotPrepared, inspect},
@@ -140,7 +140,7 @@ impl Workshop {
 }
 
 /// The failure, of a stack whose registry was not asked in vain.
-fn failed(why: NotPrepared) -> TrialFailure {
+fn failed(why: NotPrepared) -> StackFailure {
     match why {
         NotPrepared::Failed(failure) => failure,
         NotPrepared::Unavailable(unavailable) => panic!("{unavailable:?}"),

@@ -23,7 +23,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// As measured: slices 250 ms apart correlate at .6, trials 6 s apart at .35, and those 6 minutes apart not at all.
+    /// As measured: slices 250 ms apart correlate at .6, measurements 6 s apart at .35, and those 6 minutes apart not at all.
     pub fn measured() -> Self {
         Self {
             spread: 0.2,

@@ -49,7 +49,7 @@ impl<'a> LoadAt<'a> {
         let complete = heats.len() as u32;
         let look = look(load, settings.alpha, complete, record.end);
         if let Some(look) = look {
-            heats.truncate(look.blocks as usize);
+            heats.truncate(look.heats as usize);
         }
         Self {
             record,
@@ -246,7 +246,7 @@ impl Numbering for WithTwin<'_> {
 /// budget, which knows no result, leaves one more look at its end.
 fn look(load: &PlannedLoad, alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> {
     let design = Looks::declare(&load.looks, alpha).ok()?;
-    let taken = design.looks.iter().rfind(|look| look.blocks <= complete);
+    let taken = design.looks.iter().rfind(|look| look.heats <= complete);
     let last = match end {
         Some(EndReason::Budget) => design.last_at(complete),
         _ => None,

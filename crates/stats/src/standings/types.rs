@@ -1,6 +1,8 @@
 //! What a session of heats says: the answer to its question, load by load.
 
-use deadheat_model::{LoadPoint, TargetId, heat::HeatPlan, heats::EndReason, trial::TrialFailure};
+use deadheat_model::{
+    LoadPoint, TargetId, heat::HeatPlan, heats::EndReason, stack_failure::StackFailure,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -229,7 +231,7 @@ pub struct Absent {
 
 impl Absent {
     /// A stack that failed, with its last words.
-    pub(super) fn failed(target: &TargetId, failure: &TrialFailure) -> Self {
+    pub(super) fn failed(target: &TargetId, failure: &StackFailure) -> Self {
         Self {
             target: target.clone(),
             is: AbsentBecause::Failed,

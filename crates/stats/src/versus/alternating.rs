@@ -44,7 +44,7 @@ impl Judged {
 /// The look that the figures are of, when a comparison has `heats` complete heats and ended so. Whatever else there is
 /// beyond that look counts for nothing; only a budget, which knows no result, leaves one more look at its end.
 pub fn final_look(design: &Design, heats: u32, ended: Ended) -> Option<Look> {
-    let taken = design.looks.iter().rfind(|look| look.blocks <= heats);
+    let taken = design.looks.iter().rfind(|look| look.heats <= heats);
     let last = match ended {
         Ended::Budget => design.last_at(heats),
         Ended::Decided | Ended::LooksTaken | Ended::Interrupted | Ended::Failed => None,
@@ -62,7 +62,7 @@ pub fn judge(record: &ComparisonRecord, look: Option<Look>, bounds: &Bounds) -> 
             workload: point.workload.clone(),
             point: point.point.clone(),
         };
-        let heats = look.map_or(0, |look| look.blocks as usize);
+        let heats = look.map_or(0, |look| look.heats as usize);
         let sides = Side::BOTH.map(|side| failure_at(record, side, index));
         let counted = Counted {
             record,

@@ -1,4 +1,4 @@
-//! What the looks of a comparison cost and find, by simulation: log-ratios of two things, block by block.
+//! What the looks of a comparison cost and find, by simulation: log-ratios of two things, heat by heat.
 
 use deadheat_stats::{
     interval::{moments, t_quantile},
@@ -13,7 +13,7 @@ use deadheat_stats::{
 const SESSIONS: u64 = 2_000;
 /// 5 % and three sampling errors.
 const AT_MOST: f64 = 0.05 + 3.0 * 0.0049;
-/// The most blocks of each: seven looks.
+/// The most heats of each: seven looks.
 const MOST_BLOCKS: u32 = 40;
 
 /// Random numbers that are the same everywhere (Steele, Lea & Flood, OOPSLA 2014: SplitMix64).
@@ -35,12 +35,12 @@ impl Random {
     }
 }
 
-/// A comparison of B, `ratio` times as fast as A, whose trials scatter by `noise` on a machine that drifts.
+/// A comparison of B, `ratio` times as fast as A, whose heats scatter by `noise` on a machine that drifts.
 fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {
     let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
     (0..MOST_BLOCKS)
-        .map(|block| {
-            let drift = 1.0 + 0.05 * f64::from(block) / f64::from(MOST_BLOCKS);
+        .map(|heat| {
+            let drift = 1.0 + 0.05 * f64::from(heat) / f64::from(MOST_BLOCKS);
             let mut rate = |rate: f64| rate * drift * (noise * random.normal()).exp();
             (rate(1_000.0), rate(1_000.0 * ratio))
         })
@@ -73,7 +73,7 @@ fn verdicts(pairs: &[(f64, f64)]) -> Vec<Verdict> {
 fn verdicts_within(pairs: &[(f64, f64)], bounds: &Bounds) -> Vec<Verdict> {
     let looks = design().looks;
     let at = looks.into_iter().map(|look| {
-        let cell = cell(&pairs[..look.blocks as usize]);
+        let cell = cell(&pairs[..look.heats as usize]);
         at_look(&[cell], look, bounds)[0].verdict()
     });
     at.collect()
@@ -102,7 +102,7 @@ fn the_intervals_hold_the_ratio_at_all_looks_together() {
     let looks = design().looks;
     let missed = share(1.2, 0.05, |pairs| {
         looks.iter().any(|look| {
-            let cell = cell(&pairs[..look.blocks as usize]);
+            let cell = cell(&pairs[..look.heats as usize]);
             let found = at_look(&[cell], *look, &Bounds::default());
             let interval = found[0].ratios[0].interval;
             interval.is_some_and(|interval| interval.low > 1.2 || interval.high < 1.2)
@@ -119,7 +119,7 @@ fn peeking_at_the_same_looks_calls_identical_things_different_far_more_often() {
     let looks = design().looks;
     let called = share(1.0, 0.10, |pairs| {
         looks.iter().any(|look| {
-            let pairs = &pairs[..look.blocks as usize];
+            let pairs = &pairs[..look.heats as usize];
             let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
             let moments = moments(&logs).unwrap();
             moments.mean.abs() > t_quantile(0.975, moments.n - 1) * moments.error
@@ -176,7 +176,7 @@ fn cells_share_the_error() {
         looks.iter().any(|look| {
             let cells: Vec<PairedCell> = cells
                 .iter()
-                .map(|pairs| cell(&pairs[..look.blocks as usize]))
+                .map(|pairs| cell(&pairs[..look.heats as usize]))
                 .collect();
             let found = at_look(&cells, *look, &Bounds::default());
             found.iter().any(|cell| different(&cell.verdict()))

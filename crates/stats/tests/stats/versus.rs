@@ -11,7 +11,7 @@ use deadheat_model::{
     observation::OpenLoop,
     plan::Pinning,
     session::TargetState,
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_simulation::Recorded;
@@ -307,7 +307,7 @@ fn what_does_not_count_is_not_compared() {
         ("B is a lower bound: the generator was the limit", false)
     );
 
-    let failure = TrialFailure {
+    let failure = StackFailure {
         phase: Phase::Build,
         reason: "`cc` exited with 1".to_owned(),
         log_tail: Vec::new(),

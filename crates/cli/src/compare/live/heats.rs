@@ -66,7 +66,7 @@ pub(super) fn measure(
     let points = comparison::plan(&options).1.len() as u32;
     let turn = comparison::heat_time(&options) * points;
     let looks = Looks::choose(&args.measure, turn, bounds.alpha)?;
-    options.looks = looks.design.looks.iter().map(|look| look.blocks).collect();
+    options.looks = looks.design.looks.iter().map(|look| look.heats).collect();
     options.budget = looks.budget;
     let described = described(&contest, &options, &looks);
     if args.measure.dry_run {

@@ -85,7 +85,7 @@ impl Looks {
 
     /// "after 5, 7 and 10 heats; 5 % of error spent over them".
     pub(super) fn describe(&self) -> String {
-        let looks = self.design.looks.iter().map(|look| look.blocks);
+        let looks = self.design.looks.iter().map(|look| look.heats);
         let spread = if looks.len() > 1 { " over them" } else { "" };
         let left_out = match self.left_out.as_slice() {
             [] => String::new(),
@@ -130,7 +130,7 @@ mod tests {
     fn chosen(args: &MeasureArgs) -> Result<(Vec<u32>, Option<u64>), String> {
         let looks = Looks::choose(args, Duration::from_secs(8), 0.05);
         let looks = looks.map_err(|error| error.to_string())?;
-        let heats = looks.design.looks.iter().map(|look| look.blocks);
+        let heats = looks.design.looks.iter().map(|look| look.heats);
         Ok((heats.collect(), looks.budget.map(|budget| budget.as_secs())))
     }
 

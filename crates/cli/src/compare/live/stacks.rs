@@ -120,14 +120,6 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
             sides.b.target(),
         )));
     }
-    if points.all(|point| point.counted.is_some()) {
-        return Err(Failure::usage(format!(
-            "{named}: a load that ends after a number of requests has no slices, so that heats cannot have it; use \
-             `deadheat run --stack {} --stack {} --workload {named}`",
-            sides.a.target(),
-            sides.b.target(),
-        )));
-    }
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use deadheat_model::{
     heat::{HeatEnd, MemberRecord, Role},
     heats::SessionRecord,
     session::{TargetRecord, TargetState},
-    trial::TrialFailure,
+    stack_failure::StackFailure,
 };
 use deadheat_runner::session::heats::{HEATS_FILE, read_session};
 use serde_json::Value;
@@ -112,7 +112,7 @@ impl Recorded {
 
     /// Why `target` could not be measured at all.
     #[track_caller]
-    pub fn failure_of(&self, target: &str) -> &TrialFailure {
+    pub fn failure_of(&self, target: &str) -> &StackFailure {
         match &self.target(target).state {
             TargetState::Failed(failure) => failure,
             other => panic!("{target} should have failed, it is {other:?}"),
@@ -121,7 +121,7 @@ impl Recorded {
 
     /// Why `target` failed in the first heat in which it did.
     #[track_caller]
-    pub fn failed_heat_of(&self, target: &str) -> &TrialFailure {
+    pub fn failed_heat_of(&self, target: &str) -> &StackFailure {
         let members = self.members_of(target);
         let failed = members.iter().find_map(|member| member.failure.as_ref());
         match failed {

@@ -176,7 +176,7 @@ fn of_load(record: &SessionRecord, load: &LoadStandings) -> String {
         Some(look) => format!(
             "{} (verdicts after {}, planned looks after {})",
             counted(load.heats as usize, "heat"),
-            look.blocks,
+            look.heats,
             list(&looks)
         ),
         None => counted(load.heats as usize, "heat"),

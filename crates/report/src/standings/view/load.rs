@@ -169,7 +169,7 @@ fn of_load(
         answer: String::new(),
         outcome: String::new(),
         heats: load.heats,
-        look_heats: load.look.map(|look| look.blocks),
+        look_heats: load.look.map(|look| look.heats),
         settled: load.settled,
         tables,
         lacking: load.lacking.iter().map(absent::lack).collect(),

@@ -6,7 +6,6 @@ use deadheat_model::{
     LoadPoint, TargetId, Wait,
     heat::{HeatPlan, Rounds},
     load::Arrivals,
-    plan::Controls,
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_stats::{
@@ -85,7 +84,6 @@ impl Load {
             connections: self.connections,
             rounds: None,
             sending: Default::default(),
-            counted: None,
             open: self.is_open.then(|| OpenLoad {
                 capacity_of: "c50".to_owned(),
                 rate: OfferedRate::OfSlowestCapacity(70),
@@ -101,15 +99,15 @@ impl Load {
 
     fn look(&self) -> Option<Look> {
         (self.heats >= 3).then_some(Look {
-            blocks: self.heats,
+            heats: self.heats,
             spends: 0.02,
         })
     }
 
     pub fn standings(&self) -> LoadStandings {
         let mut members = self.targets();
-        members.push(Controls::null_server_id());
-        members.push(Controls::twin_id());
+        members.push(TargetId::null_server());
+        members.push(TargetId::twin());
         LoadStandings {
             workload: self.workload.clone(),
             description: format!("what {} exercises", self.workload),

@@ -88,9 +88,7 @@ fn of_workload<'a>(
     pinning: &'a Pinning,
 ) -> impl Iterator<Item = ComparedPoint> + 'a {
     let wait = wait(&workload.manifest, pinning);
-    // What ends after a number of requests has no slices.
-    let in_slices = workload.points.iter().filter(|one| one.counted.is_none());
-    in_slices.map(move |point| ComparedPoint {
+    workload.points.iter().map(move |point| ComparedPoint {
         workload: workload.manifest.id.clone(),
         point: point.id.clone(),
         load: Some(Box::new(point.clone())),

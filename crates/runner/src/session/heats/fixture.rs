@@ -10,8 +10,8 @@ use deadheat_model::{
     },
     heats::{Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord},
     machine::Machine,
-    plan::{Controls, Pinning},
-    trial::{Phase, TrialFailure},
+    plan::Pinning,
+    stack_failure::{Phase, StackFailure},
 };
 
 /// The workload plaintext in a closed loop, for these stacks.
@@ -24,7 +24,6 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
             connections: 50,
             rounds: None,
             sending: Default::default(),
-            counted: None,
             open: None,
         },
         delay_seconds: None,
@@ -95,7 +94,7 @@ pub(super) fn heat<const N: usize>(members: &[&str; N], rounds: &[[u64; N]]) -> 
 
 fn member(name: &str) -> MemberRecord {
     let target = TargetId::new(name, None);
-    let role = match target == Controls::null_server_id() {
+    let role = match target == TargetId::null_server() {
         true => Role::Ceiling,
         false => Role::Member,
     };
@@ -143,7 +142,7 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
 /// A failure that makes slices from this round on mean nothing.
 pub(super) fn failure(phase: Phase, void_from: Option<u32>) -> MemberFailure {
     MemberFailure {
-        failure: TrialFailure {
+        failure: StackFailure {
             phase,
             reason: "broken".to_owned(),
             log_tail: Vec::new(),

@@ -12,11 +12,6 @@ use crate::session::{
 /// The heats' file name.
 pub const HEATS_FILE: &str = "heats.jsonl";
 
-/// Whether the session in `folder` is measured in heats, by its files.
-pub fn is_session_of_heats(folder: &Path) -> bool {
-    folder.join(HEATS_FILE).is_file()
-}
-
 /// Reads a session back. A last line without its end, left by a kill, is no heat.
 ///
 /// # Errors

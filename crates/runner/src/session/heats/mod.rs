@@ -33,7 +33,7 @@ use self::{
 };
 pub use self::{
     capacity::MOST_MEMBERS,
-    journal::{HEATS_FILE, is_session_of_heats, read_session},
+    journal::{HEATS_FILE, read_session},
     options::HeatOptions,
     resume::{Resumable, resume},
 };

@@ -148,7 +148,7 @@ mod tests {
     use deadheat_model::{Cell, Wait, heat::Rounds, stack::Runtime};
 
     use super::*;
-    use crate::session::wishes::{by_count, options, participants, point};
+    use crate::session::wishes::{options, participants, point};
 
     const APART: Pinning = Pinning::Apart {
         server: Vec::new(),
@@ -188,11 +188,6 @@ mod tests {
     #[test]
     fn every_closed_loop_is_a_load_with_the_stacks_that_answer_it() {
         let mut options = options(600);
-        let counted = LoadPoint {
-            counted: Some(by_count(10)),
-            ..point("ab")
-        };
-        options.workloads[0].points.push(counted);
         options.workloads[0].points.push(point("c400"));
         let mut participants = participants(3, Runtime::Native);
         participants[1].workloads.retain(|id| id != "users");

@@ -121,7 +121,8 @@ fn rounded_down(rate: f64, digits: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use deadheat_model::{
-        heat::HeatEnd, heats::MeasuredHeat, load::Arrivals, trial::Phase, workload::OpenLoad,
+        heat::HeatEnd, heats::MeasuredHeat, load::Arrivals, stack_failure::Phase,
+        workload::OpenLoad,
     };
 
     use super::*;

@@ -4,7 +4,6 @@ use deadheat_model::{
     TargetId,
     heat::Role,
     heats::{Control, NextHeat, PlannedLoad},
-    plan::Controls,
 };
 
 /// Somebody who takes part.
@@ -43,7 +42,7 @@ pub(super) fn roster(
         Some(Control::Ceiling) => roster.insert(
             place,
             Participant {
-                target: Controls::null_server_id(),
+                target: TargetId::null_server(),
                 role: Role::Ceiling,
             },
         ),

@@ -7,7 +7,7 @@ use std::{
 
 use deadheat_model::{
     session::BuildRecord,
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 use deadheat_runner::prepare::BuildProgress;
 
@@ -17,7 +17,7 @@ use super::{Workshop, runs};
 fn build(
     workshop: &Workshop,
     section: &str,
-) -> (Result<BuildRecord, TrialFailure>, Vec<BuildProgress>) {
+) -> (Result<BuildRecord, StackFailure>, Vec<BuildProgress>) {
     let stack = workshop.stack(&format!("[build]\n{section}"));
     let inspection = workshop.inspect(&stack);
     workshop.with_builder(|builder, tell| {
@@ -27,7 +27,7 @@ fn build(
     })
 }
 
-fn failure(workshop: &Workshop, section: &str) -> TrialFailure {
+fn failure(workshop: &Workshop, section: &str) -> StackFailure {
     build(workshop, section).0.unwrap_err()
 }
 

@@ -9,7 +9,7 @@ use deadheat_model::{
     },
     load::Target,
     machine::Machine,
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 
 use super::*;
@@ -238,7 +238,7 @@ fn what_is_undecided_says_how_wide_the_interval_is_and_how_much_more_time_it_tak
 fn a_failure_counts_whenever_it_was_and_a_server_that_left_processes_behind_was_measured() {
     let failure = |void_from| {
         Some(MemberFailure {
-            failure: TrialFailure {
+            failure: StackFailure {
                 phase: Phase::VerifyAfter,
                 reason: "an old answer".to_owned(),
                 log_tail: Vec::new(),
@@ -311,7 +311,7 @@ fn a_bound_proves_that_its_side_is_faster_and_nothing_else() {
 #[test]
 fn only_a_budget_leaves_a_look_between_the_declared_ones() {
     let design = Design::declare(&[5, 10, 20], 0.05).unwrap();
-    let heats = |heats, ended| final_look(&design, heats, ended).map(|look| look.blocks);
+    let heats = |heats, ended| final_look(&design, heats, ended).map(|look| look.heats);
     for ended in [
         Ended::Decided,
         Ended::LooksTaken,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use deadheat_model::{
     heat::{MemberFailure, MemberRecord},
     heats::{MeasuredHeat, SessionRecord},
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 use deadheat_simulation::Recorded;
 use deadheat_stats::steering;
@@ -30,7 +30,7 @@ pub fn member<'a>(heat: &'a mut MeasuredHeat, name: &str) -> &'a mut MemberRecor
 /// What a stack died of.
 pub fn died(reason: &str, void_from: u32) -> Option<MemberFailure> {
     Some(MemberFailure {
-        failure: TrialFailure {
+        failure: StackFailure {
             phase: Phase::Load,
             reason: reason.to_owned(),
             log_tail: Vec::new(),

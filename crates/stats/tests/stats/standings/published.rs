@@ -5,7 +5,7 @@ use deadheat_model::{
     heats::SessionRecord,
     published::RepeatedRow,
     session::{TargetRecord, TargetState, WorkloadFailure},
-    trial::{Phase, TrialFailure},
+    stack_failure::{Phase, StackFailure},
 };
 use deadheat_stats::standings::{
     AbsentBecause,
@@ -111,7 +111,7 @@ fn what_was_not_valid_has_no_published_ratio() {
 fn wrong(target: &mut TargetRecord, reason: &str) {
     target.failed_workloads.push(WorkloadFailure {
         workload: "plaintext".to_owned(),
-        failure: TrialFailure {
+        failure: StackFailure {
             phase: Phase::VerifyBefore,
             reason: reason.to_owned(),
             log_tail: Vec::new(),

@@ -63,8 +63,8 @@ fn loads_take_turns_until_the_budget_ends() {
     assert_eq!(loads, [0, 1, 0, 1, 0, 1, 0]);
     // The budget knows no result: its end is a look.
     let found = standings(&record);
-    assert_eq!(found.loads[0].look.unwrap().blocks, 4);
-    assert_eq!(found.loads[1].look.unwrap().blocks, 3);
+    assert_eq!(found.loads[0].look.unwrap().heats, 4);
+    assert_eq!(found.loads[1].look.unwrap().heats, 3);
 }
 
 #[test]

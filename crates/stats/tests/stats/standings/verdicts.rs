@@ -44,7 +44,7 @@ fn a_quiet_session_is_decided_at_its_first_look_and_ends() {
     let found = standings(&record);
     let load = &found.loads[0];
     assert!(load.settled);
-    assert_eq!(load.look.unwrap().blocks, 5);
+    assert_eq!(load.look.unwrap().heats, 5);
     let table = load.first_table().unwrap();
     assert_eq!(table.ranking.verdict(2, 1), Some(Verdict::DeadHeat));
     assert_eq!(table.ranking.verdict(1, 0), Some(Verdict::Faster));
@@ -91,13 +91,13 @@ fn heats_beyond_a_look_count_only_when_the_budget_ended_the_session() {
     plan.until_decided = false;
     let mut record = steered(&plan, 3);
     record.heats.truncate(6);
-    for (end, blocks) in [
+    for (end, heats) in [
         (None, 5),
         (Some(EndReason::Interrupted), 5),
         (Some(EndReason::Budget), 6),
     ] {
         record.end = end;
         let found = standings(&record);
-        assert_eq!(found.loads[0].look.unwrap().blocks, blocks, "{end:?}");
+        assert_eq!(found.loads[0].look.unwrap().heats, heats, "{end:?}");
     }
 }
