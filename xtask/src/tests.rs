@@ -135,7 +135,7 @@ fn list(steps: &Steps, lacks: &Path) {
 }
 
 #[cfg(test)]
-mod tests {
+mod unit {
     use super::*;
 
     #[test]
