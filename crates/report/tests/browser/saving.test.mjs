@@ -132,7 +132,8 @@ describe("a page draws", { concurrency: 2, timeout: BOUND_MS }, () => {
     });
 
   test("everything for paper", async () => {
-    const { page, complaints, close } = await open(browser, fileOf("load-open-freeze"), 1280, "light");
+    const { page, complaints, close } = await open(browser, fileOf("load-open-freeze"), 1280, "light", 200);
+    // A window so low that the last plots are not near.
     const [before, all] = await drawn(page);
     assert.ok(before < all);
     // Nobody prints within a tenth of a second.

@@ -27,6 +27,20 @@ impl Ended {
         self.status.and_then(|status| status.code())
     }
 
+    /// Asserts that its exit status is one of these.
+    #[track_caller]
+    pub fn exits_one_of(self, expected: &[i32]) -> Self {
+        let is_expected = self
+            .status_code()
+            .is_some_and(|code| expected.contains(&code));
+        assert!(
+            is_expected,
+            "the exit status, one of {expected:?}, of {self}"
+        );
+        self.assert_no_panic();
+        self
+    }
+
     /// Asserts that a signal ended it.
     #[track_caller]
     pub fn was_killed_by(self, signal: i32) -> Self {

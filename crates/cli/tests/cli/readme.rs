@@ -1,0 +1,71 @@
+//! The README's commands do what a reader expects of them first: they run. Those that measure stacks say their plan and
+//! no more; other tests measure.
+
+use std::fs;
+
+use deadheat_testkit::documents::{commands, words};
+
+use crate::{
+    load::{hello_server, url},
+    support::{Fake, Root, Running, root::project, running},
+};
+
+/// Where the README says that servers of the reader's listen.
+const SERVERS: [&str; 2] = ["http://127.0.0.1:8080/", "http://127.0.0.1:9090/"];
+
+/// Whose stacks a command is about.
+#[derive(Clone, Copy)]
+enum Stacks {
+    /// The project's; the command is not to start any.
+    Own,
+    /// Fake ones of the same names, with a session.
+    Fake,
+}
+
+/// Where a command is run, and what is added to it.
+fn place(words: &[String]) -> (Stacks, &'static [&'static str]) {
+    let has = |option: &str| words.iter().any(|word| word == option);
+    match words[1].as_str() {
+        "run" if has("--resume") => (Stacks::Fake, &[]),
+        "run" | "compare" | "setup" if !has("--dry-run") => (Stacks::Own, &["--dry-run"]),
+        "stacks" if has("check") || has("new") => (Stacks::Fake, &[]),
+        "report" => (Stacks::Fake, &[]),
+        "load" if !has("-n") => (Stacks::Own, &["--duration", "200ms"]),
+        _ => (Stacks::Own, &[]),
+    }
+}
+
+#[test]
+fn every_command_runs() {
+    let text = fs::read_to_string(project().join("README.md")).expect("reading the README");
+    let fakes = Root::with(&[Fake::good("rust-axum")]);
+    fakes.run("").exits(0);
+    let session = fakes.session_folder();
+    let session = session.file_name().and_then(|name| name.to_str());
+    let server = hello_server();
+    let found = commands(&text);
+    assert!(found.len() > 15, "{found:?}");
+    for command in found {
+        let typed = words(&command).expect("closed quotes");
+        let (stacks, more) = place(&typed);
+        let own = |word: &String| {
+            let word = word.replace("<session>", session.expect("its name"));
+            // A clone need not have this branch.
+            let word = word.replace("@main", "@HEAD");
+            SERVERS
+                .iter()
+                .fold(word, |word, one| word.replace(one, &url(&server, "/")))
+        };
+        let mut run = running::command(fakes.path(), "");
+        run.args(typed[1..].iter().map(own)).args(more);
+        if let Stacks::Own = stacks {
+            run.env("DEADHEAT_ROOT", project());
+        }
+        let ended = Running::start_command(fakes.path(), run, &command).wait();
+        // A slow machine may miss a threshold, and one with a fault gets a finding.
+        match typed[1].as_str() {
+            "load" | "doctor" => ended.exits_one_of(&[0, 1]),
+            _ => ended.exits(0),
+        };
+    }
+}
