@@ -86,7 +86,10 @@ fn stacks(plan: &Plan) -> Vec<String> {
 }
 
 fn load(load: &PlannedLoad) -> String {
-    let rounds = load.point.rounds.map(|rounds| format!(", {}", counted(rounds as usize, "round")));
+    let rounds = load
+        .point
+        .rounds
+        .map(|rounds| format!(", {}", counted(rounds as usize, "round")));
     let open = match load.point.open {
         Some(_) => ", open loop",
         None => "",

@@ -9,6 +9,7 @@ mod agenda;
 mod backlog;
 mod clock;
 mod connects;
+mod faults;
 mod health;
 mod lateness;
 mod reading;

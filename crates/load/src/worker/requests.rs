@@ -3,7 +3,10 @@
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
 
-use super::{Worker, reading::EXTRA};
+use super::{
+    Worker,
+    faults::{EXTRA, fault},
+};
 use crate::{
     connection::State,
     deadlines::NEVER,
@@ -273,11 +276,6 @@ impl Worker<'_> {
             }
         }
     }
-}
-
-/// What failed, and when.
-pub(super) fn fault(kind: Failure, phase: FailurePhase, cause: Cause) -> Fault {
-    Fault { kind, phase, cause }
 }
 
 /// The place after `place` in a cycle of `count`. A comparison: a remainder would cost a division per request.

@@ -7,6 +7,7 @@
 //! `PR_SET_CHILD_SUBREAPER`).
 
 mod cgroup;
+mod ending;
 pub(crate) mod environment;
 mod freeze;
 mod group;

@@ -18,11 +18,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     CpuGroup,
     cgroup::Groups,
+    ending::{KILL_PATIENCE, delete},
     freeze::{FreezeError, Freezer},
     group::{describe_all, end_abandoned},
-    log_tail,
-    supervisor::{KILL_PATIENCE, delete},
-    sys,
+    log_tail, sys,
     tree::descendants,
 };
 

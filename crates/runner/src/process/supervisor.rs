@@ -2,13 +2,11 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     io::{self, BufRead, Write},
     os::{
         fd::{AsRawFd, RawFd},
         unix::process::CommandExt,
     },
-    path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -16,6 +14,7 @@ use std::{
 use super::{
     Grouping, Spawn, Stopped,
     cgroup::{Groups, OwnGroups},
+    ending::{KILL_PATIENCE, delete},
     environment,
     group::describe_all,
     log::{self, LogPipe},
@@ -40,8 +39,6 @@ const REMOVE_PATIENCE: Duration = Duration::from_secs(1);
 const ATTENTION: Duration = Duration::from_millis(10);
 /// The same of one that was killed.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
-/// SIGKILL works at once except in uninterruptible sleep.
-pub(super) const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs the supervisor: reads a [`Spawn`] as a line of JSON from standard input, starts it, and ends its whole tree
 /// when standard input is closed, a line comes, or a signal asks for it. Says what happens on standard output.
@@ -101,18 +98,6 @@ pub fn supervise_with(grouping: Grouping) -> io::Result<()> {
     }
     say(&outcome);
     Ok(())
-}
-
-/// Deletes a folder. Other trees may still write into it: when Deadheat was killed, they all end at the same time.
-pub(super) fn delete(folder: &Path) -> io::Result<()> {
-    let until = Instant::now() + KILL_PATIENCE;
-    loop {
-        match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
-            ended => return ended,
-        }
-    }
 }
 
 fn start(spec: &Spawn, groups: &Groups) -> io::Result<(u32, Option<LogPipe>)> {
