@@ -3,7 +3,7 @@
 use super::{
     canvas::{Anchor, Canvas, Type},
     content::Failure,
-    layout::{DIM, INK, MARGIN, RED, ROOM},
+    style::{DIM, INK, MARGIN, RED, ROOM},
 };
 
 const LEAST_ROW: f32 = 44.0;

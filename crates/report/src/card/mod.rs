@@ -7,6 +7,7 @@ mod face;
 mod failures;
 mod layout;
 mod plot;
+mod style;
 
 use resvg::{
     tiny_skia::{Pixmap, Transform},

@@ -4,7 +4,7 @@
 use super::{
     canvas::{Anchor, Canvas, Type},
     content::{Plot, PlotRow},
-    layout::{BLUE, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM},
+    style::{BLUE, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM},
 };
 use crate::figure::{count, counted, figure};
 

@@ -6,7 +6,7 @@ use deadheat_model::heats::SessionHeader;
 use deadheat_stats::standings::{Absent, AbsentBecause, Standings};
 use serde::Serialize;
 
-use super::{load::shorts, row};
+use super::names::{name, shorts};
 use crate::{
     figure::counted,
     standings::words,
@@ -47,7 +47,7 @@ pub struct LackView {
 /// One stack's entry; its load is for the caller to fill in.
 pub(super) fn lack(absent: &Absent) -> LackView {
     LackView {
-        target: row::name(&absent.target),
+        target: name(&absent.target),
         load: None,
         because: absent.is,
         reason: clean(absent.reason.trim_end_matches('.')),
@@ -77,7 +77,7 @@ pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> Not
     NotMeasured {
         line: line(&entries, standings.loads.len()),
         entries,
-        left_out: header.plan.left_out.iter().map(row::name).collect(),
+        left_out: header.plan.left_out.iter().map(name).collect(),
     }
 }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::{
     absent::{self, LackView},
     answer,
+    names::{name, shorts},
     row::{self, RowView},
 };
 use crate::view::{self, clean};
@@ -130,19 +131,6 @@ pub(super) fn loads(header: &SessionHeader, standings: &Standings) -> Vec<LoadVi
         .collect()
 }
 
-/// What each load is called in a sentence.
-pub(super) fn shorts(standings: &Standings) -> Vec<String> {
-    let alone = |load: &LoadStandings| {
-        let same = standings.loads.iter();
-        same.filter(|other| other.workload == load.workload).count() == 1
-    };
-    let short = |load: &LoadStandings| match alone(load) {
-        true => clean(&load.workload),
-        false => clean(&load.name()),
-    };
-    standings.loads.iter().map(short).collect()
-}
-
 fn of_load(
     header: &SessionHeader,
     load: &LoadStandings,
@@ -175,7 +163,7 @@ fn of_load(
         lacking: load.lacking.iter().map(absent::lack).collect(),
         ceiling_per_second: load.ceiling_per_second,
         twin: load.twin.as_ref().map(|twin| TwinView {
-            of: twin.of.iter().map(row::name).collect(),
+            of: twin.of.iter().map(name).collect(),
             heats: twin.heats,
             ratio: twin.ratio,
             interval: twin.interval,

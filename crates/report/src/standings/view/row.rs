@@ -1,12 +1,13 @@
 //! A stack at a load.
 
-use deadheat_model::{TargetId, session::TargetRecord};
+use deadheat_model::session::TargetRecord;
 use deadheat_stats::{
     heats::{LimitedBy, Pair, Rank, Ranking},
     standings::{Behind, Figure, LoadStandings, Measure, Memory, Row, Table},
 };
 use serde::Serialize;
 
+use super::names::name;
 use crate::view::clean;
 
 /// A stack's line in a table.
@@ -128,7 +129,7 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
     };
     let is_best = is_best(&table.ranking, row.member);
     RowView {
-        target: clean(&row.target.to_string()),
+        target: name(&row.target),
         language: known.map_or(String::new(), |known| clean(&known.language)),
         framework: known.map_or(String::new(), |known| clean(&known.framework)),
         main,
@@ -198,9 +199,4 @@ fn half_width(ranking: &Ranking, member: usize) -> Option<f64> {
         false => pair(ranking, best, member)?,
     };
     Some(pair.half_width()).filter(|width| width.is_finite())
-}
-
-/// A target's name as it is shown.
-pub(super) fn name(target: &TargetId) -> String {
-    clean(&target.to_string())
 }

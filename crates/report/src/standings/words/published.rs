@@ -1,6 +1,6 @@
 //! A published row beside what was measured.
 
-use deadheat_stats::standings::published::{Agreement, Bound, MeasuredRatio};
+use deadheat_stats::standings::{Agreement, Bound, MeasuredRatio};
 
 use super::{absent, placed};
 use crate::{
