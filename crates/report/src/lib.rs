@@ -13,7 +13,6 @@ pub mod history;
 pub mod html;
 pub mod load;
 mod markdown;
-mod page;
 pub mod schema;
 pub mod standings;
 pub mod text;

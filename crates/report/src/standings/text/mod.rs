@@ -1,7 +1,6 @@
 //! The report for a terminal: at most 40 lines, whatever the session's size. [`full`] has everything.
 
 mod details;
-mod grid;
 mod ranking;
 mod room;
 
@@ -12,7 +11,7 @@ use super::{
     view::{LoadView, StandingsView, TableView},
     words,
 };
-use crate::text::{BOLD, DIM, LOST, Page, Screen, WARN};
+use crate::text::{BAD, BOLD, DIM, Page, Screen, WARN};
 use ranking::Columns;
 
 /// With the line that the command line adds: the path of the page.
@@ -68,7 +67,7 @@ fn end(view: &StandingsView, screen: Screen) -> String {
         );
     }
     if let Some(line) = &view.not_measured.line {
-        page.at_most(MOST_OF_A_TEXT, LOST, "", &format!("Not measured: {line}."));
+        page.at_most(MOST_OF_A_TEXT, BAD, "", &format!("Not measured: {line}."));
     }
     if !view.has_figures() {
         reasons(&mut page, view);
@@ -81,7 +80,7 @@ fn reasons(page: &mut Page, view: &StandingsView) {
     let entries = view.not_measured.entries.iter();
     let entries = entries.filter(|lack| lack.because != AbsentBecause::NotMeasured);
     for lack in entries.take(MOST_REASONS) {
-        page.at_most(MOST_OF_A_TEXT, LOST, "x ", &words::lack(lack));
+        page.at_most(MOST_OF_A_TEXT, BAD, "x ", &words::lack(lack));
     }
 }
 

@@ -4,10 +4,9 @@ use anstyle::Style;
 use deadheat_stats::standings::Measure;
 use textwrap::core::display_width;
 
-use super::grid::{cut_middle, pad_left, pad_right};
 use crate::{
     standings::{view::RowView, words},
-    text::{BOLD, Charset, DIM, Page, WARN},
+    text::{BOLD, Charset, DIM, Page, WARN, cut_middle, pad_left, pad_right},
 };
 
 /// Between two columns.
