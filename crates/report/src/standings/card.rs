@@ -64,7 +64,7 @@ fn content(view: &StandingsView, load: Option<&LoadView>) -> Content {
         title: load.map_or_else(|| view.title.compared.clone(), |load| load.title.clone()),
         verdict: load.map_or_else(
             || "Nothing was planned.".to_owned(),
-            |load| format!("{}.", load.outcome),
+            |load| format!("{}.", load.outcome()),
         ),
         body,
         machine: format!("{} · {}", view.title.machine, view.trust.line),

@@ -60,7 +60,7 @@ struct Answer<'a> {
     /// Both in words.
     title: &'a str,
     /// The answer, in at most 25 words.
-    answer: &'a str,
+    answer: String,
 }
 
 /// The session's header and its standings as JSON over several lines that end with a newline.
@@ -70,7 +70,7 @@ pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, Rep
         workload: &load.workload,
         point: &load.point,
         title: &load.title,
-        answer: &load.answer,
+        answer: load.answer(),
     });
     let report = Report {
         schema: SCHEMA,

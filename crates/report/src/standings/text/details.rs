@@ -44,7 +44,7 @@ pub(super) fn write(page: &mut Page, view: &StandingsView) {
 
 fn of_load(page: &mut Page, load: &LoadView) {
     page.section(&load.title);
-    page.wrapped(BOLD, "", &format!("{}.", load.answer));
+    page.wrapped(BOLD, "", &format!("{}.", load.answer()));
     for table in load.tables.iter().filter(|table| !table.rows.is_empty()) {
         if let Some(title) = &table.title {
             page.section(&format!("{}, {title}", load.short));
@@ -69,9 +69,7 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
             row.target.clone(),
             rank(row.main),
             words::placed(row.main.as_ref(), |value| words::main(measure, value)),
-            words::half_width(row.half_width)
-                .trim_start_matches('±')
-                .to_owned(),
+            words::half_width_in_column(row.half_width),
             words::placed(row.p50_seconds.as_ref(), crate::figure::seconds),
             words::placed(row.p99_seconds.as_ref(), crate::figure::seconds),
             words::placed(row.cpu_us_per_request.as_ref(), words::cost),

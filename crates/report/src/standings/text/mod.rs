@@ -106,13 +106,15 @@ fn blocks(load: &LoadView) -> Vec<Block<'_>> {
 
 /// A load's answer. If there is no room, it names the best alone; the page has the others.
 fn answer(page: &Page, load: &LoadView) -> Vec<String> {
-    let whole = format!("{}.", load.answer);
-    let fits = page.wrap("", &whole).len() <= MOST_OF_A_TEXT;
-    let text = match load.answer.split_once("; ") {
-        Some((best, _)) if !fits => format!("{best}."),
-        _ => whole,
+    let whole = page.wrap("", &format!("{}.", load.answer()));
+    if whole.len() <= MOST_OF_A_TEXT {
+        return whole;
+    }
+    let shorter = LoadView {
+        clauses: load.clauses[..1].to_vec(),
+        ..load.clone()
     };
-    page.cut(MOST_OF_A_TEXT, "", &text)
+    page.cut(MOST_OF_A_TEXT, "", &format!("{}.", shorter.answer()))
 }
 
 /// Answers with the first rows of their tables, in so many lines.

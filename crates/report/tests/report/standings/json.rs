@@ -13,7 +13,7 @@ fn every_report_has_what_is_shown() {
         assert_eq!(report["schema"], 2);
         let view = case.view();
         for (shown, written) in view.loads.iter().zip(report["answers"].as_array().unwrap()) {
-            assert_eq!(written["answer"], shown.answer.as_str());
+            assert_eq!(written["answer"], shown.answer());
         }
         assert_eq!(
             report["warnings"].as_array().unwrap().len(),

@@ -111,9 +111,9 @@ fn the_answer_comes_first_and_the_details_last() {
     for load in &view.loads {
         let said = plain(between(&page, "class=\"answers\"", "</ul>"));
         assert!(
-            said.contains(&format!("{}.", load.answer)),
+            said.contains(&format!("{}.", load.answer())),
             "{}",
-            load.answer
+            load.answer()
         );
     }
 }

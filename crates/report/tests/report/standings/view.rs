@@ -3,7 +3,10 @@
 use deadheat_model::machine::{Finding, Level};
 use deadheat_report::{
     StandingsView,
-    standings::{view::State, words},
+    standings::{
+        view::{LoadView, State},
+        words,
+    },
 };
 
 use deadheat_stats::standings::{AbsentBecause, Doubt, Standings};
@@ -18,15 +21,15 @@ fn words_of(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-fn answers(view: &StandingsView) -> Vec<&str> {
-    view.loads.iter().map(|load| load.answer.as_str()).collect()
+fn answers(view: &StandingsView) -> Vec<String> {
+    view.loads.iter().map(LoadView::answer).collect()
 }
 
 #[test]
 fn an_answer_has_at_most_25_words() {
     for case in cases::all().iter().filter(|case| case.name != "hostile") {
         for answer in answers(&case.view()) {
-            assert!(words_of(answer) <= 25, "{}: {answer}", case.name);
+            assert!(words_of(&answer) <= 25, "{}: {answer}", case.name);
         }
     }
 }
@@ -44,7 +47,7 @@ fn answer(load: Load) -> String {
     StandingsView::new(&record, &standings)
         .loads
         .remove(0)
-        .answer
+        .answer()
 }
 
 fn stacks(rates: &[f64]) -> Vec<Stack> {
@@ -114,11 +117,11 @@ fn the_longest_answer_has_25_words_too() {
     second.cpus = 2;
     tables.push(second);
     let view = StandingsView::new(&record, &standings);
-    let answer = &view.loads[0].answer;
+    let answer = view.loads[0].answer();
     assert!(
-        words_of(answer) <= 25,
+        words_of(&answer) <= 25,
         "{} words: {answer}",
-        words_of(answer)
+        words_of(&answer)
     );
     assert!(
         answer.starts_with("plaintext, 1 CPU: a, b and c lead at"),
@@ -214,7 +217,7 @@ fn rates_of_a_stacks_own_are_not_ranked() {
     let (record, mut standings) = session(&[Load::new("json", stacks(&[50e3, 40e3]))], Vec::new());
     standings.loads[0].is_ranked = false;
     let view = StandingsView::new(&record, &standings);
-    let answer = &view.loads[0].answer;
+    let answer = view.loads[0].answer();
     assert!(
         answer.ends_with("not ranked, because each stack has a rate of its own"),
         "{answer}"
