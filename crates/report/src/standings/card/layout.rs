@@ -36,7 +36,7 @@ pub(super) fn svg(content: &Content, faces: &Faces) -> String {
         ROOM - 240.0,
         &content.place,
     );
-    let title = content.title.as_str();
+    let title = content.title;
     let face = canvas.face(Type::bold(1.0, INK));
     let fits = |size: &f32| face.width(title, *size) <= ROOM;
     let size = TITLE
@@ -115,7 +115,8 @@ fn foot(canvas: &mut Canvas, content: &Content) {
     let kind = Type::regular(16.0, DIM);
     let at = (MARGIN, MACHINE_Y);
     canvas.text(kind, at, Anchor::Start, ROOM, &content.machine);
-    let mut caveat = content.caveat.clone();
+    let mut caveat =
+        "One machine over loopback: the report says what this does not show.".to_owned();
     if canvas.lacks {
         caveat += &format!(" {LACKING}: not in the card's font.");
     }
