@@ -14,7 +14,7 @@ mod sentences;
 mod verdicts;
 
 pub use published::{SIDES, SIDES_LEGEND, sides};
-pub use sentences::{controls, finding, lack, level, notes, row_verdict};
+pub use sentences::{finding, lack, level, load_notes, notes, row_verdict};
 pub use verdicts::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
 
 /// An interval that is wider than this to either side says nothing but that.

@@ -126,6 +126,9 @@ pub struct Row {
     /// How the best of the table stands to it, at the table's level: how many times better, 1 or more. `None` for the best
     /// itself, or if they cannot be compared.
     pub behind: Option<Behind>,
+    /// Half the width of the interval of its ratio to the best that is no lower bound; of that one itself, to the next
+    /// such (0.03: ±3 %). `None`: it is a lower bound, or cannot be compared.
+    pub half_width: Option<f64>,
     /// Memory of its process tree.
     pub memory: Memory,
     /// From the process's start to its first correct answer, in seconds: the median over heats.

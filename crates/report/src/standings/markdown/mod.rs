@@ -76,7 +76,7 @@ fn of_load(page: &mut Page, load: &LoadView) {
     for line in lacking {
         page.paragraph(&escape(&line));
     }
-    for sentence in words::controls(load) {
+    for sentence in words::load_notes(load) {
         page.paragraph(&escape(&sentence));
     }
 }

@@ -54,7 +54,7 @@ fn of_load(page: &mut Page, load: &LoadView) {
     for lack in &load.lacking {
         page.wrapped(BAD, "x ", &words::lack(lack));
     }
-    for sentence in words::controls(load) {
+    for sentence in words::load_notes(load) {
         page.wrapped(DIM, "", &sentence);
     }
 }

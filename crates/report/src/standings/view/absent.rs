@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::heats::SessionHeader;
+use deadheat_model::{TargetId, heats::SessionHeader};
 use deadheat_stats::standings::{Absent, AbsentBecause, Standings};
 use serde::Serialize;
 
@@ -32,6 +32,8 @@ pub struct NotMeasured {
 pub struct LackView {
     /// The stack, under its variant.
     pub target: String,
+    /// The same as its parts.
+    pub id: TargetId,
     /// The load that it lacks, as short as [`LoadView::short`](super::LoadView::short); `None`: all of them.
     pub load: Option<String>,
     /// What became of it.
@@ -48,6 +50,7 @@ pub struct LackView {
 pub(super) fn lack(absent: &Absent) -> LackView {
     LackView {
         target: name(&absent.target),
+        id: absent.target.clone(),
         load: None,
         because: absent.is,
         reason: clean(absent.reason.trim_end_matches('.')),

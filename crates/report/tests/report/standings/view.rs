@@ -204,8 +204,8 @@ fn a_twin_of_too_few_heats_is_no_check() {
         load.twin.as_mut().unwrap().interval = None;
     }
     assert!(line(&standings).contains("too few heats for an A/A check"));
-    let told = words::controls(&StandingsView::new(&record, &standings).loads[0]);
-    assert!(told[1].contains("too few heats to judge"), "{told:?}");
+    let told = words::load_notes(&StandingsView::new(&record, &standings).loads[0]);
+    assert!(told[0].contains("too few to judge"), "{told:?}");
     for load in &mut standings.loads {
         load.twin = None;
     }
@@ -294,13 +294,13 @@ fn loads_that_were_measured_alike_share_a_line() {
 fn controls_and_missing_percentiles_are_explained() {
     let (record, mut standings) = cases::few();
     let of =
-        |standings: &Standings| words::controls(&StandingsView::new(&record, standings).loads[0]);
+        |standings: &Standings| words::load_notes(&StandingsView::new(&record, standings).loads[0]);
     let told = of(&standings);
-    assert_eq!(
-        told[1],
-        "A/A: go-nethttp ran twice. The copies' ratio is 1.004 (0.984–1.024, 5 heats)."
-    );
-    assert_eq!(told.len(), 2);
+    let check =
+        "measured twice in 5 heats. Ratio 1.004 (0.984 to 1.024): no difference, as it must be.";
+    assert_eq!(told[0], format!("A/A check: go-nethttp {check}"));
+    assert_eq!(told[2], "14 heats; all count in the verdicts.");
+    assert_eq!(told.len(), 3);
     let load = &mut standings.loads[0];
     load.tables[0].rows[2].p99_seconds = None;
     let twin = load.twin.as_mut().expect("a twin");
@@ -308,11 +308,6 @@ fn controls_and_missing_percentiles_are_explained() {
         .map(|name| name.parse().expect("a name"))
         .to_vec();
     let told = of(&standings);
-    assert_eq!(
-        told[1..],
-        [
-            "A/A: a and b ran twice. The copies' ratio is 1.004 (0.984–1.024, 5 heats).",
-            "–: too few answers for this percentile."
-        ]
-    );
+    assert_eq!(told[0], "–: too few answers for this percentile.");
+    assert_eq!(told[1], format!("A/A check: a and b {check}"));
 }
