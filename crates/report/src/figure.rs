@@ -1,7 +1,7 @@
 //! The one rule for figures: three significant digits, commas between thousands, a unit that keeps them readable.
 //! Counts are exact.
 
-use deadheat_stats::order_statistic::{Interval, MedianInterval};
+use std::fmt;
 
 /// What stands where there is no figure.
 pub const NONE: &str = "–";
@@ -25,43 +25,91 @@ pub fn count(value: u64) -> String {
     separated(&value.to_string())
 }
 
+/// A number and its unit, with the blank between them, as they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// The number.
+    pub number: String,
+    /// The unit; empty if there is none.
+    pub unit: &'static str,
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.number, self.unit)
+    }
+}
+
+impl Quantity {
+    /// A figure without a unit.
+    pub fn plain(value: f64) -> Self {
+        Self {
+            number: figure(value),
+            unit: "",
+        }
+    }
+
+    /// A time in the unit that suits it.
+    pub fn seconds(value: f64) -> Self {
+        Self::in_unit(value, 1000.0, &[(1e-6, " µs"), (1e-3, " ms"), (1.0, " s")])
+    }
+
+    /// A size in binary units.
+    pub fn bytes(value: f64) -> Self {
+        const KIB: f64 = 1024.0;
+        let units = [
+            (1.0, " B"),
+            (KIB, " KiB"),
+            (KIB * KIB, " MiB"),
+            (KIB * KIB * KIB, " GiB"),
+        ];
+        Self::in_unit(value, KIB, &units)
+    }
+
+    fn in_unit(value: f64, step: f64, units: &[(f64, &'static str)]) -> Self {
+        // Rounded first, so that 999.7 µs is 1.00 ms and not 1,000 µs.
+        let fits = |(size, _): &&(f64, &str)| three_digits(value / size) < step;
+        let (size, unit) = units.iter().find(fits).unwrap_or(&units[units.len() - 1]);
+        Self {
+            unit,
+            ..Self::plain(value / size)
+        }
+    }
+
+    /// From here to another one: "1.20 ms–1.35 ms" says its unit twice.
+    pub fn to(&self, between: &str, other: &Self) -> String {
+        match self.unit == other.unit {
+            true => format!("{}{between}{other}", self.number),
+            false => format!("{self}{between}{other}"),
+        }
+    }
+
+    /// Without the zeros that say how precise it is ("5 ms"), for an axis, whose values are round.
+    pub fn round(self) -> Self {
+        let number = match self.number.contains('.') {
+            true => self.number.trim_end_matches('0').trim_end_matches('.'),
+            false => &self.number,
+        };
+        Self {
+            number: number.to_owned(),
+            ..self
+        }
+    }
+}
+
 /// A time in the unit that suits it ("845 µs", "1.23 ms", "2.05 s").
 pub fn seconds(value: f64) -> String {
-    in_unit(value, 1000.0, &[(1e-6, "µs"), (1e-3, "ms"), (1.0, "s")])
+    Quantity::seconds(value).to_string()
 }
 
 /// A size in binary units ("24.0 MiB").
 pub fn bytes(value: f64) -> String {
-    const KIB: f64 = 1024.0;
-    let units = [
-        (1.0, "B"),
-        (KIB, "KiB"),
-        (KIB * KIB, "MiB"),
-        (KIB * KIB * KIB, "GiB"),
-    ];
-    in_unit(value, KIB, &units)
+    Quantity::bytes(value).to_string()
 }
 
 /// A share as a percentage with one decimal ("98.4 %").
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
-}
-
-/// An interval's ends ("51,800–52,600"), each through `figure`.
-pub fn ends(interval: &Interval, figure: fn(f64) -> String) -> String {
-    let (low, high) = (figure(interval.low), figure(interval.high));
-    // "1.20 ms–1.35 ms" says its unit twice.
-    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
-        _ => format!("{low}–{high}"),
-    }
-}
-
-/// The larger of the interval's two arms as a share of the median ("±1.2 %").
-pub fn spread(estimate: &MedianInterval) -> Option<String> {
-    let interval = estimate.interval?;
-    let arm = (interval.high - estimate.median).max(estimate.median - interval.low);
-    (estimate.median > 0.0).then(|| format!("±{}", percent(arm / estimate.median)))
 }
 
 /// "1 heat", "3 heats": an exact count with its noun.
@@ -77,13 +125,6 @@ pub fn list(items: &[String]) -> String {
         [one] => one.clone(),
         [head @ .., last] => format!("{} and {last}", head.join(", ")),
     }
-}
-
-fn in_unit(value: f64, step: f64, units: &[(f64, &str)]) -> String {
-    // Rounded first, so that 999.7 µs is 1.00 ms and not 1,000 µs.
-    let fits = |(size, _): &&(f64, &str)| three_digits(value / size) < step;
-    let (size, unit) = units.iter().find(fits).unwrap_or(&units[units.len() - 1]);
-    format!("{} {unit}", figure(value / size))
 }
 
 fn exponent(value: f64) -> i32 {

@@ -4,7 +4,6 @@
 //! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`,
 //! or, for the card, the bytes of a picture.
 
-pub mod card;
 pub mod compare;
 mod csv;
 pub mod error;
@@ -13,7 +12,6 @@ pub mod history;
 pub mod html;
 pub mod load;
 mod markdown;
-mod page;
 pub mod schema;
 pub mod standings;
 pub mod text;

@@ -21,9 +21,9 @@ impl Page {
         self.0.push('\n');
     }
 
-    /// A list; `before` and `after` are Markdown.
-    pub(crate) fn bullets(&mut self, items: &[String], before: &str, after: &str) {
-        let line = |item: &String| format!("- {before}{}{after}", escape(item));
+    /// A list; `mark` is Markdown.
+    pub(crate) fn bullets(&mut self, mark: &str, items: &[impl ToString]) {
+        let line = |item: &_| format!("- {mark}{}", escape(&ToString::to_string(item)));
         if !items.is_empty() {
             self.paragraph(&items.iter().map(line).collect::<Vec<_>>().join("\n"));
         }
@@ -44,15 +44,16 @@ impl Page {
 
     /// A table of text.
     pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
-        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let mut lines = vec![
-            line(head.iter().map(|name| (*name).to_owned()).collect()),
-            format!("|{}", " --- |".repeat(head.len())),
-        ];
-        lines.extend(
-            rows.iter()
-                .map(|row| line(row.iter().map(|cell| escape(cell)).collect())),
-        );
+        let rows = rows.iter().map(|row| row.iter().map(|cell| escape(cell)));
+        let rows: Vec<Vec<String>> = rows.map(Iterator::collect).collect();
+        self.table_of(head, &vec!["---"; head.len()], &rows);
+    }
+
+    /// A table of Markdown, with how its columns are aligned.
+    pub(crate) fn table_of(&mut self, head: &[&str], rules: &[&str], rows: &[Vec<String>]) {
+        let line = |cells: String| format!("| {cells} |");
+        let mut lines = vec![line(head.join(" | ")), line(rules.join(" | "))];
+        lines.extend(rows.iter().map(|row| line(row.join(" | "))));
         self.paragraph(&lines.join("\n"));
     }
 }

@@ -1,18 +1,21 @@
 //! Text for a terminal.
 
-use std::borrow::Cow;
-
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 
-use crate::page::{GLUE, glued};
+use crate::view::Fact;
 
 mod charset;
+mod grid;
 
 pub use charset::Charset;
+pub(crate) use grid::cut_middle;
 
 /// A narrower terminal gets this: the table's figures need 52 columns beside the names.
 const LEAST_WIDTH: usize = 72;
+
+/// Keeps a number and its unit on one line.
+const GLUE: char = '\u{a0}';
 
 /// Where the text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +28,22 @@ pub struct Screen {
     pub charset: Charset,
 }
 
+impl Screen {
+    /// A screen that shows all characters.
+    pub fn new(width: usize, colour: bool) -> Self {
+        Self {
+            width,
+            colour,
+            charset: Charset::Unicode,
+        }
+    }
+}
+
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
-pub(crate) const LOST: Style = AnsiColor::Red.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
 /// Text under construction.
 pub(crate) struct Page {
@@ -56,49 +71,43 @@ impl Page {
     pub(crate) fn line(&mut self, style: Style, line: &str) {
         // All that is set in columns has been written in the charset before.
         let line = self.charset.write(line.trim_end());
-        self.text.push_str(&self.paint(style, &line));
-        self.text.push('\n');
-    }
-
-    fn paint<'a>(&self, style: Style, text: &'a str) -> Cow<'a, str> {
-        if self.colour && !style.is_plain() && !text.is_empty() {
-            return format!("{style}{text}{style:#}").into();
+        match self.colour && !style.is_plain() && !line.is_empty() {
+            true => self.text += &format!("{style}{line}{style:#}\n"),
+            false => self.text += &format!("{line}\n"),
         }
-        text.into()
     }
 
     /// Text wrapped to the width; after the first line as deep as `mark` is wide.
     pub(crate) fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
-        self.wrapped_at(style, mark, text, 0);
+        self.at_most(usize::MAX, style, mark, text);
     }
 
-    fn wrapped_at(&mut self, style: Style, mark: &str, text: &str, depth: usize) {
-        let first = format!("{}{mark}", " ".repeat(depth));
-        for line in self.wrap(&first, text) {
+    /// The same in at most so many lines.
+    pub(crate) fn at_most(&mut self, most: usize, style: Style, mark: &str, text: &str) {
+        for line in self.cut(most, mark, text) {
             self.line(style, &line);
         }
     }
 
-    /// The lines of a text that begins with `first` and goes on as deep as that is wide.
-    pub(crate) fn wrap(&self, first: &str, text: &str) -> Vec<String> {
-        let rest = " ".repeat(display_width(first));
-        // The other algorithm lets a line pass the width by a little rather than leave one short.
+    /// The lines of a text that begins with `mark` and goes on as deep as that is wide. Numbers stay with their units.
+    pub(crate) fn wrap(&self, mark: &str, text: &str) -> Vec<String> {
+        let rest = " ".repeat(display_width(mark));
         let options = textwrap::Options::new(self.width)
+            // The other algorithm lets a line pass the width by a little rather than leave one short.
             .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+            // A path is not broken at its slashes.
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
             .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .initial_indent(first)
+            .initial_indent(mark)
             .subsequent_indent(&rest);
-        let text = self.charset.write(text);
+        let text = glued(&self.charset.write(text));
         let lines = textwrap::wrap(&text, options).into_iter();
-        lines.map(Cow::into_owned).collect()
+        lines.map(|line| line.replace(GLUE, " ")).collect()
     }
 
-    /// The text, cut to this many lines with an ellipsis. Numbers stay with their units.
-    pub(crate) fn cut(&self, most: usize, first: &str, text: &str) -> Vec<String> {
-        let mut lines = self.wrap(first, &glued(text));
-        for line in &mut lines {
-            *line = line.replace(GLUE, " ");
-        }
+    /// The same, cut to this many lines with an ellipsis.
+    pub(crate) fn cut(&self, most: usize, mark: &str, text: &str) -> Vec<String> {
+        let mut lines = self.wrap(mark, text);
         if lines.len() <= most {
             return lines;
         }
@@ -113,16 +122,80 @@ impl Page {
         lines
     }
 
-    /// Text wrapped to the width, in at most so many lines.
-    pub(crate) fn at_most(&mut self, most: usize, style: Style, mark: &str, text: &str) {
-        for line in self.cut(most, mark, text) {
-            self.line(style, &line);
-        }
-    }
-
     /// An empty line and a title.
     pub(crate) fn section(&mut self, title: &str) {
         self.text.push('\n');
         self.line(BOLD, title);
+    }
+
+    /// A section of sentences, if there are any.
+    pub(crate) fn bullets(&mut self, title: &str, mark: &str, items: &[impl ToString]) {
+        if !items.is_empty() {
+            self.section(title);
+        }
+        for item in items {
+            self.wrapped(Style::new(), mark, &item.to_string());
+        }
+    }
+
+    /// Facts, their names in a column.
+    pub(crate) fn facts(&mut self, facts: &[Fact]) {
+        let widths = facts.iter().map(|fact| display_width(&fact.name));
+        let width = widths.max().unwrap_or(0);
+        for fact in facts {
+            let mark = format!("  {}  ", pad_right(&fact.name, width));
+            self.wrapped(Style::new(), &mark, &fact.value);
+        }
+    }
+}
+
+/// The text with its numbers glued to their units.
+fn glued(text: &str) -> String {
+    const UNITS: [&str; 9] = ["µs", "us", "ms", "s", "%", "B", "KiB", "MiB", "GiB"];
+    let mut glued = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        let unit = word
+            .trim_end_matches(|end: char| end.is_ascii_punctuation() && end != '%' || end == ' ')
+            .trim_end_matches("/s");
+        let after_number = glued
+            .strip_suffix(' ')
+            .is_some_and(|before| before.ends_with(|end: char| end.is_ascii_digit()));
+        if after_number && UNITS.contains(&unit) {
+            glued.pop();
+            glued.push(GLUE);
+        }
+        glued.push_str(word);
+    }
+    glued
+}
+
+/// `text` with blanks before it up to a width.
+pub(crate) fn pad_left(text: &str, width: usize) -> String {
+    let blank = width.saturating_sub(display_width(text));
+    format!("{}{text}", " ".repeat(blank))
+}
+
+/// `text` with blanks after it up to a width.
+pub(crate) fn pad_right(text: &str, width: usize) -> String {
+    let blank = width.saturating_sub(display_width(text));
+    format!("{text}{}", " ".repeat(blank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::glued;
+
+    #[test]
+    fn units_stay_with_their_numbers_and_nothing_else_does() {
+        let cases = [
+            ("for 3.00 s after 500 ms.", "for 3.00~s after 500~ms."),
+            ("(27.5 % of 1,020 KiB/s)", "(27.5~% of 1,020~KiB/s)"),
+            ("up to 51 B.", "up to 51~B."),
+            ("50 connections, s 3", "50 connections, s 3"),
+            ("8 seconds", "8 seconds"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(glued(text), expected.replace('~', "\u{a0}"));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A comparison for a pull request: the verdict, a table, and everything else folded away.
 
 use super::view::{CompareView, Outcome, RatioRow, RatioTable, SideView};
-use crate::{markdown::escape, view::Fact};
+use crate::markdown::{Page, escape};
 
 /// The whole comparison as Markdown, with `<details>` as GitHub, GitLab and Gitea fold them.
 pub fn markdown(view: &CompareView) -> String {
@@ -21,86 +21,48 @@ pub fn markdown(view: &CompareView) -> String {
         escape(&view.a.name),
         escape(&view.b.name)
     ));
-    page.bullets(&view.warnings, "⚠️ ");
+    page.bullets("⚠️ ", &view.warnings);
     let (deciding, others): (Vec<_>, Vec<_>) = view.tables.iter().partition(|table| table.decides);
-    deciding.into_iter().for_each(|one| page.table(one));
-    page.facts(&view.not_compared, "Not compared: ");
+    deciding.into_iter().for_each(|one| table(&mut page, one));
+    page.bullets("Not compared: ", &view.not_compared);
     if !others.is_empty() {
-        page.open("Times, CPU and memory");
-        others.into_iter().for_each(|one| page.table(one));
-        page.close();
+        page.paragraph("<details><summary>Times, CPU and memory</summary>");
+        others.into_iter().for_each(|one| table(&mut page, one));
+        page.paragraph("</details>");
     }
-    page.open("Conditions");
-    page.bullets(&view.notes, "");
-    page.bullets(&view.differences, "");
-    page.side("A", &view.a);
-    page.side("B", &view.b);
-    page.facts(&view.conditions, "");
-    page.bullets(&view.how, "");
-    page.close();
+    page.paragraph("<details><summary>Conditions</summary>");
+    page.bullets("", &view.notes);
+    page.bullets("", &view.differences);
+    side(&mut page, "A", &view.a);
+    side(&mut page, "B", &view.b);
+    page.bullets("", &view.conditions);
+    page.bullets("", &view.how);
+    page.paragraph("</details>");
     page.0
 }
 
-#[derive(Default)]
-struct Page(String);
-
-impl Page {
-    /// Text that is Markdown already, with an empty line before it.
-    fn paragraph(&mut self, text: &str) {
-        if !self.0.is_empty() {
-            self.0.push('\n');
-        }
-        self.0.push_str(text);
-        self.0.push('\n');
-    }
-
-    fn bullets(&mut self, items: &[String], mark: &str) {
-        let lines: Vec<String> = items
-            .iter()
-            .map(|item| format!("- {mark}{}", escape(item)))
-            .collect();
-        if !lines.is_empty() {
-            self.paragraph(&lines.join("\n"));
-        }
-    }
-
-    fn facts(&mut self, facts: &[Fact], mark: &str) {
-        let line = |fact: &Fact| format!("- {mark}{}: {}", escape(&fact.name), escape(&fact.value));
-        let lines: Vec<String> = facts.iter().map(line).collect();
-        if !lines.is_empty() {
-            self.paragraph(&lines.join("\n"));
-        }
-    }
-
-    fn side(&mut self, name: &str, side: &SideView) {
-        if !side.facts.is_empty() {
-            self.paragraph(&format!("{name}: {}", escape(&side.name)));
-            self.facts(&side.facts, "");
-        }
-    }
-
-    fn table(&mut self, table: &RatioTable) {
-        let mut lines = vec![
-            format!(
-                "| {} | A | B | B / A | interval | verdict |",
-                escape(table.title)
-            ),
-            "| --- | ---: | ---: | ---: | :---: | --- |".to_owned(),
-        ];
-        lines.extend(table.rows.iter().map(row));
-        self.paragraph(&lines.join("\n"));
-    }
-
-    fn open(&mut self, summary: &str) {
-        self.paragraph(&format!("<details><summary>{summary}</summary>"));
-    }
-
-    fn close(&mut self) {
-        self.paragraph("</details>");
+fn side(page: &mut Page, name: &str, side: &SideView) {
+    if !side.facts.is_empty() {
+        page.paragraph(&format!("{name}: {}", escape(&side.name)));
+        page.bullets("", &side.facts);
     }
 }
 
-fn row(row: &RatioRow) -> String {
+fn table(page: &mut Page, table: &RatioTable) {
+    let head = [
+        &escape(table.title),
+        "A",
+        "B",
+        "B / A",
+        "interval",
+        "verdict",
+    ];
+    let rules = ["---", "---:", "---:", "---:", ":---:", "---"];
+    let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
+    page.table_of(&head, &rules, &rows);
+}
+
+fn row(row: &RatioRow) -> Vec<String> {
     let name = match &row.group {
         Some(group) => format!("{} {group}", row.name),
         None => row.name.clone(),
@@ -109,12 +71,12 @@ fn row(row: &RatioRow) -> String {
         Outcome::Even => row.verdict.to_owned(),
         _ => format!("**{}**", row.verdict),
     };
-    format!(
-        "| {} | {} | {} | {} | {} | {verdict} |",
+    vec![
         escape(&name),
-        row.a,
-        row.b,
-        row.ratio,
-        row.interval
-    )
+        row.a.clone(),
+        row.b.clone(),
+        row.ratio.clone(),
+        row.interval.clone(),
+        verdict,
+    ]
 }

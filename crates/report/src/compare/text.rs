@@ -4,17 +4,14 @@ use anstyle::Style;
 use textwrap::core::display_width;
 
 use super::view::{CompareView, Outcome, RatioRow, RatioTable, SideView};
-use crate::{
-    page::{BAD, BOLD, DIM, GOOD, Page, WARN, left},
-    view::Fact,
-};
+use crate::text::{BAD, BOLD, DIM, GOOD, Page, Screen, WARN, pad_left, pad_right};
 
 const HEAD: [&str; 5] = ["A", "B", "B / A", "interval", "verdict"];
 
 /// The whole comparison, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
 pub fn text(view: &CompareView, width: usize, colour: bool) -> String {
     let mut page = answer(view, width, colour);
-    bullets(&mut page, "How it was measured and judged", &view.how);
+    page.bullets("How it was measured and judged", "- ", &view.how);
     side(&mut page, "A", &view.a);
     side(&mut page, "B", &view.b);
     if !view.conditions.is_empty() {
@@ -35,7 +32,7 @@ pub fn brief(view: &CompareView, width: usize, colour: bool) -> String {
 }
 
 fn answer(view: &CompareView, width: usize, colour: bool) -> Page {
-    let mut page = Page::new(width, colour);
+    let mut page = Page::new(Screen::new(width, colour));
     let style = match view.outcome {
         Outcome::Better => GOOD,
         Outcome::Worse => BAD.bold(),
@@ -61,9 +58,9 @@ fn answer(view: &CompareView, width: usize, colour: bool) -> Page {
             }
         }
     }
-    section(&mut page, "Not compared", &view.not_compared);
-    bullets(&mut page, "Notes", &view.notes);
-    bullets(&mut page, "What differs between A and B", &view.differences);
+    page.bullets("Not compared", "x ", &view.not_compared);
+    page.bullets("Notes", "- ", &view.notes);
+    page.bullets("What differs between A and B", "- ", &view.differences);
     page
 }
 
@@ -71,29 +68,6 @@ fn side(page: &mut Page, name: &str, side: &SideView) {
     if !side.facts.is_empty() {
         page.section(&format!("{name}: {}", side.name));
         page.facts(&side.facts);
-    }
-}
-
-/// Names that may be long, each with what is said of it.
-fn section(page: &mut Page, title: &str, facts: &[Fact]) {
-    if !facts.is_empty() {
-        page.section(title);
-        for fact in facts {
-            page.wrapped(
-                Style::new(),
-                "x ",
-                &format!("{}: {}", fact.name, fact.value),
-            );
-        }
-    }
-}
-
-fn bullets(page: &mut Page, title: &str, sentences: &[String]) {
-    if !sentences.is_empty() {
-        page.section(title);
-        for sentence in sentences {
-            page.wrapped(Style::new(), "- ", sentence);
-        }
     }
 }
 
@@ -128,14 +102,13 @@ fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow]) {
         .unwrap_or(0)
         .min(page.width.saturating_sub(figures));
     let line = |name: &str, cells: &[&str; 5]| {
-        let mut line = left(name, names);
+        let mut line = pad_right(name, names);
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
-            let blank = width.saturating_sub(display_width(cell));
             line += "  ";
             // The verdict is a word, and the last column.
             line += &match column {
                 4 => (*cell).to_owned(),
-                _ => format!("{}{cell}", " ".repeat(blank)),
+                _ => pad_left(cell, width),
             };
         }
         line

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anstyle::Style;
 use deadheat_model::{
     change::{Aspect, Change},
     heats::EndReason,
@@ -15,6 +16,7 @@ use textwrap::core::display_width;
 use crate::{
     figure::{NONE, bytes, counted, figure, list, seconds},
     standings::words,
+    text::{Page, Screen, pad_left, pad_right},
     view::{clean, load},
 };
 
@@ -27,10 +29,7 @@ const VALUE: usize = 60;
 
 /// The sessions, oldest first, with what changed; then each series. Wrapped at `width` columns.
 pub fn text(history: &History, width: usize) -> String {
-    let mut page = Page {
-        text: String::new(),
-        width,
-    };
+    let mut page = Page::new(Screen::new(width, false));
     for session in &history.sessions {
         page.session(session);
     }
@@ -38,8 +37,9 @@ pub fn text(history: &History, width: usize) -> String {
         page.series(series, &history.sessions);
     }
     if !history.series.is_empty() {
-        page.line("");
+        page.line(Style::new(), "");
         page.wrapped(
+            Style::new(),
             "",
             "Times are service times, in an open loop response times; memory is the peak; ≥ is a lower bound, because \
              the generator was the limit. Sessions were measured at different times: figures of heats hold beside each \
@@ -53,29 +53,7 @@ pub fn text(history: &History, width: usize) -> String {
 /// The figures of a line.
 type Cells<T> = [T; 7];
 
-struct Page {
-    text: String,
-    width: usize,
-}
-
 impl Page {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
-    /// `text` after `mark`, wrapped, and as deep as `mark` is wide.
-    fn wrapped(&mut self, mark: &str, text: &str) {
-        let rest = " ".repeat(display_width(mark));
-        let options = textwrap::Options::new(self.width)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .initial_indent(mark)
-            .subsequent_indent(&rest);
-        for line in textwrap::wrap(text, options) {
-            self.line(&line);
-        }
-    }
-
     fn session(&mut self, session: &PastSession) {
         let what = format!(
             "{}, {}; {}",
@@ -91,6 +69,7 @@ impl Page {
             None => "; killed, or not over",
         };
         self.wrapped(
+            Style::new(),
             &format!("{}  ", clean(&session.id)),
             &clean(&format!("{what}{ended}")),
         );
@@ -99,20 +78,20 @@ impl Page {
 
     fn changes(&mut self, mark: &str, changes: &[Change]) {
         for sentence in sentences(changes) {
-            self.wrapped(mark, &sentence);
+            self.wrapped(Style::new(), mark, &sentence);
         }
     }
 
     fn series(&mut self, series: &Series, sessions: &[PastSession]) {
         const HEAD: Cells<&str> = ["req/s", "CPU/req", "p50", "p99", "memory", "rank", "heats"];
-        self.line("");
+        self.line(Style::new(), "");
         let title = format!(
             "{} at {}: {}",
             series.target,
             series.workload,
             load(&series.point)
         );
-        self.wrapped("", &clean(&title));
+        self.wrapped(Style::new(), "", &clean(&title));
         let rows: Vec<Cells<String>> = series.points.iter().map(row).collect();
         // An id is long; its time tells it from the others.
         let name = |point: &SeriesPoint| {
@@ -129,16 +108,16 @@ impl Page {
             cells.chain([HEAD[column].len()]).max().unwrap_or(0)
         });
         let line = |name: &str, row: &Cells<String>| {
-            let mut line = format!("  {name}{}", " ".repeat(name_width - display_width(name)));
+            let mut line = format!("  {}", pad_right(name, name_width));
             for (cell, width) in row.iter().zip(widths) {
-                line += &format!("  {}{cell}", " ".repeat(width - display_width(cell)));
+                line += &format!("  {}", pad_left(cell, width));
             }
             line
         };
-        self.line(&line("", &HEAD.map(str::to_owned)));
+        self.line(Style::new(), &line("", &HEAD.map(str::to_owned)));
         for (point, row) in series.points.iter().zip(&rows) {
             self.changes("    ~ ", &point.changes);
-            self.line(&line(&name(point), row));
+            self.line(Style::new(), &line(&name(point), row));
             if let Some(absent) = &point.absent {
                 let state = match absent.is {
                     AbsentBecause::Failed => "failed",
@@ -146,7 +125,7 @@ impl Page {
                     AbsentBecause::NotMeasured => "not measured",
                 };
                 let reason = clean(&absent.reason);
-                self.wrapped("    ! ", &format!("{state}: {reason}"));
+                self.wrapped(Style::new(), "    ! ", &format!("{state}: {reason}"));
             }
         }
     }

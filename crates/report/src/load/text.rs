@@ -6,13 +6,13 @@ use textwrap::core::display_width;
 
 use super::{FailureRow, LatencyTable, LoadView, StatusRow};
 use crate::{
-    page::{BAD, DIM, GOOD, Page, WARN, left},
+    text::{BAD, DIM, GOOD, Page, Screen, WARN, pad_left, pad_right},
     view::Fact,
 };
 
 /// The whole report, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
 pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
-    let mut page = Page::new(width, colour);
+    let mut page = Page::new(Screen::new(width, colour));
     page.verdict(view);
     page.wrapped(DIM, "", &view.plan);
     page.doubts(view);
@@ -29,7 +29,7 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     page.facts(&view.connections);
     page.section("The generator itself");
     page.facts(&view.generator);
-    page.notes(view);
+    page.bullets("Notes", "- ", &notes(view));
     page.section("Where it comes from");
     page.facts(&view.provenance);
     page.text
@@ -38,7 +38,7 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
 /// What answers the question, on one screen: the verdict, what makes it doubtful, latencies, and what failed. Laid out
 /// like [`text`].
 pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
-    let mut page = Page::new(width, colour);
+    let mut page = Page::new(Screen::new(width, colour));
     page.verdict(view);
     page.doubts(view);
     let as_expected = |row: &StatusRow| row.expected == "expected";
@@ -48,7 +48,7 @@ pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
     page.latency(&view.latency);
     page.failures(&view.failures);
     page.examples(&view.examples);
-    page.notes(view);
+    page.bullets("Notes", "- ", &notes(view));
     page.line(Style::new(), "");
     page.wrapped(
         DIM,
@@ -80,42 +80,6 @@ impl Page {
         }
     }
 
-    fn notes(&mut self, view: &LoadView) {
-        if view.notes.is_empty() {
-            return;
-        }
-        self.section("Notes");
-        for sign in &view.notes {
-            self.wrapped(Style::new(), "- ", &sign.sentence);
-        }
-    }
-
-    /// Rows of which the first column is aligned to the left, the others to the right.
-    fn table(&mut self, head: &[String], rows: &[Vec<String>]) {
-        let widths: Vec<usize> = (0..head.len())
-            .map(|column| {
-                let cells = rows.iter().map(|row| display_width(&row[column]));
-                cells.max().unwrap_or(0).max(display_width(&head[column]))
-            })
-            .collect();
-        let line = |cells: &[String]| {
-            let mut line = String::from("  ");
-            for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
-                if column == 0 {
-                    line += &left(cell, *width);
-                } else {
-                    let blank = width.saturating_sub(display_width(cell)) + 3;
-                    line += &format!("{}{cell}", " ".repeat(blank));
-                }
-            }
-            line
-        };
-        self.line(DIM, &line(head));
-        for row in rows {
-            self.line(Style::new(), &line(row));
-        }
-    }
-
     fn statuses(&mut self, statuses: &[StatusRow]) {
         if statuses.is_empty() {
             return;
@@ -130,10 +94,7 @@ impl Page {
             ]
         };
         let rows: Vec<_> = statuses.iter().map(row).collect();
-        self.table(
-            &["status", "answers", "share", ""].map(str::to_owned),
-            &rows,
-        );
+        self.table("  ", &["status", "answers", "share", ""], &rows);
     }
 
     fn latency(&mut self, table: &LatencyTable) {
@@ -141,15 +102,14 @@ impl Page {
             return;
         }
         self.section("Latency");
-        let head: Vec<String> = std::iter::once(String::new())
-            .chain(table.columns.iter().cloned())
-            .collect();
+        let columns = table.columns.iter().map(String::as_str);
+        let head: Vec<&str> = [""].into_iter().chain(columns).collect();
         let rows = table.rows.iter().map(|row| {
-            let name = std::iter::once(row.name.clone());
+            let name = [row.name.clone()].into_iter();
             name.chain(row.cells.iter().cloned()).collect()
         });
         let rows: Vec<Vec<String>> = rows.collect();
-        self.table(&head, &rows);
+        self.table("  ", &head, &rows);
     }
 
     fn failures(&mut self, failures: &[FailureRow]) {
@@ -164,12 +124,11 @@ impl Page {
         let counts = width(|row| &row.measured);
         let (kinds, phases) = (width(|row| &row.kind), width(|row| &row.phase));
         for row in failures {
-            let blank = " ".repeat(counts - display_width(&row.measured));
             let mark = format!(
-                "  {blank}{}  {}  {}  ",
-                row.measured,
-                left(&row.kind, kinds),
-                left(&row.phase, phases)
+                "  {}  {}  {}  ",
+                pad_left(&row.measured, counts),
+                pad_right(&row.kind, kinds),
+                pad_right(&row.phase, phases)
             );
             let more = if row.total == row.measured {
                 String::new()
@@ -186,4 +145,9 @@ impl Page {
             self.wrapped(DIM, &mark, &example.value);
         }
     }
+}
+
+fn notes(view: &LoadView) -> Vec<&str> {
+    let notes = view.notes.iter();
+    notes.map(|sign| sign.sentence.as_str()).collect()
 }

@@ -1,16 +1,24 @@
 //! The standings as comma-separated values (RFC 4180), tidy: one row per load, stack and metric, one column per
 //! variable. docs/report-csv.md describes every column and metric.
 
-use deadheat_stats::heats::Verdict;
+use deadheat_model::TargetId;
+use deadheat_stats::{
+    heats::{LimitedBy, Verdict},
+    standings::{AbsentBecause, Measure},
+};
 
 use super::{
     view::{LackView, LoadView, Placed, RowView, StandingsView},
     words,
 };
-use crate::csv::{Table, number};
+use crate::{
+    csv::{Table, number},
+    figure::list,
+    view::clean,
+};
 
 /// The columns, in their order.
-pub const COLUMNS: [&str; 26] = [
+pub const COLUMNS: [&str; 30] = [
     "session",
     "workload",
     "point",
@@ -26,12 +34,16 @@ pub const COLUMNS: [&str; 26] = [
     "outcome",
     "reason",
     "heats",
+    "limit",
     "metric",
     "unit",
     "value",
+    "value_low",
+    "value_high",
     "is_bound",
     "rank_best",
     "rank_worst",
+    "half_width",
     "best_ratio",
     "best_ratio_low",
     "best_ratio_high",
@@ -39,75 +51,103 @@ pub const COLUMNS: [&str; 26] = [
     "best_verdict",
 ];
 
-/// Every load's stacks, the best first, with a row per metric; then stacks without a figure.
+/// Every load's stacks, the best first, with a row per metric; then its controls, and stacks without a figure.
 pub fn csv(view: &StandingsView) -> String {
     let mut table = Table::new(&COLUMNS);
     for load in &view.loads {
         for one in &load.tables {
             for row in &one.rows {
-                let about = Line::of(view, load, &row.target).measured(row, one.cpus);
-                metrics(row)
-                    .iter()
-                    .for_each(|metric| about.clone().with(metric).write(&mut table));
+                let about = Line::of(view, load, &row.id).measured(row, one.cpus);
+                for metric in metrics(row) {
+                    let about = about.clone();
+                    let is_main = metric.0 == main(load.measure);
+                    let width = row.half_width.filter(|_| is_main);
+                    about
+                        .with(metric)
+                        .set_number("half_width", width)
+                        .write(&mut table);
+                }
             }
         }
+        controls(view, load, &mut table);
         for lack in &load.lacking {
-            Line::of(view, load, &lack.target)
+            Line::of(view, load, &lack.id)
                 .lacking(lack)
                 .write(&mut table);
         }
     }
     let everywhere = view.not_measured.entries.iter();
     for lack in everywhere.filter(|lack| lack.load.is_none()) {
-        Line::about(view, &lack.target)
-            .lacking(lack)
-            .write(&mut table);
+        Line::about(view, &lack.id).lacking(lack).write(&mut table);
     }
     table.end()
 }
 
-/// A stack's figure.
-struct Metric {
-    name: &'static str,
-    unit: &'static str,
-    figure: Placed,
+/// The null server, and stacks beside themselves.
+fn controls(view: &StandingsView, load: &LoadView, table: &mut Table) {
+    let control = |id: TargetId| Line::of(view, load, &id).set("outcome", "control");
+    if let Some(ceiling) = load.ceiling_per_second {
+        let metric = ("throughput", "requests/s", Placed::alone(ceiling));
+        control(TargetId::null_server()).with(metric).write(table);
+    }
+    if let Some(twin) = &load.twin {
+        let interval = twin.interval;
+        control(TargetId::twin())
+            .set("heats", twin.heats)
+            .set("reason", format!("the same as {}", list(&twin.of)))
+            .with(("twin_ratio", "ratio", Placed::alone(twin.ratio)))
+            .set_number("value_low", interval.map(|one| one.low))
+            .set_number("value_high", interval.map(|one| one.high))
+            .set_number("level", interval.map(|one| one.level))
+            .write(table);
+    }
 }
+
+/// The metric that a load's stacks are ranked by.
+const fn main(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Throughput => "throughput",
+        Measure::ResponseTime => "p99",
+    }
+}
+
+/// A figure of a stack: metric, unit, value.
+type Metric = (&'static str, &'static str, Placed);
 
 /// The figures that a row has.
 fn metrics(row: &RowView) -> Vec<Metric> {
-    let mut metrics = Vec::new();
-    let mut add = |name, unit, figure: Option<Placed>| {
-        metrics.extend(figure.map(|figure| Metric { name, unit, figure }));
-    };
-    add("throughput", "requests/s", Some(row.throughput_per_second));
-    add(
-        "cpu_per_request",
-        "s",
-        row.cpu_us_per_request.map(|cost| Placed {
-            value: cost.value / 1e6,
-            ..cost
-        }),
-    );
-    add("p50", "s", row.p50_seconds);
-    add("p99", "s", row.p99_seconds);
+    let cost = row.cpu_us_per_request.map(|cost| Placed {
+        value: cost.value / 1e6,
+        ..cost
+    });
     let plain = |value: Option<f64>| value.map(Placed::alone);
-    add("memory_idle", "B", plain(row.memory.idle_bytes));
-    add("memory_mean", "B", plain(row.memory.mean_bytes));
-    add("memory_peak", "B", plain(row.memory.peak_bytes));
-    add("ready", "s", plain(row.ready_seconds));
-    add("warm_up", "s", plain(row.warm_up_seconds));
-    add("busy", "share", plain(row.busy));
-    add(
-        "answers",
-        "requests",
-        Some(Placed::alone(row.answers as f64)),
-    );
-    add(
-        "failed_requests",
-        "requests",
-        Some(Placed::alone(row.failed_requests as f64)),
-    );
+    let count = |count: u64| Some(Placed::alone(count as f64));
+    let metrics = [
+        ("throughput", "requests/s", Some(row.throughput_per_second)),
+        ("cpu_per_request", "s", cost),
+        ("p50", "s", row.p50_seconds),
+        ("p99", "s", row.p99_seconds),
+        ("memory_idle", "B", plain(row.memory.idle_bytes)),
+        ("memory_mean", "B", plain(row.memory.mean_bytes)),
+        ("memory_peak", "B", plain(row.memory.peak_bytes)),
+        ("ready", "s", plain(row.ready_seconds)),
+        ("warm_up", "s", plain(row.warm_up_seconds)),
+        ("busy", "share", plain(row.busy)),
+        ("answers", "requests", count(row.answers)),
+        ("failed_requests", "requests", count(row.failed_requests)),
+        ("slices", "slices", count(row.slices.into())),
+        (
+            "discarded_slices",
+            "slices",
+            count(row.discarded_slices.into()),
+        ),
+        ("unsteady_heats", "heats", count(row.unsteady_heats.into())),
+        ("reconnected", "connections", count(row.reconnected)),
+    ];
+    let metrics = metrics.into_iter();
     metrics
+        .filter_map(|(name, unit, figure)| Some((name, unit, figure?)))
+        .collect()
 }
 
 /// One line of the table. A field without a value is empty.
@@ -128,17 +168,16 @@ impl Line {
         }
     }
 
-    fn about(view: &StandingsView, target: &str) -> Self {
-        let (stack, variant) = target.split_once(':').unwrap_or((target, ""));
+    fn about(view: &StandingsView, id: &TargetId) -> Self {
         Self::default()
             .set("session", &view.id)
-            .set("target", target)
-            .set("stack", stack)
-            .set("variant", variant)
+            .set("target", clean(&id.to_string()))
+            .set("stack", clean(&id.stack))
+            .set("variant", clean(id.variant.as_deref().unwrap_or_default()))
     }
 
-    fn of(view: &StandingsView, load: &LoadView, target: &str) -> Self {
-        Self::about(view, target)
+    fn of(view: &StandingsView, load: &LoadView, id: &TargetId) -> Self {
+        Self::about(view, id)
             .set("workload", &load.workload)
             .set("point", &load.point)
             .set("connections", load.connections)
@@ -152,19 +191,22 @@ impl Line {
             .set("outcome", "measured")
             .set("reason", row.failures.join("; "))
             .set("heats", row.heats)
+            .set("limit", row.limited_by.map_or("", limit))
             .set_number("offered_per_second", row.offered_per_second)
     }
 
     fn lacking(self, lack: &LackView) -> Self {
-        let outcome = words::absent(lack.because).replace(' ', "-");
+        let outcome = match lack.because {
+            AbsentBecause::NotMeasured => "not-reached",
+            other => words::absent(other),
+        };
         self.set("outcome", outcome).set("reason", &lack.reason)
     }
 
-    fn with(self, metric: &Metric) -> Self {
-        let figure = &metric.figure;
+    fn with(self, (metric, unit, figure): Metric) -> Self {
         let mut line = self
-            .set("metric", metric.name)
-            .set("unit", metric.unit)
+            .set("metric", metric)
+            .set("unit", unit)
             .set_number("value", Some(figure.value))
             .set("is_bound", figure.is_bound);
         if let Some(rank) = figure.rank {
@@ -189,6 +231,15 @@ impl Line {
 
     fn write(&self, table: &mut Table) {
         table.write(&self.0.each_ref().map(String::as_str));
+    }
+}
+
+/// What the limit was.
+const fn limit(limit: LimitedBy) -> &'static str {
+    match limit {
+        LimitedBy::Server => "server",
+        LimitedBy::Generator => "generator",
+        LimitedBy::Neither => "neither",
     }
 }
 

@@ -5,7 +5,10 @@ use deadheat_stats::standings::Standings;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::view::{StandingsView, WarningView};
+use super::{
+    view::{LoadView, StandingsView, WarningView},
+    words,
+};
 use crate::{ReportError, view::Fact};
 
 /// The name of the format, in all of its versions.
@@ -60,18 +63,48 @@ struct Answer<'a> {
     /// Both in words.
     title: &'a str,
     /// The answer, in at most 25 words.
-    answer: &'a str,
+    answer: String,
+    /// What is to be known of the load as a whole, a sentence or two each.
+    notes: Vec<String>,
+    /// Each row of each of its tables.
+    rows: Vec<RowWords<'a>>,
+}
+
+/// What a row says, in words.
+#[derive(Serialize, JsonSchema)]
+struct RowWords<'a> {
+    /// CPUs that the stacks of its table were given.
+    cpus: u32,
+    /// The stack, under its variant.
+    target: &'a str,
+    /// How it stands to the best of its table.
+    verdict: String,
+    /// What to know of its figures, in a few words each.
+    notes: Vec<String>,
+}
+
+fn answer(load: &LoadView) -> Answer<'_> {
+    let tables = load.tables.iter();
+    let rows = tables.flat_map(|table| table.rows.iter().map(|row| (table.cpus, row)));
+    let rows = rows.map(|(cpus, row)| RowWords {
+        cpus,
+        target: &row.target,
+        verdict: words::row_verdict(load.measure, row),
+        notes: words::notes(row),
+    });
+    Answer {
+        workload: &load.workload,
+        point: &load.point,
+        title: &load.title,
+        answer: load.answer(),
+        notes: words::load_notes(load),
+        rows: rows.collect(),
+    }
 }
 
 /// The session's header and its standings as JSON over several lines that end with a newline.
 pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, ReportError> {
     let view = StandingsView::new(record, standings);
-    let answers = view.loads.iter().map(|load| Answer {
-        workload: &load.workload,
-        point: &load.point,
-        title: &load.title,
-        answer: &load.answer,
-    });
     let report = Report {
         schema: SCHEMA,
         format: FORMAT,
@@ -79,7 +112,7 @@ pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, Rep
         ended: record.end,
         resumed: &record.resumed,
         title: view.title.to_string(),
-        answers: answers.collect(),
+        answers: view.loads.iter().map(answer).collect(),
         trust: &view.trust.line,
         warnings: &view.warnings,
         not_measured: view.not_measured.line.as_deref(),

@@ -13,7 +13,7 @@ pub mod view;
 pub mod words;
 
 pub use self::{csv::csv, json::json};
-pub use card::{CARD_SIZE, card, card_svg};
+pub use card::{SIZE as CARD_SIZE, card, card_svg};
 pub use markdown::markdown;
 pub use text::{full, text};
 pub use view::StandingsView;

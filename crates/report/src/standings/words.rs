@@ -2,20 +2,20 @@
 
 use deadheat_model::heats::EndReason;
 use deadheat_stats::{
-    heats::{Quantity, Rank},
+    heats::{self, Rank},
     standings::{AbsentBecause, Measure},
 };
 
 use super::view::{Placed, State};
-use crate::figure::{NONE, bytes, counted, figure, list, seconds};
+use crate::figure::{NONE, Quantity, bytes, counted, figure, list, seconds};
 
 mod published;
 mod sentences;
 mod verdicts;
 
 pub use published::{SIDES, SIDES_LEGEND, sides};
-pub use sentences::{controls, finding, lack, level, notes, row_verdict};
-pub use verdicts::{beside, pair_verdict, remedy, times, verdict, verdict_word};
+pub use sentences::{finding, lack, level, load_notes, notes, row_verdict};
+pub use verdicts::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
 
 /// An interval that is wider than this to either side says nothing but that.
 const TOO_WIDE: f64 = 1.0;
@@ -32,10 +32,10 @@ pub const fn measure_head(measure: Measure) -> &'static str {
 }
 
 /// The quantity of a measure, for its verdicts.
-pub const fn quantity(measure: Measure) -> Quantity {
+pub const fn quantity(measure: Measure) -> heats::Quantity {
     match measure {
-        Measure::Throughput => Quantity::Throughput,
-        Measure::ResponseTime => Quantity::Latency,
+        Measure::Throughput => heats::Quantity::Throughput,
+        Measure::ResponseTime => heats::Quantity::Latency,
     }
 }
 
@@ -48,27 +48,27 @@ pub fn main(measure: Measure, value: f64) -> String {
 }
 
 /// The same with its unit, for a sentence ("116,000 requests/s").
-pub fn main_in_full(measure: Measure, value: f64) -> String {
+pub fn main_in_full(measure: Measure, value: f64) -> Quantity {
     match measure {
-        Measure::Throughput => format!("{} requests/s", figure(value)),
-        Measure::ResponseTime => seconds(value),
+        Measure::Throughput => Quantity {
+            unit: " requests/s",
+            ..Quantity::plain(value)
+        },
+        Measure::ResponseTime => Quantity::seconds(value),
     }
 }
 
 /// Figures from … to with their unit ("112,000 to 116,000 requests/s", "955 to 965 µs").
 pub fn main_range(measure: Measure, least: f64, most: f64) -> String {
-    let (low, high) = (main(measure, least), main_in_full(measure, most));
-    if low == main(measure, most) {
-        return high;
+    span(&main_in_full(measure, least), &main_in_full(measure, most))
+}
+
+/// "5.0 to 13 %"; what is written the same stands once.
+fn span(low: &Quantity, high: &Quantity) -> String {
+    match low == high {
+        true => high.to_string(),
+        false => low.to(" to ", high),
     }
-    // "955 µs to 965 µs" says its unit twice.
-    let same_unit = low
-        .rsplit_once(' ')
-        .filter(|(_, unit)| high.ends_with(unit));
-    format!(
-        "{} to {high}",
-        same_unit.map_or(low.as_str(), |(number, _)| number)
-    )
 }
 
 /// A figure in its place; `≥` before a lower bound, a dash where there is none.
@@ -125,10 +125,19 @@ pub fn percent(share: f64) -> String {
 
 /// A half width ("±4.2 %"), or a dash.
 pub fn half_width(width: Option<f64>) -> String {
+    signed("±", width)
+}
+
+/// The same in a column whose head has the sign ("4.2 %").
+pub fn half_width_in_column(width: Option<f64>) -> String {
+    signed("", width)
+}
+
+fn signed(sign: &str, width: Option<f64>) -> String {
     match width.map(f64::exp_m1) {
         None => NONE.to_owned(),
-        Some(width) if width > TOO_WIDE => format!("over ±{}", percent(TOO_WIDE)),
-        Some(width) => format!("±{}", percent(width)),
+        Some(width) if width > TOO_WIDE => format!("over {sign}{}", percent(TOO_WIDE)),
+        Some(width) => format!("{sign}{}", percent(width)),
     }
 }
 
@@ -199,9 +208,8 @@ pub(super) fn some_of(parts: &[String], most: usize, noun: &str) -> String {
         return parts.join(", ");
     }
     let shown = most.saturating_sub(1).max(1);
-    let more = counted(parts.len() - shown, noun);
-    format!("{}, and at {more} more", parts[..shown].join(", "))
-        .replace(" loads more", " more loads")
+    let more = counted(parts.len() - shown, &format!("more {noun}"));
+    format!("{}, and at {more}", parts[..shown].join(", "))
 }
 
 #[cfg(test)]

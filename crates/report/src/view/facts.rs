@@ -1,5 +1,7 @@
 //! Provenance: when, where and from what the figures come.
 
+use std::fmt;
+
 use deadheat_model::{
     machine::Machine,
     plan::Pinning,
@@ -20,6 +22,12 @@ pub struct Fact {
     pub name: String,
     /// The fact.
     pub value: String,
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.value)
+    }
 }
 
 /// "failed while starting", "failed under load".

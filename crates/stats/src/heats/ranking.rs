@@ -60,6 +60,21 @@ impl Ranking {
         })
     }
 
+    /// Half the width of the interval of a member's ratio to the best that is no lower bound; of that one itself, to the
+    /// next such (0.03: ±3 %). `None`: it is a lower bound, or cannot be compared.
+    pub fn half_width(&self, member: usize) -> Option<f64> {
+        let measured = self.places.iter().filter(|place| !place.is_bound);
+        let mut measured = measured.map(|place| place.member);
+        let best = measured.next()?;
+        let is_asked = match member == best {
+            true => (member, measured.next()?),
+            false => (best, member),
+        };
+        let mut pairs = self.pairs.iter();
+        let pair = pairs.find(|pair| (pair.better, pair.worse) == is_asked)?;
+        Some(pair.half_width()).filter(|width| width.is_finite())
+    }
+
     /// Whether a session can end as far as this ranking goes: no neighbours are left that more heats can decide.
     /// Whether [`unplaced`](Ranking::unplaced) members are still to run is for the caller to know.
     pub fn is_settled(&self) -> bool {

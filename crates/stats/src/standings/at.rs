@@ -16,10 +16,7 @@ use crate::{
         recorded::{self, Numbering},
         within::{self, Estimate},
     },
-    standings::{
-        FAILURES, twin,
-        types::{Measure, Twin},
-    },
+    standings::{FAILURES, types::Measure},
 };
 
 /// The error level where no verdict may be given yet: its intervals reach beyond everything that a heat can show.
@@ -183,11 +180,6 @@ impl<'a> LoadAt<'a> {
     pub(crate) fn fit(&self, course: &Course, quantity: Quantity) -> Fit {
         let estimates = self.sliced(course, quantity);
         Fit::of(course.members, &estimates, &self.settings)
-    }
-
-    /// A stack beside itself (A/A); `None` if no heat has that.
-    pub(crate) fn twin(&self) -> Option<Twin> {
-        twin::of(self)
     }
 
     /// The rankings by a percentile (0 to 100) of the times, in the same order.

@@ -4,7 +4,7 @@ use deadheat_model::{Cell, TargetId, published::RepeatedRow, session::TargetReco
 
 use super::{
     at::LoadAt,
-    row,
+    row, twin,
     types::{Absent, AbsentBecause, LoadStandings, Measure, Table},
 };
 use crate::{
@@ -70,7 +70,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         look: at.look,
         lacking: lacking.chain(unanswered).collect(),
         ceiling_per_second: ceiling(at, &course),
-        twin: at.twin(),
+        twin: twin::of(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
         tables,
         settled,

@@ -6,7 +6,7 @@
 //! | rankings and the rest of a load | `load` |
 //! | a stack's row | `row` |
 //! | a stack beside itself | `twin` |
-//! | published tables beside what was measured | [`published`] |
+//! | published tables beside what was measured | `published` |
 //! | pauses that slices leave out | `pauses` |
 //! | what is in doubt | `doubts` |
 //! | where the time went | `time` |
@@ -15,10 +15,10 @@ mod at;
 mod doubts;
 mod load;
 mod pauses;
-pub mod published;
+mod published;
 mod row;
 mod time;
-mod twin;
+pub(crate) mod twin;
 mod types;
 
 use deadheat_model::{
@@ -28,8 +28,9 @@ use deadheat_model::{
 
 pub use at::LoadAt;
 pub use types::{
-    Absent, AbsentBecause, Behind, Doubt, Figure, LoadStandings, Measure, Memory, Row, Standings,
-    Table, TimeSpent, Twin,
+    Absent, AbsentBecause, Agreement, Behind, Bound, Doubt, Figure, LoadStandings, Measure,
+    MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, Table, TableSides, TimeSpent,
+    Twin,
 };
 
 use crate::heats::Settings;

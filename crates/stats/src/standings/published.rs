@@ -1,117 +1,19 @@
 //! Published tables beside what was measured: the same ratios on both sides, against the same row.
 
 use deadheat_model::{
-    Cell, RepeatedTable, TargetId,
+    Cell, RepeatedTable,
     heats::SessionRecord,
     published::{PublishedRow, RepeatedRow},
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{
     load::unanswered_by,
-    types::{Absent, AbsentBecause, LoadStandings, Row, Table},
+    types::{
+        Absent, AbsentBecause, Agreement, Bound, LoadStandings, MeasuredRatio, MeasuredSide, Row,
+        RowSides, Table, TableSides,
+    },
 };
 use crate::order_statistic::Interval;
-
-/// A published table beside what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct TableSides {
-    /// The document's id.
-    pub document: String,
-    /// The table's id.
-    pub table: String,
-    /// The name of the row that ratios are against.
-    pub baseline: String,
-    /// The rows, in the document's order.
-    pub rows: Vec<RowSides>,
-}
-
-/// A row on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct RowSides {
-    /// Its name in the document.
-    pub name: String,
-    /// The stack that stands for it here.
-    pub target: TargetId,
-    /// The published figure, valid or not.
-    pub published_per_second: Option<f64>,
-    /// Whether it can be compared with others.
-    pub published_valid: bool,
-    /// The published figure over the baseline's. One run of each: there is no interval.
-    pub published_ratio: Option<f64>,
-    /// What was measured.
-    pub measured: MeasuredSide,
-    /// The measured figure over the baseline's; `None` for the baseline itself, and if one of the two is missing.
-    pub measured_ratio: Option<MeasuredRatio>,
-    /// How both ratios go together, if both are known and the measured one has an interval.
-    pub agreement: Option<Agreement>,
-}
-
-/// What was measured for a published row.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "is", rename_all = "kebab-case")]
-pub enum MeasuredSide {
-    /// Nothing was planned.
-    LeftOut {
-        /// Why.
-        reason: String,
-    },
-    /// The stack has no figure.
-    Absent {
-        /// What became of it.
-        because: AbsentBecause,
-        /// Why, in a sentence.
-        reason: String,
-        /// The command that would change that, if it is known.
-        remedy: Option<String>,
-    },
-    /// It was measured.
-    Measured {
-        /// Verified answers per second.
-        per_second: f64,
-        /// Whether that is only a lower bound, because the generator was the limit.
-        is_bound: bool,
-    },
-}
-
-/// A measured ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MeasuredRatio {
-    /// The ratio: from heats with both if the ranking of their load compares them, else that of their estimates.
-    pub ratio: f64,
-    /// The interval of it, at the level of the ranking. `None` if the ranking does not compare them, for a bound, and as
-    /// long as there are too few heats for a verdict.
-    pub interval: Option<Interval>,
-    /// Whether it is the ratio itself.
-    pub bound: Bound,
-}
-
-/// What a ratio with a lower bound in it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bound {
-    /// Neither figure is a lower bound.
-    Exact,
-    /// The row's is one: the ratio is this or more.
-    AtLeast,
-    /// The baseline's is one: the ratio is this or less.
-    AtMost,
-}
-
-/// How a published ratio lies beside the interval of the measured one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Agreement {
-    /// It lies inside.
-    Within,
-    /// The measured ratio is higher.
-    Higher,
-    /// The measured ratio is lower.
-    Lower,
-    /// The measured ratio is on the other side of 1: the order is reversed.
-    Reversed,
-}
 
 /// All published tables that a session repeats.
 pub(super) fn tables(

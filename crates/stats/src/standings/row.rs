@@ -74,6 +74,7 @@ impl Found<'_> {
             p99_seconds: ranked(figure(self.p99, member, 1.0)),
             offered_per_second: median(sound().filter_map(|one| one.offered_per_second)),
             behind: self.behind(member),
+            half_width: self.ranking.half_width(member),
             memory: Memory {
                 idle_bytes: bytes(sound().map(|one| one.memory.idle)),
                 mean_bytes: bytes(sound().map(|one| one.memory.mean)),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     ReportError,
-    figure::{bytes, figure, seconds},
+    figure::{Quantity, figure, seconds},
     html::plotting::in_script,
     standings::{
         view::{LoadView, PairView, RowView, TableView},
@@ -141,12 +141,17 @@ fn inverse(beside: Beside) -> Beside {
 
 fn panels(load: &LoadView, table: &TableView, lines: &[Line], label: &str) -> Vec<Panel> {
     let label = |title: &str| format!("{label}: {title}; the table has the figures");
-    let dots = |title, unit, of: fn(&RowView) -> Dots, write: fn(f64) -> String| {
+    let dots = |title, unit, of: fn(&RowView) -> Dots, quantity: fn(f64) -> Quantity| {
         let all: Vec<Dots> = table.rows.iter().map(of).collect();
         Panel {
             title,
             unit,
-            drawing: bars::dots(lines, &all, |value| tick(&write(value)), &label(title)),
+            drawing: bars::dots(
+                lines,
+                &all,
+                |value| quantity(value).round().to_string(),
+                &label(title),
+            ),
         }
     };
     let throughput: Vec<Amount> = table.rows.iter().map(throughput).collect();
@@ -156,8 +161,12 @@ fn panels(load: &LoadView, table: &TableView, lines: &[Line], label: &str) -> Ve
             unit: "requests/s",
             drawing: bars::amounts(lines, &throughput, &label("Throughput")),
         },
-        dots("Cost", "CPU per request, log", cost, words::cost),
-        dots("Memory", "peak PSS, log", memory, |mib| bytes(mib * MIB)),
+        dots("Cost", "CPU per request, log", cost, |us| {
+            Quantity::seconds(us / 1e6)
+        }),
+        dots("Memory", "peak PSS, log", memory, |mib| {
+            Quantity::bytes(mib * MIB)
+        }),
         dots(
             match load.measure {
                 Measure::Throughput => "Service time",
@@ -165,7 +174,7 @@ fn panels(load: &LoadView, table: &TableView, lines: &[Line], label: &str) -> Ve
             },
             "● p50 ○ p99, log",
             latency,
-            seconds,
+            Quantity::seconds,
         ),
     ]
 }
@@ -203,16 +212,5 @@ fn latency(row: &RowView) -> Dots {
         first: row.p50_seconds.map(|p50| p50.value),
         second: row.p99_seconds.map(|p99| p99.value),
         text: words::placed(row.p99_seconds.as_ref(), seconds),
-    }
-}
-
-/// A value at an axis, which is round: "5 ms" of "5.00 ms".
-fn tick(written: &str) -> String {
-    match written.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            let number = number.trim_end_matches('0').trim_end_matches('.');
-            format!("{number} {unit}")
-        }
-        _ => written.to_owned(),
     }
 }

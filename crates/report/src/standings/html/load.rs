@@ -25,19 +25,13 @@ pub(super) struct LoadSection {
     /// The load in a word.
     short: String,
     description: String,
-    answer: Answer,
+    /// What came of it, after its name.
+    says: String,
     ratio_title: &'static str,
     /// The margin of a dead heat.
     margin: String,
     boards: Vec<Board>,
     notes: Vec<Note>,
-}
-
-/// What came of a load: the load's name, which leads to its section, and the rest of the sentence.
-#[derive(Debug, Serialize)]
-struct Answer {
-    about: String,
-    says: String,
 }
 
 /// The id of a load's section.
@@ -72,7 +66,7 @@ fn section(
         title: load.title.clone(),
         short: load.short.clone(),
         description: load.description.clone(),
-        answer: answer(load),
+        says: load.says(),
         ratio_title: match load.measure {
             Measure::Throughput => "How many times as fast as",
             Measure::ResponseTime => "How many times as fast, by p99 response time, as",
@@ -81,18 +75,4 @@ fn section(
         boards: boards.collect::<Result<_, _>>()?,
         notes: notes(load),
     })
-}
-
-/// The sentence begins with the load's short name.
-fn answer(load: &LoadView) -> Answer {
-    match load.answer.strip_prefix(&load.short) {
-        Some(rest) => Answer {
-            about: load.short.clone(),
-            says: rest.to_owned(),
-        },
-        None => Answer {
-            about: load.answer.clone(),
-            says: String::new(),
-        },
-    }
 }

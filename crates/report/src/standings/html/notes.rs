@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::figures::of_heats;
 use crate::{
-    figure::{counted, figure, list},
+    figure::{counted, list},
     standings::{
         view::{LackView, LoadView, RowView},
         words,
@@ -31,9 +31,7 @@ pub(super) fn notes(load: &LoadView) -> Vec<Note> {
     notes.extend(load.rows().filter_map(failures));
     notes.extend(bounds(load));
     notes.extend(unsteady(load));
-    notes.extend(twin(load));
-    notes.extend(ceiling(load));
-    notes.extend(heats(load));
+    notes.extend(words::load_notes(load).into_iter().map(Note::new));
     notes
 }
 
@@ -89,45 +87,4 @@ fn unsteady(load: &LoadView) -> Option<Note> {
     Some(Note::new(format!(
         "Not steady after the longest warm-up in most heats: {names}. A server that has run for longer may be faster or slower."
     )))
-}
-
-fn twin(load: &LoadView) -> Option<Note> {
-    let twin = load.twin.as_ref()?;
-    let interval = twin.interval?;
-    let result = if twin.differs {
-        "the copies differ, so do not trust differences of that size"
-    } else {
-        "no difference, as it must be"
-    };
-    Some(Note::new(format!(
-        "A/A check: {} measured twice in {}. Ratio {} ({} to {}): {result}.",
-        list(&twin.of),
-        counted(twin.heats as usize, "heat"),
-        figure(twin.ratio),
-        figure(interval.low),
-        figure(interval.high),
-    )))
-}
-
-fn ceiling(load: &LoadView) -> Option<Note> {
-    let ceiling = figure(load.ceiling_per_second?);
-    Some(Note::new(format!(
-        "The null server, which does no work, answered {ceiling} requests/s: the generator reaches no more on this machine."
-    )))
-}
-
-fn heats(load: &LoadView) -> Option<Note> {
-    load.tables.first()?;
-    let heats = counted(load.heats as usize, "heat");
-    let verdicts = match load.look_heats {
-        None => "too few for verdicts".to_owned(),
-        Some(looked) if looked == load.heats => "all count in the verdicts".to_owned(),
-        Some(looked) => format!("the verdicts are of the first {looked}"),
-    };
-    let more = if load.settled {
-        " More heats would decide nothing more."
-    } else {
-        ""
-    };
-    Some(Note::new(format!("{heats}; {verdicts}.{more}")))
 }

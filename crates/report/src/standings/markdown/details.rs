@@ -20,7 +20,7 @@ pub(super) fn write(page: &mut Page, view: &StandingsView) {
     not_measured(page, view);
     let details = &view.details;
     page.heading(2, "What this session does not show");
-    page.bullets(&details.caveats, "", "");
+    page.bullets("", &details.caveats);
     page.heading(2, "How it was measured");
     facts(page, &details.method);
     if let Some(line) = &details.time_line {
@@ -43,7 +43,7 @@ fn published(page: &mut Page, table: &PublishedView) {
     let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
     let heads: Vec<&str> = ["row", "stack"].into_iter().chain(words::SIDES).collect();
     page.table(&heads, &rows);
-    page.bullets(&table.notes, "", "");
+    page.bullets("", &table.notes);
 }
 
 fn not_measured(page: &mut Page, view: &StandingsView) {

@@ -32,11 +32,11 @@ pub fn markdown(view: &StandingsView) -> String {
 fn answers(page: &mut Page, view: &StandingsView) {
     match view.loads.as_slice() {
         [] => {}
-        [one] => page.paragraph(&format!("**{}.**", escape(&one.answer))),
+        [one] => page.paragraph(&format!("**{}.**", escape(&one.answer()))),
         many => {
             let rows: Vec<Vec<String>> = many
                 .iter()
-                .map(|load| vec![load.short.clone(), load.outcome.clone()])
+                .map(|load| vec![load.short.clone(), load.outcome()])
                 .collect();
             page.table(&["workload", "answer"], &rows);
         }
@@ -76,7 +76,7 @@ fn of_load(page: &mut Page, load: &LoadView) {
     for line in lacking {
         page.paragraph(&escape(&line));
     }
-    for sentence in words::controls(load) {
+    for sentence in words::load_notes(load) {
         page.paragraph(&escape(&sentence));
     }
 }

@@ -2,15 +2,13 @@
 
 use anstyle::Style;
 
-use super::grid;
 use crate::{
     figure::{count, figure},
     standings::{
         view::{LoadView, PublishedView, RowView, SidesView, StandingsView, TableView},
         words,
     },
-    text::{BOLD, DIM, LOST, Page, WARN},
-    view::Fact,
+    text::{BAD, BOLD, DIM, Page, WARN},
 };
 
 pub(super) fn write(page: &mut Page, view: &StandingsView) {
@@ -31,22 +29,22 @@ pub(super) fn write(page: &mut Page, view: &StandingsView) {
     }
     not_measured(page, view);
     let details = &view.details;
-    bullets(page, "What this session does not show", &details.caveats);
-    facts(page, "How it was measured", &details.method);
+    page.bullets("What this session does not show", "- ", &details.caveats);
+    page.bullets("How it was measured", "- ", &details.method);
     if let Some(line) = &details.time_line {
         page.wrapped(Style::new(), "- ", &format!("Time: {line}"));
     }
-    facts(page, "Machine", &details.machine);
+    page.bullets("Machine", "- ", &details.machine);
     for finding in &details.findings {
         page.wrapped(Style::new(), "- ", &words::finding(finding));
     }
-    facts(page, "Session", &details.provenance);
+    page.bullets("Session", "- ", &details.provenance);
     stacks(page, view);
 }
 
 fn of_load(page: &mut Page, load: &LoadView) {
     page.section(&load.title);
-    page.wrapped(BOLD, "", &format!("{}.", load.answer));
+    page.wrapped(BOLD, "", &format!("{}.", load.answer()));
     for table in load.tables.iter().filter(|table| !table.rows.is_empty()) {
         if let Some(title) = &table.title {
             page.section(&format!("{}, {title}", load.short));
@@ -54,9 +52,9 @@ fn of_load(page: &mut Page, load: &LoadView) {
         of_table(page, load, table);
     }
     for lack in &load.lacking {
-        page.wrapped(LOST, "x ", &words::lack(lack));
+        page.wrapped(BAD, "x ", &words::lack(lack));
     }
-    for sentence in words::controls(load) {
+    for sentence in words::load_notes(load) {
         page.wrapped(DIM, "", &sentence);
     }
 }
@@ -71,9 +69,7 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
             row.target.clone(),
             rank(row.main),
             words::placed(row.main.as_ref(), |value| words::main(measure, value)),
-            words::half_width(row.half_width)
-                .trim_start_matches('±')
-                .to_owned(),
+            words::half_width_in_column(row.half_width),
             words::placed(row.p50_seconds.as_ref(), crate::figure::seconds),
             words::placed(row.p99_seconds.as_ref(), crate::figure::seconds),
             words::placed(row.cpu_us_per_request.as_ref(), words::cost),
@@ -135,13 +131,15 @@ fn table_of(
 ) {
     page.line(Style::new(), "");
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    grid::write(page, heads, &rows);
+    page.table("", heads, &rows);
 }
 
 fn published(page: &mut Page, table: &PublishedView) {
     page.line(Style::new(), "");
     page.wrapped(BOLD, "", &table.title);
-    bulleted(page, &table.facts);
+    for fact in &table.facts {
+        page.wrapped(Style::new(), "- ", &fact.to_string());
+    }
     page.line(Style::new(), "");
     let row = |row: &SidesView| {
         let name = format!("{} → {}", row.name, row.target);
@@ -149,7 +147,7 @@ fn published(page: &mut Page, table: &PublishedView) {
     };
     let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
     let heads: Vec<&str> = ["row"].into_iter().chain(words::SIDES).collect();
-    grid::write(page, &heads, &rows);
+    page.table("", &heads, &rows);
     for note in &table.notes {
         page.wrapped(Style::new(), "- ", note);
     }
@@ -162,7 +160,7 @@ fn not_measured(page: &mut Page, view: &StandingsView) {
     }
     page.section("Not measured");
     for lack in &missing.entries {
-        page.wrapped(LOST, "x ", &words::lack(lack));
+        page.wrapped(BAD, "x ", &words::lack(lack));
         for line in &lack.log {
             page.wrapped(DIM, "  | ", line);
         }
@@ -170,30 +168,6 @@ fn not_measured(page: &mut Page, view: &StandingsView) {
     if let Some(sentence) = missing.left_out_sentence() {
         let names = missing.left_out.join(", ");
         page.wrapped(Style::new(), "", &format!("{sentence} They are {names}."));
-    }
-}
-
-fn bullets(page: &mut Page, title: &str, sentences: &[String]) {
-    if !sentences.is_empty() {
-        page.section(title);
-    }
-    for sentence in sentences {
-        page.wrapped(Style::new(), "- ", sentence);
-    }
-}
-
-fn facts(page: &mut Page, title: &str, facts: &[Fact]) {
-    page.section(title);
-    bulleted(page, facts);
-}
-
-fn bulleted(page: &mut Page, facts: &[Fact]) {
-    for fact in facts {
-        page.wrapped(
-            Style::new(),
-            "- ",
-            &format!("{}: {}", fact.name, fact.value),
-        );
     }
 }
 

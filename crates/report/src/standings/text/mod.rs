@@ -1,7 +1,6 @@
 //! The report for a terminal: at most 40 lines, whatever the session's size. [`full`] has everything.
 
 mod details;
-mod grid;
 mod ranking;
 mod room;
 
@@ -12,7 +11,7 @@ use super::{
     view::{LoadView, StandingsView, TableView},
     words,
 };
-use crate::text::{BOLD, DIM, LOST, Page, Screen, WARN};
+use crate::text::{BAD, BOLD, DIM, Page, Screen, WARN};
 use ranking::Columns;
 
 /// With the line that the command line adds: the path of the page.
@@ -68,7 +67,7 @@ fn end(view: &StandingsView, screen: Screen) -> String {
         );
     }
     if let Some(line) = &view.not_measured.line {
-        page.at_most(MOST_OF_A_TEXT, LOST, "", &format!("Not measured: {line}."));
+        page.at_most(MOST_OF_A_TEXT, BAD, "", &format!("Not measured: {line}."));
     }
     if !view.has_figures() {
         reasons(&mut page, view);
@@ -81,7 +80,7 @@ fn reasons(page: &mut Page, view: &StandingsView) {
     let entries = view.not_measured.entries.iter();
     let entries = entries.filter(|lack| lack.because != AbsentBecause::NotMeasured);
     for lack in entries.take(MOST_REASONS) {
-        page.at_most(MOST_OF_A_TEXT, LOST, "x ", &words::lack(lack));
+        page.at_most(MOST_OF_A_TEXT, BAD, "x ", &words::lack(lack));
     }
 }
 
@@ -107,13 +106,15 @@ fn blocks(load: &LoadView) -> Vec<Block<'_>> {
 
 /// A load's answer. If there is no room, it names the best alone; the page has the others.
 fn answer(page: &Page, load: &LoadView) -> Vec<String> {
-    let whole = format!("{}.", load.answer);
-    let fits = page.wrap("", &whole).len() <= MOST_OF_A_TEXT;
-    let text = match load.answer.split_once("; ") {
-        Some((best, _)) if !fits => format!("{best}."),
-        _ => whole,
+    let whole = page.wrap("", &format!("{}.", load.answer()));
+    if whole.len() <= MOST_OF_A_TEXT {
+        return whole;
+    }
+    let shorter = LoadView {
+        clauses: load.clauses[..1].to_vec(),
+        ..load.clone()
     };
-    page.cut(MOST_OF_A_TEXT, "", &text)
+    page.cut(MOST_OF_A_TEXT, "", &format!("{}.", shorter.answer()))
 }
 
 /// Answers with the first rows of their tables, in so many lines.

@@ -4,10 +4,9 @@ use anstyle::Style;
 use deadheat_stats::standings::Measure;
 use textwrap::core::display_width;
 
-use super::grid::{cut_middle, pad_left, pad_right};
 use crate::{
     standings::{view::RowView, words},
-    text::{BOLD, Charset, DIM, Page, WARN},
+    text::{BOLD, Charset, DIM, Page, WARN, cut_middle, pad_left, pad_right},
 };
 
 /// Between two columns.
@@ -108,10 +107,9 @@ fn rank(row: &RowView) -> String {
 }
 
 fn figures(measure: Measure, row: &RowView) -> [String; 4] {
-    let width = words::half_width(row.half_width);
     [
         words::placed(row.main.as_ref(), |value| words::main(measure, value)),
-        width.trim_start_matches('±').to_owned(),
+        words::half_width_in_column(row.half_width),
         words::placed(row.cpu_us_per_request.as_ref(), words::cost),
         words::memory(row.memory.peak_bytes),
     ]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::heats::SessionHeader;
+use deadheat_model::{TargetId, heats::SessionHeader};
 use deadheat_stats::standings::{Absent, AbsentBecause, Standings};
 use serde::Serialize;
 
-use super::{load::shorts, row};
+use super::names::{name, shorts};
 use crate::{
     figure::counted,
     standings::words,
@@ -32,6 +32,8 @@ pub struct NotMeasured {
 pub struct LackView {
     /// The stack, under its variant.
     pub target: String,
+    /// The same as its parts.
+    pub id: TargetId,
     /// The load that it lacks, as short as [`LoadView::short`](super::LoadView::short); `None`: all of them.
     pub load: Option<String>,
     /// What became of it.
@@ -47,7 +49,8 @@ pub struct LackView {
 /// One stack's entry; its load is for the caller to fill in.
 pub(super) fn lack(absent: &Absent) -> LackView {
     LackView {
-        target: row::name(&absent.target),
+        target: name(&absent.target),
+        id: absent.target.clone(),
         load: None,
         because: absent.is,
         reason: clean(absent.reason.trim_end_matches('.')),
@@ -77,7 +80,7 @@ pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> Not
     NotMeasured {
         line: line(&entries, standings.loads.len()),
         entries,
-        left_out: header.plan.left_out.iter().map(row::name).collect(),
+        left_out: header.plan.left_out.iter().map(name).collect(),
     }
 }
 

@@ -20,44 +20,37 @@ const MOST_WORDS: usize = 23;
 /// A name's letters in a sentence; rows have all of them.
 const MOST_LETTERS: usize = 40;
 
-/// The sentence, without a full stop. It is about the table of the largest CPU budget.
-pub(super) fn answer(load: &LoadView) -> String {
-    let table = load.tables.first();
-    let budget = table.and_then(|table| table.title.as_ref());
-    let budget = budget.map_or(String::new(), |title| format!(", {title}"));
-    format!("{}{budget}: {}", load.short, load.outcome)
-}
-
-/// The same without the load's name.
-pub(super) fn outcome(load: &LoadView, failed_everywhere: usize) -> String {
+/// The parts of the sentence after the load's name. It is about the table of the largest CPU budget.
+pub(super) fn clauses(load: &LoadView, failed_everywhere: usize) -> Vec<String> {
     match load.tables.first() {
         Some(table) if !table.rows.is_empty() => of_table(load, table),
         _ => nothing(load, failed_everywhere),
     }
 }
 
-fn nothing(load: &LoadView, failed_everywhere: usize) -> String {
+fn nothing(load: &LoadView, failed_everywhere: usize) -> Vec<String> {
     let failed = load.lacking.iter();
     let failed = failed
         .filter(|one| one.because == AbsentBecause::Failed)
         .count();
     match failed + failed_everywhere {
-        0 => "no stack has been measured".to_owned(),
-        failed => format!("no stack has a result; {failed} failed"),
+        0 => vec!["no stack has been measured".to_owned()],
+        failed => vec![
+            "no stack has a result".to_owned(),
+            format!("{failed} failed"),
+        ],
     }
 }
 
 /// A row with the figure that it is ranked by.
 type Ranked<'a> = (&'a RowView, Placed);
 
-fn of_table(load: &LoadView, table: &TableView) -> String {
+fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
     let rows = table.rows.iter();
     let ranked: Vec<Ranked> = rows.filter_map(|row| Some((row, row.main?))).collect();
     let Some((first, best)) = ranked.first() else {
-        return format!(
-            "{} answered too little to be ranked",
-            counted(table.rows.len(), "stack")
-        );
+        let stacks = counted(table.rows.len(), "stack");
+        return vec![format!("{stacks} answered too little to be ranked")];
     };
     if table.rows.len() == 1 {
         let value = words::main_in_full(load.measure, best.value);
@@ -65,47 +58,49 @@ fn of_table(load: &LoadView, table: &TableView) -> String {
             Measure::Throughput => "answers",
             Measure::ResponseTime => "has a p99 of",
         };
-        return format!(
-            "{} {verb} {value}; there is nothing to compare it with",
-            name(first)
-        );
+        return vec![
+            format!("{} {verb} {value}", name(first)),
+            "there is nothing to compare it with".to_owned(),
+        ];
     }
     if !load.is_ranked {
         let figures: Vec<Placed> = ranked.iter().map(|(_, main)| *main).collect();
-        return format!(
-            "{} {}; not ranked, because each stack has a rate of its own",
-            counted(figures.len(), "stack"),
-            value(load.measure, &figures)
-        );
+        let stacks = counted(figures.len(), "stack");
+        return vec![
+            format!("{stacks} {}", value(load.measure, &figures)),
+            "not ranked, because each stack has a rate of its own".to_owned(),
+        ];
     }
     if load.look_heats.is_none() {
-        return format!(
+        return vec![format!(
             "{} is ahead {} so far, after {}: too few for a verdict",
             name(first),
             value(load.measure, &[*best]),
             counted(load.heats as usize, "heat"),
-        );
+        )];
     }
     let leaders = ranked.iter().filter(|(_, main)| may_lead(main));
     let leaders: Vec<Ranked> = leaders.copied().collect();
     let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
     let rest: Vec<Ranked> = rest.take(MOST_FOLLOWERS).copied().collect();
     match leaders.len() {
-        0 => format!(
-            "{} is highest {}; undecided",
-            name(first),
-            value(load.measure, &[*best])
-        ),
-        many if many > MOST_LEADERS => crowd(load, &leaders, many == ranked.len()),
+        0 => vec![
+            format!(
+                "{} is highest {}",
+                name(first),
+                value(load.measure, &[*best])
+            ),
+            "undecided".to_owned(),
+        ],
+        many if many > MOST_LEADERS => vec![crowd(load, &leaders, many == ranked.len())],
         _ => {
             let lead = lead(load, table, &leaders);
-            let fits = |text: &String| words_of(&load.short) + words_of(text) <= MOST_WORDS;
-            let shorter = (0..=rest.len()).rev();
-            let texts = shorter.map(|most| {
-                let followers = followers(load.measure, best.is_bound, &rest[..most]);
-                format!("{lead}{followers}")
-            });
-            { texts }.find(fits).unwrap_or_else(|| lead.clone())
+            let room = MOST_WORDS.saturating_sub(words_of(&load.short) + words_of(&lead));
+            let shorter = (1..=rest.len()).rev();
+            let mut texts =
+                shorter.filter_map(|most| followers(load.measure, best.is_bound, &rest[..most]));
+            let fitting = texts.find(|text| words_of(text) <= room);
+            [lead].into_iter().chain(fitting).collect()
         }
     }
 }
@@ -174,36 +169,23 @@ fn value(measure: Measure, figures: &[Placed]) -> String {
     }
 }
 
-/// "; actix and axum follow, 5.0 to 13 % slower". If the best is a lower bound, they are at least that far behind.
-fn followers(measure: Measure, best_is_bound: bool, rest: &[Ranked]) -> String {
+/// "actix and axum follow, 5.0 to 13 % slower". If the best is a lower bound, they are at least that far behind.
+fn followers(measure: Measure, best_is_bound: bool, rest: &[Ranked]) -> Option<String> {
     let names: Vec<String> = rest.iter().map(|(row, _)| name(row)).collect();
-    let ratios = rest.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
-    let mut slower: Vec<String> = ratios
-        .map(|ratio| words::beside(words::quantity(measure), ratio))
-        .collect();
-    slower.dedup();
-    let how = match slower.as_slice() {
-        [] => return String::new(),
-        [one] => one.clone(),
-        [first, .., last] => range(first, last),
-    };
+    let mut ratios = rest.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
+    let first = ratios.next()?;
+    let how = words::beside_range(
+        words::quantity(measure),
+        first,
+        ratios.last().unwrap_or(first),
+    );
     let verb = if names.len() == 1 {
         "follows"
     } else {
         "follow"
     };
     let least = if best_is_bound { "at least " } else { "" };
-    format!("; {} {verb}, {least}{how}", list(&names))
-}
-
-/// "5.0 % slower" and "13 % slower" as "5.0 to 13 % slower".
-fn range(first: &str, last: &str) -> String {
-    let first = first.trim_end_matches(" slower");
-    let first = match last.contains('%') {
-        true => first.trim_end_matches(" %"),
-        false => first,
-    };
-    format!("{first} to {last}")
+    Some(format!("{} {verb}, {least}{how}", list(&names)))
 }
 
 fn name(row: &RowView) -> String {

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::{
     absent::{self, LackView},
     answer,
+    names::{name, shorts},
     row::{self, RowView},
 };
 use crate::view::{self, clean};
@@ -41,10 +42,8 @@ pub struct LoadView {
     pub measure: Measure,
     /// Whether they are ranked. Not where each has a rate of its own.
     pub is_ranked: bool,
-    /// What came of it, in at most 25 words that end without a full stop. It begins with [`short`](Self::short).
-    pub answer: String,
-    /// The same without the load's name.
-    pub outcome: String,
+    /// What came of it: the parts of a sentence of at most 25 words, the most important one first.
+    pub clauses: Vec<String>,
     /// Complete heats.
     pub heats: u32,
     /// The heats behind the verdicts; `None`: there are too few for any verdict.
@@ -117,6 +116,23 @@ impl LoadView {
     pub fn rows(&self) -> impl Iterator<Item = &RowView> {
         self.tables.iter().flat_map(|table| &table.rows)
     }
+
+    /// What came of it, without the load's name and a full stop.
+    pub fn outcome(&self) -> String {
+        self.clauses.join("; ")
+    }
+
+    /// The same after the load's name: with the CPU budget, if there are several.
+    pub fn says(&self) -> String {
+        let budget = self.tables.first().and_then(|table| table.title.as_ref());
+        let budget = budget.map_or(String::new(), |title| format!(", {title}"));
+        format!("{budget}: {}", self.outcome())
+    }
+
+    /// The whole sentence, without a full stop.
+    pub fn answer(&self) -> String {
+        format!("{}{}", self.short, self.says())
+    }
 }
 
 /// The loads, in the order of the plan.
@@ -128,19 +144,6 @@ pub(super) fn loads(header: &SessionHeader, standings: &Standings) -> Vec<LoadVi
     loads
         .map(|(load, short)| of_load(header, load, short, failed))
         .collect()
-}
-
-/// What each load is called in a sentence.
-pub(super) fn shorts(standings: &Standings) -> Vec<String> {
-    let alone = |load: &LoadStandings| {
-        let same = standings.loads.iter();
-        same.filter(|other| other.workload == load.workload).count() == 1
-    };
-    let short = |load: &LoadStandings| match alone(load) {
-        true => clean(&load.workload),
-        false => clean(&load.name()),
-    };
-    standings.loads.iter().map(short).collect()
 }
 
 fn of_load(
@@ -166,8 +169,7 @@ fn of_load(
         is_open: is_open(&load.point),
         measure: load.measure,
         is_ranked: load.is_ranked,
-        answer: String::new(),
-        outcome: String::new(),
+        clauses: Vec::new(),
         heats: load.heats,
         look_heats: load.look.map(|look| look.heats),
         settled: load.settled,
@@ -175,15 +177,14 @@ fn of_load(
         lacking: load.lacking.iter().map(absent::lack).collect(),
         ceiling_per_second: load.ceiling_per_second,
         twin: load.twin.as_ref().map(|twin| TwinView {
-            of: twin.of.iter().map(row::name).collect(),
+            of: twin.of.iter().map(name).collect(),
             heats: twin.heats,
             ratio: twin.ratio,
             interval: twin.interval,
             differs: twin.differs(),
         }),
     };
-    view.outcome = answer::outcome(&view, failed_everywhere);
-    view.answer = answer::answer(&view);
+    view.clauses = answer::clauses(&view, failed_everywhere);
     view
 }
 

@@ -4,6 +4,7 @@ mod absent;
 mod answer;
 mod details;
 mod load;
+mod names;
 mod published;
 mod row;
 mod title;

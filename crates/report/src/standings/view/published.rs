@@ -6,12 +6,11 @@ use deadheat_model::{
     published::{PublishedRow, PublishedTable},
 };
 use deadheat_stats::standings::{
-    AbsentBecause, Standings,
-    published::{Agreement, MeasuredRatio, MeasuredSide, RowSides, TableSides},
+    AbsentBecause, Agreement, MeasuredRatio, MeasuredSide, RowSides, Standings, TableSides,
 };
 use serde::Serialize;
 
-use super::{Placed, row};
+use super::{Placed, names::name};
 use crate::{
     figure::{count, list},
     view::{Fact, clean, load},
@@ -107,7 +106,7 @@ fn facts(repeated: &RepeatedTable) -> Vec<Fact> {
 fn view(sides: &RowSides, table: &PublishedTable) -> SidesView {
     SidesView {
         name: clean(&sides.name),
-        target: row::name(&sides.target),
+        target: name(&sides.target),
         published_per_second: sides.published_per_second,
         published_ratio: sides.published_ratio,
         measured_per_second: match &sides.measured {

@@ -2,11 +2,12 @@
 
 use deadheat_model::{TargetId, session::TargetRecord};
 use deadheat_stats::{
-    heats::{LimitedBy, Pair, Rank, Ranking},
+    heats::{LimitedBy, Rank, Ranking},
     standings::{Behind, Figure, LoadStandings, Measure, Memory, Row, Table},
 };
 use serde::Serialize;
 
+use super::names::name;
 use crate::view::clean;
 
 /// A stack's line in a table.
@@ -14,6 +15,8 @@ use crate::view::clean;
 pub struct RowView {
     /// The stack, under its variant.
     pub target: String,
+    /// The same as its parts.
+    pub id: TargetId,
     /// Its language; empty if it is not known.
     pub language: String,
     /// Its framework; empty if it is not known.
@@ -128,11 +131,12 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
     };
     let is_best = is_best(&table.ranking, row.member);
     RowView {
-        target: clean(&row.target.to_string()),
+        target: name(&row.target),
+        id: row.target.clone(),
         language: known.map_or(String::new(), |known| clean(&known.language)),
         framework: known.map_or(String::new(), |known| clean(&known.framework)),
         main,
-        half_width: half_width(&table.ranking, row.member),
+        half_width: row.half_width,
         share_of_best: match row.behind {
             Some(behind) => Some(1.0 / behind.ratio),
             None => is_best.then_some(1.0),
@@ -175,32 +179,11 @@ fn placed(figure: Figure, ranking: &Ranking, member: usize) -> Placed {
 /// How the best of a ranking stands to one of its members.
 fn behind(ranking: &Ranking, member: usize) -> Option<Behind> {
     let best = ranking.places.first()?.member;
-    let pair = pair(ranking, best, member)?;
+    let mut pairs = ranking.pairs.iter();
+    let pair = pairs.find(|pair| (pair.better, pair.worse) == (best, member))?;
     Some(Behind {
         ratio: pair.ratio?,
         interval: pair.interval,
         verdict: pair.verdict,
     })
-}
-
-/// The pair of a better member and a worse one.
-fn pair(ranking: &Ranking, better: usize, worse: usize) -> Option<&Pair> {
-    let mut pairs = ranking.pairs.iter();
-    pairs.find(|pair| (pair.better, pair.worse) == (better, worse))
-}
-
-fn half_width(ranking: &Ranking, member: usize) -> Option<f64> {
-    let measured = ranking.places.iter().filter(|place| !place.is_bound);
-    let mut measured = measured.map(|place| place.member);
-    let best = measured.next()?;
-    let pair = match member == best {
-        true => pair(ranking, member, measured.next()?)?,
-        false => pair(ranking, best, member)?,
-    };
-    Some(pair.half_width()).filter(|width| width.is_finite())
-}
-
-/// A target's name as it is shown.
-pub(super) fn name(target: &TargetId) -> String {
-    clean(&target.to_string())
 }

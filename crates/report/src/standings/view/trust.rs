@@ -3,7 +3,7 @@
 use deadheat_stats::{order_statistic::Interval, standings::Standings};
 use serde::Serialize;
 
-use super::{WarningView, load::shorts};
+use super::{WarningView, names::shorts};
 use crate::{figure::counted, standings::words};
 
 /// How far a session's figures can be trusted.

@@ -11,7 +11,10 @@ use deadheat_stats::standings::{Doubt, Standings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{State, load::shorts, row};
+use super::{
+    State,
+    names::{name, shorts},
+};
 use crate::{
     figure::{counted, list},
     standings::words,
@@ -275,7 +278,7 @@ fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
         Doubt::Unsteady { load, targets }
         | Doubt::FailedHeats { load, targets }
         | Doubt::GeneratorLimited { load, targets } => {
-            let names: Vec<String> = targets.iter().map(row::name).collect();
+            let names: Vec<String> = targets.iter().map(name).collect();
             let names = words::some(&names, MOST_NAMES);
             Some(format!("{names} ({})", short_of(standings, load)))
         }
@@ -287,9 +290,8 @@ fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
 
 /// The same with the share of requests that failed, or of the time that was lost.
 fn shares(standings: &Standings, doubts: &[&Doubt]) -> String {
-    let one = |(target, share): &(TargetId, f64)| {
-        format!("{} {}", words::percent(*share), row::name(target))
-    };
+    let one =
+        |(target, share): &(TargetId, f64)| format!("{} {}", words::percent(*share), name(target));
     let place = |doubt: &&Doubt| match doubt {
         Doubt::FailedRequests { load, targets } | Doubt::Pauses { load, targets } => {
             let names: Vec<String> = targets.iter().map(one).collect();

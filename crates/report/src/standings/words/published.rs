@@ -1,10 +1,13 @@
 //! A published row beside what was measured.
 
-use deadheat_stats::standings::published::{Agreement, Bound, MeasuredRatio};
+use deadheat_stats::{
+    order_statistic::Interval,
+    standings::{Agreement, Bound, MeasuredRatio},
+};
 
 use super::{absent, placed};
 use crate::{
-    figure::{NONE, count, ends, figure},
+    figure::{NONE, Quantity, count, figure},
     standings::view::SidesView,
 };
 
@@ -39,7 +42,7 @@ pub fn sides(row: &SidesView) -> [String; 6] {
             (measured, _) => placed(measured.as_ref(), figure),
         },
         or_none(ratio.map(|ratio| bounded(&ratio)).or(own)),
-        or_none(ratio.and_then(|ratio| Some(ends(&ratio.interval?, figure)))),
+        or_none(ratio.and_then(|ratio| Some(ends(&ratio.interval?)))),
         match row.agreement {
             _ if row.is_baseline => "baseline",
             Some(Agreement::Within) => "agrees",
@@ -50,6 +53,11 @@ pub fn sides(row: &SidesView) -> [String; 6] {
         }
         .to_owned(),
     ]
+}
+
+fn ends(interval: &Interval) -> String {
+    let [low, high] = [interval.low, interval.high].map(Quantity::plain);
+    low.to("–", &high)
 }
 
 /// A published figure with the digits by which a reader finds it again.

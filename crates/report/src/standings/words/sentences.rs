@@ -6,7 +6,7 @@ use deadheat_stats::heats::LimitedBy;
 use super::{Measure, absent, percent, quantity, verdict};
 use crate::{
     figure::{NONE, count, counted, figure, list},
-    standings::view::{FindingView, LackView, LoadView, RowView},
+    standings::view::{FindingView, LackView, LoadView, RowView, TwinView},
 };
 
 /// How a row stands to the best of its table.
@@ -106,29 +106,49 @@ pub const fn level(level: Level) -> &'static str {
     }
 }
 
-/// What null server and twin showed at a load, and why figures are missing.
-pub fn controls(load: &LoadView) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if let Some(ceiling) = load.ceiling_per_second {
-        sentences.push(format!(
+/// What is to be known of a load as a whole: missing percentiles, stack beside itself, null server, heats that count.
+pub fn load_notes(load: &LoadView) -> Vec<String> {
+    let lacks = |row: &RowView| row.p50_seconds.is_none() || row.p99_seconds.is_none();
+    let percentiles = load.rows().any(lacks);
+    let percentiles = percentiles.then(|| format!("{NONE}: too few answers for this percentile."));
+    let null_server = load.ceiling_per_second.map(|ceiling| {
+        format!(
             "The null server, which does no work, answered {} requests/s: the generator reaches no more on this machine.",
             figure(ceiling)
-        ));
-    }
-    if let Some(twin) = &load.twin {
-        let heats = counted(twin.heats as usize, "heat");
-        let who = list(&twin.of);
-        sentences.push(match twin.interval {
-            None => format!("A/A: {who} ran twice, in too few heats to judge ({heats})."),
-            Some(interval) => format!(
-                "A/A: {who} ran twice. The copies' ratio is {:.3} ({:.3}–{:.3}, {heats}).",
-                twin.ratio, interval.low, interval.high
-            ),
-        });
-    }
-    let lacks = |row: &RowView| row.p50_seconds.is_none() || row.p99_seconds.is_none();
-    if load.rows().any(lacks) {
-        sentences.push(format!("{NONE}: too few answers for this percentile."));
-    }
-    sentences
+        )
+    });
+    let twin = load.twin.as_ref().map(twin);
+    let notes = [percentiles, twin, null_server, heats(load)];
+    notes.into_iter().flatten().collect()
+}
+
+fn twin(twin: &TwinView) -> String {
+    let who = list(&twin.of);
+    let heats = counted(twin.heats as usize, "heat");
+    let Some(interval) = twin.interval else {
+        return format!("A/A check: {who} measured twice in {heats}: too few to judge.");
+    };
+    let result = match twin.differs {
+        true => "the copies differ, so do not trust differences of that size",
+        false => "no difference, as it must be",
+    };
+    format!(
+        "A/A check: {who} measured twice in {heats}. Ratio {:.3} ({:.3} to {:.3}): {result}.",
+        twin.ratio, interval.low, interval.high
+    )
+}
+
+fn heats(load: &LoadView) -> Option<String> {
+    load.tables.first()?;
+    let heats = counted(load.heats as usize, "heat");
+    let verdicts = match load.look_heats {
+        None => "too few for verdicts".to_owned(),
+        Some(looked) if looked == load.heats => "all count in the verdicts".to_owned(),
+        Some(looked) => format!("the verdicts are of the first {looked}"),
+    };
+    let more = match load.settled {
+        true => " More heats would decide nothing more.",
+        false => "",
+    };
+    Some(format!("{heats}; {verdicts}.{more}"))
 }

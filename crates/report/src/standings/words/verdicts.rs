@@ -5,17 +5,23 @@ use deadheat_stats::{
     standings::Behind,
 };
 
-use super::percent;
-use crate::{figure::count, standings::view::PairView};
+use super::{span, two_digits};
+use crate::{
+    figure::{self, count},
+    standings::view::PairView,
+};
 
 /// A difference smaller than this share is called equal.
 const EQUAL: f64 = 0.005;
 
 /// How many times ("2.1×", "13×").
-pub fn times(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 9.95 => format!("{}×", count(ratio.round() as u64)),
-        ratio => format!("{ratio:.1}×"),
+fn times(ratio: f64) -> figure::Quantity {
+    figure::Quantity {
+        number: match ratio {
+            ratio if ratio >= 9.95 => count(ratio.round() as u64),
+            ratio => format!("{ratio:.1}"),
+        },
+        unit: "×",
     }
 }
 
@@ -24,28 +30,51 @@ pub fn times(ratio: f64) -> String {
 ///
 /// Of a throughput that is the share that it lacks, of times and costs the share that is added.
 pub fn beside(quantity: Quantity, ratio: f64) -> String {
+    let (far, word) = differing(quantity, ratio);
+    format!("{far}{word}")
+}
+
+/// The same of ratios from … to: "5.0 to 13 % slower".
+pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
+    let ((low, better), (high, worse)) = (differing(quantity, least), differing(quantity, most));
+    match better == worse {
+        true => format!("{}{worse}", span(&low, &high)),
+        false => format!("{low}{better} to {high}{worse}"),
+    }
+}
+
+/// By how much, and in which direction.
+fn differing(quantity: Quantity, ratio: f64) -> (figure::Quantity, &'static str) {
     let (worse, better) = match quantity {
-        Quantity::Throughput | Quantity::Latency => ("slower", "faster"),
-        Quantity::Cost => ("more expensive", "cheaper"),
+        Quantity::Throughput | Quantity::Latency => (" slower", " faster"),
+        Quantity::Cost => (" more expensive", " cheaper"),
     };
     if (ratio - 1.0).abs() < EQUAL {
-        return "equal".to_owned();
+        let equal = figure::Quantity {
+            number: "equal".to_owned(),
+            unit: "",
+        };
+        return (equal, "");
     }
     let (far, word) = match ratio > 1.0 {
         true => (ratio, worse),
         false => (1.0 / ratio, better),
     };
-    format!("{} {word}", apart(quantity, far, ratio > 1.0))
+    (apart(quantity, far, ratio > 1.0), word)
 }
 
 /// "13 %", or "2.1×" from twice on. `far` is 1 or more.
-fn apart(quantity: Quantity, far: f64, is_worse: bool) -> String {
+fn apart(quantity: Quantity, far: f64, is_worse: bool) -> figure::Quantity {
     if far >= 1.95 {
         return times(far);
     }
     // Of a rate the worse one lacks a share of the better one's; of a time the better one does.
     let lacks = is_worse == (quantity == Quantity::Throughput);
-    percent(if lacks { 1.0 - 1.0 / far } else { far - 1.0 })
+    let share = if lacks { 1.0 - 1.0 / far } else { far - 1.0 };
+    figure::Quantity {
+        number: two_digits(share * 100.0),
+        unit: " %",
+    }
 }
 
 /// A verdict on a stack beside the best of its table, as a word: "slower", "dead heat", "undecided".
@@ -169,6 +198,11 @@ mod tests {
         assert_eq!(of(Verdict::Faster, 1.25, 1.2, open), "at least 20 % slower");
         assert_eq!(of(Verdict::Faster, 1.25, 1.2, 1.3), "20 % slower");
         assert_eq!(of(Verdict::DeadHeat, 1.01, 0.99, 1.02), "dead heat");
+        let range = |least, most| beside_range(Quantity::Throughput, least, most);
+        assert_eq!(range(1.05, 1.15), "4.8 to 13 % slower");
+        assert_eq!(range(1.15, 3.0), "13 % to 3.0× slower");
+        assert_eq!(range(1.001, 1.15), "equal to 13 % slower");
+        assert_eq!(range(1.15, 1.15), "13 % slower");
         let word = verdict_word(Quantity::Cost, &behind(Verdict::Faster, 2.0, 1.9, 2.1));
         assert_eq!(word, "more expensive");
     }

@@ -47,6 +47,7 @@ fn a_row_has_a_metric_with_its_place_and_its_distance_to_the_best() {
         ("is_bound", "false"),
         ("rank_best", "1"),
         ("rank_worst", "2"),
+        ("limit", "server"),
         ("best_ratio", ""),
         ("best_verdict", ""),
     ];
@@ -58,6 +59,24 @@ fn a_row_has_a_metric_with_its_place_and_its_distance_to_the_best() {
     let [low, ratio, high] = ["best_ratio_low", "best_ratio", "best_ratio_high"]
         .map(|column| axum[column].parse::<f64>().unwrap());
     assert!(low < ratio && ratio < high && (ratio - 116.4 / 101.3).abs() < 1e-9);
+    for (row, expected) in [(&best, 0.04), (&axum, 0.04)] {
+        let half_width: f64 = row["half_width"].parse().unwrap();
+        assert!((half_width - expected).abs() < 1e-9, "{half_width}");
+    }
+    let plain = |metric: &str| of("rust-axum", metric)["value"].clone();
+    assert_eq!(plain("slices"), "840");
+    assert_eq!(plain("discarded_slices"), "1");
+    assert_eq!(plain("unsteady_heats"), "0");
+    assert_eq!(plain("reconnected"), "0");
+    assert_eq!(of("~null-server", "throughput")["value"], "180000");
+    let twin = of("~aa-twin", "twin_ratio");
+    assert_eq!(
+        (twin["outcome"].as_str(), twin["heats"].as_str()),
+        ("control", "5")
+    );
+    let [low, ratio, high] =
+        ["value_low", "value", "value_high"].map(|column| twin[column].parse::<f64>().unwrap());
+    assert!(low < ratio && ratio == 1.004 && ratio < high);
     let cost: f64 = of("rust-axum", "cpu_per_request")["value"].parse().unwrap();
     assert!((cost - 9.4e-6).abs() < 1e-12);
 }
@@ -78,7 +97,7 @@ fn stacks_without_a_figure_have_a_row() {
 fn an_open_end_is_empty() {
     for row in table(&cases::named("all-bounds")) {
         assert!(!row["best_ratio_high"].contains("inf"));
-        if row["metric"] == "throughput" {
+        if row["metric"] == "throughput" && row["outcome"] == "measured" {
             assert_eq!(
                 (row["is_bound"].as_str(), row["best_ratio_low"].as_str()),
                 ("true", "")

@@ -13,6 +13,7 @@ use deadheat_report::{
         words,
     },
 };
+use deadheat_stats::standings::Row;
 use serde_json::Value;
 
 use super::{cases, views};
@@ -111,9 +112,9 @@ fn the_answer_comes_first_and_the_details_last() {
     for load in &view.loads {
         let said = plain(between(&page, "class=\"answers\"", "</ul>"));
         assert!(
-            said.contains(&format!("{}.", load.answer)),
+            said.contains(&format!("{}.", load.answer())),
             "{}",
-            load.answer
+            load.answer()
         );
     }
 }
@@ -165,6 +166,46 @@ fn the_matrix_has_the_view_s_figures() {
             assert!(looked_at > 0, "{}", name);
         }
     }
+}
+
+/// The cell of a stack at the first load, and the legend, after its row was changed.
+fn marked(change: impl Fn(&mut Row)) -> (String, String) {
+    let (record, mut standings) = cases::few();
+    change(&mut standings.loads[0].tables[0].rows[1]);
+    let page = page(&StandingsView::new(&record, &standings));
+    let cell = rows(&page, "matrix-1")[1][1].clone();
+    (cell, plain(between(&page, "id=\"matrix-1\"", "</section>")))
+}
+
+#[test]
+fn a_lower_bound_is_marked_before_its_figure() {
+    let (cell, legend) = marked(|row| row.throughput_per_second.is_bound = true);
+    assert!(cell.starts_with("≥ 115,000"), "{cell}");
+    assert!(legend.contains("≥ at least: the load generator was the limit"));
+}
+
+#[test]
+fn what_failed_has_a_dagger() {
+    let failed: [fn(&mut Row); 2] = [
+        |row| row.failures = vec!["it exited".to_owned()],
+        |row| row.failed_requests = row.answers / 500,
+    ];
+    for change in failed {
+        let (cell, legend) = marked(change);
+        assert!(cell.starts_with("115,000†"), "{cell}");
+        assert!(legend.contains("† failed in some heats, or failed requests"));
+    }
+    let (cell, legend) = marked(|row| row.failed_requests = row.answers / 2_000);
+    assert!(!cell.contains('†') && !legend.contains('†'), "{cell}");
+}
+
+#[test]
+fn what_was_not_steady_in_most_heats_has_a_tilde() {
+    let (cell, legend) = marked(|row| row.unsteady_heats = row.heats / 2 + 1);
+    assert!(cell.starts_with("115,000~"), "{cell}");
+    assert!(legend.contains("~ not steady after its warm-up"));
+    let (cell, legend) = marked(|row| row.unsteady_heats = row.heats / 2);
+    assert!(!cell.contains('~') && !legend.contains('~'), "{cell}");
 }
 
 #[test]

@@ -8,8 +8,7 @@ use deadheat_report::{
 use deadheat_stats::{
     order_statistic::Interval,
     standings::{
-        AbsentBecause,
-        published::{Agreement, Bound, MeasuredRatio, MeasuredSide, RowSides, TableSides},
+        AbsentBecause, Agreement, Bound, MeasuredRatio, MeasuredSide, RowSides, TableSides,
     },
 };
 use serde_json::json;

@@ -37,9 +37,9 @@ fn a_steered_session_is_reported_in_every_format() {
         assert_eq!(rows.len(), 7);
         assert_eq!(rows[6], "stack-6", "the slowest by far is the last");
         assert!(
-            load.answer.split_whitespace().count() <= 25,
+            load.answer().split_whitespace().count() <= 25,
             "{}",
-            load.answer
+            load.answer()
         );
         let row = load.rows().last().expect("seven rows");
         assert_eq!(

@@ -3,7 +3,10 @@
 use deadheat_model::machine::{Finding, Level};
 use deadheat_report::{
     StandingsView,
-    standings::{view::State, words},
+    standings::{
+        view::{LoadView, State},
+        words,
+    },
 };
 
 use deadheat_stats::standings::{AbsentBecause, Doubt, Standings};
@@ -18,15 +21,15 @@ fn words_of(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-fn answers(view: &StandingsView) -> Vec<&str> {
-    view.loads.iter().map(|load| load.answer.as_str()).collect()
+fn answers(view: &StandingsView) -> Vec<String> {
+    view.loads.iter().map(LoadView::answer).collect()
 }
 
 #[test]
 fn an_answer_has_at_most_25_words() {
     for case in cases::all().iter().filter(|case| case.name != "hostile") {
         for answer in answers(&case.view()) {
-            assert!(words_of(answer) <= 25, "{}: {answer}", case.name);
+            assert!(words_of(&answer) <= 25, "{}: {answer}", case.name);
         }
     }
 }
@@ -44,7 +47,7 @@ fn answer(load: Load) -> String {
     StandingsView::new(&record, &standings)
         .loads
         .remove(0)
-        .answer
+        .answer()
 }
 
 fn stacks(rates: &[f64]) -> Vec<Stack> {
@@ -114,11 +117,11 @@ fn the_longest_answer_has_25_words_too() {
     second.cpus = 2;
     tables.push(second);
     let view = StandingsView::new(&record, &standings);
-    let answer = &view.loads[0].answer;
+    let answer = view.loads[0].answer();
     assert!(
-        words_of(answer) <= 25,
+        words_of(&answer) <= 25,
         "{} words: {answer}",
-        words_of(answer)
+        words_of(&answer)
     );
     assert!(
         answer.starts_with("plaintext, 1 CPU: a, b and c lead at"),
@@ -201,8 +204,8 @@ fn a_twin_of_too_few_heats_is_no_check() {
         load.twin.as_mut().unwrap().interval = None;
     }
     assert!(line(&standings).contains("too few heats for an A/A check"));
-    let told = words::controls(&StandingsView::new(&record, &standings).loads[0]);
-    assert!(told[1].contains("too few heats to judge"), "{told:?}");
+    let told = words::load_notes(&StandingsView::new(&record, &standings).loads[0]);
+    assert!(told[0].contains("too few to judge"), "{told:?}");
     for load in &mut standings.loads {
         load.twin = None;
     }
@@ -214,7 +217,7 @@ fn rates_of_a_stacks_own_are_not_ranked() {
     let (record, mut standings) = session(&[Load::new("json", stacks(&[50e3, 40e3]))], Vec::new());
     standings.loads[0].is_ranked = false;
     let view = StandingsView::new(&record, &standings);
-    let answer = &view.loads[0].answer;
+    let answer = view.loads[0].answer();
     assert!(
         answer.ends_with("not ranked, because each stack has a rate of its own"),
         "{answer}"
@@ -291,13 +294,13 @@ fn loads_that_were_measured_alike_share_a_line() {
 fn controls_and_missing_percentiles_are_explained() {
     let (record, mut standings) = cases::few();
     let of =
-        |standings: &Standings| words::controls(&StandingsView::new(&record, standings).loads[0]);
+        |standings: &Standings| words::load_notes(&StandingsView::new(&record, standings).loads[0]);
     let told = of(&standings);
-    assert_eq!(
-        told[1],
-        "A/A: go-nethttp ran twice. The copies' ratio is 1.004 (0.984–1.024, 5 heats)."
-    );
-    assert_eq!(told.len(), 2);
+    let check =
+        "measured twice in 5 heats. Ratio 1.004 (0.984 to 1.024): no difference, as it must be.";
+    assert_eq!(told[0], format!("A/A check: go-nethttp {check}"));
+    assert_eq!(told[2], "14 heats; all count in the verdicts.");
+    assert_eq!(told.len(), 3);
     let load = &mut standings.loads[0];
     load.tables[0].rows[2].p99_seconds = None;
     let twin = load.twin.as_mut().expect("a twin");
@@ -305,11 +308,6 @@ fn controls_and_missing_percentiles_are_explained() {
         .map(|name| name.parse().expect("a name"))
         .to_vec();
     let told = of(&standings);
-    assert_eq!(
-        told[1..],
-        [
-            "A/A: a and b ran twice. The copies' ratio is 1.004 (0.984–1.024, 5 heats).",
-            "–: too few answers for this percentile."
-        ]
-    );
+    assert_eq!(told[0], "–: too few answers for this percentile.");
+    assert_eq!(told[1], format!("A/A check: a and b {check}"));
 }

@@ -10,7 +10,10 @@ use deadheat_model::{
 };
 
 use super::{Session, load::Load};
-use crate::versus::{Fact, Side};
+use crate::{
+    standings::twin,
+    versus::{Fact, Side},
+};
 
 /// Differences between two sessions that would be in every ratio: machine, Deadheat, settings, workloads and warm-ups.
 /// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B.
@@ -83,7 +86,7 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
 /// A warning for each session in which a stack and its twin (A/A) differed.
 pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<String> {
     let of = |(session, name): (&Session<'_>, &str)| {
-        let differs = |load: &&Load<'_>| load.at.twin().is_some_and(|twin| twin.differs());
+        let differs = |load: &&Load<'_>| twin::of(&load.at).is_some_and(|twin| twin.differs());
         let loads = session.loads.iter().filter(differs);
         let loads: Vec<String> = loads.map(|load| load.at.load.name()).collect();
         (!loads.is_empty()).then(|| {

@@ -8,9 +8,7 @@ use deadheat_model::{
     stack_failure::{Phase, StackFailure},
 };
 use deadheat_stats::standings::{
-    AbsentBecause,
-    published::{Agreement, Bound, MeasuredSide, RowSides},
-    standings,
+    AbsentBecause, Agreement, Bound, MeasuredSide, RowSides, standings,
 };
 use serde_json::json;
 

@@ -2,27 +2,28 @@
 //! (<https://ogp.me>, `og:image`).
 
 mod canvas;
-pub(crate) mod content;
+mod content;
 mod face;
 mod failures;
 mod layout;
 mod plot;
+mod style;
 
 use resvg::{
     tiny_skia::{Pixmap, Transform},
-    usvg::{Group, Node, Options, Tree},
+    usvg::{Options, Tree},
 };
 
+use super::view::StandingsView;
 use crate::ReportError;
-use content::Content;
 use face::{FAMILY, Faces};
 
 /// The card's width and height in pixels.
 pub const SIZE: (u32, u32) = (1200, 630);
 
-/// A document as a PNG file.
-pub(crate) fn png(svg: &str) -> Result<Vec<u8>, ReportError> {
-    let tree = tree(svg)?;
+/// The card as a PNG file: of a workload (`name` or `name:point`), or of the first load that has figures.
+pub fn card(view: &StandingsView, workload: Option<&str>) -> Result<Vec<u8>, ReportError> {
+    let tree = tree(&card_svg(view, workload)?)?;
     let failed = |reason: &str| ReportError::Card {
         reason: reason.to_owned(),
     };
@@ -33,12 +34,12 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>, ReportError> {
         .map_err(|error| failed(&error.to_string()))
 }
 
-/// A card as an SVG document.
-pub(crate) fn draw(content: &Content) -> Result<String, ReportError> {
+/// The same as an SVG document.
+pub fn card_svg(view: &StandingsView, workload: Option<&str>) -> Result<String, ReportError> {
     let faces = Faces::new().ok_or_else(|| ReportError::Card {
         reason: "its font cannot be read".to_owned(),
     })?;
-    Ok(layout::svg(content, &faces))
+    Ok(layout::svg(&content::content(view, workload)?, &faces))
 }
 
 /// The document as it is drawn, text turned into outlines.
@@ -53,29 +54,10 @@ fn tree(svg: &str) -> Result<Tree, ReportError> {
     })
 }
 
-/// Where every text stands when it is drawn, in pixels: left, top, right and bottom. For tests.
-pub fn text_boxes(svg: &str) -> Result<Vec<[f32; 4]>, ReportError> {
-    let tree = tree(svg)?;
-    let mut found = Vec::new();
-    boxes(tree.root(), &mut found);
-    Ok(found)
-}
-
-fn boxes(group: &Group, found: &mut Vec<[f32; 4]>) {
-    for node in group.children() {
-        match node {
-            Node::Group(group) => boxes(group, found),
-            Node::Text(text) => {
-                let at = text.abs_bounding_box();
-                found.push([at.left(), at.top(), at.right(), at.bottom()]);
-            }
-            _ => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use resvg::usvg::Node;
+
     use super::*;
 
     #[test]
@@ -90,9 +72,11 @@ mod tests {
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"90\"><text x=\"9\" y=\"50\" \
                  font-size=\"40\">{text}</text></svg>"
             );
-            let mut found = Vec::new();
-            boxes(tree(&svg).unwrap().root(), &mut found);
-            let drawn = found[0][2] - found[0][0];
+            let tree = tree(&svg).unwrap();
+            let Node::Text(text_drawn) = &tree.root().children()[0] else {
+                panic!("{svg}");
+            };
+            let drawn = text_drawn.abs_bounding_box().width();
             let measured = faces.regular.width(text, 40.0);
             assert!(
                 (measured - drawn).abs() < slack * drawn,

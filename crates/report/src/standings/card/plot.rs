@@ -1,12 +1,17 @@
 //! The card's plot: throughput of at most eight stacks as dots with their intervals on one axis from zero, dead heats
 //! bracketed, lower bounds open to the right.
 
+use deadheat_stats::standings::Measure;
+
 use super::{
     canvas::{Anchor, Canvas, Type},
     content::{Plot, PlotRow},
-    layout::{BLUE, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM},
+    style::{BLUE, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM},
 };
-use crate::figure::{count, counted, figure};
+use crate::{
+    figure::{count, counted, figure},
+    standings::words,
+};
 
 /// More rows than this are too small in a preview.
 const MOST_ROWS: usize = 8;
@@ -25,6 +30,7 @@ const SPREAD_ROOM: f32 = 78.0;
 const VALUE: Type = Type::bold(18.0, INK);
 const BRACKET_ROOM: f32 = 20.0;
 const HEAT: Type = Type::bold(15.0, INK);
+const DEAD_HEAT: &str = "dead heat";
 /// Below the rows: the axis's figures, what they are, and what is not shown.
 const BELOW: f32 = 76.0;
 const MOST_ROW: f32 = 50.0;
@@ -69,20 +75,20 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) 
         .map(|name| canvas.face(name_type(size)).width(name, size));
     let name_room = widths.fold(0.0, f32::max);
     let ranks = shown.iter();
-    let ranks = ranks.map(|(_, row)| canvas.face(name_type(size)).width(&row.rank, size) + 12.0);
+    let ranks = ranks.map(|(_, row)| canvas.face(name_type(size)).width(&rank(row), size) + 12.0);
     let rank_room = ranks.fold(LEAST_RANK_ROOM, f32::max);
     let values = shown.iter();
-    let values = values.map(|(_, row)| canvas.face(VALUE).width(&row.value, VALUE.size));
+    let values = values.map(|(_, row)| canvas.face(VALUE).width(&written(plot, row), VALUE.size));
     let value_room = values.fold(LEAST_VALUE, f32::max);
     let ties = ties(plot, &shown);
     let beside = if ties.is_empty() {
         0.0
     } else {
-        canvas.face(HEAT).width(plot.tie_name, HEAT.size) + BRACKET_ROOM * ties.len().min(2) as f32
+        canvas.face(HEAT).width(DEAD_HEAT, HEAT.size) + BRACKET_ROOM * ties.len().min(2) as f32
     };
     let ends = shown.iter().map(|(_, row)| {
-        let dot = row.dot;
-        dot.ends.map_or(dot.value, |(_, high)| high.max(dot.value))
+        let value = row.main.value;
+        row.ends().map_or(value, |(_, high)| high.max(value))
     });
     let most = ends.fold(0.0, f64::max);
     let row = ((bottom - top - BELOW) / shown.len() as f32).min(MOST_ROW);
@@ -95,34 +101,34 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) 
         top: top + ABOVE * slack,
         row,
         // Room for the open end of a lower bound that is the highest.
-        most: if shown.iter().any(|(_, row)| row.is_bound) {
+        most: if shown.iter().any(|(_, row)| row.main.is_bound) {
             1.12 * most
         } else {
             most
         },
     };
-    axis(canvas, &frame, shown.len());
+    axis(canvas, &frame, plot.measure, shown.len());
     for (place, ((_, row), name)) in shown.iter().zip(&names).enumerate() {
         label(canvas, &frame, place, row, name, size);
         mark(canvas, &frame, place, row);
-        value(canvas, &frame, place, row);
+        value(canvas, &frame, place, plot, row);
     }
     let x = frame.right + 30.0 + value_room + SPREAD_ROOM;
-    brackets(canvas, &frame, &ties, x, plot.tie_name);
+    brackets(canvas, &frame, &ties, x);
     below(canvas, &frame, plot, &shown);
 }
 
 /// A row with its place in the table.
-type Shown<'a> = (usize, &'a PlotRow);
+type Shown<'a> = (usize, &'a PlotRow<'a>);
 
 /// The rows that the card has room for, in the table's order: the first ones, and of the lower bounds at least some.
-fn shown(plot: &Plot) -> Vec<Shown<'_>> {
-    let bounds = plot.rows.iter().filter(|row| row.is_bound).count();
+fn shown<'a>(plot: &'a Plot<'a>) -> Vec<Shown<'a>> {
+    let bounds = plot.rows.iter().filter(|row| row.main.is_bound).count();
     let others = plot.rows.len() - bounds;
     let mut bounds_left = bounds.min(MOST_BOUNDS.max(MOST_ROWS.saturating_sub(others)));
     let mut others_left = MOST_ROWS - bounds_left;
     let mut has_room = |row: &PlotRow| {
-        let left = match row.is_bound {
+        let left = match row.main.is_bound {
             true => &mut bounds_left,
             false => &mut others_left,
         };
@@ -143,7 +149,7 @@ fn names(canvas: &mut Canvas, shown: &[Shown]) -> (f32, Vec<String>) {
     let kind = name_type(1.0);
     let whole: Vec<String> = shown
         .iter()
-        .map(|(_, row)| canvas.drawable(kind, &row.name))
+        .map(|(_, row)| canvas.drawable(kind, &row.row.target))
         .collect();
     let face = canvas.face(kind);
     let fits = |size: &f32| {
@@ -192,15 +198,32 @@ fn step(most: f64, most_ticks: f64) -> f64 {
     enough.next().unwrap_or(10.0 * power)
 }
 
-fn axis(canvas: &mut Canvas, frame: &Frame, rows: usize) {
+/// The axis has no units, so that milliseconds are easier to read than parts of a second.
+const fn unit(measure: Measure) -> f64 {
+    match measure {
+        Measure::Throughput => 1.0,
+        Measure::ResponseTime => 1e3,
+    }
+}
+
+fn rank(row: &PlotRow) -> String {
+    words::rank(row.main.rank)
+}
+
+fn written(plot: &Plot, row: &PlotRow) -> String {
+    words::placed(Some(&row.main), |value| words::main(plot.measure, value))
+}
+
+fn axis(canvas: &mut Canvas, frame: &Frame, measure: Measure, rows: usize) {
+    let most = frame.most * unit(measure);
     let kind = Type::regular(TICK_SIZE, DIM);
-    let widest = canvas.face(kind).width(&figure(frame.most), TICK_SIZE);
+    let widest = canvas.face(kind).width(&figure(most), TICK_SIZE);
     let ticks = (frame.right - frame.left) / (widest + TICK_GAP);
-    let step = step(frame.most, f64::from(ticks.floor().max(1.0)));
+    let step = step(most, f64::from(ticks.floor().max(1.0)));
     let bottom = frame.y(rows) - 0.5 * frame.row;
-    let ticks = (frame.most / step).floor() as u32;
+    let ticks = (most / step).floor() as u32;
     for tick in (0..=ticks).map(|tick| f64::from(tick) * step) {
-        let x = frame.x(tick);
+        let x = frame.x(tick / unit(measure));
         let colour = if tick == 0.0 { DIM } else { GRID };
         canvas.line((x, frame.top), (x, bottom + 5.0), colour, 1.5);
         let at = (x, bottom + 21.0);
@@ -218,7 +241,7 @@ fn label(canvas: &mut Canvas, frame: &Frame, place: usize, row: &PlotRow, name: 
     let y = frame.y(place) + 0.35 * size;
     let kind = Type::regular(size, DIM);
     let room = frame.names - MARGIN;
-    canvas.text(kind, (MARGIN, y), Anchor::Start, room, &row.rank);
+    canvas.text(kind, (MARGIN, y), Anchor::Start, room, &rank(row));
     let at = (frame.names, y);
     canvas.text(name_type(size), at, Anchor::Start, NAME_ROOM + 1.0, name);
 }
@@ -227,14 +250,13 @@ fn mark(canvas: &mut Canvas, frame: &Frame, place: usize, row: &PlotRow) {
     // Higher than the dot, so that an interval narrower than it is still seen.
     const CAP: f32 = 9.0;
     let y = frame.y(place);
-    let dot = row.dot;
-    let x = frame.x(dot.value);
-    if row.is_bound {
+    let x = frame.x(row.main.value);
+    if row.main.is_bound {
         canvas.arrow((x, y), (frame.right, y), ORANGE, 2.5);
         canvas.dot((x, y), 6.0, ORANGE, ORANGE);
         return;
     }
-    let Some((low, high)) = dot.ends else {
+    let Some((low, high)) = row.ends() else {
         canvas.dot((x, y), 5.5, BLUE, GROUND);
         return;
     };
@@ -246,19 +268,26 @@ fn mark(canvas: &mut Canvas, frame: &Frame, place: usize, row: &PlotRow) {
     canvas.dot((x, y), 3.5, BLUE, BLUE);
 }
 
-fn value(canvas: &mut Canvas, frame: &Frame, place: usize, row: &PlotRow) {
+fn value(canvas: &mut Canvas, frame: &Frame, place: usize, plot: &Plot, row: &PlotRow) {
     let y = frame.y(place) + 6.0;
     let x = frame.right + 22.0;
     let at = (x + frame.value, y);
-    canvas.text(VALUE, at, Anchor::End, frame.value + 1.0, &row.value);
-    if let Some(spread) = &row.spread {
+    canvas.text(
+        VALUE,
+        at,
+        Anchor::End,
+        frame.value + 1.0,
+        &written(plot, row),
+    );
+    if row.row.half_width.is_some() {
+        let spread = words::half_width(row.row.half_width);
         let at = (x + frame.value + 8.0, y);
-        canvas.text(Type::regular(15.0, DIM), at, Anchor::Start, 84.0, spread);
+        canvas.text(Type::regular(15.0, DIM), at, Anchor::Start, 84.0, &spread);
     }
 }
 
 /// A line beside each dead heat that points at its rows; the second one, where ranks overlap, stands beside the first.
-fn brackets(canvas: &mut Canvas, frame: &Frame, ties: &[Vec<usize>], x: f32, what: &str) {
+fn brackets(canvas: &mut Canvas, frame: &Frame, ties: &[Vec<usize>], x: f32) {
     const ARM: f32 = 8.0;
     let mut taken: Vec<(usize, f32)> = Vec::new();
     for rows in ties {
@@ -279,7 +308,7 @@ fn brackets(canvas: &mut Canvas, frame: &Frame, ties: &[Vec<usize>], x: f32, wha
         }
         let middle = 0.5 * (frame.y(first) + frame.y(last)) + 5.0;
         let at = (x + 9.0, middle);
-        canvas.text(HEAT, at, Anchor::Start, ROOM, what);
+        canvas.text(HEAT, at, Anchor::Start, ROOM, DEAD_HEAT);
     }
 }
 
@@ -287,15 +316,19 @@ fn brackets(canvas: &mut Canvas, frame: &Frame, ties: &[Vec<usize>], x: f32, wha
 fn below(canvas: &mut Canvas, frame: &Frame, plot: &Plot, shown: &[Shown]) {
     let y = frame.y(shown.len()) - 0.5 * frame.row + 42.0;
     let kind = Type::regular(15.0, DIM);
-    let mut sentences = vec![plot.axis.clone()];
-    if shown.iter().any(|(_, row)| row.is_bound) {
-        sentences.push("Dashed: a lower bound.".to_owned());
+    let what = match plot.measure {
+        Measure::Throughput => "Requests per second",
+        Measure::ResponseTime => "99th percentile of response time in ms, less is better",
+    };
+    let mut axis = format!("{what}. Lines: how well the ratio to the best is known.");
+    if shown.iter().any(|(_, row)| row.main.is_bound) {
+        axis += " Dashed: a lower bound.";
     }
-    canvas.text(kind, (MARGIN, y), Anchor::Start, ROOM, &sentences.join(" "));
+    canvas.text(kind, (MARGIN, y), Anchor::Start, ROOM, &axis);
     let mut rest = Vec::new();
     let left = plot.rows.len() - shown.len();
     if left > 0 {
-        let bounds = shown.iter().filter(|(_, row)| row.is_bound).count();
+        let bounds = shown.iter().filter(|(_, row)| row.main.is_bound).count();
         let first = match bounds {
             0 => format!("The first {} of {}", shown.len(), plot.rows.len()),
             bounds => format!(
@@ -307,7 +340,10 @@ fn below(canvas: &mut Canvas, frame: &Frame, plot: &Plot, shown: &[Shown]) {
         };
         rest.push(format!("{first}, and {left} more in the report."));
     }
-    rest.extend(plot.not_measured.clone());
+    if !plot.missing.is_empty() {
+        let missing = words::some(&plot.missing, 4);
+        rest.push(format!("Not measured: {missing}."));
+    }
     if !rest.is_empty() {
         let at = (MARGIN, y + 20.0);
         canvas.text(kind, at, Anchor::Start, ROOM, &rest.join(" "));

@@ -1,27 +1,13 @@
 //! What stands where on the card.
 
 use super::{
-    SIZE,
     canvas::{Anchor, Canvas, Type},
     content::{Body, Content},
     face::{Faces, LACKING},
     failures, plot,
+    style::{BLUE, DIM, GRID, GROUND, HEIGHT, INK, MARGIN, ROOM, WIDTH},
 };
 
-pub(super) const INK: &str = "#1b2026";
-pub(super) const DIM: &str = "#5a636d";
-pub(super) const GROUND: &str = "#fcfbf8";
-pub(super) const GRID: &str = "#dcdcd6";
-pub(super) const BLUE: &str = "#1f6fad";
-pub(super) const ORANGE: &str = "#b5610c";
-pub(super) const RED: &str = "#b83a25";
-
-const WIDTH: f32 = SIZE.0 as f32;
-const HEIGHT: f32 = SIZE.1 as f32;
-/// Left and right of everything.
-pub(super) const MARGIN: f32 = 56.0;
-/// From margin to margin.
-pub(super) const ROOM: f32 = WIDTH - 2.0 * MARGIN;
 /// Baselines.
 const MARK_Y: f32 = 58.0;
 const TITLE_Y: f32 = 116.0;
@@ -50,7 +36,7 @@ pub(super) fn svg(content: &Content, faces: &Faces) -> String {
         ROOM - 240.0,
         &content.place,
     );
-    let title = content.title.as_str();
+    let title = content.title;
     let face = canvas.face(Type::bold(1.0, INK));
     let fits = |size: &f32| face.width(title, *size) <= ROOM;
     let size = TITLE
@@ -129,7 +115,8 @@ fn foot(canvas: &mut Canvas, content: &Content) {
     let kind = Type::regular(16.0, DIM);
     let at = (MARGIN, MACHINE_Y);
     canvas.text(kind, at, Anchor::Start, ROOM, &content.machine);
-    let mut caveat = content.caveat.clone();
+    let mut caveat =
+        "One machine over loopback: the report says what this does not show.".to_owned();
     if canvas.lacks {
         caveat += &format!(" {LACKING}: not in the card's font.");
     }

@@ -2,14 +2,14 @@
 
 use super::{
     canvas::{Anchor, Canvas, Type},
-    content::Failure,
-    layout::{DIM, INK, MARGIN, RED, ROOM},
+    style::{DIM, INK, MARGIN, RED, ROOM},
 };
+use crate::standings::{view::LackView, words};
 
 const LEAST_ROW: f32 = 44.0;
 const MOST_ROW: f32 = 58.0;
 
-pub(super) fn draw(canvas: &mut Canvas, losses: &[Failure], (top, bottom): (f32, f32)) {
+pub(super) fn draw(canvas: &mut Canvas, losses: &[&LackView], (top, bottom): (f32, f32)) {
     let note = Type::regular(17.0, DIM);
     if losses.is_empty() {
         let at = (MARGIN, top + LEAST_ROW);
@@ -28,7 +28,7 @@ pub(super) fn draw(canvas: &mut Canvas, losses: &[Failure], (top, bottom): (f32,
             at,
             Anchor::Start,
             ROOM - 30.0,
-            &loss.what,
+            &format!("{} {}", loss.target, words::absent(loss.because)),
         );
         let at = (MARGIN + 30.0, y + 20.0);
         canvas.text(
@@ -36,7 +36,7 @@ pub(super) fn draw(canvas: &mut Canvas, losses: &[Failure], (top, bottom): (f32,
             at,
             Anchor::Start,
             ROOM - 30.0,
-            &loss.why,
+            &loss.reason,
         );
         y += row;
     }
