@@ -15,9 +15,9 @@ use deadheat_runner::{
 use crate::{
     args::{PostgresArgs, SetupArgs},
     exit::{Exit, Failure},
-    interrupt, output,
+    interrupt, invocation, output,
     plan_text::{counted, entry},
-    run, select,
+    select,
 };
 
 pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
@@ -97,7 +97,7 @@ impl<'a> Work<'a> {
         packages: &[String],
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Failure> {
-        let host = Host::here(run::supervision()?, interrupted);
+        let host = Host::here(invocation::supervision()?, interrupted);
         let mut chosen: Vec<(&Stack, Vec<TargetId>)> = Vec::new();
         for target in &selection.targets {
             let Some(stack) = catalogue.stack(target) else {

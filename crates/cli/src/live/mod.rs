@@ -25,7 +25,7 @@ use deadheat_runner::session::heats::read_session;
 use deadheat_stats::standings::standings;
 
 use self::{hub::Hub, server::Server, status::Status};
-use crate::{exit::Failure, report::HTML_FILE, run::shown};
+use crate::{exit::Failure, invocation::shown, report::HTML_FILE};
 
 /// How long the next heat waits for browsers to draw.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);

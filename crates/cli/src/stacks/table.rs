@@ -5,7 +5,7 @@ use deadheat_model::{session::FoundVersion, stack::DatabaseAccess};
 use deadheat_runner::prepare::Unavailable;
 
 use self::Column::{Database, Driver, Framework, Language, Pool, Stack, Variant};
-use super::list::{Row, State};
+use super::row::{Row, State};
 
 /// What a line has of a variant, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
