@@ -26,6 +26,7 @@ mod select;
 mod setup;
 mod stacks;
 mod values;
+mod wrap;
 
 use std::{env, process::ExitCode};
 

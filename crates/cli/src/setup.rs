@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadheat_model::{TargetId, workload::Oracle};
+use deadheat_model::{TargetId, words::counted, workload::Oracle};
 use deadheat_runner::{
     files::private_folder,
     manifest::{Catalogue, Selection, Stack},
@@ -16,7 +16,7 @@ use crate::{
     args::{PostgresArgs, SetupArgs},
     exit::{Exit, Failure},
     interrupt, invocation, output,
-    plan_text::{counted, entry},
+    plan_text::entry,
     select,
 };
 

@@ -1,6 +1,8 @@
 //! The one rule for figures: three significant digits, commas between thousands, a unit that keeps them readable.
 //! Counts are exact.
 
+use deadheat_model::words::separated;
+pub use deadheat_model::words::{count, counted};
 use deadheat_stats::order_statistic::{Interval, MedianInterval};
 
 /// What stands where there is no figure.
@@ -18,11 +20,6 @@ pub fn figure(value: f64) -> String {
     let rounded = three_digits(value);
     let decimals = (2 - exponent(rounded)).max(0) as usize;
     separated(&format!("{rounded:.decimals$}"))
-}
-
-/// An exact count ("5,000").
-pub fn count(value: u64) -> String {
-    separated(&value.to_string())
 }
 
 /// A time in the unit that suits it ("845 µs", "1.23 ms", "2.05 s").
@@ -64,12 +61,6 @@ pub fn spread(estimate: &MedianInterval) -> Option<String> {
     (estimate.median > 0.0).then(|| format!("±{}", percent(arm / estimate.median)))
 }
 
-/// "1 heat", "3 heats": an exact count with its noun.
-pub fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number as u64))
-}
-
 /// "a", "a and b", "a, b and c".
 pub fn list(items: &[String]) -> String {
     match items {
@@ -99,21 +90,6 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-fn separated(number: &str) -> String {
-    let (whole, fraction) = number
-        .split_once('.')
-        .map_or((number, None), |(w, f)| (w, Some(f)));
-    let mut text = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        let left = whole.len() - index;
-        if index > 0 && left.is_multiple_of(3) && !text.ends_with('-') {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    fraction.map_or(text.clone(), |fraction| format!("{text}.{fraction}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,9 +112,6 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(figure(value), text, "{value}");
         }
-        assert_eq!(count(5_000), "5,000");
-        assert_eq!(count(123), "123");
-        assert_eq!(count(1_234_567), "1,234,567");
     }
 
     #[test]

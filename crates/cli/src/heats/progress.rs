@@ -8,6 +8,7 @@ use deadheat_model::{
     event::HeatStep,
     heat::{HeatEnd, Rounds},
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
+    words::counted,
 };
 use deadheat_report::figure;
 use deadheat_stats::{
@@ -18,7 +19,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     output,
-    plan_text::{about, counted},
+    plan_text::about,
     progress,
 };
 

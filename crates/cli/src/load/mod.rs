@@ -24,7 +24,6 @@ pub(crate) mod url;
 mod urls_file;
 mod values;
 mod wait;
-mod words;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
