@@ -100,11 +100,12 @@ pub(crate) fn resume(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, Failure> {
     let folder = session.folder().to_owned();
-    output::note(&format!(
-        "Resuming {}: {} heats are recorded",
-        shown(&folder),
-        session.record().heats.len(),
-    ));
+    let heats = session.record().heats.iter();
+    let recorded = match heats.filter(|one| one.is_complete()).count() {
+        1 => "1 heat is recorded".to_owned(),
+        many => format!("{many} heats are recorded"),
+    };
+    output::note(&format!("Resuming {}: {recorded}", shown(&folder)));
     let live = |port| Live::going_on(port, &folder, interrupted);
     let mut live = args.live.map(live).transpose()?;
     if let Some(live) = &live {

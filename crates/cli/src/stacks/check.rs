@@ -42,8 +42,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         )
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let mut progress = Progress::new();
-    let checked = session::check(&options, &mut |event| progress.on(event), &interrupted);
+    let mut progress = Progress::default();
+    let checked = session::check(&options, &mut |event| progress.prepare(event), &interrupted);
     progress.finish();
     let checked = checked.map_err(Failure::nothing)?;
     let workloads = options.workloads.iter();

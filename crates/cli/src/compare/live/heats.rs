@@ -73,7 +73,7 @@ pub(super) fn measure(
         return Ok(None);
     }
     output::note(&described);
-    let mut progress = Progress::new();
+    let mut progress = Progress::default();
     let mut referee = AtLooks {
         looks: &looks,
         bounds,
