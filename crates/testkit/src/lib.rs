@@ -16,6 +16,7 @@ mod script;
 mod seen;
 mod sys;
 mod tls;
+mod wait;
 mod wire;
 
 pub use backlog::FullBacklog;
@@ -27,3 +28,4 @@ pub use request::Request;
 pub use script::{Script, Step, Turn, for_the_last_of, right_then};
 pub use seen::{Agreed, Conversation, Seen, Served};
 pub use tls::{Authority, Identity, Of, TlsFault, TlsServer};
+pub use wait::{PATIENCE, eventually, wait_until};

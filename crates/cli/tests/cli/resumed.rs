@@ -7,14 +7,12 @@ use deadheat_runner::session::{HEADER_FILE, heats::HEATS_FILE};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{
-    Ended, Fake, PATIENCE, Recorded, Root, Running, eventually, recorded::journal_lines,
-};
+use crate::support::{Ended, Fake, Recorded, Root, Running, eventually, recorded::journal_lines};
 
 /// Waits until so many lines are in the journal of the only session.
 #[track_caller]
 fn wait_for_lines(root: &Root, count: usize) {
-    eventually(&format!("{count} lines in the journal"), PATIENCE, || {
+    eventually(&format!("{count} lines in the journal"), || {
         let folder = root.sessions().pop()?;
         (journal_lines(&folder) >= count).then_some(())
     });
@@ -256,7 +254,7 @@ fn one_process_at_a_time() {
     let running = root.start_run("--heats 500");
     let pid = format!("process {} writes this session", running.pid());
     // Before there is a header, too.
-    eventually("a session's folder with a journal", PATIENCE, || {
+    eventually("a session's folder with a journal", || {
         let folder = root.sessions().pop()?;
         folder.join(HEATS_FILE).exists().then_some(())
     });
