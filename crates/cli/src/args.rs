@@ -3,14 +3,13 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use deadheat_runner::session::PinningMode;
 
 use crate::{
-    choices::LatencyArg,
-    compare::args::{CompareArgs, margin},
+    compare::args::CompareArgs,
     gone::GoneArgs,
     load::args::LoadArgs,
     output::ColourArg,
+    values::{LatencyArg, PinningArg, duration, margin, time_like_30ms},
 };
 
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
@@ -184,23 +183,6 @@ pub(crate) enum ProfileArg {
     Seeds,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PinningArg {
-    /// Each on CPUs of its own
-    Apart,
-    /// The operating system decides
-    Off,
-}
-
-impl PinningArg {
-    pub(crate) fn mode(self) -> PinningMode {
-        match self {
-            PinningArg::Apart => PinningMode::Apart,
-            PinningArg::Off => PinningMode::Off,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The session's folder, below `results/`
@@ -337,31 +319,6 @@ pub(crate) struct HiddenArgs {
     pub(crate) arguments: Vec<String>,
 }
 
-/// The longest time that an option takes: what is longer is a slip of the keyboard.
-const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
-
-/// "90s", "10m", "1h 30m"; zero is refused.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    match time(text, "write it like 90s or 10m")? {
-        Duration::ZERO => Err("it must be greater than zero".to_owned()),
-        duration => Ok(duration),
-    }
-}
-
-/// A time like 30ms, or none: "0s".
-fn time_like_30ms(text: &str) -> Result<Duration, String> {
-    time(text, "write it like 30ms or 0s")
-}
-
-/// A time of at most a year, or what is wrong with it and how it is written.
-pub(crate) fn time(text: &str, written: &str) -> Result<Duration, String> {
-    let time = humantime::parse_duration(text).map_err(|error| format!("{error}; {written}"))?;
-    if time > LONGEST {
-        return Err(format!("it is longer than a year; {written}"));
-    }
-    Ok(time)
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -371,17 +328,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn durations_need_a_unit_and_a_length() {
-        assert_eq!(duration("1m 30s"), Ok(Duration::from_secs(90)));
-        assert!(duration("90").is_err());
-        assert!(duration("0s").is_err());
-        assert!(duration("366d").is_ok());
-        for long in ["9000000000000000000s", "367d"] {
-            let error = duration(long).unwrap_err();
-            assert!(error.contains("longer than a year"), "{error}");
-        }
     }
 }

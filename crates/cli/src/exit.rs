@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use deadheat_runner::session::ResumeError;
+
 /// The exit status after Ctrl-C, as shells give it to SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -54,6 +56,14 @@ impl Failure {
         Self {
             message: message.to_string(),
             exit: Exit::Nothing,
+        }
+    }
+
+    /// A session could not go on.
+    pub(crate) fn resuming(error: ResumeError) -> Self {
+        match error {
+            ResumeError::Session(error) => Self::nothing(error),
+            other => Self::usage(other),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
-mod choices;
 mod compare;
 mod doctor;
 #[cfg(test)]
@@ -13,6 +12,7 @@ mod hidden;
 mod hints;
 mod history;
 mod interrupt;
+mod invocation;
 mod live;
 mod load;
 mod output;
@@ -25,6 +25,8 @@ mod run;
 mod select;
 mod setup;
 mod stacks;
+mod values;
+mod wrap;
 
 use std::{env, process::ExitCode};
 

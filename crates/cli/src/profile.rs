@@ -6,14 +6,15 @@ use deadheat_model::{Cell, RepeatedTable, StackManifest, TargetId, choice::Purpo
 use deadheat_runner::{
     heat::rule_for,
     manifest::{self, Asked, Catalogue, Selection},
-    session,
+    session::{self, LatencyMode, SessionOptions, heats::HeatOptions},
 };
 
 use crate::{
     args::{ProfileArg, RunArgs, SelectionArgs},
-    choices,
     exit::Failure,
+    invocation::{self, random_seed},
     select,
+    values::LatencyArg,
 };
 
 /// The time that measuring may take, where nobody says so.
@@ -47,6 +48,55 @@ impl Profile {
             ProfileArg::Standard => standard(args, catalogue),
             ProfileArg::Seeds => seeds(args, catalogue),
         }
+    }
+
+    /// What a session of it is asked to do.
+    pub(crate) fn options(
+        self,
+        args: &RunArgs,
+        catalogue: &Catalogue,
+    ) -> Result<SessionOptions, Failure> {
+        Ok(SessionOptions {
+            cells: self.cells,
+            published: self.published,
+            results: args.results.clone(),
+            budget: self.budget,
+            purpose: self.purpose,
+            heats: HeatOptions {
+                heats: args.heats,
+                time: args.heat_time,
+                slice: args.slice,
+                guard: args.guard,
+                margin: args.margin,
+                until_decided: !args.whole_budget && !args.publish,
+                left_out: self.left_out,
+                ..HeatOptions::default()
+            },
+            warm_up: args.warm_up,
+            latency: latency(args.latency, self.purpose),
+            pinning: args.pinning.mode(),
+            postgres: select::postgres(&args.postgres.postgres)?,
+            start_timeout: args.start_timeout,
+            live: args.live.is_some(),
+            arguments: invocation::arguments(),
+            ..SessionOptions::new(
+                select::targets(catalogue, &self.selection),
+                self.selection.workloads,
+                catalogue.workload("plaintext").cloned(),
+                args.seed.unwrap_or_else(random_seed),
+                invocation::supervision()?,
+            )
+        })
+    }
+}
+
+/// Whether response times are measured: what is asked for, or what suits the purpose.
+fn latency(asked: Option<LatencyArg>, purpose: Purpose) -> LatencyMode {
+    match (asked, purpose) {
+        (Some(LatencyArg::Auto), _) => LatencyMode::Auto,
+        (Some(LatencyArg::On), _) | (None, Purpose::Publication) => LatencyMode::On,
+        (Some(LatencyArg::Off), _) | (None, Purpose::FirstLook) => LatencyMode::Off,
+        (None, Purpose::Usual | Purpose::Repetition) => LatencyMode::Auto,
     }
 }
 
@@ -102,14 +152,19 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     let own = &args.selection;
     let (stacks, workloads) = usual(catalogue, args);
     let selection = select::select(catalogue, &stacks, &workloads, own.all)?;
+    let purpose = match (args.quick, args.publish) {
+        (true, _) => Purpose::FirstLook,
+        (_, true) => Purpose::Publication,
+        (false, false) => Purpose::Usual,
+    };
     Ok(Profile {
         left_out: left_out(catalogue, &selection, own),
         selection,
         cells: None,
         published: Vec::new(),
-        purpose: choices::purpose(args),
+        purpose,
         // A publication takes what it needs.
-        budget: match choices::purpose(args) {
+        budget: match purpose {
             Purpose::Publication => args.budget,
             Purpose::FirstLook => Some(args.budget.unwrap_or(QUICK_BUDGET)),
             _ => Some(args.budget.unwrap_or(USUAL_BUDGET)),

@@ -1,4 +1,5 @@
-//! Progress of preparing stacks: the step for a person who watches, and a line for each result.
+//! Progress: a line that changes for a person who watches, and lines that stay. Beside it, the steps and results of
+//! preparing stacks, which come before whatever is measured.
 
 use std::time::Duration;
 
@@ -10,27 +11,36 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{output, plan_text};
 
-/// Shows what happens while stacks are prepared.
+/// How often the line is drawn anew: seldom, because heats are measured meanwhile.
+const TICK: Duration = Duration::from_millis(500);
+
+/// What the line that changes looks like. Constants; a test parses them.
+const SPINNER: &str = "{spinner} {wide_msg}";
+/// The time of a session.
+pub(crate) const OF_TIME: &str = "{bar:16} {prefix} · {wide_msg}";
+/// The heats of a comparison.
+pub(crate) const OF_HEATS: &str = "{bar:24} {pos}/{len} · {elapsed} · {wide_msg}";
+
+/// Shows how far something is.
+#[derive(Default)]
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// A spinner with the step of the preparation.
-    pub(crate) fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(None, output::bar_target());
-        let style = ProgressStyle::with_template(SPINNER);
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Self { bar }
+    /// Shows a bar of so many parts in place of what was shown.
+    pub(crate) fn begin(&mut self, template: &str, parts: u64) {
+        self.finish();
+        self.bar = Some(bar(template, Some(parts)));
     }
 
-    /// Takes an event.
-    pub(crate) fn on(&mut self, event: &Event) {
+    /// Shows a spinner with the step, or a line with the result, of a preparation.
+    pub(crate) fn prepare(&mut self, event: &Event) {
+        self.bar.get_or_insert_with(|| bar(SPINNER, None));
         match event {
-            Event::ServiceStarting { name } => self.step(&format!("starting {name}")),
+            Event::ServiceStarting { name } => self.say(format!("starting {name}")),
             Event::ServiceReady { name, detail } => self.line(&format!("{name}: {detail}")),
-            Event::PrepareStarted { target, step } => self.step(&format!("{target}: {step}")),
+            Event::PrepareStarted { target, step } => self.say(format!("{target}: {step}")),
             Event::Built { target, build } => self.line(&format!(
                 "{}: built in {}",
                 target.stack,
@@ -41,23 +51,39 @@ impl Progress {
                 state,
                 failed_workloads,
             } => self.prepared(&target.to_string(), state, failed_workloads),
-            // Measuring has a progress of its own.
+            // Whoever measures shows it.
             _ => {}
         }
     }
 
-    /// Takes the bar away.
-    pub(crate) fn finish(&mut self) {
-        self.bar.finish_and_clear();
+    /// How far it is, and what is beside the bar.
+    pub(crate) fn reach(&self, part: u64, prefix: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(part);
+            bar.set_prefix(prefix);
+        }
     }
 
-    fn step(&self, text: &str) {
-        self.bar.set_message(text.to_owned());
+    /// What is being done.
+    pub(crate) fn say(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text);
+        }
     }
 
     /// A line that stays.
-    fn line(&self, text: &str) {
-        self.bar.suspend(|| output::note(text));
+    pub(crate) fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| output::note(text)),
+            None => output::note(text),
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
     }
 
     fn prepared(&self, target: &str, state: &TargetState, failed: &[WorkloadFailure]) {
@@ -89,15 +115,22 @@ impl Progress {
     }
 }
 
-// A constant; a test below parses it.
-const SPINNER: &str = "{spinner} {wide_msg}";
+fn bar(template: &str, parts: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(parts, output::bar_target());
+    let style = ProgressStyle::with_template(template);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(TICK);
+    bar
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_template_parses() {
-        assert!(ProgressStyle::with_template(SPINNER).is_ok());
+    fn the_templates_parse() {
+        for template in [SPINNER, OF_TIME, OF_HEATS] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
     }
 }

@@ -6,15 +6,16 @@ use clap::{CommandFactory, Parser, parser::ValueSource};
 use deadheat_model::{TargetId, heats::SessionRecord};
 use deadheat_runner::{
     manifest::Catalogue,
-    session::{ResumeError, SelectedTarget, SessionOptions, heats::Resumable},
+    session::{SelectedTarget, SessionOptions, heats::Resumable},
 };
 
 use crate::{
     args::{Arguments, Command, RunArgs},
     exit::{Exit, Failure},
-    heats, interrupt, output,
+    heats, interrupt,
+    invocation::shown,
+    output,
     profile::Profile,
-    run::{self, shown},
     select,
 };
 
@@ -27,7 +28,7 @@ const WITHOUT_PASSWORD: &str = "://…";
 pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     let given = given(env::args_os());
     refuse_others(&given)?;
-    let session = Resumable::open(folder).map_err(failure)?;
+    let session = Resumable::open(folder).map_err(Failure::resuming)?;
     if session.is_complete() {
         let note = format!(
             "{} is complete: nothing is left to measure",
@@ -76,13 +77,6 @@ impl<'a> Began<'a> {
             seed: plan.seed,
             is_measured: !record.heats.is_empty(),
         }
-    }
-}
-
-pub(crate) fn failure(error: ResumeError) -> Failure {
-    match error {
-        ResumeError::Session(error) => Failure::nothing(error),
-        other => Failure::usage(other),
     }
 }
 
@@ -136,7 +130,7 @@ fn options(args: &RunArgs, given: &[String], began: &Began<'_>) -> Result<Sessio
     let catalogue = select::catalogue(recorded.selection.root.as_deref())?;
     let profile = Profile::of(&recorded, &catalogue)?;
     refuse_if_unprepared(began, &profile)?;
-    let mut options = run::options(&recorded, &catalogue, &profile)?;
+    let mut options = profile.options(&recorded, &catalogue)?;
     options.targets = targets(&catalogue, began);
     let planned = |id: &str| began.workloads.contains(&id);
     options.workloads.retain(|one| planned(&one.manifest.id));

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadheat_model::{TargetId, workload::Oracle};
+use deadheat_model::{TargetId, words::counted, workload::Oracle};
 use deadheat_runner::{
     files::private_folder,
     manifest::{Catalogue, Selection, Stack},
@@ -15,9 +15,9 @@ use deadheat_runner::{
 use crate::{
     args::{PostgresArgs, SetupArgs},
     exit::{Exit, Failure},
-    interrupt, output,
-    plan_text::{counted, entry},
-    run, select,
+    interrupt, invocation, output,
+    plan_text::entry,
+    select,
 };
 
 pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
@@ -97,7 +97,7 @@ impl<'a> Work<'a> {
         packages: &[String],
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Failure> {
-        let host = Host::here(run::supervision()?, interrupted);
+        let host = Host::here(invocation::supervision()?, interrupted);
         let mut chosen: Vec<(&Stack, Vec<TargetId>)> = Vec::new();
         for target in &selection.targets {
             let Some(stack) = catalogue.stack(target) else {

@@ -24,6 +24,7 @@ pub mod seconds;
 pub mod session;
 pub mod stack;
 pub mod stack_failure;
+pub mod words;
 pub mod workload;
 
 pub use event::Event;

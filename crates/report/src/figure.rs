@@ -3,6 +3,9 @@
 
 use std::fmt;
 
+use deadheat_model::words::separated;
+pub use deadheat_model::words::{count, counted};
+
 /// What stands where there is no figure.
 pub const NONE: &str = "–";
 
@@ -18,11 +21,6 @@ pub fn figure(value: f64) -> String {
     let rounded = three_digits(value);
     let decimals = (2 - exponent(rounded)).max(0) as usize;
     separated(&format!("{rounded:.decimals$}"))
-}
-
-/// An exact count ("5,000").
-pub fn count(value: u64) -> String {
-    separated(&value.to_string())
 }
 
 /// A number and its unit, with the blank between them, as they are written.
@@ -112,12 +110,6 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// "1 heat", "3 heats": an exact count with its noun.
-pub fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number as u64))
-}
-
 /// "a", "a and b", "a, b and c".
 pub fn list(items: &[String]) -> String {
     match items {
@@ -138,21 +130,6 @@ fn exponent(value: f64) -> i32 {
 fn three_digits(value: f64) -> f64 {
     // Through text, because a power of ten is not exact in binary and 1.005 × 10² would round by luck.
     format!("{value:.2e}").parse().unwrap_or(value)
-}
-
-fn separated(number: &str) -> String {
-    let (whole, fraction) = number
-        .split_once('.')
-        .map_or((number, None), |(w, f)| (w, Some(f)));
-    let mut text = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        let left = whole.len() - index;
-        if index > 0 && left.is_multiple_of(3) && !text.ends_with('-') {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    fraction.map_or(text.clone(), |fraction| format!("{text}.{fraction}"))
 }
 
 #[cfg(test)]
@@ -177,9 +154,6 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(figure(value), text, "{value}");
         }
-        assert_eq!(count(5_000), "5,000");
-        assert_eq!(count(123), "123");
-        assert_eq!(count(1_234_567), "1,234,567");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod seen;
 mod shared;
 mod sys;
 mod tls;
+mod wait;
 mod wire;
 
 pub use backlog::FullBacklog;
@@ -29,3 +30,4 @@ pub use request::Request;
 pub use script::{Script, Step, Turn, for_the_last_of, right_then};
 pub use seen::{Agreed, Conversation, Seen, Served};
 pub use tls::{Authority, Identity, Of, TlsFault, TlsServer};
+pub use wait::{PATIENCE, eventually, wait_until};

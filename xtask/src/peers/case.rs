@@ -2,7 +2,10 @@
 
 use clap::ValueEnum;
 
-use super::tool::Tool;
+use super::{
+    load::{Load, Resource},
+    tool::Tool,
+};
 
 /// A case, as it is named on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -22,53 +25,6 @@ pub(crate) enum Case {
     /// 10,000 connections, keep-alive, 12-byte answers
     Idle10k,
 }
-
-/// What a tool is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Load {
-    /// Connections held.
-    pub(crate) connections: u32,
-    /// Requests under way on a connection at once.
-    pub(crate) depth: u32,
-    /// Whether connections carry more than one request.
-    pub(crate) keep_alive: bool,
-    /// Whether they are TLS connections.
-    pub(crate) tls: bool,
-    /// What is asked for.
-    pub(crate) resource: Resource,
-    /// Requests per second; `None`: as many as are answered.
-    pub(crate) rate: Option<u32>,
-}
-
-/// What nginx answers with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resource {
-    /// Twelve bytes out of its configuration.
-    Small,
-    /// A file of 1 MiB.
-    Payload,
-}
-
-impl Resource {
-    /// Its path.
-    pub(crate) fn path(self) -> &'static str {
-        match self {
-            Resource::Small => "/small",
-            Resource::Payload => "/payload",
-        }
-    }
-
-    /// Its length in bytes.
-    pub(crate) fn bytes(self) -> u64 {
-        match self {
-            Resource::Small => SMALL.len() as u64,
-            Resource::Payload => 1 << 20,
-        }
-    }
-}
-
-/// The body of [`Resource::Small`].
-pub(crate) const SMALL: &str = "Hello world\n";
 
 /// A figure that a target is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

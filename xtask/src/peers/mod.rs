@@ -10,6 +10,7 @@ mod cpu_time;
 mod deadheat;
 mod document;
 mod figures;
+mod load;
 pub(crate) mod machine;
 mod nginx;
 pub(crate) mod show;

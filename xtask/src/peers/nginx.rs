@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    case::{Load, Resource, SMALL},
+    load::{Load, Resource, SMALL},
     sys,
 };
 

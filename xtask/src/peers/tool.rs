@@ -9,7 +9,7 @@ use std::{
 
 use clap::ValueEnum;
 
-use super::case::Load;
+use super::load::Load;
 
 /// A load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]

@@ -9,8 +9,9 @@ use std::{
 
 use super::{
     answers::{self, Answers},
-    case::{Case, Load},
+    case::Case,
     cpu_time::CpuTime,
+    load::Load,
     machine::Cpus,
     nginx::{Nginx, Seen},
     sys::{self, Usage},

@@ -8,8 +8,10 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
 
-use crate::args::{PinningArg, duration, time};
-use crate::gone::GoneArgs;
+use crate::{
+    gone::GoneArgs,
+    values::{PinningArg, duration, margin, share, time},
+};
 
 const AFTER_HELP: &str = "\
 What A and B may be, tried in this order, and both the same kind:
@@ -168,26 +170,6 @@ pub(crate) struct StacksArgs {
     pub(crate) postgres: Option<String>,
 }
 
-/// "3%" or "3 %", as 0.03; above 0 and below 100 %.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim().strip_suffix('%').map(str::trim);
-    let number = number.ok_or("write it in percent, like 3%")?;
-    match number.parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
-        Ok(_) => Err("it must be above 0% and below 100%".to_owned()),
-        Err(_) => Err("write it in percent, like 3%".to_owned()),
-    }
-}
-
-/// A margin of a dead heat: not below the 1 % that a difference must have to count.
-pub(crate) fn margin(text: &str) -> Result<f64, String> {
-    let share = share(text)?;
-    if (0.01..=0.5).contains(&share) {
-        return Ok(share);
-    }
-    Err("it must be from 1% (below that a difference counts as none) to 50%".to_owned())
-}
-
 #[cfg(test)]
 impl MeasureArgs {
     /// As when nothing is typed.
@@ -207,25 +189,5 @@ impl MeasureArgs {
             dry_run: false,
             _gone: GoneArgs::default(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_percent() {
-        assert_eq!(share("3%"), Ok(0.03));
-        assert_eq!(share("2.5 %"), Ok(0.025));
-        for wrong in ["3", "", "%", "0%", "-1%", "100%", "NaN%", "inf%", "three%"] {
-            assert!(share(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_margin_is_no_smaller_than_a_difference_that_counts() {
-        assert_eq!(margin("1%"), Ok(0.01));
-        assert!(margin("0.5%").is_err() && margin("51%").is_err());
     }
 }

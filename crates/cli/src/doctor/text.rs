@@ -3,7 +3,12 @@
 use std::time::Duration;
 
 use console::Style;
-use deadheat_model::machine::{Finding, Level};
+use deadheat_model::{
+    machine::{Finding, Level},
+    words::counted,
+};
+
+use crate::wrap;
 
 /// Columns, whatever the terminal has. Only a command may be longer, because it is there to be copied.
 const WIDTH: usize = 80;
@@ -99,43 +104,16 @@ pub(super) fn in_short(findings: &[Finding]) -> Option<String> {
             _ => format!("; {left} more"),
         };
         let named = all[..named].join("; ");
-        let lines = lines(
-            &format!("doctor: {count} ({named}{more}): deadheat doctor"),
-            WIDTH - 2,
-        );
+        let told = format!("doctor: {count} ({named}{more}): deadheat doctor");
+        let lines = wrap::lines(&told, WIDTH - 2, "", "");
         // However long it is, one is named.
         (lines.len() <= 2 || left + 1 == all.len()).then(|| lines.join("\n  "))
     })
 }
 
 fn wrapped(head: &str, words: &str) -> String {
-    let mut text = String::new();
-    for (index, line) in lines(words, WIDTH - INDENT).iter().enumerate() {
-        let head = if index == 0 { head } else { "" };
-        text += format!("{head:<INDENT$}{line}").trim_end();
-        text += "\n";
-    }
-    text
-}
-
-/// Words in lines of `width` characters; a longer word has a line of its own.
-fn lines(words: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in words.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
+    let (head, indent) = (format!("{head:<INDENT$}"), " ".repeat(INDENT));
+    wrap::text(words, WIDTH, &head, &indent)
 }
 
 #[cfg(test)]

@@ -23,10 +23,10 @@ use crate::{
     args::RunArgs,
     doctor,
     exit::{Exit, Failure},
+    invocation::shown,
     live::Live,
     output, plan_text as words,
     profile::Profile,
-    run::{self, shown},
     setup,
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn run(
     profile: &Profile,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, Failure> {
-    let mut options = run::options(args, catalogue, profile)?;
+    let mut options = profile.clone().options(args, catalogue)?;
     let mut steer = Steer::of(&options);
     // Before anything that takes its time, so that a port that is taken is reported at once.
     let mut live = match args.live {
@@ -100,11 +100,12 @@ pub(crate) fn resume(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, Failure> {
     let folder = session.folder().to_owned();
-    output::note(&format!(
-        "Resuming {}: {} heats are recorded",
-        shown(&folder),
-        session.record().heats.len(),
-    ));
+    let heats = session.record().heats.iter();
+    let recorded = match heats.filter(|one| one.is_complete()).count() {
+        1 => "1 heat is recorded".to_owned(),
+        many => format!("{many} heats are recorded"),
+    };
+    output::note(&format!("Resuming {}: {recorded}", shown(&folder)));
     let live = |port| Live::going_on(port, &folder, interrupted);
     let mut live = args.live.map(live).transpose()?;
     if let Some(live) = &live {
@@ -126,7 +127,7 @@ pub(crate) fn resume(
     );
     drop(live);
     progress.finish();
-    outcome.map_err(crate::resume::failure)?;
+    outcome.map_err(Failure::resuming)?;
     show::outcome(&folder, args)
 }
 

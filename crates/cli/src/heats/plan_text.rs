@@ -5,10 +5,11 @@ use std::time::Duration;
 use deadheat_model::{
     heat::Rounds,
     heats::{Plan, PlannedLoad},
+    words::counted,
 };
 use deadheat_stats::steering::foretold;
 
-use crate::plan_text::{about, counted, entry, glued, length, pinning};
+use crate::plan_text::{about, entry, glued, length, pinning};
 
 /// Of more stacks than these some are a number, …
 const NAMES: usize = 12;

@@ -6,31 +6,30 @@ use std::time::{Duration, Instant};
 use deadheat_model::{
     Event,
     event::HeatStep,
-    heat::{HeatEnd, Rounds},
+    heat::Rounds,
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
+    words::counted,
 };
 use deadheat_report::figure;
 use deadheat_stats::{
     standings::{LoadAt, settings},
     steering,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     output,
-    plan_text::{about, counted},
-    progress,
+    plan_text::about,
+    progress::{self, OF_TIME},
 };
 
-const BAR: &str = "{bar:16} {prefix} · {wide_msg}";
+/// Parts of the bar.
+const PARTS: u64 = 1_000;
 /// The leaders of the ranking so far that fit beside the rest.
 const LEADERS: usize = 3;
 
 /// Shows what happens.
 pub(super) struct Progress {
-    preparing: Option<progress::Progress>,
-    bar: ProgressBar,
-    watched: bool,
+    shown: progress::Progress,
     began: Instant,
     /// What was measured before a session went on.
     before: Duration,
@@ -45,9 +44,7 @@ impl Progress {
     pub(super) fn new(record: Option<&SessionRecord>) -> Self {
         let heats = record.iter().flat_map(|record| &record.heats);
         Self {
-            preparing: None,
-            bar: ProgressBar::hidden(),
-            watched: output::watched(),
+            shown: progress::Progress::default(),
             began: Instant::now(),
             before: heats.map(|one| one.heat.wall).sum(),
             record: record.cloned(),
@@ -65,24 +62,17 @@ impl Progress {
             Event::HeatStep { step } => self.step(step),
             Event::HeatEnded { heat } => self.heat_ended(heat),
             Event::HeatsEnded { .. } => self.finish(),
-            preparing => {
-                self.preparing
-                    .get_or_insert_with(progress::Progress::new)
-                    .on(preparing);
-            }
+            preparing => self.shown.prepare(preparing),
         }
     }
 
     /// Takes the bar away.
     pub(super) fn finish(&mut self) {
-        if let Some(mut preparing) = self.preparing.take() {
-            preparing.finish();
-        }
-        self.bar.finish_and_clear();
+        self.shown.finish();
     }
 
     fn begin(&mut self, header: &SessionHeader) {
-        self.finish();
+        self.shown.begin(OF_TIME, PARTS);
         self.began = Instant::now();
         self.record.get_or_insert_with(|| SessionRecord {
             header: header.clone(),
@@ -90,11 +80,6 @@ impl Progress {
             resumed: Vec::new(),
             end: None,
         });
-        let bar = ProgressBar::with_draw_target(Some(1_000), output::bar_target());
-        let style = ProgressStyle::with_template(BAR);
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.enable_steady_tick(Duration::from_millis(500));
-        self.bar = bar;
     }
 
     fn heat_started(&mut self, number: u32, next: &NextHeat) {
@@ -110,10 +95,10 @@ impl Progress {
             None => String::new(),
         };
         let heat = format!("heat {} · {}", number + 1, load.workload);
-        let stacks = next.members.len();
+        let stacks = counted(next.members.len(), "stack");
         self.rounds = Some(load.heat.rounds);
         self.heat = heat;
-        self.say(&format!("{stacks} stacks{control}"));
+        self.say(&format!("{stacks}{control}"));
     }
 
     fn step(&mut self, step: &HeatStep) {
@@ -142,15 +127,14 @@ impl Progress {
         let all = plan.budget_seconds.map(Duration::from_secs_f64);
         let all = all.unwrap_or(plan.estimate);
         let share = spent.as_secs_f64() / all.as_secs_f64().max(1e-9);
-        self.bar.set_position((1_000.0 * share.min(1.0)) as u64);
+        let part = (PARTS as f64 * share.min(1.0)) as u64;
         let left = about(all.saturating_sub(spent));
-        self.bar.set_prefix(format!("at most {left} left"));
+        self.shown.reach(part, format!("at most {left} left"));
         let leaders = match self.leaders.is_empty() {
             true => String::new(),
             false => format!(" · {}", self.leaders),
         };
-        self.bar
-            .set_message(format!("{}: {what}{leaders}", self.heat));
+        self.shown.say(format!("{}: {what}{leaders}", self.heat));
     }
 
     fn heat_ended(&mut self, ended: &MeasuredHeat) {
@@ -159,21 +143,14 @@ impl Progress {
         };
         record.heats.push(ended.clone());
         let at = LoadAt::new(record, ended.load as usize, settings(record));
-        let leaders = leaders(&at);
+        self.leaders = leaders(&at);
         let mut lines = failures(ended);
-        if !self.watched && ended.heat.end != HeatEnd::Interrupted {
-            let rounds = ended.heat.rounds.len();
-            let heat = &self.heat;
-            lines.push(format!(
-                "{heat}: {} in {}; so far {leaders}",
-                counted(rounds, "round"),
-                about(ended.heat.wall)
-            ));
+        if !output::watched() && ended.is_complete() {
+            lines.push(summary(&self.heat, ended, &self.leaders));
         }
         lines.extend(expected(record, ended));
-        self.leaders = leaders;
         for line in lines {
-            self.bar.suspend(|| output::note(&line));
+            self.shown.line(&line);
         }
     }
 
@@ -182,13 +159,21 @@ impl Progress {
     }
 }
 
-/// "rust-axum 71,200/s, go-nethttp 41,000/s": the estimates, which prove nothing yet.
+/// A heat in a line.
+fn summary(name: &str, ended: &MeasuredHeat, leaders: &str) -> String {
+    let rounds = counted(ended.heat.rounds.len(), "round");
+    let text = format!("{name}: {rounds} in {}", about(ended.heat.wall));
+    match leaders.is_empty() {
+        true => text,
+        false => format!("{text}; so far {leaders}"),
+    }
+}
+
+/// "rust-axum 71,200/s, go-nethttp 41,000/s": the estimates, which prove nothing yet. Empty as long as there are none.
 fn leaders(at: &LoadAt<'_>) -> String {
     let rankings = at.main_rankings();
-    let Some(ranking) = rankings.last() else {
-        return "nothing".to_owned();
-    };
-    let places = ranking.places.iter().take(LEADERS);
+    let places = rankings.last().into_iter().flat_map(|last| &last.places);
+    let places = places.take(LEADERS);
     let named: Vec<String> = places
         .map(|place| {
             let name = at.name(place.member);
@@ -225,10 +210,8 @@ fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
         .iter()
         .filter_map(|one| {
             let width = 100.0 * one.half_width?;
-            Some(format!(
-                "{} ±{width:.0} % after {} heats",
-                one.load, one.heats
-            ))
+            let heats = counted(one.heats, "heat");
+            Some(format!("{} ±{width:.0} % after {heats}", one.load))
         })
         .collect();
     (!found.is_empty()).then(|| {
@@ -268,7 +251,18 @@ mod tests {
     }
 
     #[test]
-    fn the_template_parses() {
-        assert!(ProgressStyle::with_template(BAR).is_ok());
+    fn a_heat_without_a_ranking_says_nothing_of_one() {
+        let mut record = Recorded::measured(&[1.0, 1.2]).run(1, &mut steering::next);
+        record.heats.truncate(1);
+        let ended = record.heats[0].clone();
+        let told = |record: &SessionRecord| {
+            let leaders = leaders(&LoadAt::new(record, 0, settings(record)));
+            summary("heat 1", &ended, &leaders)
+        };
+        let ranked = told(&record);
+        assert!(ranked.contains("; so far stack-"), "{ranked}");
+        record.heats.clear();
+        let unranked = ranked.split("; so far").next();
+        assert_eq!(Some(told(&record).as_str()), unranked);
     }
 }

@@ -14,9 +14,9 @@ use deadheat_stats::standings::{Standings, standings};
 use crate::{
     args::{Format, RunArgs},
     exit::{Exit, Failure},
+    invocation::shown,
     output,
     report::HTML_FILE,
-    run::shown,
 };
 
 /// Writes the report of a session that has ended beside it, and shows it.

@@ -25,7 +25,7 @@ use deadheat_runner::session::heats::read_session;
 use deadheat_stats::standings::standings;
 
 use self::{hub::Hub, server::Server, status::Status};
-use crate::{exit::Failure, report::HTML_FILE, run::shown};
+use crate::{exit::Failure, invocation::shown, report::HTML_FILE};
 
 /// How long the next heat waits for browsers to draw.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -143,8 +143,9 @@ impl Live {
             (Event::HeatsEnded { reason }, Some(record)) => record.end = Some(*reason),
             _ => {}
         }
-        let heats = self.record.as_ref().map_or(0, |record| record.heats.len());
-        let changes = self.status.on(event, heats);
+        let heats = self.record.iter().flat_map(|record| &record.heats);
+        let complete = heats.filter(|heat| heat.is_complete()).count();
+        let changes = self.status.on(event, complete);
         // A heat goes on until the next one begins, or the session ends: only then is anybody told.
         if !changes || matches!(event, Event::HeatEnded { .. }) {
             return;

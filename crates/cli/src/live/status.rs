@@ -1,6 +1,6 @@
 //! How far a session is, in words, from its events.
 
-use deadheat_model::{Event, heats::EndReason};
+use deadheat_model::{Event, heats::EndReason, words::counted};
 use deadheat_report::html::live::{Bar, Stage};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ impl Status {
         }
     }
 
-    /// Takes an event; whether it changes what is shown. `recorded` is how many heats there are.
+    /// Takes an event; whether it changes what is shown. `recorded` is the number of complete heats.
     pub(super) fn on(&mut self, event: &Event, recorded: usize) -> bool {
         match event {
             Event::ServiceStarting { name } => self.prepare(&format!("starting {name}")),
@@ -59,17 +59,18 @@ impl Status {
                 self.note = format!("{RUNNING} In the end the report is the file {}.", self.file);
                 self.title = format!("heat {}", heat + 1);
                 let load = self.loads.get(next.load).map_or("", String::as_str);
-                let stacks = next.members.len();
+                let stacks = counted(next.members.len(), "stack");
                 self.words = format!(
-                    "running: heat {} of at most {}, {stacks} stacks at {load}",
+                    "running: heat {} of at most {}, {stacks} at {load}",
                     heat + 1,
                     self.of
                 );
             }
-            Event::HeatEnded { .. } => self.done += 1,
+            Event::HeatEnded { heat } => self.done += usize::from(heat.is_complete()),
             Event::HeatsEnded { reason } => {
                 let (words, title) = ended(*reason);
-                self.end(&format!("{words}, after {} heats", self.done), title);
+                let heats = counted(self.done, "heat");
+                self.end(&format!("{words}, after {heats}"), title);
             }
             Event::ServiceReady { .. }
             | Event::Built { .. }

@@ -5,7 +5,9 @@ use std::fs;
 use deadheat_model::{
     TargetId,
     event::HeatStep,
+    heat::HeatEnd,
     heats::{EndReason, JournalEntry, MeasuredHeat, Step},
+    words::counted,
 };
 use deadheat_simulation::Recorded;
 use deadheat_stats::steering;
@@ -168,7 +170,7 @@ fn what_is_drawn_has_every_heat_so_far() {
         let expected = live_page(&view, &bar).unwrap();
         // Not with assert_eq: a page has hundreds of lines.
         assert!(front(&live) == expected, "after {heats} heats");
-        let words = format!("interrupted, after {heats} heats");
+        let words = format!("interrupted, after {}", counted(heats, "heat"));
         assert!(expected.contains(&words), "{words}");
         let progress = format!("<progress value=\"{heats}\" max=\"{HEATS}\"");
         assert!(heats == 0 || expected.contains(&progress), "{progress}");
@@ -213,6 +215,31 @@ fn after_an_interrupt_the_last_report_is_drawn_and_none_before_it() {
     assert_eq!(live.hub.version(), 1);
     let page = front(&live);
     assert!(page.contains("interrupted, after 0 heats"), "{page}");
+}
+
+#[test]
+fn an_interrupted_heat_is_not_counted_as_done() {
+    let results = begun(0);
+    let mut live = live(&results);
+    let _listener = live.hub.watch(None).unwrap();
+    let mut cut = heat(1);
+    cut.heat.end = HeatEnd::Interrupted;
+    let course = [
+        session_started(),
+        started(0),
+        ended(0),
+        started(1),
+        Event::HeatEnded { heat: cut },
+        Event::HeatsEnded {
+            reason: EndReason::Interrupted,
+        },
+    ];
+    for event in course {
+        live.on(&event);
+    }
+    let page = front(&live);
+    assert!(page.contains("interrupted, after 1 heat<"), "{page}");
+    assert!(page.contains("<progress value=\"1\" max=\"3\""), "{page}");
 }
 
 #[test]

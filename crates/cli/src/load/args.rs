@@ -6,11 +6,14 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use deadheat_load::limits::{LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED};
+use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
 
-use super::{rate, target::FixedAddress, thresholds::Threshold};
-use crate::args::time;
+use super::{
+    rate,
+    thresholds::Threshold,
+    values::{FixedAddress, header, interval, length, number, requests, time_or_none, whole},
+};
 
 const AFTER_HELP: &str = "\
 Times are written 500ms, 10s, 2m. The guide is docs/load.md.
@@ -113,7 +116,7 @@ pub(crate) struct RequestArgs {
     #[arg(short = 'X', long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
     /// A header, 'Name: value'; repeatable; Host replaces the URL's
-    #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = super::request::header)]
+    #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = header)]
     pub(crate) headers: Vec<(String, String)>,
     /// The body
     #[arg(short, long, value_name = "TEXT")]
@@ -290,117 +293,4 @@ pub(crate) struct CareArgs {
     /// Print the plan and exit without sending anything
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-/// "500ms", "10s", "1m 30s"; zero, too ("0s").
-fn time_or_none(text: &str) -> Result<Duration, String> {
-    time(text, "write a time like 500ms, 10s or 2m")
-}
-
-/// The same without zero; a number alone is of seconds.
-pub(crate) fn length(text: &str) -> Result<Duration, String> {
-    // -d is a body for curl and ours is a duration: whoever types one meets this message.
-    if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
-        return Err("this is no time; a body is given with --body or --body-file".to_owned());
-    }
-    // As ab, hey and wrk read it.
-    let seconds = text
-        .parse()
-        .ok()
-        .filter(|seconds: &u32| text == seconds.to_string());
-    let length = match seconds {
-        Some(seconds) => Duration::from_secs(seconds.into()),
-        None => time_or_none(text)?,
-    };
-    match length {
-        Duration::ZERO => Err("it must be greater than zero".to_owned()),
-        time => Ok(time),
-    }
-}
-
-/// A whole number.
-fn number(text: &str) -> Result<u64, String> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = digits.then(|| text.parse().ok()).flatten();
-    number.ok_or_else(|| "write a whole number, like 1000".to_owned())
-}
-
-fn requests(text: &str) -> Result<u64, String> {
-    match number(text)? {
-        0 => Err("that would send nothing: write 1 or more".to_owned()),
-        number => Ok(number),
-    }
-}
-
-/// A whole number within bounds.
-fn whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
-    let number = number(text).ok().and_then(|number| number.try_into().ok());
-    number
-        .filter(|number| (LEAST..=MOST).contains(number))
-        .ok_or_else(|| match MOST {
-            u32::MAX => format!("write a whole number from {LEAST} on"),
-            _ => format!("write a whole number from {LEAST} to {MOST}"),
-        })
-}
-
-fn interval(text: &str) -> Result<Duration, String> {
-    match length(text)? {
-        time if time < LEAST_INTERVAL => Err(format!("make it {LEAST_INTERVAL:?} or more")),
-        time => Ok(time),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_need_a_unit_and_may_be_nothing_only_where_that_means_something() {
-        assert_eq!(time_or_none("1m 30s"), Ok(Duration::from_secs(90)));
-        assert_eq!(time_or_none("0s"), Ok(Duration::ZERO));
-        assert_eq!(length("250ms"), Ok(Duration::from_millis(250)));
-        assert_eq!(length("10"), Ok(Duration::from_secs(10)));
-        assert!(length("010").is_err() && length("1.5").is_err());
-        for wrong in ["10", "", "-1s", "ten", "1s,", "400days"] {
-            assert!(time_or_none(wrong).is_err(), "{wrong:?}");
-        }
-        assert!(length("0s").unwrap_err().contains("greater than zero"));
-        assert_eq!(interval("10ms"), Ok(Duration::from_millis(10)));
-        assert!(interval("1ms").unwrap_err().contains("10ms or more"));
-    }
-
-    #[test]
-    fn numbers_are_whole_and_within_their_bounds() {
-        assert_eq!(whole::<1, 50>("50"), Ok(50));
-        for wrong in [
-            "0",
-            "51",
-            "-1",
-            "+1",
-            "1.5",
-            "1e3",
-            "x",
-            "",
-            "99999999999999999999",
-        ] {
-            let error = whole::<1, 50>(wrong).unwrap_err();
-            assert!(error.contains("from 1 to 50"), "{wrong}: {error}");
-        }
-        assert!(
-            whole::<1, { u32::MAX }>("0")
-                .unwrap_err()
-                .contains("from 1 on")
-        );
-        assert_eq!(requests("1"), Ok(1));
-        assert!(requests("0").unwrap_err().contains("send nothing"));
-        assert_eq!(number("0"), Ok(0));
-        assert!(number("1k").unwrap_err().contains("whole number"));
-    }
-
-    #[test]
-    fn a_body_after_d_is_told_where_it_belongs() {
-        for body in [r#"{"a":1}"#, "@file", "a=1"] {
-            assert!(length(body).unwrap_err().contains("--body"), "{body}");
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 mod lines;
 mod model;
+mod palette;
 mod plot;
 mod rows;
 mod screen;
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 use deadheat_load::LoadEvent;
 use deadheat_model::LoadSpec;
 
-use self::{lines::Lines, model::Model, screen::Screen, view::Palette};
+use self::{lines::Lines, model::Model, palette::Palette, screen::Screen};
 use crate::output;
 
 /// The least time between two frames.

@@ -22,8 +22,8 @@ mod thresholds;
 mod told;
 pub(crate) mod url;
 mod urls_file;
+mod values;
 mod wait;
-mod words;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -45,7 +45,7 @@ use self::{
 };
 use crate::{
     exit::{Exit, Failure},
-    interrupt, output, run,
+    interrupt, invocation, output,
 };
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
@@ -54,8 +54,8 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
     let found = target::find(&asked.origin, args)?;
     let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
-    let mut spec =
-        spec::spec(args, found.target, exchanges, run::random_seed()).map_err(Failure::usage)?;
+    let mut spec = spec::spec(args, found.target, exchanges, invocation::random_seed())
+        .map_err(Failure::usage)?;
     let waiting = wait::choose(args.care.wait, &spec);
     spec.wait = waiting.wait;
     let thresholds = &args.output.fail_if;
@@ -96,7 +96,7 @@ pub(crate) fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
     let found = target::find(&asked.origin, args)?;
     let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
-    spec::spec(args, found.target, exchanges, run::random_seed()).map_err(Failure::usage)
+    spec::spec(args, found.target, exchanges, invocation::random_seed()).map_err(Failure::usage)
 }
 
 /// Loads, and keeps what was found.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use deadheat_load::limits::MOST_PER_SECOND;
-use deadheat_model::load::Stage;
+use deadheat_model::{load::Stage, words};
 
-use super::{args::length, words::grouped};
+use super::values::length;
 
 /// A rate above zero, in requests per second: "5000/s", "300/m", "5000" (per second).
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
@@ -55,13 +55,13 @@ pub(crate) fn highest(stages: &[Stage]) -> f64 {
 /// A rate for a person: "5,000/s", "0.5/s".
 pub(crate) fn shown(rate: f64) -> String {
     let whole = rate.trunc();
-    let thousands = grouped(whole as u64);
+    let thousands = words::count(whole as u64);
     let rest = format!("{:.3}", rate - whole);
     let rest = rest.trim_start_matches('0').trim_end_matches('0');
     match rest {
         "." => format!("{thousands}/s"),
         // The rest was rounded up to 1.
-        rest if !rest.starts_with('.') => format!("{}/s", grouped(whole as u64 + 1)),
+        rest if !rest.starts_with('.') => format!("{}/s", words::count(whole as u64 + 1)),
         rest => format!("{thousands}{rest}/s"),
     }
 }

@@ -12,6 +12,7 @@ use super::{
     args::{LoadArgs, RequestArgs},
     url::{LoadUrl, Origin},
     urls_file,
+    values::is_token_byte,
 };
 
 /// Methods that a line of the file of URLs can name and that then go without the body.
@@ -146,38 +147,6 @@ fn method(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A header as it is typed: "Name: value".
-pub(crate) fn header(text: &str) -> Result<(String, String), String> {
-    // The value may be a secret, so no message has it.
-    let Some((name, value)) = text.split_once(':') else {
-        return Err("write a header like 'Name: value'".to_owned());
-    };
-    let (name, value) = (name.trim_end(), value.trim());
-    if name.is_empty() || !name.bytes().all(is_token_byte) {
-        return Err(format!(
-            "{name:?} is no header's name; write a header like 'Name: value'"
-        ));
-    }
-    if value
-        .bytes()
-        .any(|byte| byte.is_ascii_control() && byte != b'\t')
-    {
-        return Err(format!("the value of {name} has a control character"));
-    }
-    let lower = name.to_ascii_lowercase();
-    if lower == "content-length" || lower == "transfer-encoding" {
-        return Err(format!(
-            "{name} follows from the body: leave it out (--chunked sends the body in chunks)"
-        ));
-    }
-    Ok((name.to_owned(), value.to_owned()))
-}
-
-fn is_token_byte(byte: u8) -> bool {
-    // RFC 9110 §5.6.2
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
-}
-
 /// Basic authentication (RFC 7617).
 fn basic(user: &str) -> Result<(String, String), String> {
     if !user.contains(':') {
@@ -296,25 +265,6 @@ mod tests {
         let expected = [("A", "1"), ("a", "2 : 3"), ("Host", "x"), ("Empty", "")];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(request.headers, expected);
-    }
-
-    #[test]
-    fn what_is_no_header_is_refused() {
-        let cases = [
-            ("secret", "like 'Name: value'"),
-            (": secret", "no header's name"),
-            ("a b: secret", "no header's name"),
-            ("A: secret\r\nB: c", "control character"),
-            ("content-length: 5", "follows from the body"),
-            ("Transfer-Encoding: chunked", "--chunked"),
-        ];
-        for (text, expected) in cases {
-            let error = header(text).unwrap_err();
-            assert!(
-                error.contains(expected) && !error.contains("secret"),
-                "{text:?}: {error}"
-            );
-        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::{
     net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket},
     os::unix::fs::FileTypeExt as _,
     path::Path,
-    str::FromStr,
     time::Duration,
 };
 
@@ -16,41 +15,12 @@ use super::{
     args::{ConnectionArgs, LoadArgs, TlsArgs},
     care,
     url::{Host, Origin},
+    values::FixedAddress,
 };
 use crate::exit::Failure;
 
 /// How long an address of several may take to show that it accepts connections.
 const LONGEST_PROBE: Duration = Duration::from_secs(1);
-
-/// An address given instead of a name, with or without a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FixedAddress {
-    address: IpAddr,
-    port: Option<u16>,
-}
-
-impl FromStr for FixedAddress {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(address) = text.parse() {
-            return Ok(Self {
-                address,
-                port: None,
-            });
-        }
-        match text.parse::<SocketAddr>() {
-            Ok(socket) if socket.port() != 0 => Ok(Self {
-                address: socket.ip(),
-                port: Some(socket.port()),
-            }),
-            _ => Err(
-                "write an address like 127.0.0.1 or ::1, or one with a port like 127.0.0.1:8080"
-                    .to_owned(),
-            ),
-        }
-    }
-}
 
 /// Where the load goes, and how that was found.
 #[derive(Debug)]

@@ -1,10 +1,9 @@
 //! What is said after a load, beyond its report.
 
 use deadheat_load::LoadError;
-use deadheat_model::{Failure, LoadRecord, load::Trust};
+use deadheat_model::{Failure, LoadRecord, load::Trust, words::counted};
 use deadheat_report::load::{most_frequent, most_frequent_failure};
 
-use super::words::counted;
 use crate::exit::Failure as CommandFailure;
 
 /// The statuses that lead elsewhere (RFC 9110 §15.4).

@@ -3,11 +3,11 @@
 mod publication;
 mod words;
 
-use deadheat_model::{RepeatedTable, plan::Pinning, published::RepeatedRow};
+use deadheat_model::{RepeatedTable, plan::Pinning, published::RepeatedRow, words::counted};
 
 pub(crate) use self::{
     publication::{of_the_checkout, told},
-    words::{about, counted, entry, glued, length},
+    words::{about, entry, glued, length},
 };
 
 /// The published tables that are repeated, and what is left out of them.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::wrap;
+
 /// The columns of a terminal that everybody has.
 const WIDTH: usize = 80;
 
@@ -28,15 +30,6 @@ pub(crate) fn length(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 
-/// A number of things.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
-}
-
 /// What an entry of the plan is about, and what it is, in lines of at most 80 columns.
 pub(crate) fn entry(label: &str, text: &str) -> Vec<String> {
     wrapped(&format!("  {label:<10}"), text)
@@ -45,13 +38,8 @@ pub(crate) fn entry(label: &str, text: &str) -> Vec<String> {
 /// `text` behind `mark`, and below it as deep as the mark is wide.
 pub(super) fn wrapped(mark: &str, text: &str) -> Vec<String> {
     let depth = " ".repeat(mark.chars().count());
-    let options = textwrap::Options::new(WIDTH)
-        .word_separator(textwrap::WordSeparator::AsciiSpace)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation)
-        .initial_indent(mark)
-        .subsequent_indent(&depth);
-    let lines = textwrap::wrap(text, options).into_iter();
     // Not to be broken in the middle of an option or of a quantity.
+    let lines = wrap::lines(text, WIDTH, mark, &depth).into_iter();
     lines.map(|line| line.replace('\u{a0}', " ")).collect()
 }
 

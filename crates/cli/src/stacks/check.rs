@@ -1,19 +1,19 @@
 //! `deadheat stacks check`: every rule of the contract, asked of every stack.
 
-use deadheat_model::choice::Purpose;
 use deadheat_runner::{
     files::private_folder,
     manifest,
-    session::{self, LatencyMode, PinningMode, SessionOptions, heats::HeatOptions},
+    session::{self, PinningMode, SessionOptions},
 };
 
 use super::findings::Findings;
 use crate::{
     args::CheckArgs,
     exit::{Exit, Failure},
-    interrupt, output,
+    interrupt,
+    invocation::{random_seed, supervision},
+    output,
     progress::Progress,
-    run::{random_seed, supervision},
     select,
 };
 
@@ -29,30 +29,21 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let folder = private_folder("deadheat-check-")
         .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
     let options = SessionOptions {
-        targets: select::targets(&catalogue, &selection),
-        workloads: selection.workloads.clone(),
-        cells: None,
-        published: Vec::new(),
-        plaintext: catalogue.workload("plaintext").cloned(),
         results: folder.path().to_owned(),
-        seed: random_seed(),
-        budget: None,
-        purpose: Purpose::Usual,
-        warm_up: None,
-        latency: LatencyMode::Off,
-        heats: HeatOptions::default(),
         pinning: PinningMode::Off,
         postgres: select::postgres(&args.postgres.postgres)?,
-        supervision: supervision()?,
         start_timeout: args.start_timeout,
-        findings: Vec::new(),
-        live: false,
-        arguments: Vec::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..SessionOptions::new(
+            select::targets(&catalogue, &selection),
+            selection.workloads,
+            catalogue.workload("plaintext").cloned(),
+            random_seed(),
+            supervision()?,
+        )
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let mut progress = Progress::new();
-    let checked = session::check(&options, &mut |event| progress.on(event), &interrupted);
+    let mut progress = Progress::default();
+    let checked = session::check(&options, &mut |event| progress.prepare(event), &interrupted);
     progress.finish();
     let checked = checked.map_err(Failure::nothing)?;
     let workloads = options.workloads.iter();

@@ -4,6 +4,7 @@ mod check;
 mod findings;
 mod list;
 mod new;
+mod row;
 mod skeletons;
 mod table;
 

@@ -5,7 +5,8 @@ use deadheat_model::{session::FoundVersion, stack::DatabaseAccess};
 use deadheat_runner::prepare::Unavailable;
 
 use self::Column::{Database, Driver, Framework, Language, Pool, Stack, Variant};
-use super::list::{Row, State};
+use super::row::{Row, State};
+use crate::wrap;
 
 /// What a line has of a variant, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,23 +195,7 @@ fn grouped<T: PartialEq>(rows: &[Row], value: impl Fn(&Row) -> T) -> Vec<(Option
 
 /// Words in lines of `width` columns, indented, the further lines more so.
 fn wrapped(words: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut current = INDENT.to_owned();
-    let mut begun = false;
-    for word in words.split_whitespace() {
-        if begun && current.chars().count() + 1 + word.chars().count() > width {
-            text += &current;
-            text += "\n";
-            current = INDENT.repeat(2);
-            begun = false;
-        }
-        if begun {
-            current += " ";
-        }
-        current += word;
-        begun = true;
-    }
-    text + &current + "\n"
+    wrap::text(words, width, INDENT, &INDENT.repeat(2))
 }
 
 fn total(rows: &[Row]) -> String {

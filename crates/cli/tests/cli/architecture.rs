@@ -8,6 +8,10 @@ use std::{
 };
 
 use serde_json::Value;
+use syn::{
+    Attribute, Ident, ItemMod, ItemUse, UseTree,
+    visit::{self, Visit},
+};
 
 use crate::support::root::project;
 
@@ -228,13 +232,180 @@ fn what_writes_is_recognised() {
     }
 }
 
+/// A file's modules from the crate's root on: `load/live/mod.rs` is `["load", "live"]`.
+type Module = Vec<String>;
+
+#[test]
+fn no_two_files_use_each_other() {
+    let root = project();
+    let xtask = root.join("xtask/src");
+    let folders = product_folders(&root).into_iter().chain([xtask]);
+    let circles: Vec<String> = folders.flat_map(|folder| circles(&folder)).collect();
+    assert!(
+        circles.is_empty(),
+        "these files use each other; what both need belongs in a third one, below both:\n{}",
+        circles.join("\n")
+    );
+}
+
+/// Each two files of a crate that have a `use` of the other. Parents and their own children may: these are one thing.
+fn circles(folder: &Path) -> Vec<String> {
+    let files: BTreeMap<Module, PathBuf> = rust_files(vec![folder.to_owned()])
+        .into_iter()
+        .map(|file| (module_of(folder, &file), file))
+        .collect();
+    let mut used: BTreeSet<(&Module, Module)> = BTreeSet::new();
+    for (module, file) in &files {
+        let text = fs::read_to_string(file).expect("reading a source file");
+        let mut uses = Uses {
+            module: module.clone(),
+            found: Vec::new(),
+        };
+        let code = syn::parse_file(&text);
+        uses.visit_file(&code.unwrap_or_else(|error| panic!("{}: {error}", file.display())));
+        for mut path in uses.found {
+            // From the item that is used to the file that has it.
+            while !path.is_empty() && !files.contains_key(&path) {
+                path.pop();
+            }
+            used.insert((module, path));
+        }
+    }
+    let related = |a: &Module, b: &Module| a.starts_with(b) || b.starts_with(a);
+    used.iter()
+        .filter(|(a, b)| *a < b && !related(a, b) && used.contains(&(b, (*a).clone())))
+        .map(|(a, b)| {
+            format!(
+                "{}: {} and {}",
+                folder.display(),
+                a.join("::"),
+                b.join("::")
+            )
+        })
+        .collect()
+}
+
+fn module_of(folder: &Path, file: &Path) -> Module {
+    let path = file.strip_prefix(folder).expect("below its folder");
+    let path = path.with_extension("");
+    let mut module: Module = path
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .collect();
+    module.pop_if(|last| ["mod", "lib", "main"].contains(&last.as_str()));
+    module
+}
+
+/// Collects what a file's `use` declarations name in its own crate, tests excepted.
+struct Uses {
+    /// The one that is being read.
+    module: Module,
+    found: Vec<Vec<String>>,
+}
+
+impl Uses {
+    fn follow(&mut self, path: &[String], tree: &UseTree) {
+        let with = |ident: &Ident| [path, &[ident.to_string()]].concat();
+        let named = match tree {
+            UseTree::Path(further) => return self.follow(&with(&further.ident), &further.tree),
+            UseTree::Group(group) => {
+                return group.items.iter().for_each(|one| self.follow(path, one));
+            }
+            UseTree::Name(name) => with(&name.ident),
+            UseTree::Rename(renamed) => with(&renamed.ident),
+            UseTree::Glob(_) => path.to_vec(),
+        };
+        self.found.extend(self.absolute(&named));
+    }
+
+    /// A path from the crate's root; `None`: it begins with another crate, or with a child.
+    fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
+        let up = path.iter().take_while(|part| *part == "super").count();
+        let (from, path) = match path.first()?.as_str() {
+            "crate" => (&[][..], &path[1..]),
+            "self" => (&self.module[..], &path[1..]),
+            "super" => (&self.module[..self.module.len() - up], &path[up..]),
+            _ => return None,
+        };
+        Some([from, path].concat())
+    }
+}
+
+impl<'ast> Visit<'ast> for Uses {
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        let is_of_tests = |one: &Attribute| {
+            let what = one.parse_args::<syn::Path>();
+            one.path().is_ident("cfg") && what.is_ok_and(|what| what.is_ident("test"))
+        };
+        if item.attrs.iter().any(is_of_tests) {
+            return;
+        }
+        self.module.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.follow(&[], &item.tree);
+    }
+}
+
+#[test]
+fn files_that_use_each_other_are_found() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let files = [
+        (
+            "lib.rs",
+            "mod a; mod b; mod c; mod d; use a::A; pub use c::C;",
+        ),
+        (
+            "a.rs",
+            "use std::{fs, io}; use crate::{c, d::{self, e::{E as X, F}}}; use crate::A;",
+        ),
+        (
+            "b.rs",
+            "// use super::c::C;\nconst TEXT: &str = \"use crate::c::C;\";",
+        ),
+        (
+            "c.rs",
+            "use super::b::*; #[cfg(test)] mod tests { use crate::a::A; }",
+        ),
+        (
+            "d/mod.rs",
+            "mod e; use self::e::E; mod inner { use super::super::b::B; }",
+        ),
+        (
+            "d/e.rs",
+            "use super::D; fn used() { use super::super::a::A; }",
+        ),
+    ];
+    fs::create_dir(folder.path().join("d")).expect("making a folder");
+    for (file, text) in files {
+        fs::write(folder.path().join(file), text).expect("writing a file");
+    }
+    let found = circles(folder.path());
+    let [found] = found.as_slice() else {
+        panic!("one circle: {found:?}");
+    };
+    assert!(found.ends_with(": a and d::e"), "{found}");
+}
+
+/// The folders of all crates' products.
+fn product_folders(root: &Path) -> Vec<PathBuf> {
+    let crates = fs::read_dir(root.join("crates")).expect("listing the crates");
+    let folders = crates.flatten().map(|entry| entry.path().join("src"));
+    folders.collect()
+}
+
 /// The Rust files of all crates' products.
 fn sources(root: &Path) -> Vec<PathBuf> {
-    let crates = fs::read_dir(root.join("crates")).expect("listing the crates");
-    let mut open: Vec<PathBuf> = crates
-        .flatten()
-        .map(|entry| entry.path().join("src"))
-        .collect();
+    let files = rust_files(product_folders(root));
+    assert!(files.len() > 50, "these are not all files: {files:?}");
+    files
+}
+
+/// The Rust files in folders and below them.
+fn rust_files(mut open: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     while let Some(folder) = open.pop() {
         let entries = fs::read_dir(&folder)
@@ -247,6 +418,5 @@ fn sources(root: &Path) -> Vec<PathBuf> {
             }
         }
     }
-    assert!(files.len() > 50, "these are not all files: {files:?}");
     files
 }

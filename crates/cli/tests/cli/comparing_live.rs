@@ -17,7 +17,7 @@ use deadheat_testkit::{OracleServer, Script, Step, Turn};
 use rustix::process::Signal;
 
 use crate::support::{
-    Ended, Fake, PATIENCE, Root, Running, eventually, flat, recorded::journal_lines, running,
+    Ended, Fake, Root, Running, eventually, flat, recorded::journal_lines, running,
 };
 
 /// Short heats: what they find is not looked at.
@@ -274,7 +274,7 @@ fn no_password_of_a_command_is_shown_or_recorded() {
 
 #[track_caller]
 fn wait_for_heats(root: &Root, count: usize) {
-    eventually(&format!("{count} heats in the journal"), PATIENCE, || {
+    eventually(&format!("{count} heats in the journal"), || {
         let folder = root.sessions().pop()?;
         (journal_lines(&folder) >= count).then_some(())
     });
@@ -502,7 +502,7 @@ fn a_revision_is_compared_with_the_work_tree_and_leaves_no_folder() {
 fn equal_sources_are_told_and_an_interrupt_leaves_no_folder_of_a_revision() {
     let root = checkout();
     let running = root.start(&format!("compare fake-one @HEAD --heats 500 {OF_STACKS}"));
-    eventually("a heat in the journal", PATIENCE, || {
+    eventually("a heat in the journal", || {
         let folder = root.sessions().pop()?;
         (folder.join(HEADER_FILE).exists() && journal_lines(&folder) >= 1).then_some(())
     });
@@ -573,7 +573,7 @@ fn a_signal_while_a_revision_is_fetched_ends_it_in_order() {
         .env("WAITING", &waiting)
         .env("LEAVE", &leave);
     let running = Running::start_command(root.path(), command, &args);
-    eventually("git is asked", PATIENCE, || waiting.exists().then_some(()));
+    eventually("git is asked", || waiting.exists().then_some(()));
     running.signal(Signal::INT);
     fs::write(&leave, "").expect("giving leave");
     running.wait().exits(3).tells(&["interrupted before"]);
@@ -590,7 +590,7 @@ fn a_kill_leaves_no_folder_of_a_revision() {
     root.wait_for("started", 1);
     running.signal(Signal::KILL);
     running.wait().was_killed_by(9);
-    eventually("the folder is gone", PATIENCE, || {
+    eventually("the folder is gone", || {
         root.temporary().is_empty().then_some(())
     });
 }

@@ -9,7 +9,7 @@ use deadheat_model::{
 use deadheat_runner::session::heats::{HEATS_FILE, read_session};
 use rustix::process::Signal;
 
-use crate::support::{Fake, PATIENCE, Root, eventually};
+use crate::support::{Fake, Root, eventually};
 
 /// Heats that take no longer than they have to.
 const SHORT: &str = "--heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --latency off";
@@ -142,7 +142,7 @@ fn what_is_measured_without_options_fits_its_budget() {
 fn an_interrupted_session_goes_on_where_it_was() {
     let root = two_stacks();
     let running = root.start(&format!("run --seed 1 {SHORT} --heats 4 --whole-budget"));
-    eventually("a heat in the journal", PATIENCE, || {
+    eventually("a heat in the journal", || {
         let journal = root.sessions().pop()?.join(HEATS_FILE);
         let text = fs::read_to_string(journal).ok()?;
         (text.lines().count() >= 1).then_some(())

@@ -17,7 +17,7 @@ sleep 600
 /// Waits until so many heats are in the journal.
 #[track_caller]
 fn wait_for_heats(root: &Root, count: usize) {
-    eventually(&format!("{count} heats in the journal"), PATIENCE, || {
+    eventually(&format!("{count} heats in the journal"), || {
         let folder = root.sessions().pop()?;
         (journal_lines(&folder) >= count).then_some(())
     });
@@ -109,7 +109,7 @@ fn while_postgresql_is_being_started() {
     let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
     root.copy_workload("users");
     let running = root.start_run("--workload plaintext --workload users");
-    eventually("a session's folder", PATIENCE, || root.sessions().pop());
+    eventually("a session's folder", || root.sessions().pop());
     running.signal(Signal::INT);
     running.wait().exits(3).says(&["interrupted"]);
     assert!(root.session().record.heats.is_empty());
@@ -127,7 +127,7 @@ fn twice_ends_at_once_and_still_leaves_nothing_behind() {
         "the first one is an orderly end, which waits for the server"
     );
     // One that comes right after the first would only repeat it. An orderly end has another status.
-    eventually("its end", PATIENCE, || {
+    eventually("its end", || {
         running.signal(Signal::INT);
         running.has_ended().then_some(())
     });

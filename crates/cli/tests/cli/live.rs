@@ -26,7 +26,7 @@ impl Client {
     /// Of a session that says where its page is.
     #[track_caller]
     fn of(running: &Running) -> Self {
-        let address = eventually("the address of the live page", PATIENCE, || {
+        let address = eventually("the address of the live page", || {
             let told = running.told();
             let (_, rest) = told.split_once("live: http://")?;
             let (address, _) = rest.split_once('/')?;
@@ -283,7 +283,7 @@ fn an_interrupt_is_the_last_thing_that_is_told() {
 fn a_session_that_goes_on_is_live_only_if_it_is_asked_again() {
     let root = Root::with(&[Fake::good("fake-one")]);
     let interrupted_after = |lines: usize, running: Running| {
-        eventually("more in the journal", PATIENCE, || {
+        eventually("more in the journal", || {
             let folder = root.sessions().pop()?;
             (journal_lines(&folder) >= lines).then_some(())
         });

@@ -14,7 +14,7 @@ use deadheat_testkit::{
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, PATIENCE, Root, Running, eventually, running::command};
+use crate::support::{Ended, Root, Running, eventually, running::command};
 
 /// A server that always answers rightly.
 pub fn hello_server() -> OracleServer {
@@ -322,7 +322,7 @@ fn the_first_ctrl_c_ends_the_load_with_its_report() {
 }
 
 fn wait_for_requests(server: &OracleServer) {
-    eventually("some requests", PATIENCE, || {
+    eventually("some requests", || {
         (server.seen().requests > 50).then_some(())
     });
 }
@@ -341,7 +341,7 @@ fn a_load_that_was_interrupted_says_so_first_everywhere_and_passes_no_threshold(
             let warm_up = ["--warm-up", "0s", "-c", "2"];
             let running = loading.start(&url(&server, "/"), &[&end, &warm_up[..], args].concat());
             let before = server.seen().requests;
-            eventually("some requests", PATIENCE, || {
+            eventually("some requests", || {
                 (server.seen().requests > before + 50).then_some(())
             });
             running.signal(Signal::INT);
@@ -389,9 +389,7 @@ fn ctrl_c_in_the_warm_up_leaves_nothing_measured() {
     let server = hello_server();
     let args = ["-d", "1s", "--warm-up", "60s", "-c", "1"];
     let running = loading.start(&url(&server, "/"), &args);
-    eventually("a request", PATIENCE, || {
-        (server.seen().requests > 0).then_some(())
-    });
+    eventually("a request", || (server.seen().requests > 0).then_some(()));
     running.signal(Signal::INT);
     running
         .wait()

@@ -19,7 +19,7 @@ use deadheat_testkit::{
 use rustix::process::Signal;
 
 use crate::support::{
-    PATIENCE, eventually,
+    eventually,
     loaded::{Loaded, in_parallel, load, load_meanwhile},
 };
 
@@ -253,14 +253,12 @@ fn a_server_that_stops_and_comes_back() {
         let args = [which.args(), &more].concat();
         let mut servers = None;
         let loaded = load_meanwhile(&args, |load| {
-            eventually("requests", PATIENCE, || {
-                (first.seen().requests >= 50).then_some(())
-            });
+            eventually("requests", || (first.seen().requests >= 50).then_some(()));
             let (before, port) = first.stop().unwrap();
             // As long as there is no server, there is nobody to tell what comes: only time can pass.
             thread::sleep(Duration::from_millis(300));
             let second = OracleServer::start_on(port, right).unwrap();
-            eventually("requests after the restart", PATIENCE, || {
+            eventually("requests after the restart", || {
                 (second.seen().answered() >= 20).then_some(())
             });
             load.signal(Signal::INT);

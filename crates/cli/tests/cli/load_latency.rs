@@ -14,7 +14,7 @@ use deadheat_testkit::{
 use rustix::process::Signal;
 
 use crate::support::{
-    PATIENCE, eventually,
+    eventually,
     loaded::{in_parallel, load, load_meanwhile},
 };
 
@@ -126,9 +126,7 @@ fn a_generator_that_stood_still_confesses_to_it() {
     let url = format!("http://{}/", server.address());
     let args = ["-c", "64", "--rate", "200/s", "-n", "500", &url];
     let loaded = load_meanwhile(&args, |load| {
-        eventually("requests", PATIENCE, || {
-            (server.seen().requests >= 20).then_some(())
-        });
+        eventually("requests", || (server.seen().requests >= 20).then_some(()));
         load.signal(Signal::STOP);
         thread::sleep(Duration::from_secs(1));
         load.signal(Signal::CONT);

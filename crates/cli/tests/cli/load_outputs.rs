@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use crate::{
     load::{Loading, hello_server, json, tally, url},
-    support::{PATIENCE, eventually},
+    support::eventually,
 };
 
 /// What a pipe holds, at most: one in which so much stands takes no more.
@@ -100,7 +100,7 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_no_empty_file() {
             .lines()
             .count()
     };
-    eventually("some rows", PATIENCE, || (lines() > 3).then_some(()));
+    eventually("some rows", || (lines() > 3).then_some(()));
     rustix::process::kill_process(pid, Signal::INT).unwrap();
     // The load is over when its connections are closed.
     server.seen_at_rest();
@@ -109,7 +109,7 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_no_empty_file() {
         "it waits for its reader"
     );
     // One that comes right after the first would only repeat it.
-    let status = eventually("its end", PATIENCE, || {
+    let status = eventually("its end", || {
         rustix::process::kill_process(pid, Signal::INT).unwrap();
         child.try_wait().unwrap()
     });

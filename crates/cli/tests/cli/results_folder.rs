@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::support::{Fake, PATIENCE, Root, Running, eventually, running};
+use crate::support::{Fake, Root, Running, eventually, running};
 
 #[test]
 fn a_file_in_the_place_of_the_results_folder() {
@@ -36,7 +36,7 @@ fn a_folder_that_cannot_be_made() {
 
 /// Waits for the folder of the session that has just begun, before any of its records are written.
 fn session_folder(root: &Root) -> PathBuf {
-    eventually("a session's folder", PATIENCE, || {
+    eventually("a session's folder", || {
         root.sessions()
             .pop()
             .filter(|folder| folder.join("logs").exists())

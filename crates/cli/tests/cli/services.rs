@@ -105,7 +105,7 @@ fn a_kill_while_a_cluster_is_made_leaves_nothing_of_it() {
     let root = root();
     let initdb = "mkdir data; : > data/half; while :; do sleep 1; done";
     let running = start_with(&root, initdb);
-    eventually("a cluster that is half made", BOUND, || {
+    eventually("a cluster that is half made", || {
         let mut folders = root.temporary().into_iter();
         folders.find(|folder| folder.join("data/half").exists())
     });

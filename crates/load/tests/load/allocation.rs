@@ -22,9 +22,10 @@ use deadheat_model::{
 use deadheat_testkit::{
     OracleServer, Step, Turn,
     answers::{chunked, send, send_cut, sized},
+    wait_until,
 };
 
-use crate::support::{expecting, lasting, run_until, wait_until};
+use crate::support::{expecting, lasting, run_until};
 
 struct Counting;
 
@@ -201,7 +202,9 @@ fn slices(mut spec: LoadSpec) {
             assert_eq!((ended - started, drained - ended), (0, 0));
         }
         // They are about to wait for the next order.
-        wait_until(|| of_workers("stat").iter().all(|stat| stat.contains(") S ")));
+        wait_until("all workers sleep", || {
+            of_workers("stat").iter().all(|stat| stat.contains(") S "))
+        });
         let before = of_workers("schedstat");
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(before, of_workers("schedstat"), "used while held");

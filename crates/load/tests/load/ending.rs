@@ -8,9 +8,9 @@ use std::{
 
 use deadheat_load::{LoadError, LoadEvent, Phase};
 use deadheat_model::{Schedule, StopRule, Tally};
-use deadheat_testkit::{OracleServer, Step, Turn, answers};
+use deadheat_testkit::{OracleServer, Step, Turn, answers, wait_until};
 
-use crate::support::{count, lasting, run, run_until, wait_until};
+use crate::support::{count, lasting, run, run_until};
 
 fn answering() -> OracleServer {
     OracleServer::start(|_: &Turn<'_>| answers::send(answers::hello())).unwrap()
@@ -66,10 +66,10 @@ fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
         let phases = AtomicUsize::new(0);
         let seen = thread::scope(|scope| {
             scope.spawn(|| {
-                wait_until(|| phases.load(Ordering::Relaxed) == 2);
+                wait_until("the second phase", || phases.load(Ordering::Relaxed) == 2);
                 let before = server.seen().requests;
                 // More than are on their way.
-                wait_until(|| server.seen().requests >= before + 20);
+                wait_until("requests", || server.seen().requests >= before + 20);
                 stop.store(true, Ordering::Relaxed);
             });
             let mut count = |_| {
@@ -150,7 +150,7 @@ fn a_load_stopped_in_its_warm_up_measured_nothing() {
     let mut phases = Vec::new();
     let seen = thread::scope(|scope| {
         scope.spawn(|| {
-            wait_until(|| server.seen().requests >= 20);
+            wait_until("requests", || server.seen().requests >= 20);
             stop.store(true, Ordering::Relaxed);
         });
         run_until(&spec, &mut |phase| phases.push(phase), &stop).unwrap()

@@ -13,9 +13,10 @@ use deadheat_model::{
 use deadheat_testkit::{
     OracleServer, RefusingPort, Step, Turn,
     answers::{BODY, hello, send, sized},
+    wait_until,
 };
 
-use crate::support::{count, lasting, run, run_until, wait_until};
+use crate::support::{count, lasting, run, run_until};
 
 #[test]
 fn an_announced_end_of_a_connection_costs_no_request() {
@@ -125,12 +126,12 @@ fn a_server_that_restarts_is_found_again() {
     let stop = AtomicBool::new(false);
     let (seen, before, after) = thread::scope(|scope| {
         let load = scope.spawn(|| run_until(&spec, &mut |_| {}, &stop).unwrap());
-        wait_until(|| first.seen().requests >= 20);
+        wait_until("requests", || first.seen().requests >= 20);
         let before = first.seen().requests;
         drop(first);
         thread::sleep(Duration::from_millis(50));
         let second = OracleServer::start_at(address, right).unwrap();
-        wait_until(|| second.seen().requests >= 10);
+        wait_until("requests", || second.seen().requests >= 10);
         stop.store(true, Ordering::Relaxed);
         (load.join().unwrap(), before, second.seen().requests)
     });

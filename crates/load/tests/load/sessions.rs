@@ -19,11 +19,12 @@ use deadheat_model::{
 use deadheat_testkit::{
     Authority, OracleServer, Step, Turn,
     answers::{hello, send},
+    wait_until,
 };
 
 use crate::{
     arrivals::open,
-    support::{count, lasting, wait_until},
+    support::{count, lasting},
     tls::{A_CONNECTION_EACH, believing, localhost, serving},
 };
 
@@ -212,7 +213,9 @@ fn what_is_in_flight_is_waited_for_before_connections_are_held() {
         assert_eq!((seen.undrained, seen.reconnected), (0, 0));
         assert_eq!(seen.observation.total.failed.total(), 0);
         // The server takes note of an answer after it has sent it.
-        wait_until(|| server.seen().answered() == seen.observation.total.issued + before);
+        wait_until("every answer", || {
+            server.seen().answered() == seen.observation.total.issued + before
+        });
         before += seen.observation.total.issued;
     }
 }
@@ -352,7 +355,7 @@ fn an_interrupted_slice_says_so_and_another_can_follow() {
         let before = server.seen().requests;
         let seen = thread::scope(|scope| {
             scope.spawn(|| {
-                wait_until(|| server.seen().requests >= before + 20);
+                wait_until("requests", || server.seen().requests >= before + 20);
                 stop.store(true, Ordering::Relaxed);
             });
             session.slice(slice, &mut |event| told.push(event)).unwrap()

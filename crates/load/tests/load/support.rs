@@ -1,11 +1,6 @@
 //! A spec to start from, and what holds for every load.
 
-use std::{
-    net::SocketAddr,
-    sync::atomic::AtomicBool,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{net::SocketAddr, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_load::{LoadError, LoadEvent};
 use deadheat_model::{
@@ -70,16 +65,6 @@ pub fn lasting(address: SocketAddr, connections: u32, warm_up_ms: u64, length_ms
         },
         warm_up: Duration::from_millis(warm_up_ms),
         ..count(address, connections, 0)
-    }
-}
-
-/// Waits for a condition; its bound only ends a broken test.
-#[track_caller]
-pub fn wait_until(mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < until, "it did not come within a minute");
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

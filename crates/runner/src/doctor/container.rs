@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use deadheat_model::{machine::Finding, noise::CpuSource};
+use deadheat_model::{machine::Finding, noise::CpuSource, words::counted};
 
 use super::{
     World,
-    finding::{counted, fine, gibibytes, note, unknown, warning},
+    finding::{fine, gibibytes, note, unknown, warning},
 };
 use crate::process::own_groups_below;
 
@@ -120,7 +120,7 @@ fn tasks(world: &World) -> Finding {
     match left {
         Some(left) if left < needed => warning(
             "tasks",
-            format!("{} more may be started", counted(left as usize, "thread")),
+            format!("{} more may be started", counted(left, "thread")),
             "A stack with a thread for each connection cannot start them all, and fails or refuses requests.",
             "Raise --pids-limit (docker) or TasksMax= (systemd).",
         ),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{machine::Finding, plan::Pinning};
+use deadheat_model::{machine::Finding, plan::Pinning, words::counted};
 
 use super::{
     World,
-    finding::{counted, fine, listed, note, unknown, warning},
+    finding::{fine, listed, note, unknown, warning},
 };
 use crate::session::{cores_below, nodes_below, parse_list};
 

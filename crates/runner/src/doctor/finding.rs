@@ -47,12 +47,6 @@ fn finding(level: Level, check: &str, found: String, why: &str, remedy: String) 
     }
 }
 
-/// "1 core", "2 cores".
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
-}
-
 /// A share (0 to 1) for a person: "0.4 %", "14 %".
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;

@@ -1,10 +1,10 @@
 //! The kernel and what is below it.
 
-use deadheat_model::machine::Finding;
+use deadheat_model::{machine::Finding, words::counted};
 
 use super::{
     World,
-    finding::{counted, fine, note, unknown, warning},
+    finding::{fine, note, unknown, warning},
 };
 
 pub(super) fn check(world: &World) -> Vec<Finding> {
@@ -102,11 +102,11 @@ fn entropy(world: &World) -> Finding {
         (Some(version), _) if version >= (5, 6) => fine("entropy", "never waited for"),
         (_, Some(bits)) if bits < 256 => warning(
             "entropy",
-            counted(bits as usize, "bit"),
+            counted(bits, "bit"),
             why,
             world.as_root("apt-get install --yes haveged"),
         ),
-        (_, Some(bits)) => fine("entropy", counted(bits as usize, "bit")),
+        (_, Some(bits)) => fine("entropy", counted(bits, "bit")),
         (_, None) => unknown("entropy", "the kernel does not tell", why),
     }
 }

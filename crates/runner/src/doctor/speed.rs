@@ -1,10 +1,10 @@
 //! How fast the CPUs run, and what changes that.
 
-use deadheat_model::machine::Finding;
+use deadheat_model::{machine::Finding, words::counted};
 
 use super::{
     World,
-    finding::{counted, fine, listed, note, unknown, warning},
+    finding::{fine, listed, note, unknown, warning},
     watch::throttled,
 };
 
@@ -124,16 +124,13 @@ fn throttling(world: &World) -> Finding {
     match (world.watched.throttled, throttled(&world.root)) {
         (Some(times), _) if times > 0 => warning(
             "throttling",
-            format!("{} while watched", counted(times as usize, "time")),
+            format!("{} while watched", counted(times, "time")),
             why,
             "Cool the machine (fans, dust, a place with air), or switch turbo off.",
         ),
         (_, Some(times)) if times > 0 => note(
             "throttling",
-            format!(
-                "{} since the start, none now",
-                counted(times as usize, "time")
-            ),
+            format!("{} since the start, none now", counted(times, "time")),
             why,
             "Watch it under load: deadheat doctor --watch 1m",
         ),

@@ -6,7 +6,7 @@ use deadheat_model::{
     Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose, machine::Finding,
 };
 
-use super::heats::HeatOptions;
+use super::{START_TIMEOUT, heats::HeatOptions};
 use crate::{
     manifest::{SelectedWorkload, Stack},
     process::Supervision,
@@ -88,6 +88,38 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
+    /// These targets at these workloads, at all cells and with every default. Whoever asks for something else sets it.
+    pub fn new(
+        targets: Vec<SelectedTarget>,
+        workloads: Vec<SelectedWorkload>,
+        plaintext: Option<WorkloadManifest>,
+        seed: u64,
+        supervision: Supervision,
+    ) -> Self {
+        Self {
+            targets,
+            workloads,
+            cells: None,
+            published: Vec::new(),
+            plaintext,
+            results: "results".into(),
+            seed,
+            budget: None,
+            purpose: Purpose::Usual,
+            warm_up: None,
+            latency: LatencyMode::Off,
+            heats: HeatOptions::default(),
+            pinning: PinningMode::Apart,
+            postgres: Source::automatic(None),
+            supervision,
+            start_timeout: START_TIMEOUT,
+            findings: Vec::new(),
+            live: false,
+            arguments: Vec::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
     /// Whether `target` is measured at a load point of `workload`.
     pub(super) fn asks(&self, target: &SelectedTarget, workload: &SelectedWorkload) -> bool {
         let mut points = workload.points.iter();

@@ -2,16 +2,10 @@
 
 use std::time::Duration;
 
-use deadheat_model::{
-    LoadPoint, TargetId, WorkloadManifest, choice::Purpose, stack::Runtime, workload::Oracle,
-};
+use deadheat_model::{LoadPoint, TargetId, WorkloadManifest, stack::Runtime, workload::Oracle};
 
-use super::{
-    LatencyMode, Participant, PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions,
-};
-use crate::{
-    heat::rule_of, manifest::SelectedWorkload, process::Supervision, services::postgres::Source,
-};
+use super::{Participant, PinningMode, SessionOptions};
+use crate::{heat::rule_of, manifest::SelectedWorkload, process::Supervision};
 
 pub(super) fn point(id: &str) -> LoadPoint {
     LoadPoint {
@@ -44,31 +38,16 @@ pub(super) fn options(budget: u64) -> SessionOptions {
     let text = Oracle::Text {
         body: String::new(),
     };
+    let workloads = vec![
+        workload("plaintext", text),
+        workload("users", Oracle::Users),
+        workload("proxy", Oracle::Relayed),
+    ];
+    let supervision = Supervision::by("deadheat");
     SessionOptions {
-        targets: Vec::new(),
-        workloads: vec![
-            workload("plaintext", text),
-            workload("users", Oracle::Users),
-            workload("proxy", Oracle::Relayed),
-        ],
-        cells: None,
-        published: Vec::new(),
-        plaintext: None,
-        results: "results".into(),
-        seed: 1,
         budget: Some(Duration::from_secs(budget)),
-        purpose: Purpose::Usual,
-        warm_up: None,
-        latency: LatencyMode::Off,
-        heats: HeatOptions::default(),
         pinning: PinningMode::Off,
-        postgres: Source::automatic(None),
-        supervision: Supervision::by("deadheat"),
-        start_timeout: START_TIMEOUT,
-        findings: Vec::new(),
-        live: false,
-        arguments: Vec::new(),
-        version: String::new(),
+        ..SessionOptions::new(Vec::new(), workloads, None, 1, supervision)
     }
 }
 

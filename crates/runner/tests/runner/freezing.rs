@@ -11,9 +11,9 @@ use std::{
 
 use deadheat_model::heat::Freezing;
 use deadheat_runner::process::{Spawn, Supervised, Supervision, descendants, read_stat};
-use deadheat_testkit::not_tested;
+use deadheat_testkit::{not_tested, wait_until};
 
-use crate::process::{eventually, is_alive, read_pid, shell, signal};
+use crate::process::{is_alive, read_pid, shell, signal};
 
 /// The ways to freeze, as the words by which `runner-child` is told to use them.
 const WAYS: [&str; 3] = ["best", "v1", "off"];
@@ -67,7 +67,7 @@ impl Running {
             return None;
         }
         let path = |name: &str| folder.path().join(name);
-        eventually("the tree", || path("ready").exists());
+        wait_until("the tree", || path("ready").exists());
         let pids = [
             child.pid(),
             read_pid(&path("child.pid")),
@@ -98,7 +98,7 @@ fn nothing_of_a_frozen_tree_runs_until_it_is_thawed() {
             thread::sleep(MOMENT);
             assert_eq!(tree.ticks(), before, "{:?}", tree.child.freezing());
             tree.child.thaw().unwrap();
-            eventually("all of it runs again", || {
+            wait_until("all of it runs again", || {
                 let now = tree.ticks();
                 now.iter().zip(before).all(|(now, before)| *now > before)
             });
@@ -114,7 +114,7 @@ fn freezing_or_thawing_twice_changes_nothing() {
         tree.child.thaw().unwrap();
         tree.child.thaw().unwrap();
         let before = tree.ticks();
-        eventually("it runs", || tree.ticks()[0] > before[0]);
+        wait_until("it runs", || tree.ticks()[0] > before[0]);
     }
 }
 
@@ -136,7 +136,7 @@ fn what_forks_while_it_is_frozen_is_frozen_whole() {
         let script = "echo > ready; while :; do (:) & (sleep 0.01 &) ; done";
         let spec = shell(folder.path(), script);
         let mut child = Supervised::spawn(&supervision(way), &spec).unwrap();
-        eventually("it forks", || folder.path().join("ready").exists());
+        wait_until("it forks", || folder.path().join("ready").exists());
         let supervisor = child.supervisor_pid();
         let all = || {
             let all = descendants(supervisor).into_iter();
@@ -164,7 +164,7 @@ fn one_that_has_just_died_can_be_frozen_and_its_death_is_told() {
         tree.child.freeze().unwrap();
         // The freezer of v1 may have been faster than its death.
         tree.child.thaw().unwrap();
-        eventually("its end is told", || tree.child.exit().is_some());
+        wait_until("its end is told", || tree.child.exit().is_some());
         // Its child and the daemon are left.
         tree.child.freeze().unwrap();
         assert!(tree.child.stop().unwrap().left_behind >= 1);
@@ -181,7 +181,7 @@ fn a_killed_supervisor_leaves_nothing_frozen_behind() {
         tree.child.freeze().unwrap();
         signal(libc::SIGKILL, tree.child.supervisor_pid());
         let way = tree.child.freezing().clone();
-        eventually(&format!("the end of all of it, frozen by {way:?}"), || {
+        wait_until(&format!("the end of all of it, frozen by {way:?}"), || {
             tree.child.exit();
             !tree.pids.into_iter().any(is_alive)
         });
@@ -240,7 +240,7 @@ impl Owner {
     }
 
     fn eventually_ended(&self, way: &str, pids: &[u32]) {
-        eventually(&format!("the end of all of it ({way})"), || {
+        wait_until(&format!("the end of all of it ({way})"), || {
             !pids.iter().any(|pid| is_alive(*pid))
         });
     }

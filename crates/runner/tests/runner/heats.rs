@@ -22,8 +22,9 @@ use deadheat_runner::{
     session::{Checks, Launch, MemberRequest, SelectedTarget},
     verify::{Blob, Canned, Fixtures},
 };
+use deadheat_testkit::wait_until;
 
-use crate::process::{eventually, is_alive, read_pid, signal, supervision};
+use crate::process::{is_alive, read_pid, signal, supervision};
 
 const PLAINTEXT: &str = include_str!("../../../../workloads/plaintext.toml");
 
@@ -285,7 +286,7 @@ fn the_wish_to_stop_ends_a_heat_of_frozen_servers() {
     let user = thread::spawn(move || {
         let pid = read_pid(&up);
         // Frozen or not, in the middle of the rounds or just before.
-        eventually("it is there", || is_alive(pid));
+        wait_until("it is there", || is_alive(pid));
         thread::sleep(Duration::from_millis(100));
         wish.store(true, Ordering::Relaxed);
     });

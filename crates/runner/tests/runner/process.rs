@@ -1,14 +1,9 @@
 //! Child processes end whole, whatever they do and however Deadheat ends.
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fs, io::Write, path::Path, time::Duration};
 
 use deadheat_runner::process::{Spawn, Supervised, Supervision, descendants, log_tail, read_stat};
-use deadheat_testkit::not_tested;
+use deadheat_testkit::{eventually, not_tested, wait_until};
 
 pub(crate) fn supervision() -> Supervision {
     Supervision::by(env!("CARGO_BIN_EXE_runner-child"))
@@ -30,28 +25,14 @@ pub(crate) fn shell(folder: &Path, script: &str) -> Spawn {
     }
 }
 
-/// Waits for a condition that a process brings about; the bound only ends a broken test.
-pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(30);
-    while !condition() {
-        assert!(Instant::now() < until, "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 pub(crate) fn is_alive(pid: u32) -> bool {
     read_stat(pid).is_some_and(|stat| stat.state != b'Z')
 }
 
 pub(crate) fn read_pid(path: &Path) -> u32 {
-    let mut pid = None;
     eventually("a pid file", || {
-        pid = fs::read_to_string(path)
-            .ok()
-            .and_then(|text| text.trim().parse().ok());
-        pid.is_some()
-    });
-    pid.unwrap()
+        fs::read_to_string(path).ok()?.trim().parse().ok()
+    })
 }
 
 #[test]
@@ -88,7 +69,7 @@ fn one_that_ignores_sigterm_is_killed_after_the_grace() {
     );
     spec.grace = Some(Duration::from_millis(300));
     let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
-    eventually("the trap is set", || !log_tail(&spec.log, 1).is_empty());
+    wait_until("the trap is set", || !log_tail(&spec.log, 1).is_empty());
     let pid = child.pid();
     let stopped = child.stop().unwrap();
     assert!(stopped.ignored_signal && stopped.killed >= 1, "{stopped:?}");
@@ -105,7 +86,7 @@ fn somebody_who_waits_does_not_wait_for_the_grace() {
     // Longer than any test may take.
     spec.grace = Some(Duration::from_secs(3_600));
     let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
-    eventually("the trap is set", || !log_tail(&spec.log, 1).is_empty());
+    wait_until("the trap is set", || !log_tail(&spec.log, 1).is_empty());
     let stopped = child.stop_soon().unwrap();
     assert!(stopped.ignored_signal && stopped.killed >= 1, "{stopped:?}");
     assert!(!is_alive(child.pid()));
@@ -176,7 +157,7 @@ fn the_tree_ends_and_the_folder_goes_when_the_owner_is_killed() {
     };
     let main = read_pid(&folder.path().join("main.pid"));
     let parent = read_stat(main).unwrap().parent;
-    eventually("the sleeping grandchild", || descendants(parent).len() >= 2);
+    wait_until("the sleeping grandchild", || descendants(parent).len() >= 2);
     let tree: Vec<u32> = descendants(parent).iter().map(|stat| stat.pid).collect();
     // The whole process group of the owner is killed; the supervisor has left it.
     let killed = std::process::Command::new("kill")
@@ -185,11 +166,11 @@ fn the_tree_ends_and_the_folder_goes_when_the_owner_is_killed() {
         .unwrap();
     assert!(killed.success());
     owner.wait().unwrap();
-    eventually("nothing of the tree is left", || {
+    wait_until("nothing of the tree is left", || {
         !tree.iter().any(|pid| is_alive(*pid))
     });
-    eventually("the folder is gone", || !doomed.exists());
-    eventually("the supervisor is gone", || !is_alive(parent));
+    wait_until("the folder is gone", || !doomed.exists());
+    wait_until("the supervisor is gone", || !is_alive(parent));
 }
 
 /// Starts `script` and a daemon of it that has forked twice and left group and session; the daemon's process.
@@ -220,7 +201,7 @@ fn a_supervisor_that_is_killed_leaves_no_daemon_where_there_are_control_groups()
         return not_tested("a killed supervisor", "no control group can be made");
     }
     // Nobody asks for it: Deadheat sees that the supervisor is gone.
-    eventually("the daemon's end", || !is_alive(daemon) && !is_alive(main));
+    wait_until("the daemon's end", || !is_alive(daemon) && !is_alive(main));
     let error = child.stop().unwrap_err().to_string();
     assert!(
         error.ends_with("; what it had started was killed"),
@@ -239,7 +220,7 @@ fn a_server_that_kills_its_supervisor_does_not_survive_it() {
         signal(libc::SIGKILL, daemon);
         return not_tested("a killed supervisor", "no control group can be made");
     }
-    eventually("the daemon's end", || !is_alive(daemon));
+    wait_until("the daemon's end", || !is_alive(daemon));
     assert!(child.stop().is_err());
 }
 
@@ -293,7 +274,7 @@ fn an_installation_ends_by_itself_when_the_owner_is_killed() {
     writeln!(lifeline, "{line}").unwrap();
     read_pid(&path("main.pid"));
     drop(lifeline);
-    eventually("it is asked to end", || path("asked").exists());
+    wait_until("it is asked to end", || path("asked").exists());
     // Longer than what is left behind may live otherwise.
     std::thread::sleep(Duration::from_millis(1200));
     fs::write(path("go"), "").unwrap();
@@ -312,7 +293,7 @@ fn an_installation_goes_on_when_its_supervisor_is_killed() {
     let error = child.stop().unwrap_err().to_string();
     assert!(error.contains("may still run"), "{error}");
     fs::write(path("go"), "").unwrap();
-    eventually("its end", || path("finished").exists());
+    wait_until("its end", || path("finished").exists());
     assert_eq!(log_tail(&spec.log, 1), ["configured"]);
 }
 
@@ -347,7 +328,7 @@ fn one_that_may_not_be_killed_is_named() {
     spec.grace = Some(Duration::from_millis(10));
     let mut child = Supervised::spawn(&supervision, &spec).unwrap();
     let name = || fs::read_to_string(format!("/proc/{}/comm", child.pid()));
-    eventually("root's sleep", || {
+    wait_until("root's sleep", || {
         name().is_ok_and(|name| name == "sleep\n")
     });
     let error = child.stop().unwrap_err().to_string();

@@ -35,9 +35,8 @@ use crate::{
         bounds,
     },
     exit::Failure,
-    output,
+    invocation, output,
     plan_text::{about, pinning},
-    run,
 };
 
 /// How long a heat goes on, if nobody says: many short heats beat few long ones, because processes differ.
@@ -74,7 +73,7 @@ pub(super) fn measure(
         return Ok(None);
     }
     output::note(&described);
-    let mut progress = Progress::new();
+    let mut progress = Progress::default();
     let mut referee = AtLooks {
         looks: &looks,
         bounds,
@@ -100,7 +99,7 @@ fn options(
 ) -> Result<ComparisonOptions, Failure> {
     let seed = match &contest.contenders {
         Contenders::Stacks(session) => session.seed,
-        Contenders::Servers(_) => args.seed.unwrap_or_else(run::random_seed),
+        Contenders::Servers(_) => args.seed.unwrap_or_else(invocation::random_seed),
     };
     Ok(ComparisonOptions {
         contenders: contest.contenders.clone(),
@@ -116,9 +115,9 @@ fn options(
         warm_up: args.warm_up,
         pinning: contest.pinning,
         results: args.results.clone().unwrap_or_else(|| "results".into()),
-        supervision: run::supervision()?,
+        supervision: invocation::supervision()?,
         start_timeout: args.start_timeout.unwrap_or(START_TIMEOUT),
-        arguments: run::arguments(),
+        arguments: invocation::arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
@@ -181,7 +180,7 @@ fn versus(record: &ComparisonRecord, looks: &Looks, bounds: Bounds, folder: &Pat
         bounds,
         compared: judged.compared,
         not_compared: judged.not_compared,
-        conditions: conditions(record, &run::shown(folder)),
+        conditions: conditions(record, &invocation::shown(folder)),
         differences: Vec::new(),
         warnings: Vec::new(),
     }

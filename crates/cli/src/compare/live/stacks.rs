@@ -7,13 +7,11 @@ use std::sync::atomic::Ordering;
 use deadheat_model::{
     TargetId,
     change::{Aspect, Change},
-    choice::Purpose,
     comparison::{ContenderKind, Side},
     session::TargetRecord,
 };
 use deadheat_runner::session::{
-    LatencyMode, PinningMode, START_TIMEOUT, SelectedTarget, SessionOptions,
-    comparison::Contenders, heats::HeatOptions,
+    PinningMode, START_TIMEOUT, SelectedTarget, SessionOptions, comparison::Contenders,
 };
 use deadheat_stats::versus::{Fact, Versus};
 
@@ -23,7 +21,7 @@ use crate::{
     compare::{args::CompareArgs, resolve::StackAt},
     doctor,
     exit::Failure,
-    interrupt, run, select,
+    interrupt, invocation, select,
 };
 
 /// The workload, if nobody says which.
@@ -42,7 +40,7 @@ pub(super) fn measure(
     // Before there is anything that a signal could leave behind.
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     // Until the end: with them go the folders of the revisions.
-    let sides = Sides::find(&catalogue, [a, b], &run::supervision()?)?;
+    let sides = Sides::find(&catalogue, [a, b], &invocation::supervision()?)?;
     if interrupted.load(Ordering::SeqCst) {
         return Err(Failure::nothing(
             "interrupted before anything was measured; there are no records",
@@ -54,26 +52,19 @@ pub(super) fn measure(
         .pinning
         .map_or(PinningMode::Apart, |pinning| pinning.mode());
     let mut options = SessionOptions {
-        targets: vec![sides.a.selected.clone(), sides.b.selected.clone()],
-        workloads: selection.workloads,
-        cells: None,
-        published: Vec::new(),
-        plaintext: catalogue.workload("plaintext").cloned(),
         results: measure.results.clone().unwrap_or_else(|| "results".into()),
-        seed: measure.seed.unwrap_or_else(run::random_seed),
-        budget: None,
-        purpose: Purpose::Usual,
         warm_up: measure.warm_up,
-        latency: LatencyMode::Off,
-        heats: HeatOptions::default(),
         pinning,
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
-        supervision: run::supervision()?,
         start_timeout: measure.start_timeout.unwrap_or(START_TIMEOUT),
-        findings: Vec::new(),
-        live: false,
-        arguments: run::arguments(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        arguments: invocation::arguments(),
+        ..SessionOptions::new(
+            vec![sides.a.selected.clone(), sides.b.selected.clone()],
+            selection.workloads,
+            catalogue.workload("plaintext").cloned(),
+            measure.seed.unwrap_or_else(invocation::random_seed),
+            invocation::supervision()?,
+        )
     };
     check_common(&options, &sides)?;
     if !measure.dry_run {

@@ -11,7 +11,7 @@ use ratatui::{
 
 use super::{
     model::{Model, per_second},
-    view::Palette,
+    palette::Palette,
 };
 
 /// Columns of the label in front of a row; where there are fewer than so many in all, it is as short as it can be.

@@ -3,16 +3,11 @@
 use std::time::Duration;
 
 use deadheat_model::LoadPhase;
-use ratatui::{
-    buffer::Buffer,
-    layout::Rect,
-    style::{Color, Modifier, Style},
-    text::Line,
-    widgets::Widget,
-};
+use ratatui::{buffer::Buffer, layout::Rect, style::Color, text::Line, widgets::Widget};
 
 use super::{
     model::Model,
+    palette::Palette,
     plot::{Plot, Scale, Step, Trace},
     rows::{failed, progress, rates, table, target, traffic},
     series::Point,
@@ -27,26 +22,6 @@ const PLOT_COLUMNS: u16 = 46;
 /// The fewest and most rows of a plot.
 const RATE_ROWS: (u16, u16) = (4, 10);
 const LATENCY_ROWS: (u16, u16) = (5, 14);
-
-/// Colours, or none of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Palette {
-    pub(super) colour: bool,
-}
-
-impl Palette {
-    /// A colour, if there are any.
-    pub(super) fn pick(self, colour: Color) -> Color {
-        if self.colour { colour } else { Color::Reset }
-    }
-
-    /// What must be seen, without colours too.
-    pub(super) fn bad(self) -> Style {
-        Style::new()
-            .fg(self.pick(Color::Red))
-            .add_modifier(Modifier::BOLD)
-    }
-}
 
 /// A row, or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,14 +10,12 @@ use deadheat_model::{
     load::{
         Arrivals, Body, Content, Endpoint, Exchange, HttpVersion, Protocol, Reuse, Stage, Trust,
     },
+    words::{self, counted},
 };
 use deadheat_runner::secret;
 
-use super::{
-    rate, template,
-    thresholds::Threshold,
-    words::{counted, grouped},
-};
+use super::{rate, template, thresholds::Threshold};
+use crate::wrap;
 
 /// The columns that lines are broken at.
 const COLUMNS: usize = 80;
@@ -46,7 +44,7 @@ pub(crate) struct Around<'a> {
 /// The plan, in lines of 80 columns where words allow it.
 pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     let mut lines = vec![format!("Plan: load {}", around.typed)];
-    let mut say = |label: &str, text: String| lines.push(line(label, &text));
+    let mut say = |label: &str, text: String| lines.extend(labelled(label, &text));
     say("to", target(spec, around.how));
     if let Some(tls) = tls(spec) {
         say("TLS", tls);
@@ -77,24 +75,10 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     lines.join("\n")
 }
 
-/// A label and its text, broken between words.
-fn line(label: &str, text: &str) -> String {
-    let mut out = format!("  {label:<width$}", width = INDENT - 2);
-    let mut column = INDENT;
-    for (index, word) in text.split(' ').enumerate() {
-        let length = word.chars().count();
-        if index > 0 && column + 1 + length > COLUMNS {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', INDENT));
-            column = INDENT;
-        } else if index > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += length;
-    }
-    out
+/// A label and its text, in lines of its own.
+fn labelled(label: &str, text: &str) -> Vec<String> {
+    let head = format!("  {label:<width$}", width = INDENT - 2);
+    wrap::lines(text, COLUMNS, &head, &" ".repeat(INDENT))
 }
 
 fn target(spec: &LoadSpec, how: Option<&str>) -> String {
@@ -167,8 +151,7 @@ fn requests(spec: &LoadSpec) -> Vec<String> {
     }
     if !spec.lists.is_empty() {
         let lists = spec.lists.iter();
-        let lists =
-            lists.map(|(name, lines)| format!("{name} ({})", counted(lines.len() as u64, "line")));
+        let lists = lists.map(|(name, lines)| format!("{name} ({})", counted(lines.len(), "line")));
         lines.push(format!(
             "with lines of {}",
             lists.collect::<Vec<_>>().join(", ")
@@ -181,11 +164,8 @@ fn request(exchange: &Exchange) -> String {
     let request = &exchange.request;
     let body = match &request.body {
         Body::None => String::new(),
-        Body::Sized(bytes) => format!(" with {} of body", counted(bytes.len() as u64, "byte")),
-        Body::Chunked(bytes) => format!(
-            " with {} of body in chunks",
-            counted(bytes.len() as u64, "byte")
-        ),
+        Body::Sized(bytes) => format!(" with {} of body", counted(bytes.len(), "byte")),
+        Body::Chunked(bytes) => format!(" with {} of body in chunks", counted(bytes.len(), "byte")),
     };
     let path = secret::without_secret_values(&request.path);
     format!("{} {path}{body}", request.method)
@@ -216,7 +196,7 @@ fn pace(spec: &LoadSpec) -> String {
         Schedule::Closed { connections, ramp } => {
             let mut text = format!(
                 "closed: {}, each sends its next request when it has its answer",
-                counted(u64::from(*connections), "connection")
+                counted(*connections, "connection")
             );
             if !ramp.is_zero() {
                 text.push_str(&format!("; the first ones are spread over {}", span(*ramp)));
@@ -240,7 +220,7 @@ fn pace(spec: &LoadSpec) -> String {
             format!(
                 "open: {} {arrivals}, whatever comes back; {} at the start{more}",
                 stages_text(stages),
-                counted(u64::from(*connections), "connection"),
+                counted(*connections, "connection"),
             )
         }
     }
@@ -262,7 +242,7 @@ fn stages_text(stages: &[Stage]) -> String {
 
 /// How much a server can meet with at most.
 fn ceiling(schedule: &Schedule) -> String {
-    let connections = counted(u64::from(schedule.most_connections()), "connection");
+    let connections = counted(schedule.most_connections(), "connection");
     match schedule {
         Schedule::Closed { .. } => {
             format!("at most {connections}; as many requests/s as the server answers")
@@ -326,7 +306,7 @@ fn validity(spec: &LoadSpec) -> String {
             1 => String::new(),
             every => format!(
                 " (compared for one answer in {})",
-                grouped(u64::from(every))
+                words::count(u64::from(every))
             ),
         };
         parts.push(format!("{content}{sampled}"));

@@ -1,16 +1,16 @@
 //! Whether a condition came true. One that cannot be judged fails: a gate that lets through what it did not see is none.
 
-use deadheat_model::{LatencyHistogram, LoadRecord, Observation};
+use deadheat_model::{
+    LatencyHistogram, LoadRecord, Observation,
+    words::{self, counted},
+};
 use deadheat_stats::{figures::requests_for, load::LoadFigures};
 
 use super::{
     Figure, Metric, Of, Threshold,
     figures::{bytes, digits, time},
 };
-use crate::load::{
-    rate,
-    words::{counted, grouped},
-};
+use crate::load::rate;
 
 /// The samples below which no percentile is judged, however low it is.
 const LEAST_SAMPLES: u64 = 100;
@@ -73,7 +73,7 @@ impl Threshold {
                     return Err(format!(
                         "{} ended, and such a share needs {}; measure longer, or count them ('errors>0')",
                         counted(ended, "request"),
-                        grouped(needed)
+                        words::count(needed)
                     ));
                 }
                 Ok(observation.measured.failed.total() as f64 / ended as f64)
@@ -89,7 +89,7 @@ impl Threshold {
         match self.metric {
             Metric::Latency { .. } => time(value),
             Metric::ErrorShare => format!("{} %", digits(value * 100.0)),
-            Metric::ErrorCount => grouped(value as u64),
+            Metric::ErrorCount => words::count(value as u64),
             Metric::Throughput => rate::shown(value),
             Metric::Goodput => bytes(value),
         }
@@ -204,8 +204,8 @@ fn too_few(samples: u64, needed: u64, percent: f64) -> String {
     };
     format!(
         "{} samples are too few for p{percent}, which needs {}; {advice}",
-        grouped(samples),
-        grouped(needed)
+        words::count(samples),
+        words::count(needed)
     )
 }
 

@@ -10,7 +10,7 @@ use std::{
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::{Ended, Fake, PATIENCE, Recorded, Running, eventually, fake, processes, running};
+use super::{Ended, Fake, Recorded, Running, eventually, fake, processes, running};
 
 /// The workload of the fake stacks: as the project's own, with few connections and every answer compared.
 const PLAINTEXT: &str = r#"id = "plaintext"
@@ -172,7 +172,7 @@ impl Root {
     /// Waits until `event` was told of so many times.
     #[track_caller]
     pub fn wait_for(&self, event: &str, times: usize) {
-        eventually(&format!("event `{event}`, {times} times"), PATIENCE, || {
+        eventually(&format!("event `{event}`, {times} times"), || {
             (self.told(event).len() >= times).then_some(())
         });
     }

@@ -263,7 +263,10 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
         Doubt::Resumed { times, rebooted } => WarningView {
             text: format!(
                 "The session was resumed {}{}.",
-                counted(*times as usize, "time"),
+                match times {
+                    1 => "once".to_owned(),
+                    many => counted(*many, "time"),
+                },
                 if *rebooted { ", after a reboot" } else { "" }
             ),
             action: None,

@@ -10,9 +10,9 @@ use deadheat_runner::{
         SetupPlan, SetupProgress, SetupStep, StackNeed, assess, run_setup,
     },
 };
+use deadheat_testkit::wait_until;
 
 use super::Workshop;
-use crate::process::eventually;
 
 fn needs(apt: Option<Privilege>, postgres: bool) -> SetupNeeds {
     let need = |stack: &str, packages: &[&str], beyond_reach: &[&str], fetch: &[&str]| StackNeed {
@@ -467,9 +467,9 @@ fn an_interrupted_installation_is_waited_for_before_the_guards_go() {
     let stack = workshop.stack(TOOL);
     let calls = thread::scope(|scope| {
         scope.spawn(|| {
-            eventually("apt-get is at work", || workshop.path("begun").exists());
+            wait_until("apt-get is at work", || workshop.path("begun").exists());
             workshop.interrupt.store(true, Ordering::Relaxed);
-            eventually("apt-get is asked to end", || {
+            wait_until("apt-get is asked to end", || {
                 workshop.path("asked").exists()
             });
             workshop.file("go", "");
@@ -501,7 +501,7 @@ fn the_guards_stay_as_long_as_packages_may_still_be_installed() {
     );
     assert!(outcome.failed >= 1);
     workshop.file("go", "");
-    eventually("the installation's end", || {
+    wait_until("the installation's end", || {
         workshop.text("calls").contains("finished")
     });
 }

@@ -4,10 +4,11 @@ use std::{
     io::{Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use deadheat_runner::services::null::{COMMAND, ServeOptions};
+use deadheat_testkit::wait_until;
 use tempfile::NamedTempFile;
 
 /// Only a hang exceeds it.
@@ -42,11 +43,7 @@ fn start(loops: usize, body: &[u8]) -> Fixture {
         child,
         answer: [head.as_bytes(), body].concat(),
     };
-    let until = Instant::now() + PATIENCE;
-    while TcpStream::connect(address).is_err() {
-        assert!(Instant::now() < until, "it does not listen");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_until("it listens", || TcpStream::connect(address).is_ok());
     fixture
 }
 

@@ -13,11 +13,10 @@ use deadheat_runner::services::{
     Mirror, Places, Postgres, PostgresOptions, Source,
     postgres::{SEATS, USERS},
 };
-use deadheat_testkit::{Authority, Of};
+use deadheat_testkit::{Authority, Of, wait_until};
 use postgres::{Client, NoTls};
 
 use super::supervision;
-use crate::process::eventually;
 
 fn installed(logs: &Path) -> PostgresOptions<'static> {
     PostgresOptions {
@@ -68,7 +67,7 @@ fn check(server: &Postgres) {
     assert!(first.is_sorted_by_key(|(id, _)| *id));
 
     // The server may still be about to end the session that made the table.
-    eventually("nobody is connected", || {
+    wait_until("nobody is connected", || {
         server.stack_connections().unwrap() == 0
     });
     check_connections(server);
@@ -107,14 +106,13 @@ fn check_connections(server: &Postgres) {
         drop(Client::connect(server.url(), NoTls).unwrap());
     }
     // A server notes the end of a connection some time after the client.
-    let until = Instant::now() + Duration::from_secs(20);
-    while server.sessions().unwrap() < Some(before + 5) && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("five sessions", || {
+        server.sessions().unwrap() >= Some(before + 5)
+    });
     assert_eq!(server.sessions().unwrap(), Some(before + 5));
-    while server.stack_connections().unwrap() > 0 && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("nobody is connected", || {
+        server.stack_connections().unwrap() == 0
+    });
     let room = server.room().unwrap();
     assert!(room.most >= 900 && room.free < room.most, "{room:?}");
 }

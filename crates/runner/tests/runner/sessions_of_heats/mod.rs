@@ -16,14 +16,12 @@ use std::{
 
 use deadheat_model::{
     Event, TargetId, WorkloadManifest,
-    choice::Purpose,
     heats::{Control, EndReason, NextHeat, SessionRecord, Step},
 };
 use deadheat_runner::{
     manifest::{SelectedWorkload, Stack},
-    services::postgres::Source,
     session::{
-        LatencyMode, PinningMode, SelectedTarget, SessionOptions,
+        PinningMode, SelectedTarget, SessionOptions,
         heats::{self, HeatOptions, HeatsOutcome, Steering},
     },
 };
@@ -90,21 +88,13 @@ impl Bench {
     fn options(&self, stacks: &[(&str, &str)]) -> SessionOptions {
         let stacks = stacks.iter();
         let plaintext: WorkloadManifest = toml::from_str(PLAINTEXT).unwrap();
+        let workload = SelectedWorkload {
+            points: plaintext.point.clone(),
+            manifest: plaintext.clone(),
+        };
         SessionOptions {
-            targets: stacks.map(|(id, fault)| self.stack(id, fault)).collect(),
-            workloads: vec![SelectedWorkload {
-                points: plaintext.point.clone(),
-                manifest: plaintext.clone(),
-            }],
-            cells: None,
-            published: Vec::new(),
-            plaintext: Some(plaintext),
             results: self.folder.path().join("results"),
-            seed: 7,
-            budget: None,
-            purpose: Purpose::Usual,
             warm_up: Some(Duration::from_millis(20)),
-            latency: LatencyMode::Off,
             heats: HeatOptions {
                 heats: Some(3),
                 time: Some(Duration::from_millis(100)),
@@ -113,14 +103,17 @@ impl Bench {
                 ..HeatOptions::default()
             },
             pinning: PinningMode::Off,
-            postgres: Source::automatic(None),
-            supervision: supervision(),
             // It only ends a broken test.
             start_timeout: Duration::from_secs(60),
-            findings: Vec::new(),
-            live: false,
             arguments: vec!["run".to_owned()],
             version: "test".to_owned(),
+            ..SessionOptions::new(
+                stacks.map(|(id, fault)| self.stack(id, fault)).collect(),
+                vec![workload],
+                Some(plaintext),
+                7,
+                supervision(),
+            )
         }
     }
 

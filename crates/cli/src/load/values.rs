@@ -1,0 +1,206 @@
+//! Values that options of `deadheat load` take.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+    time::Duration,
+};
+
+use deadheat_load::limits::LEAST_INTERVAL;
+
+use crate::values::time;
+
+/// "500ms", "10s", "1m 30s"; zero, too ("0s").
+pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
+    time(text, "write a time like 500ms, 10s or 2m")
+}
+
+/// The same without zero; a number alone is of seconds.
+pub(crate) fn length(text: &str) -> Result<Duration, String> {
+    // -d is a body for curl and ours is a duration: whoever types one meets this message.
+    if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
+        return Err("this is no time; a body is given with --body or --body-file".to_owned());
+    }
+    // As ab, hey and wrk read it.
+    let seconds = text
+        .parse()
+        .ok()
+        .filter(|seconds: &u32| text == seconds.to_string());
+    let length = match seconds {
+        Some(seconds) => Duration::from_secs(seconds.into()),
+        None => time_or_none(text)?,
+    };
+    match length {
+        Duration::ZERO => Err("it must be greater than zero".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// A whole number.
+pub(crate) fn number(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.then(|| text.parse().ok()).flatten();
+    number.ok_or_else(|| "write a whole number, like 1000".to_owned())
+}
+
+pub(crate) fn requests(text: &str) -> Result<u64, String> {
+    match number(text)? {
+        0 => Err("that would send nothing: write 1 or more".to_owned()),
+        number => Ok(number),
+    }
+}
+
+/// A whole number within bounds.
+pub(crate) fn whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
+    let number = number(text).ok().and_then(|number| number.try_into().ok());
+    number
+        .filter(|number| (LEAST..=MOST).contains(number))
+        .ok_or_else(|| match MOST {
+            u32::MAX => format!("write a whole number from {LEAST} on"),
+            _ => format!("write a whole number from {LEAST} to {MOST}"),
+        })
+}
+
+pub(crate) fn interval(text: &str) -> Result<Duration, String> {
+    match length(text)? {
+        time if time < LEAST_INTERVAL => Err(format!("make it {LEAST_INTERVAL:?} or more")),
+        time => Ok(time),
+    }
+}
+
+/// A header as it is typed: "Name: value".
+pub(crate) fn header(text: &str) -> Result<(String, String), String> {
+    // The value may be a secret, so no message has it.
+    let Some((name, value)) = text.split_once(':') else {
+        return Err("write a header like 'Name: value'".to_owned());
+    };
+    let (name, value) = (name.trim_end(), value.trim());
+    if name.is_empty() || !name.bytes().all(is_token_byte) {
+        return Err(format!(
+            "{name:?} is no header's name; write a header like 'Name: value'"
+        ));
+    }
+    if value
+        .bytes()
+        .any(|byte| byte.is_ascii_control() && byte != b'\t')
+    {
+        return Err(format!("the value of {name} has a control character"));
+    }
+    let lower = name.to_ascii_lowercase();
+    if lower == "content-length" || lower == "transfer-encoding" {
+        return Err(format!(
+            "{name} follows from the body: leave it out (--chunked sends the body in chunks)"
+        ));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A byte of a method or of a header's name.
+pub(crate) fn is_token_byte(byte: u8) -> bool {
+    // RFC 9110 §5.6.2
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// An address given instead of a name, with or without a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FixedAddress {
+    pub(crate) address: IpAddr,
+    pub(crate) port: Option<u16>,
+}
+
+impl FromStr for FixedAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Self {
+                address,
+                port: None,
+            });
+        }
+        match text.parse::<SocketAddr>() {
+            Ok(socket) if socket.port() != 0 => Ok(Self {
+                address: socket.ip(),
+                port: Some(socket.port()),
+            }),
+            _ => Err(
+                "write an address like 127.0.0.1 or ::1, or one with a port like 127.0.0.1:8080"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_need_a_unit_and_may_be_nothing_only_where_that_means_something() {
+        assert_eq!(time_or_none("1m 30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time_or_none("0s"), Ok(Duration::ZERO));
+        assert_eq!(length("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(length("10"), Ok(Duration::from_secs(10)));
+        assert!(length("010").is_err() && length("1.5").is_err());
+        for wrong in ["10", "", "-1s", "ten", "1s,", "400days"] {
+            assert!(time_or_none(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(length("0s").unwrap_err().contains("greater than zero"));
+        assert_eq!(interval("10ms"), Ok(Duration::from_millis(10)));
+        assert!(interval("1ms").unwrap_err().contains("10ms or more"));
+    }
+
+    #[test]
+    fn numbers_are_whole_and_within_their_bounds() {
+        assert_eq!(whole::<1, 50>("50"), Ok(50));
+        for wrong in [
+            "0",
+            "51",
+            "-1",
+            "+1",
+            "1.5",
+            "1e3",
+            "x",
+            "",
+            "99999999999999999999",
+        ] {
+            let error = whole::<1, 50>(wrong).unwrap_err();
+            assert!(error.contains("from 1 to 50"), "{wrong}: {error}");
+        }
+        assert!(
+            whole::<1, { u32::MAX }>("0")
+                .unwrap_err()
+                .contains("from 1 on")
+        );
+        assert_eq!(requests("1"), Ok(1));
+        assert!(requests("0").unwrap_err().contains("send nothing"));
+        assert_eq!(number("0"), Ok(0));
+        assert!(number("1k").unwrap_err().contains("whole number"));
+    }
+
+    #[test]
+    fn a_body_after_d_is_told_where_it_belongs() {
+        for body in [r#"{"a":1}"#, "@file", "a=1"] {
+            assert!(length(body).unwrap_err().contains("--body"), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_is_refused() {
+        let cases = [
+            ("secret", "like 'Name: value'"),
+            (": secret", "no header's name"),
+            ("a b: secret", "no header's name"),
+            ("A: secret\r\nB: c", "control character"),
+            ("content-length: 5", "follows from the body"),
+            ("Transfer-Encoding: chunked", "--chunked"),
+        ];
+        for (text, expected) in cases {
+            let error = header(text).unwrap_err();
+            assert!(
+                error.contains(expected) && !error.contains("secret"),
+                "{text:?}: {error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Values that options of several commands take.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use deadheat_runner::session::PinningMode;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LatencyArg {
+    /// If the budget has room for it
+    Auto,
+    /// Whatever it takes
+    On,
+    /// Never
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PinningArg {
+    /// Each on CPUs of its own
+    Apart,
+    /// The operating system decides
+    Off,
+}
+
+impl PinningArg {
+    pub(crate) fn mode(self) -> PinningMode {
+        match self {
+            PinningArg::Apart => PinningMode::Apart,
+            PinningArg::Off => PinningMode::Off,
+        }
+    }
+}
+
+/// The longest time that an option takes: what is longer is a slip of the keyboard.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// "90s", "10m", "1h 30m"; zero is refused.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    match time(text, "write it like 90s or 10m")? {
+        Duration::ZERO => Err("it must be greater than zero".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// A time like 30ms, or none: "0s".
+pub(crate) fn time_like_30ms(text: &str) -> Result<Duration, String> {
+    time(text, "write it like 30ms or 0s")
+}
+
+/// A time of at most a year, or what is wrong with it and how it is written.
+pub(crate) fn time(text: &str, written: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).map_err(|error| format!("{error}; {written}"))?;
+    if time > LONGEST {
+        return Err(format!("it is longer than a year; {written}"));
+    }
+    Ok(time)
+}
+
+/// "3%" or "3 %", as 0.03; above 0 and below 100 %.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').map(str::trim);
+    let number = number.ok_or("write it in percent, like 3%")?;
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        Ok(_) => Err("it must be above 0% and below 100%".to_owned()),
+        Err(_) => Err("write it in percent, like 3%".to_owned()),
+    }
+}
+
+/// A margin of a dead heat: not below the 1 % that a difference must have to count.
+pub(crate) fn margin(text: &str) -> Result<f64, String> {
+    let share = share(text)?;
+    if (0.01..=0.5).contains(&share) {
+        return Ok(share);
+    }
+    Err("it must be from 1% (below that a difference counts as none) to 50%".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_need_a_unit_and_a_length() {
+        assert_eq!(duration("1m 30s"), Ok(Duration::from_secs(90)));
+        assert!(duration("90").is_err());
+        assert!(duration("0s").is_err());
+        assert!(duration("366d").is_ok());
+        for long in ["9000000000000000000s", "367d"] {
+            let error = duration(long).unwrap_err();
+            assert!(error.contains("longer than a year"), "{error}");
+        }
+    }
+
+    #[test]
+    fn shares_are_percent() {
+        assert_eq!(share("3%"), Ok(0.03));
+        assert_eq!(share("2.5 %"), Ok(0.025));
+        for wrong in ["3", "", "%", "0%", "-1%", "100%", "NaN%", "inf%", "three%"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_margin_is_no_smaller_than_a_difference_that_counts() {
+        assert_eq!(margin("1%"), Ok(0.01));
+        assert!(margin("0.5%").is_err() && margin("51%").is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! Counts as people read them.
+
+/// An exact count ("5,000").
+pub fn count(value: u64) -> String {
+    separated(&value.to_string())
+}
+
+/// An exact count with its noun ("1 heat", "3 heats").
+pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
+    match number.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {noun}"),
+        many => format!("{} {noun}s", count(many)),
+    }
+}
+
+/// A decimal number with commas between thousands.
+pub fn separated(number: &str) -> String {
+    let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let mut text = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        let left = whole.len() - index;
+        if index > 0 && left.is_multiple_of(3) && !text.ends_with('-') {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let counts = [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (12_345_678, "12,345,678"),
+        ];
+        for (value, text) in counts {
+            assert_eq!(count(value), text);
+        }
+        assert_eq!(separated("-123.4567"), "-123.4567");
+        assert_eq!(separated("-1234.5678"), "-1,234.5678");
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!(counted(0_u32, "byte"), "0 bytes");
+        assert_eq!(counted(1_usize, "byte"), "1 byte");
+        assert_eq!(counted(2_000_u64, "byte"), "2,000 bytes");
+    }
+}
