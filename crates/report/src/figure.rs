@@ -84,14 +84,8 @@ impl Quantity {
 
     /// Without the zeros that say how precise it is ("5 ms"), for an axis, whose values are round.
     pub fn round(self) -> Self {
-        let number = match self.number.contains('.') {
-            true => self.number.trim_end_matches('0').trim_end_matches('.'),
-            false => &self.number,
-        };
-        Self {
-            number: number.to_owned(),
-            ..self
-        }
+        let number = short(&self.number).to_owned();
+        Self { number, ..self }
     }
 }
 
@@ -116,6 +110,14 @@ pub fn list(items: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+/// A number without zeros at its end that say nothing.
+pub(crate) fn short(number: &str) -> &str {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
     }
 }
 

@@ -369,10 +369,7 @@ fn notes(cells: &[Compared]) -> Vec<String> {
 }
 
 fn not_compared(cell: &NotCompared) -> Fact {
-    Fact {
-        name: clean(&cell.subject.to_string()),
-        value: clean(&cell.reason),
-    }
+    Fact::new(&cell.subject.to_string(), &cell.reason)
 }
 
 fn difference(change: &Change) -> String {
@@ -396,8 +393,5 @@ fn fact(fact: &StatFact) -> Fact {
     } else {
         &fact.value
     };
-    Fact {
-        name: clean(&fact.name),
-        value: clean(value),
-    }
+    Fact::new(&fact.name, value)
 }

@@ -98,12 +98,7 @@ pub(super) fn percent(share: f64) -> String {
         p if p > 0.0 => (-p.log10()).ceil() as usize + 1,
         _ => 0,
     };
-    let text = format!("{percent:.digits$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
-    format!("{text} %")
+    format!("{} %", figure::short(&format!("{percent:.digits$}")))
 }
 
 /// The level of a look's intervals: so many nines as it takes to tell it from 100 %.
@@ -117,8 +112,10 @@ pub(super) fn level(level: f64) -> String {
     } else {
         (-missing.log10()).ceil() as usize + 1
     };
-    let text = format!("{:.digits$}", level * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    format!(
+        "{} %",
+        figure::short(&format!("{:.digits$}", level * 100.0))
+    )
 }
 
 /// What makes a verdict.

@@ -1,8 +1,8 @@
 //! The load over time as comma-separated values (RFC 4180): one row per interval, one column per variable.
 
-use std::fmt::Write as _;
-
 use deadheat_model::{Failure, Interval, LatencyHistogram};
+
+use crate::figure::short;
 
 /// The columns before those of the failures, which follow as `failed_` and the kind's name.
 pub const COLUMNS: [&str; 29] = [
@@ -112,9 +112,5 @@ fn times(histogram: Option<&LatencyHistogram>) -> Vec<String> {
 
 /// A number to the nanosecond, without an exponent and without zeros at its end.
 fn number(value: f64) -> String {
-    let mut text = String::new();
-    // Writing into a String does not fail.
-    let _ = write!(text, "{value:.9}");
-    let short = text.trim_end_matches('0').trim_end_matches('.');
-    short.to_owned()
+    short(&format!("{value:.9}")).to_owned()
 }

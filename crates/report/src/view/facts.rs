@@ -24,6 +24,16 @@ pub struct Fact {
     pub value: String,
 }
 
+impl Fact {
+    /// Both made harmless.
+    pub(crate) fn new(name: &str, value: impl AsRef<str>) -> Self {
+        Self {
+            name: clean(name),
+            value: clean(value.as_ref()),
+        }
+    }
+}
+
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.value)
@@ -62,12 +72,7 @@ pub struct StackFacts {
 /// The machine, and how its CPUs were shared out.
 pub(crate) fn machine(machine: &Machine, pinning: &Pinning) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut fact = |name: &str, value: String| {
-        facts.push(Fact {
-            name: name.to_owned(),
-            value: clean(&value),
-        });
-    };
+    let mut fact = |name: &str, value: String| facts.push(Fact::new(name, value));
     fact("Processor", machine.cpu_model.clone());
     fact("CPUs", usable_cpus(machine));
     fact("Pinning", self::pinning(pinning));

@@ -177,7 +177,7 @@ fn followers(measure: Measure, best_is_bound: bool, rest: &[Ranked]) -> Option<S
     let how = words::beside_range(
         words::quantity(measure),
         first,
-        ratios.last().unwrap_or(first),
+        ratios.next_back().unwrap_or(first),
     );
     let verb = if names.len() == 1 {
         "follows"

@@ -83,12 +83,7 @@ fn finding(finding: &deadheat_model::machine::Finding) -> FindingView {
 fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
     let (header, plan) = (&record.header, &record.header.plan);
     let mut facts = Vec::new();
-    let mut fact = |name: &str, value: String| {
-        facts.push(Fact {
-            name: name.to_owned(),
-            value: clean(&value),
-        });
-    };
+    let mut fact = |name: &str, value: String| facts.push(Fact::new(name, value));
     fact("Session", header.id.clone());
     fact("Started", header.started.clone());
     fact("State", words::state(state).to_owned());
@@ -120,20 +115,20 @@ fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
 fn method(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
     let plan = &record.header.plan;
     let mut facts = vec![
-        Fact {
-            name: "Verdicts".to_owned(),
-            value: format!(
+        Fact::new(
+            "Verdicts",
+            format!(
                 "faster if the interval of the ratio excludes 1, dead heat if it lies within {}, undecided otherwise",
                 setting(plan.margin)
             ),
-        },
-        Fact {
-            name: "Error level".to_owned(),
-            value: format!(
+        ),
+        Fact::new(
+            "Error level",
+            format!(
                 "{} for each ranking, over all pairs and looks",
                 setting(plan.alpha)
             ),
-        },
+        ),
     ];
     facts.extend(loads(record, standings));
     facts
@@ -143,19 +138,16 @@ fn method(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
 fn loads(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
     let mut alike: Vec<(Vec<String>, String)> = Vec::new();
     for load in &standings.loads {
-        let (name, how) = (clean(&load.name()), clean(&of_load(record, load)));
+        let (name, how) = (load.name(), of_load(record, load));
         match alike.iter_mut().find(|(_, known)| *known == how) {
             Some((names, _)) => names.push(name),
             None => alike.push((vec![name], how)),
         }
     }
     let all = standings.loads.len();
-    let facts = alike.into_iter().map(|(names, value)| Fact {
-        name: match names.len() {
-            many if many > 1 && many == all => "All loads".to_owned(),
-            _ => list(&names),
-        },
-        value,
+    let facts = alike.into_iter().map(|(names, how)| match names.len() {
+        many if many > 1 && many == all => Fact::new("All loads", how),
+        _ => Fact::new(&list(&names), how),
     });
     facts.collect()
 }

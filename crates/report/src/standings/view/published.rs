@@ -96,11 +96,7 @@ fn facts(repeated: &RepeatedTable) -> Vec<Fact> {
         ),
         ("Ratios against", format!("{}{reason}", own.baseline)),
     ];
-    let fact = |(name, value): (&str, String)| Fact {
-        name: name.to_owned(),
-        value: clean(&value),
-    };
-    facts.map(fact).to_vec()
+    facts.map(|(name, value)| Fact::new(name, value)).to_vec()
 }
 
 fn view(sides: &RowSides, table: &PublishedTable) -> SidesView {
