@@ -9,6 +9,7 @@ mod agenda;
 mod backlog;
 mod clock;
 mod connects;
+mod failing;
 mod health;
 mod lateness;
 mod reading;

@@ -3,11 +3,14 @@
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
 
-use super::{Worker, requests::fault};
+use super::{
+    Worker,
+    failing::{EXTRA, fault},
+};
 use crate::{
     connection::{Need, State},
     http1::{Ending, NOT_HTTP, Progress, Step},
-    recorder::{Cause, Fault},
+    recorder::Cause,
     socket,
     tls::Broken,
     verify::excerpt,
@@ -20,13 +23,6 @@ const HEAD_READ: usize = 16 * 1024;
 const AT_A_TIME: usize = 1024 * 1024;
 /// The shortest rest of a body that is worth a system call of its own to be dropped unseen.
 const WORTH_DROPPING: u64 = 8 * 1024;
-
-/// Bytes came after an answer that no request asked for. The cause is the same however they are cut.
-pub(super) const EXTRA: Fault = Fault {
-    kind: Failure::ExtraBytes,
-    phase: FailurePhase::Body,
-    cause: Cause::Why("bytes after the answer"),
-};
 
 /// What came of the bytes of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
