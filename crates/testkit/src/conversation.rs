@@ -12,8 +12,8 @@ use rustls::HandshakeKind;
 
 use crate::{
     Request, Step, Turn,
-    oracle::Shared,
     seen::{Agreed, Served},
+    shared::Shared,
     sys,
     wire::{Socket, Wire},
 };

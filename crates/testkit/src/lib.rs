@@ -14,6 +14,7 @@ mod port;
 mod request;
 mod script;
 mod seen;
+mod shared;
 mod sys;
 mod tls;
 mod wire;

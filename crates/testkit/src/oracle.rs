@@ -2,13 +2,12 @@
 //! tests of some hundreds of connections.
 
 use std::{
-    collections::HashMap,
     io,
     net::{Shutdown, SocketAddr},
     os::fd::OwnedFd,
     path::Path,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
@@ -16,10 +15,11 @@ use std::{
 };
 
 use crate::{
-    Listen, RefusingPort, Script, Seen, TlsServer,
+    Listen, RefusingPort, Script, Seen,
     conversation::converse,
     listen::{Listener, Place},
     seen::Conversation,
+    shared::{Shared, State},
     sys,
     wire::Socket,
 };
@@ -31,51 +31,6 @@ const STACK_BYTES: usize = 512 * 1024;
 const REST: Duration = Duration::from_secs(60);
 /// How often it is looked whether somebody waits to be taken in.
 const LOOK: Duration = Duration::from_millis(2);
-
-/// What the threads of a server share.
-pub(crate) struct Shared {
-    pub(crate) script: Box<dyn Script>,
-    pub(crate) tls: Option<TlsServer>,
-    pub(crate) together: bool,
-    pub(crate) started: Instant,
-    pub(crate) stopping: AtomicBool,
-    state: Mutex<State>,
-    ended: Condvar,
-}
-
-#[derive(Default)]
-pub(crate) struct State {
-    pub(crate) seen: Seen,
-    /// What connections are taken from, under the lock: whoever holds it knows that none is between two places.
-    listener: Option<Listener>,
-    /// Open connections, to be shut down at the end.
-    pub(crate) open: HashMap<u64, Socket>,
-}
-
-impl State {
-    /// Whether every connection that was made has been taken in, and has ended.
-    fn is_at_rest(&self) -> bool {
-        let at_the_door = self.listener.as_ref().is_some_and(Listener::has_somebody);
-        self.open.is_empty() && !at_the_door
-    }
-}
-
-impl Shared {
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sleeps until so long after the start, but not beyond the server's end.
-    pub(crate) fn sleep_until(&self, since_start: Duration) {
-        while !self.stopping.load(Ordering::SeqCst) {
-            let left = since_start.saturating_sub(self.started.elapsed());
-            if left.is_zero() {
-                return;
-            }
-            thread::sleep(left.min(Duration::from_millis(20)));
-        }
-    }
-}
 
 /// A server that answers by a script.
 pub struct OracleServer {
