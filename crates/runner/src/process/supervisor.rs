@@ -14,12 +14,11 @@ use std::{
 };
 
 use super::{
-    Grouping, Spawn, Stopped,
-    cgroup::{Groups, OwnGroups},
+    cgroup::{Grouping, Groups, OwnGroups},
     environment,
     group::describe_all,
     log::{self, LogPipe},
-    spawn::{Status, Word},
+    protocol::{Spawn, Status, Stopped, Word},
     sys::{self, Signals},
     tree::descendants,
 };

@@ -18,9 +18,10 @@ use super::{
     Participant, SelectedTarget, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::SessionFolder,
+    launch::Launch,
     members::warm_up_rule,
     readiness::Readiness,
-    server::{Launch, Server, StartError},
+    server::{Server, StartError},
     services::Services,
     sources::hash_sources,
 };

@@ -10,8 +10,8 @@ use deadheat_model::{
 
 use super::{
     SelectedTarget,
+    launch::Launch,
     readiness::{self, Readiness},
-    server::Launch,
 };
 use crate::verify::Canned;
 

@@ -10,7 +10,6 @@ use std::{
 
 use deadheat_model::stack_failure::{Phase, StackFailure};
 
-pub use super::launch::Launch;
 use super::listener::belongs_to_tree;
 use crate::{
     files,

@@ -4,6 +4,7 @@
 //! It runs as a process of its own (the deadheat binary again, with a hidden command), started, pinned and stopped as
 //! the stacks are.
 
+mod answers;
 mod command;
 mod intake;
 mod server;

@@ -16,7 +16,7 @@ use mio::{
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 
 use super::{
-    command::Answers,
+    answers::Answers,
     intake::{Intake, Then},
 };
 use crate::{

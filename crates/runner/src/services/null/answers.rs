@@ -1,0 +1,47 @@
+//! What the null server answers.
+
+use super::intake::Then;
+
+/// The answer, once for each thing that can follow it.
+#[derive(Debug)]
+pub(super) struct Answers {
+    keep: Vec<u8>,
+    close: Vec<u8>,
+}
+
+impl Answers {
+    pub(super) fn new(content_type: &str, body: &[u8]) -> Self {
+        let write = |connection: &str| {
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n{connection}\r\n"
+            );
+            [head.as_bytes(), body].concat()
+        };
+        Self {
+            keep: write(""),
+            close: write("Connection: close\r\n"),
+        }
+    }
+
+    pub(super) fn get(&self, then: Then) -> &[u8] {
+        match then {
+            Then::Keep => &self.keep,
+            Then::Close => &self.close,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_whole_messages() {
+        let answers = Answers::new("text/plain", b"hi");
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n";
+        assert_eq!(answers.get(Then::Keep), format!("{head}\r\nhi").as_bytes());
+        let closing = format!("{head}Connection: close\r\n\r\nhi");
+        assert_eq!(answers.get(Then::Close), closing.as_bytes());
+    }
+}
