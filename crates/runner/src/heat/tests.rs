@@ -310,6 +310,25 @@ fn one_whose_answers_are_wrong_after_a_thaw_is_void_altogether() {
 }
 
 #[test]
+fn one_whose_load_lost_a_request_is_void_from_there_and_the_others_go_on() {
+    let losing = |at: u32| {
+        move |slice: u32, _: &Shared, seen: &mut Seen| {
+            if slice == at {
+                seen.observation.total.issued += 1;
+            }
+        }
+    };
+    let reason = "the load generator's own figures do not add up";
+    let (record, _) = with_second(3, |fake| fake.doing(losing(WARM + 2)));
+    assert_eq!(second_failure(&record), (reason, Some(2)));
+    let rounds = [vec![0, 1, 2], vec![0, 1, 2], vec![0, 1, 2], vec![0, 2]];
+    assert_eq!(order(&record), rounds);
+    let (record, _) = with_second(2, |fake| fake.doing(losing(0)));
+    assert_eq!(second_failure(&record), (reason, Some(0)));
+    assert_eq!(order(&record), [[0]; 4], "nothing after its warm-up");
+}
+
+#[test]
 fn one_whose_answers_are_wrong_at_the_last_check_is_void_altogether() {
     let (record, _) = with_second(3, |fake| Fake { right: 1, ..fake });
     assert_eq!(second_failure(&record), ("an old answer", Some(0)));
