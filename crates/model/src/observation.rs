@@ -416,7 +416,7 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, 
     let read = BTreeMap::<String, u64>::deserialize(deserializer)?;
     let status = |(key, count): (String, u64)| match key.parse() {
         Ok(status) => Ok((status, count)),
-        Err(_) => Err(D::Error::custom(format!("{key:?} is no status"))),
+        Err(_) => Err(D::Error::custom(format!("{key:?} is not a status code"))),
     };
     read.into_iter().map(status).collect()
 }
@@ -567,7 +567,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Tagged>(&json).unwrap(), tagged);
         let wrong = json.replace("\"503\"", "\"many\"");
         let error = serde_json::from_str::<Tagged>(&wrong).unwrap_err();
-        assert!(error.to_string().contains("no status"), "{error}");
+        assert!(error.to_string().contains("not a status code"), "{error}");
     }
 
     #[test]

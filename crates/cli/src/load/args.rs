@@ -301,7 +301,7 @@ fn time_or_none(text: &str) -> Result<Duration, String> {
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
     // -d is a body for curl and ours is a duration: whoever types one meets this message.
     if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
-        return Err("this is no time; a body is given with --body or --body-file".to_owned());
+        return Err("this is not a time; give a body with --body or --body-file".to_owned());
     }
     // As ab, hey and wrk read it.
     let seconds = text

@@ -127,7 +127,9 @@ pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
 fn method(text: &str) -> Result<String, String> {
     let is_word = !text.is_empty() && text.bytes().all(is_token_byte);
     if !is_word {
-        return Err(format!("{text:?} is no method: write one like GET or POST"));
+        return Err(format!(
+            "{text:?} is not an HTTP method; write one like GET or POST"
+        ));
     }
     if text == "CONNECT" {
         return Err(
@@ -155,7 +157,7 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = (name.trim_end(), value.trim());
     if name.is_empty() || !name.bytes().all(is_token_byte) {
         return Err(format!(
-            "{name:?} is no header's name; write a header like 'Name: value'"
+            "{name:?} is not a valid header name; write a header like 'Name: value'"
         ));
     }
     if value
@@ -270,8 +272,8 @@ mod tests {
         );
         for (method, expected) in [
             ("get", "write GET"),
-            ("", "no method"),
-            ("G T", "no method"),
+            ("", "not an HTTP method"),
+            ("G T", "not an HTTP method"),
             ("CONNECT", "tunnel"),
         ] {
             let error = sent(&["http://h/", "-X", method]).unwrap_err();
@@ -302,8 +304,8 @@ mod tests {
     fn what_is_no_header_is_refused() {
         let cases = [
             ("secret", "like 'Name: value'"),
-            (": secret", "no header's name"),
-            ("a b: secret", "no header's name"),
+            (": secret", "not a valid header name"),
+            ("a b: secret", "not a valid header name"),
             ("A: secret\r\nB: c", "control character"),
             ("content-length: 5", "follows from the body"),
             ("Transfer-Encoding: chunked", "--chunked"),
