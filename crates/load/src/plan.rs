@@ -282,8 +282,8 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
     } = spec.protocol;
     let problem = match pipeline {
         1 => return Ok(()),
-        0 => "at least one request must be on its way".to_owned(),
-        _ if pipeline > MOST_PIPELINED => format!("more than {MOST_PIPELINED} help nobody"),
+        0 => "the depth must be at least 1".to_owned(),
+        _ if pipeline > MOST_PIPELINED => format!("the depth must be at most {MOST_PIPELINED}"),
         _ if reuse == Reuse::PerRequest => {
             "a connection per request carries only one of them".to_owned()
         }

@@ -202,7 +202,7 @@ fn part(words: &str, place: Place, lists: &Lists) -> Result<Part, String> {
         "line" => Ok(Part::Line { list: list()? }),
         "random-line" => Ok(Part::RandomLine { list: list()? }),
         _ => Err(format!(
-            "{{{{{words}}}}} is no place: there are {{{{counter}}}}, {{{{random 1 100}}}}, {{{{line FILE}}}} and \
+            "{{{{{words}}}}} is not a placeholder; use {{{{counter}}}}, {{{{random 1 100}}}}, {{{{line FILE}}}} or \
              {{{{random-line FILE}}}}"
         )),
     }
@@ -317,8 +317,8 @@ mod tests {
         let lists = lists();
         let lists = Lists::new(&lists);
         for (text, place, says) in [
-            ("{{count}}", Place::Body, "is no place"),
-            ("{{counter 1}}", Place::Body, "is no place"),
+            ("{{count}}", Place::Body, "is not a placeholder"),
+            ("{{counter 1}}", Place::Body, "is not a placeholder"),
             ("{{random}}", Place::Body, "two whole numbers"),
             ("{{random 5 1}}", Place::Body, "two whole numbers"),
             ("{{random 1 2 3}}", Place::Body, "two whole numbers"),

@@ -150,7 +150,9 @@ pub(crate) fn why(error: &rustls::Error) -> &'static str {
         },
         rustls::Error::AlertReceived(_) => "the server refused with a TLS alert",
         rustls::Error::InvalidMessage(_) => "what the server sent is not TLS",
-        rustls::Error::PeerIncompatible(_) => "the server speaks no TLS that is accepted here",
+        rustls::Error::PeerIncompatible(_) => {
+            "the server offers no TLS version or cipher suite that Deadheat supports"
+        }
         rustls::Error::PeerMisbehaved(_) => "the server breaks the rules of TLS",
         rustls::Error::DecryptError => "what the server sent cannot be decrypted",
         _ => "TLS failed",

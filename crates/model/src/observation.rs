@@ -1,4 +1,4 @@
-//! What a load found. Observations of the same load from several threads, processes or hosts merge into one.
+//! What a load found. Observations of the same load from several threads merge into one.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -93,9 +93,6 @@ fn common(a: u128, b: u128) -> u128 {
 /// What one worker thread used; for judging whether the generator was the limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerHealth {
-    /// The host it ran on; absent if that is where the load was started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
     /// The CPU it was pinned to.
     pub cpu: Option<usize>,
     /// CPU time that the thread used during the measurement.
@@ -357,15 +354,6 @@ impl Observation {
             .fold(0.0, f64::max)
     }
 
-    /// Names the host on which this part of a load ran, so that its workers can be told from others' once parts are
-    /// merged.
-    pub fn on_host(mut self, name: &str) -> Self {
-        for worker in &mut self.workers {
-            worker.host.get_or_insert_with(|| name.to_owned());
-        }
-        self
-    }
-
     /// Adds another part of the same load.
     pub fn merge(&mut self, other: &Self) {
         self.total.merge(&other.total);
@@ -428,7 +416,7 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, 
     let read = BTreeMap::<String, u64>::deserialize(deserializer)?;
     let status = |(key, count): (String, u64)| match key.parse() {
         Ok(status) => Ok((status, count)),
-        Err(_) => Err(D::Error::custom(format!("{key:?} is no status"))),
+        Err(_) => Err(D::Error::custom(format!("{key:?} is not a status code"))),
     };
     read.into_iter().map(status).collect()
 }
@@ -516,7 +504,6 @@ mod tests {
     fn merging_keeps_which_worker_ran_where() {
         let on_cpu = |cpu| Observation {
             workers: vec![WorkerHealth {
-                host: None,
                 cpu: Some(cpu),
                 cpu_time: Duration::ZERO,
                 polled: Duration::ZERO,
@@ -525,19 +512,13 @@ mod tests {
             }],
             ..Observation::default()
         };
-        let mut far = on_cpu(0).on_host("b");
-        far.merge(&on_cpu(1));
         let mut whole = on_cpu(0);
-        // The first host's name stays.
-        whole.merge(&far.on_host("c"));
+        whole.merge(&on_cpu(1));
         let read = serde_json::from_str::<Observation>(&serde_json::to_string(&whole).unwrap());
         assert_eq!(read.unwrap(), whole);
         let workers = whole.workers.iter();
-        let places: Vec<_> = workers.map(|one| (one.host.as_deref(), one.cpu)).collect();
-        assert_eq!(
-            places,
-            [(None, Some(0)), (Some("b"), Some(0)), (Some("c"), Some(1))]
-        );
+        let cpus: Vec<_> = workers.map(|one| one.cpu).collect();
+        assert_eq!(cpus, [Some(0), Some(1)]);
     }
 
     #[test]
@@ -586,7 +567,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Tagged>(&json).unwrap(), tagged);
         let wrong = json.replace("\"503\"", "\"many\"");
         let error = serde_json::from_str::<Tagged>(&wrong).unwrap_err();
-        assert!(error.to_string().contains("no status"), "{error}");
+        assert!(error.to_string().contains("not a status code"), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{TargetId, noise::Disturbance};
+use crate::TargetId;
 
 /// Stack × workload × load point.
 #[derive(
@@ -76,12 +76,5 @@ impl Default for NoiseBound {
             other_cpu: 0.05,
             steal: 0.05,
         }
-    }
-}
-
-impl NoiseBound {
-    /// Whether `disturbance` is past the bound.
-    pub fn is_passed_by(&self, disturbance: Disturbance) -> bool {
-        disturbance.other_cpu > self.other_cpu || disturbance.steal > self.steal
     }
 }

@@ -184,7 +184,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Reads a regular file of at most `longest` bytes. A pipe or a device of that name could be read for ever.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, or is longer.
+/// When it cannot be read, is not a regular file, or is longer.
 pub fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     // Opening a pipe would wait for its writer.
@@ -249,7 +249,7 @@ pub fn bounded(source: impl io::Read, longest: u64) -> io::Result<Vec<u8>> {
 fn not_regular(found: &fs::Metadata) -> io::Error {
     io::Error::other(match found.is_dir() {
         true => "it is a folder; name a file",
-        false => "it is no regular file (a device, or a pipe); name a regular one",
+        false => "it is a device, a pipe or a socket; name a regular file",
     })
 }
 

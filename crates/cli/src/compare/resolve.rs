@@ -189,8 +189,8 @@ fn operand(text: &str) -> Result<Operand, String> {
     };
     if !is_target(name) {
         return Err(format!(
-            "{text} is no session ({} is not there), no URL, no cmd:COMMAND and no name of a stack; \
-             sessions are the folders below results/, stacks are listed by `deadheat stacks list`",
+            "{text} is not a session ({} does not exist), a URL, a cmd:COMMAND or the name of a stack; \
+             sessions are the folders in results/, and `deadheat stacks list` lists the stacks",
             folder.join(HEADER_FILE).display()
         ));
     }
@@ -201,14 +201,14 @@ fn operand(text: &str) -> Result<Operand, String> {
 }
 
 fn url(text: &str) -> Result<Url, String> {
-    // What is no URL may hold a password all the same.
+    // What is not a URL may hold a password all the same.
     let shown = if text.contains('@') {
         &without_password(text)
     } else {
         text
     };
     let url = Url::parse(text).map_err(|error| {
-        format!("{shown} is no URL: {error}; write it like http://127.0.0.1:8080/")
+        format!("{shown} is not a URL ({error}); write it like http://127.0.0.1:8080/")
     })?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(format!(
@@ -317,7 +317,7 @@ mod tests {
         assert!(matches!(operand("HTTP://localhost/x"), Ok(Operand::Url(_))));
         for (wrong, said) in [
             ("http://me:s3cret@h/", "a user"),
-            ("http://me:s3cret@h:x/", "no URL"),
+            ("http://me:s3cret@h:x/", "not a URL"),
         ] {
             let error = operand(wrong).unwrap_err();
             assert!(

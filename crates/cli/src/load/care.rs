@@ -8,7 +8,7 @@ pub(crate) fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> 
     for address in addresses.iter().map(SocketAddr::ip) {
         if address.is_multicast() || address == Ipv4Addr::BROADCAST {
             return Err(format!(
-                "{named} is {address}, which is no single host: give the address of one"
+                "{named} is {address}, which stands for many hosts; give the address of one host"
             ));
         }
         if allowed || is_near(address) {
@@ -123,7 +123,7 @@ mod tests {
     fn many_hosts_are_no_target_whoever_asks() {
         for address in ["224.0.0.1:80", "255.255.255.255:80", "[ff02::1]:80"] {
             let error = may_load(&[address.parse().unwrap()], "x", true).unwrap_err();
-            assert!(error.contains("no single host"), "{error}");
+            assert!(error.contains("many hosts"), "{error}");
         }
     }
 }

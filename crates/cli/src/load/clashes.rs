@@ -91,7 +91,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
         (
             pipeline,
             ("--header 'Expect: 100-continue'", expects),
-            "a request that waits for leave to send its body cannot be followed by others before: leave one of them out",
+            "no other request can follow until the server has asked for the body: leave one of them out",
         ),
         (
             pipeline,
@@ -302,7 +302,10 @@ mod tests {
         }
         for (line, expected) in [
             ("--chunked --http1.0 -b x", "no chunks"),
-            ("--pipeline 2 -H Expect:_100-continue -b x", "leave to send"),
+            (
+                "--pipeline 2 -H Expect:_100-continue -b x",
+                "asked for the body",
+            ),
             ("--pipeline 2 -H connection:_Close", "several requests"),
             (
                 "--user a:b -H authorization:x",

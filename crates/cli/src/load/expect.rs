@@ -58,7 +58,7 @@ fn json_at(text: &str) -> Result<Content, String> {
         ));
     }
     let value = serde_json::from_str(value).map_err(|error| {
-        format!("--expect-json: {value:?} is no JSON ({error}); a text has quotes: '/name=\"Ann\"'")
+        format!("--expect-json: {value:?} is not JSON ({error}); put quotes around text: '/name=\"Ann\"'")
     })?;
     Ok(Content::JsonAt {
         pointer: pointer.to_owned(),
@@ -95,7 +95,7 @@ mod tests {
         assert!(
             expected(&["--expect-status", "ok"])
                 .unwrap_err()
-                .contains("no status")
+                .contains("not a status")
         );
     }
 
@@ -136,8 +136,8 @@ mod tests {
         for (text, expected) in [
             ("/a", "no ="),
             ("a=3", "begin with /"),
-            ("/a=Ann", "has quotes"),
-            ("/a=", "no JSON"),
+            ("/a=Ann", "put quotes"),
+            ("/a=", "not JSON"),
         ] {
             let error = json_at(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

@@ -17,7 +17,7 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
 
 /// A stage: a length, and one rate or two.
 pub(crate) fn stage(text: &str) -> Result<Stage, String> {
-    let bad = || format!("{text:?} is no stage: write 10s@1000/s, or 30s@1000..5000/s");
+    let bad = || format!("{text:?} is not a stage; write 10s@1000/s or 30s@1000..5000/s");
     let (time, rates) = text.split_once('@').ok_or_else(bad)?;
     let length = length(time.trim())?;
     let (from, to) = match rates.split_once("..") {
@@ -68,7 +68,7 @@ pub(crate) fn shown(rate: f64) -> String {
 
 fn any_rate(text: &str) -> Result<f64, String> {
     let text = text.trim();
-    let bad = || format!("{text:?} is no rate: write 5000/s, 300/m or 5000 (per second)");
+    let bad = || format!("{text:?} is not a rate; write 5000/s, 300/m or 5000 (per second)");
     let (number, seconds) = match text.split_once('/') {
         None => (text, 1.0),
         Some((number, unit)) => match unit.trim() {
@@ -114,7 +114,7 @@ mod tests {
         for text in [
             "", "/s", "-1/s", "1e3", "inf", "NaN", "5k/s", "5/ms", "5/s/s", "1,000", ".", "1e99/s",
         ] {
-            assert!(rate(text).unwrap_err().contains("no rate"), "{text:?}");
+            assert!(rate(text).unwrap_err().contains("not a rate"), "{text:?}");
         }
         assert!(rate("0/s").unwrap_err().contains("sends nothing"));
         assert!(rate("2000000000").unwrap_err().contains("more than"));

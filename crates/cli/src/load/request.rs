@@ -128,7 +128,9 @@ pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
 fn method(text: &str) -> Result<String, String> {
     let is_word = !text.is_empty() && text.bytes().all(is_token_byte);
     if !is_word {
-        return Err(format!("{text:?} is no method: write one like GET or POST"));
+        return Err(format!(
+            "{text:?} is not an HTTP method; write one like GET or POST"
+        ));
     }
     if text == "CONNECT" {
         return Err(
@@ -239,8 +241,8 @@ mod tests {
         );
         for (method, expected) in [
             ("get", "write GET"),
-            ("", "no method"),
-            ("G T", "no method"),
+            ("", "not an HTTP method"),
+            ("G T", "not an HTTP method"),
             ("CONNECT", "tunnel"),
         ] {
             let error = sent(&["http://h/", "-X", method]).unwrap_err();

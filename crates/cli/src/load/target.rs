@@ -60,7 +60,7 @@ fn unix(path: &Path) -> Result<Endpoint, Failure> {
     })?;
     if !about.file_type().is_socket() {
         return Err(Failure::usage(format!(
-            "--unix-socket {}: this is no socket",
+            "--unix-socket {}: this is not a socket; name the one that the server listens on",
             path.display()
         )));
     }
@@ -210,7 +210,7 @@ fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
         match has {
             true => Ok(text),
             false => Err(Failure::usage(format!(
-                "{option} {shown}: there is no {} in it; PEM is needed (-----BEGIN …)",
+                "{option} {shown}: there is no {} in it; give a PEM file (-----BEGIN …)",
                 kind.to_lowercase()
             ))),
         }

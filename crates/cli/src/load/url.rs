@@ -61,7 +61,7 @@ impl LoadUrl {
         };
         if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
             return Err(format!(
-                "{shown:?} is neither http nor https, which is all that can be loaded"
+                "{shown:?} does not begin with http:// or https://; no other protocol can be loaded"
             ));
         }
         let held = match template {
@@ -70,9 +70,9 @@ impl LoadUrl {
         };
         let url = Url::parse(held.text()).map_err(|error| match template {
             true => format!(
-                "{shown:?} is no URL: {error} (templates can stand in path and query alone)"
+                "{shown:?} is not a URL ({error}); templates can be used only in the path and the query"
             ),
-            false => format!("{shown:?} is no URL: {error}"),
+            false => format!("{shown:?} is not a URL ({error}); write it like http://host:port/path"),
         })?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(format!(
@@ -89,7 +89,7 @@ impl LoadUrl {
         let authority = &url[Position::BeforeHost..Position::AfterPort];
         if held.is_in(authority) {
             return Err(format!(
-                "{shown:?} has a template in its host: they can stand in path and query alone"
+                "{shown:?} has a template in its host; templates can be used only in the path and the query"
             ));
         }
         // Both schemes have a port of their own.
@@ -185,13 +185,13 @@ mod tests {
         let cases = [
             ("localhost:8080/a", "write http://localhost:8080/a"),
             ("//host/", "write http://host/"),
-            ("ftp://host/", "neither http nor https"),
-            ("http://", "is no URL"),
-            ("http://host:99999/", "is no URL"),
+            ("ftp://host/", "does not begin with http:// or https://"),
+            ("http://", "is not a URL"),
+            ("http://host:99999/", "is not a URL"),
             ("http://host:0/", "port 0"),
-            ("http://a b/", "is no URL"),
-            ("http://[::1/", "is no URL"),
-            ("http://1.2.3.4.5/", "is no URL"),
+            ("http://a b/", "is not a URL"),
+            ("http://[::1/", "is not a URL"),
+            ("http://1.2.3.4.5/", "is not a URL"),
         ];
         for (text, expected) in cases {
             let error = LoadUrl::parse(text, false).unwrap_err();
@@ -232,7 +232,10 @@ mod tests {
             "http://{{line a}}/",
         ] {
             let error = LoadUrl::parse(text, true).unwrap_err();
-            assert!(error.contains("path and query alone"), "{text}: {error}");
+            assert!(
+                error.contains("only in the path and the query"),
+                "{text}: {error}"
+            );
         }
     }
 }

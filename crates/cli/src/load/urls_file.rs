@@ -57,7 +57,7 @@ fn line(text: &str, template: bool) -> Result<Line, String> {
             let weight = word.parse().ok().filter(|weight| *weight > 0);
             let weight = weight.ok_or_else(|| {
                 format!(
-                    "the weight {word:?} is no whole number from 1 to {}",
+                    "the weight {word:?} must be a whole number from 1 to {}",
                     u32::MAX
                 )
             })?;

@@ -19,7 +19,7 @@ pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
     // -d is a body for curl and ours is a duration: whoever types one meets this message.
     if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
-        return Err("this is no time; a body is given with --body or --body-file".to_owned());
+        return Err("this is not a time; give a body with --body or --body-file".to_owned());
     }
     // As ab, hey and wrk read it.
     let seconds = text
@@ -77,7 +77,7 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = (name.trim_end(), value.trim());
     if name.is_empty() || !name.bytes().all(is_token_byte) {
         return Err(format!(
-            "{name:?} is no header's name; write a header like 'Name: value'"
+            "{name:?} is not a valid header name; write a header like 'Name: value'"
         ));
     }
     if value
@@ -189,8 +189,8 @@ mod tests {
     fn what_is_no_header_is_refused() {
         let cases = [
             ("secret", "like 'Name: value'"),
-            (": secret", "no header's name"),
-            ("a b: secret", "no header's name"),
+            (": secret", "not a valid header name"),
+            ("a b: secret", "not a valid header name"),
             ("A: secret\r\nB: c", "control character"),
             ("content-length: 5", "follows from the body"),
             ("Transfer-Encoding: chunked", "--chunked"),

@@ -62,8 +62,8 @@ impl<'a> Name<'a> {
                 })
             }
             _ => Err(format!(
-                "`{id}` is no name for a stack: it is LANGUAGE-FRAMEWORK in lower-case letters, digits, `-`, `_` and \
-                 `.`, such as python-aiohttp"
+                "`{id}` is not a valid name for a stack; write LANGUAGE-FRAMEWORK in lower-case letters, digits, `-`, \
+                 `_` and `.`, such as python-aiohttp"
             )),
         }
     }

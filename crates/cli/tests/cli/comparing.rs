@@ -217,7 +217,7 @@ fn what_is_mixed_missing_or_without_meaning_is_refused_with_what_would_work() {
     refused("results/one results/one", &["are the same session"]);
     refused(
         "results/one results/none",
-        &["results/none is no session (results/none/session.json is not there)"],
+        &["results/none is not a session (results/none/session.json does not exist)"],
     );
     refused(
         "results/one go-nethttp",

@@ -28,8 +28,8 @@ fn wrong_options_are_refused_before_anything_is_sent() {
             &["--rate", "5/s", "--stage", "1s@5/s"],
             "--rate and --stage: both say how fast",
         ),
-        (&["--rate", "fast"], "no rate"),
-        (&["--stage", "10s"], "no stage"),
+        (&["--rate", "fast"], "not a rate"),
+        (&["--stage", "10s"], "not a stage"),
         (&["--ramp", "1s", "--rate", "5"], "--ramp and --rate"),
         (&["--pipeline", "1025"], "from 1 to 1024"),
         (
@@ -88,9 +88,12 @@ fn wrong_urls_are_refused() {
     let loading = Loading::new();
     for (url, expected) in [
         ("localhost:8080/", "write http://localhost:8080/"),
-        ("ftp://127.0.0.1/", "neither http nor https"),
+        (
+            "ftp://127.0.0.1/",
+            "does not begin with http:// or https://",
+        ),
         ("http://me:secret@127.0.0.1/", "--user"),
-        ("http://me:secret/2@127.0.0.1/", "is no URL"),
+        ("http://me:secret/2@127.0.0.1/", "is not a URL"),
         ("http:/me:secret@127.0.0.1/", "has no scheme"),
         ("http://127.0.0.1:0/", "port 0"),
     ] {

@@ -144,7 +144,7 @@ fn a_stack_or_a_workload_that_there_is_not() {
         both,
         &["did you mean `fake-one`?", "did you mean `plaintext`?"],
     );
-    refused(&root, "run --stack [z-", &["`[z-` is no glob"]);
+    refused(&root, "run --stack [z-", &["`[z-` is not a valid glob"]);
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn what_is_no_name_and_what_is_there_already_is_refused() {
     }
     root.deadheat("stacks new python")
         .exits(2)
-        .tells(&["`python` is no name for a stack", "python-aiohttp"]);
+        .tells(&["`python` is not a valid name for a stack", "python-aiohttp"]);
     let stacks = root.path().join("stacks");
     assert_eq!(files_in(&stacks), Vec::<std::path::PathBuf>::new());
     root.deadheat("stacks new go-chi").exits(0);

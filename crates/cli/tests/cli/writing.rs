@@ -98,7 +98,7 @@ fn a_session_from_elsewhere_controls_no_terminal_and_stops_nobody() {
     pipe.expect("making a pipe");
     root.deadheat(&format!("report {folder}"))
         .exits(2)
-        .tells(&["session.json", "it is no regular file"]);
+        .tells(&["session.json", "it is a device, a pipe or a socket"]);
     root.deadheat("history").exits(2);
 }
 

@@ -440,7 +440,6 @@ mod tests {
 
     fn health() -> WorkerHealth {
         WorkerHealth {
-            host: None,
             cpu: None,
             cpu_time: Duration::ZERO,
             polled: Duration::ZERO,

@@ -62,7 +62,6 @@ impl Health {
     /// Of a worker on `cpu`.
     pub(super) fn seen(&self, cpu: Option<usize>) -> WorkerHealth {
         WorkerHealth {
-            host: None,
             cpu,
             cpu_time: self.cpu_time,
             polled: Duration::from_nanos(self.polled),

@@ -44,8 +44,7 @@ impl FromStr for StatusSet {
 }
 
 fn range(text: &str) -> Result<RangeInclusive<u16>, String> {
-    let bad =
-        || format!("{text:?} is no status: write 200, 2xx, 200-204 or a list of them (2xx,304)");
+    let bad = || format!("{text:?} is not a status; write 200, 2xx, 200-204 or a list (2xx,304)");
     let code = |text: &str| match text.parse() {
         Ok(code @ 100..=999) if text.len() == 3 => Ok(code),
         _ => Err(bad()),
@@ -122,7 +121,7 @@ mod tests {
             "", "20", "2000", "099", "0xx", "axx", "10xx", "204-200", "200,", "200-", "+20",
         ] {
             let error = text.parse::<StatusSet>().unwrap_err();
-            assert!(error.contains("is no status"), "{text:?}: {error}");
+            assert!(error.contains("is not a status"), "{text:?}: {error}");
         }
     }
 }

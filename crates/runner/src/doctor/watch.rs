@@ -6,10 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{
-    noise::{Disturbance, Noise},
-    plan::Pinning,
-};
+use deadheat_model::noise::Disturbance;
 
 use super::Root;
 use crate::{
@@ -83,16 +80,9 @@ impl Reading {
 
     fn since(self, earlier: &Self, cpus: &[usize]) -> Watched {
         let span = self.at.duration_since(earlier.at);
-        // Nothing is pinned yet, and there is no server.
-        let pinning = Pinning::Off {
-            cpus: cpus.to_vec(),
-        };
-        let noise: Noise = self
-            .clock
-            .noise_since(&earlier.clock, &pinning, None, Duration::ZERO);
         Watched {
             span,
-            disturbance: noise.disturbance(span.as_secs_f64(), cpus.len()),
+            disturbance: self.clock.disturbance_since(&earlier.clock, cpus, span),
             busiest: busiest(&self.processes, &earlier.processes, span),
             swapped_pages: self.swapped_pages.saturating_sub(earlier.swapped_pages),
             throttled: self
@@ -120,7 +110,7 @@ fn other_processes(root: &Root) -> BTreeMap<u32, (String, u64)> {
         let stat = read_stat(pid)?;
         let name = root.text(&format!("proc/{pid}/comm"))?;
         // Without what children used that it has just waited for: that may be long ago.
-        Some((pid, (name, stat.cpu_ticks - stat.children.cpu_ticks)))
+        Some((pid, (name, stat.cpu_ticks - stat.children_ticks)))
     });
     named.collect()
 }

@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::{
     Failure, Observation, TargetId,
     event::HeatStep,
-    fault::{LoadFault, TRANSPORT_FAILURES},
+    fault::LoadFault,
     heat::{
         Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, Rounds, SliceFlag, SliceRecord,
         WarmUp, WarmUpRule,
@@ -259,7 +259,7 @@ impl Course<'_, '_> {
         observation: &Observation,
     ) -> Result<(), (StackFailure, bool)> {
         let place = &mut self.places[index];
-        let fault = observation.fault(TRANSPORT_FAILURES);
+        let fault = observation.fault();
         let reason = match fault {
             Some(LoadFault::WrongAnswers { count }) => Some(wrong_answers(count, observation)),
             Some(LoadFault::NotConserved) => {

@@ -67,9 +67,9 @@ impl<'s, 'i> Checks<'s, 'i> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
         let starts = id.starts_with(|c: char| c.is_ascii_alphanumeric());
         if !starts || !id.chars().all(plain) {
-            let label = "an id has lower-case letters, digits, `-`, `_` and `.`, and begins with \
+            let label = "use lower-case letters, digits, `-`, `_` and `.`, and begin with \
                          a letter or a digit";
-            self.refuse(path, format!("`{id}` is no id"), label);
+            self.refuse(path, format!("`{id}` is not a valid id"), label);
         }
     }
 

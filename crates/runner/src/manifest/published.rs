@@ -117,7 +117,10 @@ impl Place<'_, '_, '_, '_> {
     fn baseline(&mut self) {
         match self.table.baseline_row() {
             None => {
-                let title = format!("the baseline `{}` is no row", self.table.baseline);
+                let title = format!(
+                    "the baseline `{}` is not the name of a row",
+                    self.table.baseline
+                );
                 self.refuse(&["baseline"], &title);
             }
             Some(row) if row.valid_rate().is_none() => {
@@ -152,7 +155,7 @@ impl Place<'_, '_, '_, '_> {
         self.refuse_if(
             row.requests_per_second.is_some_and(no_rate),
             &["row", index, "requests-per-second"],
-            "`requests-per-second` is no rate",
+            "`requests-per-second` must be greater than zero",
         );
         self.refuse_if(
             row.non_2xx.is_some() && row.complete.is_none(),

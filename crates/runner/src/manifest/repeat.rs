@@ -199,7 +199,7 @@ impl Globs {
         let compile = |glob: &String| match Glob::new(glob) {
             Ok(parsed) => Ok((glob.clone(), parsed.compile_matcher(), false)),
             Err(error) => Err(SelectError {
-                problems: vec![format!("`{glob}` is no glob: {}", error.kind())],
+                problems: vec![format!("`{glob}` is not a valid glob: {}", error.kind())],
             }),
         };
         Ok(Self {

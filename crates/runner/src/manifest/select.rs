@@ -180,7 +180,7 @@ fn choose(
         let matcher = match Glob::new(glob) {
             Ok(parsed) => parsed.compile_matcher(),
             Err(error) => {
-                problems.push(format!("`{glob}` is no glob: {}", error.kind()));
+                problems.push(format!("`{glob}` is not a valid glob: {}", error.kind()));
                 continue;
             }
         };

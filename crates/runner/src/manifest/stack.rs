@@ -92,8 +92,12 @@ fn check_toolchain(checks: &mut Checks<'_, '_>, path: &[&str], toolchain: &Toolc
     };
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     if !minimum.split('.').all(is_number) {
-        let label = "a minimum is numbers with dots, such as \"1.25\"";
-        checks.refuse(&at("minimum"), format!("`{minimum}` is no version"), label);
+        let label = "write numbers with dots, such as \"1.25\"";
+        checks.refuse(
+            &at("minimum"),
+            format!("`{minimum}` is not a version"),
+            label,
+        );
     }
 }
 
@@ -113,10 +117,13 @@ fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
             let error = checks
                 .error(
                     &path,
-                    format!("`{}` is no lock file that is known", locked.file),
+                    format!("`{}` is not a supported lock file", locked.file),
                 )
                 .label(did_you_mean(&locked.file, locked::SUPPORTED).unwrap_or_default())
-                .help(format!("these are read: {}", enumerate(locked::SUPPORTED)));
+                .help(format!(
+                    "supported lock files: {}",
+                    enumerate(locked::SUPPORTED)
+                ));
             checks.errors.push(error);
         }
     }
@@ -159,7 +166,7 @@ fn check_packages(checks: &mut Checks<'_, '_>, path: &[&str], packages: &[String
                          digit, and does not end in `-`";
             checks.refuse(
                 &path,
-                format!("`{package}` is no name of a Debian package"),
+                format!("`{package}` is not a valid name of a Debian package"),
                 label,
             );
         }
@@ -201,7 +208,7 @@ fn check_env<'a>(
             checks.refuse(&path, title, "leave it out; the stack gets it in any case");
         } else if name.is_empty() || name.contains(['=', '\0']) {
             let label = "a name has at least a character, and no `=`";
-            checks.refuse(&path, "this is no name for a variable", label);
+            checks.refuse(&path, "this is not a valid name for a variable", label);
         }
     }
 }

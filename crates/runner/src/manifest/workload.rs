@@ -22,8 +22,12 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest, st
     checks.text(&["content-type"], &manifest.content_type);
     let method = &manifest.method;
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        let label = "a method is in capitals, such as \"GET\"";
-        checks.refuse(&["method"], format!("`{method}` is no method"), label);
+        let label = "write a method in capitals, such as \"GET\"";
+        checks.refuse(
+            &["method"],
+            format!("`{method}` is not a valid method"),
+            label,
+        );
     }
     if manifest.content_sample == 0 {
         let label = "one answer in so many: 1 compares every one";
@@ -37,8 +41,8 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest, st
 fn check_path(checks: &mut Checks<'_, '_>, path: &str) {
     let line_safe = |c: char| c.is_ascii_graphic();
     if !path.starts_with('/') || !path.chars().all(line_safe) {
-        let label = "it begins with `/` and has neither blanks nor characters beyond ASCII";
-        checks.refuse(&["path"], "this is no path", label);
+        let label = "a path begins with `/` and has only ASCII characters and no spaces";
+        checks.refuse(&["path"], "this is not a valid path", label);
     }
     if path.replace(ROUNDS, "").contains(['{', '}']) {
         let label = format!("only {ROUNDS} is replaced");

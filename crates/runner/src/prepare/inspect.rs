@@ -111,12 +111,6 @@ impl Inspection {
         self.programs.iter().chain(own.into_iter().flatten())
     }
 
-    /// Locked packages whose version was not found, a sentence each. That does not keep a stack from running.
-    pub fn problems(&self) -> Vec<String> {
-        let errors = self.locked.iter().filter_map(|found| found.as_ref().err());
-        errors.map(LockedError::to_string).collect()
-    }
-
     /// Whether the stack's toolchain is complete. (A variant's own programs are not needed to fetch and build.)
     pub fn is_complete(&self) -> bool {
         self.programs.iter().all(Result::is_ok)

@@ -19,29 +19,12 @@ pub struct ProcessStat {
     pub parent: u32,
     /// Its state's letter; `Z` is a zombie.
     pub state: u8,
-    /// Minor faults, its own and those of children that it waited for.
-    pub minor_faults: u64,
-    /// Major faults, its own and those of children that it waited for.
-    pub major_faults: u64,
     /// CPU ticks, user and system, its own and those of children that it waited for.
     pub cpu_ticks: u64,
-    /// CPU ticks and faults of waited-for children alone (for a process whose own share does not count).
-    pub children: Reaped,
-    /// Threads.
-    pub threads: u32,
+    /// The part of them that is its waited-for children's.
+    pub children_ticks: u64,
     /// Whether it is a thread of the kernel that does the work of interrupts, network packets among it (`ksoftirqd/0`).
     pub serves_interrupts: bool,
-}
-
-/// What a process inherited from children that it waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reaped {
-    /// Minor faults.
-    pub minor_faults: u64,
-    /// Major faults.
-    pub major_faults: u64,
-    /// CPU ticks.
-    pub cpu_ticks: u64,
 }
 
 /// Reads a process's state; `None` when it is gone.
@@ -72,27 +55,20 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     let name = head.split_once('(').map_or("", |(_, name)| name);
     let mut words = rest.split_ascii_whitespace();
     let state = *words.next()?.as_bytes().first()?;
-    // From field 4 of the manual (the parent) to field 20 (the threads).
-    let mut numbers = [None; 17];
+    // From field 4 of the manual (the parent) to field 17 (what children used in the kernel).
+    let mut numbers = [None; 14];
     for (number, word) in numbers.iter_mut().zip(words) {
         *number = word.parse::<u64>().ok();
     }
     let number = |field: usize| numbers.get(field - 4).copied().flatten();
-    let children = Reaped {
-        minor_faults: number(11)?,
-        major_faults: number(13)?,
-        cpu_ticks: number(16)? + number(17)?,
-    };
+    let children_ticks = number(16)? + number(17)?;
     let parent = number(4)? as u32;
     Some(ProcessStat {
         pid,
         parent,
         state,
-        minor_faults: number(10)? + children.minor_faults,
-        major_faults: number(12)? + children.major_faults,
-        cpu_ticks: number(14)? + number(15)? + children.cpu_ticks,
-        children,
-        threads: number(20)? as u32,
+        cpu_ticks: number(14)? + number(15)? + children_ticks,
+        children_ticks,
         // Anybody may take that name; the kernel's threads alone have this parent.
         serves_interrupts: parent == KTHREADD && name.starts_with("ksoftirqd/"),
     })
@@ -210,9 +186,8 @@ mod tests {
     fn names_with_parentheses_and_blanks_do_not_shift_the_fields() {
         let text = "42 (a) b (c) S 7 42 42 0 -1 4194560 10 20 1 2 3 4 5 6 20 0 9 0 100 1 1";
         let stat = parse_stat(42, text).unwrap();
-        assert_eq!((stat.parent, stat.state, stat.threads), (7, b'S', 9));
-        assert_eq!((stat.minor_faults, stat.major_faults), (30, 3));
-        assert_eq!((stat.cpu_ticks, stat.children.cpu_ticks), (18, 11));
+        assert_eq!((stat.parent, stat.state), (7, b'S'));
+        assert_eq!((stat.cpu_ticks, stat.children_ticks), (18, 11));
     }
 
     #[test]

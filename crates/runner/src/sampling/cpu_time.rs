@@ -15,6 +15,6 @@ pub(super) fn cpu_time(supervisor: u32, processes: &Snapshot) -> Duration {
         .sum();
     let inherited = processes
         .find(supervisor)
-        .map_or(0, |supervisor| supervisor.children.cpu_ticks);
+        .map_or(0, |supervisor| supervisor.children_ticks);
     ticks(living + inherited)
 }

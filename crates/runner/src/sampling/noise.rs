@@ -1,9 +1,8 @@
-//! What else the machine did during a measurement, from `/proc/stat` (proc_stat(5)).
+//! What the machine did beside Deadheat, from `/proc/stat` (proc_stat(5)).
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
-use deadheat_model::{noise::Noise, plan::Pinning};
-use rustix::time::{ClockId, clock_gettime};
+use deadheat_model::noise::Disturbance;
 
 use crate::process::{Snapshot, ticks};
 
@@ -11,9 +10,6 @@ use crate::process::{Snapshot, ticks};
 /// that can be seen, since their start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CpuClock {
-    /// The monotonic clock. The kernel's ticks are no clock: where a CPU sleeps and wakes ten thousand times a second,
-    /// as in an open loop, a tenth of its idle time and more is counted nowhere.
-    at: Duration,
     all: Ticks,
     each: BTreeMap<usize, Ticks>,
     ours: Duration,
@@ -48,19 +44,9 @@ impl Ticks {
 }
 
 impl CpuClock {
-    /// Reads the clock, with the CPU time of `processes`.
-    pub(crate) fn read(processes: &Snapshot) -> Self {
-        Self::now().with_processes(processes)
-    }
-
     /// Reads the clock, without any process; what cannot be read counts as nothing.
     pub(crate) fn now() -> Self {
-        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-        let at = clock_gettime(ClockId::Monotonic);
-        Self {
-            at: Duration::try_from(at).unwrap_or_default(),
-            ..parse(&text)
-        }
+        parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
     /// Steal, busy time and the part of that which went into interrupts, on `cpus`, or on all if these are none, since
@@ -71,8 +57,8 @@ impl CpuClock {
         (found.busy > 0).then(|| parts.map(ticks))
     }
 
-    /// The same with the CPU time of `processes`.
-    pub(super) fn with_processes(self, processes: &Snapshot) -> Self {
+    /// Reads the clock, with the CPU time of `processes`.
+    pub(crate) fn read(processes: &Snapshot) -> Self {
         let own = std::process::id();
         let tree = processes.tree(own);
         let tree: u64 = tree.iter().map(|stat| stat.cpu_ticks).sum();
@@ -84,38 +70,23 @@ impl CpuClock {
             ours: ticks(ours),
             others: all.saturating_sub(ours + interrupt_threads),
             interrupt_threads,
-            ..self
+            ..Self::now()
         }
     }
 
-    /// What happened since `earlier`, with the CPUs shared out as `pinning` says, while the server's tree used
-    /// `server_cpu` on its side, or on `serving` alone.
-    pub(crate) fn noise_since(
+    /// What others had of `cpus` since `earlier`, which was `span` ago.
+    pub(crate) fn disturbance_since(
         &self,
         earlier: &Self,
-        pinning: &Pinning,
-        serving: Option<&[usize]>,
-        server_cpu: Duration,
-    ) -> Noise {
-        let used = pinning.cpus();
-        let all = self.on(&used).since(earlier.on(&used));
-        let ours = self.ours.saturating_sub(earlier.ours);
-        let (server, generator) = match pinning {
-            Pinning::Apart { server, generator } => (Some(server), Some(generator)),
-            Pinning::Off { .. } => (None, None),
-        };
-        Noise {
-            steal_share: all.steal as f64 / all.total(),
-            idle_share: all.idle as f64 / all.total(),
-            other_cpu_seconds: self.others_since(earlier, all),
-            server_cpus_busy: server.map(|cpus| {
-                let cpus = serving.unwrap_or(cpus);
-                let busy = self.on(cpus).since(earlier.on(cpus)).busy;
-                self.share_since(earlier, ticks(busy), cpus)
-            }),
-            // Deadheat's own alone: what other programs do there is no limit of the generator, but a disturbance.
-            generator_cpus_busy: generator
-                .map(|cpus| self.share_since(earlier, ours.saturating_sub(server_cpu), cpus)),
+        cpus: &[usize],
+        span: Duration,
+    ) -> Disturbance {
+        let all = self.on(cpus).since(earlier.on(cpus));
+        let time = span.as_secs_f64() * cpus.len().max(1) as f64;
+        let used = self.others_since(earlier, all);
+        Disturbance {
+            other_cpu: if time > 0.0 { used / time } else { 0.0 },
+            steal: all.steal as f64 / all.total(),
         }
     }
 
@@ -152,18 +123,6 @@ impl CpuClock {
         let least = ticks(sure).saturating_sub(ours);
         let seen = ticks(self.others.saturating_sub(earlier.others));
         seen.max(least).min(most).as_secs_f64()
-    }
-
-    /// The share of the time since `earlier` that `cpus` spent on `work`. The clock measures that time: ticks leave some
-    /// idle time out, and would make the CPUs look busier than they were.
-    fn share_since(&self, earlier: &Self, work: Duration, cpus: &[usize]) -> f64 {
-        let elapsed = self.at.saturating_sub(earlier.at).as_secs_f64();
-        let time = elapsed * cpus.len() as f64;
-        if time > 0.0 {
-            (work.as_secs_f64() / time).min(1.0)
-        } else {
-            0.0
-        }
     }
 }
 
@@ -207,20 +166,28 @@ mod tests {
     use super::*;
     use crate::process::ProcessStat;
 
-    const OFF: Pinning = Pinning::Off { cpus: Vec::new() };
+    /// What others did in ten seconds.
+    fn since(clock: &CpuClock, before: &CpuClock, cpus: &[usize]) -> Disturbance {
+        clock.disturbance_since(before, cpus, Duration::from_secs(10))
+    }
+
+    /// Clock ticks that others used.
+    fn others_ticks(clock: &CpuClock, before: &CpuClock) -> f64 {
+        10.0 * since(clock, before, &[]).other_cpu / ticks(1).as_secs_f64()
+    }
 
     #[test]
     fn shares_are_of_all_cpu_time() {
         let before = parse("cpu  100 0 50 800 0 0 0 50 0 0\ncpu0 1\n");
         let after = parse("cpu  130 0 60 840 10 0 0 60 0 0\n");
-        let noise = after.noise_since(&before, &OFF, None, Duration::ZERO);
-        assert!((noise.steal_share - 0.1).abs() < 1e-9);
-        assert!((noise.idle_share - 0.5).abs() < 1e-9);
-        assert!((noise.other_cpu_seconds - ticks(40).as_secs_f64()).abs() < 1e-9);
-        assert_eq!(
-            (noise.server_cpus_busy, noise.generator_cpus_busy),
-            (None, None)
-        );
+        assert!((since(&after, &before, &[]).steal - 0.1).abs() < 1e-9);
+        assert!((others_ticks(&after, &before) - 40.0).abs() < 1e-9);
+        // Of two CPUs that is half as much.
+        let both = parse("cpu0 130 0 60 840 10 0 0 60\ncpu1 0 0 0 0 0 0 0 0\n");
+        let shares = since(&both, &parse("cpu0 100 0 50 800 0 0 0 50\n"), &[0, 1]);
+        assert!((shares.other_cpu - ticks(2).as_secs_f64()).abs() < 1e-9);
+        let at_once = both.disturbance_since(&before, &[0, 1], Duration::ZERO);
+        assert_eq!(at_once.other_cpu, 0.0);
     }
 
     #[test]
@@ -232,10 +199,7 @@ mod tests {
                 others: seen,
                 ..parse(after)
             };
-            let seconds = clock
-                .noise_since(&before, &OFF, None, Duration::ZERO)
-                .other_cpu_seconds;
-            seconds / ticks(1).as_secs_f64()
+            others_ticks(&clock, &before)
         };
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}");
         // 100 ticks of ours, 20 of them on packets, and nobody else: beside our processes' time, or in it.
@@ -253,11 +217,7 @@ mod tests {
 
     #[test]
     fn no_order_of_the_counters_is_relied_on() {
-        let others = |before: &str, after: &str| {
-            let before = parse(before);
-            let noise = parse(after).noise_since(&before, &OFF, None, Duration::ZERO);
-            noise.other_cpu_seconds
-        };
+        let others = |before: &str, after: &str| others_ticks(&parse(after), &parse(before));
         // Time in user mode went back, by more than interrupts took.
         let found = others("cpu  50 0 0 0 0 0 0 0\n", "cpu  10 0 0 0 0 0 20 0\n");
         assert_eq!(found, 0.0);
@@ -288,30 +248,10 @@ mod tests {
                 interrupt_threads: read.interrupt_threads,
                 ..parse("cpu  60 0 20 50 0 0 50 0\n")
             };
-            let noise = clock.noise_since(&before, &OFF, None, Duration::ZERO);
-            (noise.other_cpu_seconds / ticks(1).as_secs_f64()).round()
+            others_ticks(&clock, &before).round()
         };
         assert_eq!(others(40, 0), 0.0, "they work for our packets");
         assert_eq!(others(40, 10), 10.0, "as nobody else does");
-    }
-
-    #[test]
-    fn a_server_on_fewer_cpus_than_its_side_is_looked_at_on_these() {
-        let before = parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
-        let after = CpuClock {
-            at: ticks(100),
-            ..parse("cpu0 98 0 0 2 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n")
-        };
-        let pinning = Pinning::Apart {
-            server: vec![0, 1],
-            generator: vec![2],
-        };
-        let busy = |serving: Option<&[usize]>| {
-            let noise = after.noise_since(&before, &pinning, serving, ticks(10));
-            noise.server_cpus_busy.unwrap()
-        };
-        assert!((busy(None) - 0.49).abs() < 1e-9);
-        assert!((busy(Some(&[0])) - 0.98).abs() < 1e-9);
     }
 
     #[test]
@@ -340,42 +280,6 @@ mod tests {
     }
 
     #[test]
-    fn each_side_is_looked_at_alone() {
-        let before = parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\ncpu2 0 0 0 0 0 0 0 0\n");
-        let after =
-            parse("cpu0 10 0 0 90 0 0 0 0\ncpu1 80 0 15 5 0 0 0 0\ncpu2 0 0 0 100 0 0 0 0\n");
-        let pinning = Pinning::Apart {
-            server: vec![0],
-            generator: vec![1, 2],
-        };
-        // Of the time that went by, whatever became of it among the ticks.
-        let after = CpuClock {
-            ours: ticks(105),
-            at: ticks(125),
-            ..after
-        };
-        let noise = after.noise_since(&before, &pinning, None, ticks(10));
-        assert!((noise.server_cpus_busy.unwrap() - 0.08).abs() < 1e-9);
-        assert!((noise.generator_cpus_busy.unwrap() - 0.38).abs() < 1e-9);
-    }
-
-    #[test]
-    fn idle_time_that_the_kernel_does_not_count_leaves_the_servers_cpus_idle() {
-        // In 100 ticks of the clock the CPU worked for 90. Of the other ten the kernel counted none.
-        let before = parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
-        let after = CpuClock {
-            at: ticks(100),
-            ..parse("cpu0 90 0 0 0 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n")
-        };
-        let pinning = Pinning::Apart {
-            server: vec![0],
-            generator: vec![1],
-        };
-        let noise = after.noise_since(&before, &pinning, None, ticks(90));
-        assert!((noise.server_cpus_busy.unwrap() - 0.9).abs() < 1e-9);
-    }
-
-    #[test]
     fn what_happens_on_cpus_that_are_not_ours_disturbs_nothing() {
         let before = parse("cpu 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
         let after =
@@ -384,12 +288,12 @@ mod tests {
             others: 90,
             ..after
         };
-        let found = |cpus: Vec<usize>| {
-            let noise = after.noise_since(&before, &Pinning::Off { cpus }, None, Duration::ZERO);
-            (noise.other_cpu_seconds, noise.steal_share)
+        let found = |cpus: &[usize]| {
+            let found = since(&after, &before, cpus);
+            (found.other_cpu, found.steal)
         };
-        assert_eq!(found(vec![0]), (0.0, 0.0));
-        assert_eq!(found(vec![0, 1]), (ticks(90).as_secs_f64(), 0.05));
+        assert_eq!(found(&[0]), (0.0, 0.0));
+        assert_eq!(found(&[0, 1]), (ticks(90).as_secs_f64() / 20.0, 0.05));
     }
 
     #[test]

@@ -119,12 +119,12 @@ fn unchecked(before: &SessionHeader, found: &[TargetRecord]) -> Vec<String> {
     let line = |(then, now): (&TargetRecord, &TargetRecord)| {
         let when = match (&then.sources, &now.sources) {
             (Some(_), Some(_)) => return None,
-            (None, _) => "were not read when it began",
+            (None, _) => "could not be read when the session began",
             (Some(_), None) => "cannot be read now",
         };
         let target = &then.target;
         Some(format!(
-            "{target}: sources: they {when}, so that nothing tells whether they are the same"
+            "{target}: sources: they {when}, so it is unknown whether they have changed"
         ))
     };
     both.filter_map(line).collect()
@@ -244,7 +244,7 @@ mod tests {
             "a change that is told with both"
         );
         let missing = told(None, Some("1"));
-        assert!(missing.starts_with("a: sources: they were not read when it began"));
+        assert!(missing.starts_with("a: sources: they could not be read when the session began"));
         let missing = told(Some("1"), None);
         assert!(missing.starts_with("a: sources: they cannot be read now"));
         assert!(!told(None, None).is_empty());

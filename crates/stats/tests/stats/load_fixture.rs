@@ -261,7 +261,6 @@ impl Simulation {
         let observation = &mut self.record.observation;
         let window = observation.window;
         observation.workers = vec![WorkerHealth {
-            host: None,
             cpu: self.record.spec.cpus.first().copied(),
             cpu_time: window.mul_f64(busy),
             polled: Duration::ZERO,

@@ -130,7 +130,7 @@ fn share(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').map(str::trim_end);
     match number.and_then(plain_number) {
         Some(percent) if percent <= 100.0 => Ok(percent / 100.0),
-        _ => Err(format!("{text:?} is no share: write one like 0.1%")),
+        _ => Err(format!("{text:?} is not a percentage; write one like 0.1%")),
     }
 }
 
@@ -144,7 +144,8 @@ fn count(text: &str) -> Result<f64, String> {
 }
 
 fn throughput(text: &str) -> Result<f64, String> {
-    rate::rate(text).map_err(|_| format!("{text:?} is no rate above zero: write one like 1000/s"))
+    rate::rate(text)
+        .map_err(|_| format!("{text:?} is not a rate above zero; write one like 1000/s"))
 }
 
 #[cfg(test)]
@@ -268,10 +269,10 @@ mod tests {
             ("p0>50ms", "min and max"),
             ("errors>0.1", "neither a share"),
             ("errors>-1", "neither a share"),
-            ("errors>101%", "no share"),
-            ("errors>x%", "no share"),
-            ("throughput<fast", "no rate"),
-            ("throughput<0/s", "no rate"),
+            ("errors>101%", "not a percentage"),
+            ("errors>x%", "not a percentage"),
+            ("throughput<fast", "not a rate"),
+            ("throughput<0/s", "not a rate"),
             ("goodput<10", "no unit"),
             ("goodput<10/s", "bytes per second"),
         ];

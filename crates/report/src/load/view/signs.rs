@@ -47,7 +47,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             send_lag_seconds,
             ..
         } => format!(
-            "of {} requests whose time had come it sent {} ({} unsent), and noticed that time late (send lag p{percent} {}).",
+            "of {} requests that were due, the generator sent {} ({} unsent), because it noticed late that they were due (send lag p{percent} {}).",
             count(*offered),
             share(*sent_share),
             count(*unsent),
@@ -60,7 +60,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             most_connections,
             ..
         } => format!(
-            "{} of the warm-up still waited for a free connection when the measurement began, beside {} that were due in it: response times hold that wait. The server was slower than the offered rate until then, or {} are too few; a longer warm-up (--warm-up) tells.",
+            "{} of the warm-up still waited for a free connection when the measurement began, in addition to the {} that were due in it: response times include that wait. Until then the server was slower than the offered rate, or {} are too few; a longer warm-up (--warm-up) shows which.",
             counted(*waiting as usize, "request"),
             count(*offered),
             counted(*most_connections as usize, "connection")

@@ -219,7 +219,6 @@ fn records() -> Vec<LoadRecord> {
     unix.spec.target.endpoint = Endpoint::Unix {
         path: "/run/server.sock".into(),
     };
-    unix.observation = unix.observation.on_host("loader-1");
     unix.observation.workers[0].run_delay = Some(unix.observation.window / 2);
     unix.spec.target.sources = vec!["192.0.2.1".parse().unwrap()];
     let tls = unix.spec.target.tls.as_mut().unwrap();

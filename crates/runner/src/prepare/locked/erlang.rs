@@ -20,6 +20,6 @@ pub(super) fn version(text: &str, package: &str) -> Result<Option<String>, Strin
         .map(|four| &four[3])
     {
         Some(Token::Text(version)) if !version.is_empty() => Ok(Some(version.clone())),
-        _ => Err("its `vsn` is no text".to_owned()),
+        _ => Err("its `vsn` is not a string".to_owned()),
     }
 }

@@ -7,7 +7,7 @@ use super::terms::{Token, tokens};
 pub(super) fn version(text: &str, package: &str) -> Result<Option<String>, String> {
     let tokens = tokens(text, '#')?;
     if !(tokens.len() >= 2 && tokens[0].is_mark('%') && tokens[1].is_mark('{')) {
-        return Err("it is no map of packages".to_owned());
+        return Err("it is not a map of packages".to_owned());
     }
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {

@@ -217,14 +217,6 @@ impl Postgres {
         ))
     }
 
-    /// Gives a user back the email from the beginning.
-    ///
-    /// # Errors
-    /// As [`Postgres::change_user`].
-    pub fn restore_user(&self, id: i32) -> Result<(), ServiceError> {
-        self.change_user(id, &users::email(id))
-    }
-
     /// How often the stacks' statements have read the table `users` since the start. The difference of two counts is
     /// exact, if the second is taken [`Postgres::count_lag`] after the last statement.
     ///

@@ -12,7 +12,7 @@ const NAMES: &[&str] = &[
 
 /// The email that a user has before anybody changes it. Some hold an apostrophe, a plus or letters beyond ASCII, so
 /// that a stack that mistreats text is found out; none needs more than JSON's ordinary escapes.
-pub(super) fn email(id: i32) -> String {
+fn email(id: i32) -> String {
     let name = NAMES[(id - 1).rem_euclid(NAMES.len() as i32) as usize];
     let tag = if id % 7 == 0 { "+news" } else { "" };
     format!("{name}.{id}{tag}@example.org")

@@ -196,7 +196,7 @@ fn planned<'a>(
     let unplanned = |what: String| SessionError::Unplanned(what);
     let load = loads
         .get(index)
-        .ok_or_else(|| unplanned(format!("there is no load of number {index}")))?;
+        .ok_or_else(|| unplanned(format!("the plan has no load {index}")))?;
     let mut workloads = options.workloads.iter();
     let workload = workloads
         .find(|one| one.manifest.id == load.workload)

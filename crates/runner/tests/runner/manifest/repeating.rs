@@ -188,7 +188,7 @@ fn what_matches_nothing_is_told() {
         "no published table has a row with a stack that is here"
     );
     let error = asked(&["{"], &[], &[]).unwrap_err();
-    assert!(error.contains("is no glob"), "{error}");
+    assert!(error.contains("is not a valid glob"), "{error}");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn what_matches_nothing_gets_the_nearest_name_and_what_there_is() {
         (
             &["go-["],
             &[],
-            "`go-[` is no glob: unclosed character class; missing ']'",
+            "`go-[` is not a valid glob: unclosed character class; missing ']'",
         ),
     ];
     for (stacks, workloads, expected) in cases {

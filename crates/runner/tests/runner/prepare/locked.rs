@@ -261,7 +261,7 @@ fn a_package_that_is_not_locked_is_named_with_its_file() {
     let cases = [
         ("go.mod", GO_MOD, "github.com/jackc/pgx"),
         ("package-lock.json", PACKAGE_LOCK, "express"),
-        // A range is no version.
+        // A range is not a version.
         ("requirements.txt", REQUIREMENTS, "uvloop"),
         ("Cargo.lock", CARGO_LOCK, "tokio"),
         ("go.mod", "", "x"),
@@ -301,7 +301,7 @@ fn a_file_that_is_not_what_it_is_called_is_refused() {
         ("build.gradle", "plugins {}", "not known"),
         ("pom.xml", "<project/>", "group:artifact"),
         ("Gemfile.lock", "gem 'pg'", "bundle lock"),
-        ("mix.lock", "", "no map"),
+        ("mix.lock", "", "not a map"),
         ("mix.lock", "%{\"x\": ", "no version"),
         ("mix.lock", "%{\"x", "never closed"),
         (
@@ -315,7 +315,7 @@ fn a_file_that_is_not_what_it_is_called_is_refused() {
         (
             "x.app",
             "{application, x, [{vsn, git}]}.",
-            "`vsn` is no text",
+            "`vsn` is not a string",
         ),
         ("x.app", "{application, x, [{vsn, \"", "never closed"),
     ];

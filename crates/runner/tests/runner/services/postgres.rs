@@ -92,7 +92,7 @@ fn check(server: &Postgres) {
         .query_one("select email from users where id = 3", &[])
         .unwrap();
     assert_eq!(row.get::<_, String>(0), "changed@example.org");
-    server.restore_user(3).unwrap();
+    server.change_user(3, &first[2].1).unwrap();
     assert_eq!(server.first_users(10).unwrap(), first);
     let error = server.change_user(USERS + 1, "x").unwrap_err().to_string();
     assert!(error.contains("take an id from 1 to 1000"), "{error}");
