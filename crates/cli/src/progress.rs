@@ -51,7 +51,7 @@ impl Progress {
                 state,
                 failed_workloads,
             } => self.prepared(&target.to_string(), state, failed_workloads),
-            // Whoever measures shows it.
+            // The progress of what is measured shows the others.
             _ => {}
         }
     }

@@ -37,9 +37,14 @@ const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// "90s", "10m", "1h 30m"; zero is refused.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    match time(text, "write it like 90s or 10m")? {
+    above_zero(time(text, "write it like 90s or 10m")?)
+}
+
+/// The time, if it is any.
+pub(crate) fn above_zero(time: Duration) -> Result<Duration, String> {
+    match time {
         Duration::ZERO => Err("it must be greater than zero".to_owned()),
-        duration => Ok(duration),
+        time => Ok(time),
     }
 }
 

@@ -62,7 +62,7 @@ impl Pinning {
 }
 
 /// How much of a machine others may have before a measurement on it is in doubt; it looks at no result.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug)]
 pub struct NoiseBound {
     /// What other programs may use of the machine's CPU time (0 to 1).
     pub other_cpu: f64,

@@ -1,8 +1,8 @@
 //! When a comparison that is still being measured is looked at, and what each look may cost of the error level.
 //!
-//! Whoever looks after every heat and stops at the first "significant" calls equal things different far more often
-//! than at the level that the test claims (Armitage, McPherson & Rowe, J. R. Stat. Soc. A 132, 1969). So the looks are
-//! declared beforehand, and the error level α is spent over them by a function of the share t of the heats that there
+//! A comparison that is looked at after every heat, and stopped at the first "significant" one, calls equal things
+//! different far more often than at the level that the test claims (Armitage, McPherson & Rowe, J. R. Stat. Soc. A 132,
+//! 1969). So the looks are declared beforehand, and the error level α is spent over them by a function of the share t of the heats that there
 //! are at most (Lan & DeMets, Biometrika 70, 1983), `α(t) = α·t^1.5` (Kim & DeMets, Biometrika 74, 1987). An eighth of
 //! it is spent after a quarter of the heats. Boundaries like those of O'Brien & Fleming spend a five-hundredth by then.
 //! With the few degrees of freedom of five heats that made the first interval three times as wide (a ratio of 1.64 was

@@ -29,7 +29,7 @@ pub(super) struct Hub {
 struct State {
     /// The report as last drawn.
     page: Option<Bytes>,
-    /// What stands in for it where there is none, and while a heat runs.
+    /// What is shown instead while there is none, and while a heat runs.
     notice: Bytes,
     version: u64,
     watchers: BTreeMap<u64, Watcher>,

@@ -8,7 +8,7 @@ pub(crate) fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> 
     for address in addresses.iter().map(SocketAddr::ip) {
         if address.is_multicast() || address == Ipv4Addr::BROADCAST {
             return Err(format!(
-                "{named} is {address}, which stands for many hosts; give the address of one host"
+                "{named} is {address}, an address of many hosts; give the address of one host"
             ));
         }
         if allowed || is_near(address) {

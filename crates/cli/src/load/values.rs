@@ -8,7 +8,7 @@ use std::{
 
 use deadheat_load::limits::LEAST_INTERVAL;
 
-use crate::values::time;
+use crate::values::{above_zero, time};
 
 /// "500ms", "10s", "1m 30s"; zero, too ("0s").
 pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
@@ -17,7 +17,7 @@ pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
 
 /// The same without zero; a number alone is of seconds.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
-    // -d is a body for curl and ours is a duration: whoever types one meets this message.
+    // For curl, -d is a body: people used to it type one here.
     if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
         return Err("this is not a time; give a body with --body or --body-file".to_owned());
     }
@@ -26,14 +26,10 @@ pub(crate) fn length(text: &str) -> Result<Duration, String> {
         .parse()
         .ok()
         .filter(|seconds: &u32| text == seconds.to_string());
-    let length = match seconds {
+    above_zero(match seconds {
         Some(seconds) => Duration::from_secs(seconds.into()),
         None => time_or_none(text)?,
-    };
-    match length {
-        Duration::ZERO => Err("it must be greater than zero".to_owned()),
-        time => Ok(time),
-    }
+    })
 }
 
 /// A whole number.

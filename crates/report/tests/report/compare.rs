@@ -23,8 +23,8 @@ fn subject(workload: &str) -> Subject {
 fn versus(ratio: f64) -> Versus {
     let design = Design::declare(&[5, 7, 10, 14], 0.05).unwrap();
     let look = design.looks[2];
-    let pairs = (0..10).map(|block| {
-        let noise = 1.0 + 0.002 * f64::from(block % 3);
+    let pairs = (0..10).map(|heat| {
+        let noise = 1.0 + 0.002 * f64::from(heat % 3);
         (5_000.0, 5_000.0 * ratio * noise)
     });
     let cell = |workload: &str| PairedCell {

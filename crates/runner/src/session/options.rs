@@ -88,7 +88,7 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// These targets at these workloads, at all cells and with every default. Whoever asks for something else sets it.
+    /// These targets at these workloads, at all cells and with every default. Callers set what differs.
     pub fn new(
         targets: Vec<SelectedTarget>,
         workloads: Vec<SelectedWorkload>,

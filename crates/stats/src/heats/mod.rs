@@ -12,7 +12,7 @@
 //! | a pilot → how far more heats reach | [`pilot`] |
 //!
 //! When the heats are looked at while they are still being run, and what each look may spend, is
-//! [`crate::sequential`], whose blocks are heats here. Everything but [`recorded`] is a pure function of numbers;
+//! [`crate::sequential`]. Everything but [`recorded`] is a pure function of numbers;
 //! members are numbered from 0. docs/statistics.md says it for readers, with what simulations found.
 
 pub mod course;

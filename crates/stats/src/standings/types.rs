@@ -48,7 +48,7 @@ pub struct LoadStandings {
     pub members: Vec<TargetId>,
     /// Complete heats.
     pub heats: u32,
-    /// The look that the verdicts are of, which counts the first [`Look::blocks`] heats. `None`: there are too few heats
+    /// The look that the verdicts are of, which counts the first [`Look::heats`] heats. `None`: there are too few heats
     /// for any verdict; estimates are of all complete heats then.
     pub look: Option<Look>,
     /// A table for each CPU budget, the largest first: only stacks with the same budget are ranked together.

@@ -14,7 +14,7 @@ const SESSIONS: u64 = 2_000;
 /// 5 % and three sampling errors.
 const AT_MOST: f64 = 0.05 + 3.0 * 0.0049;
 /// The most heats of each: seven looks.
-const MOST_BLOCKS: u32 = 40;
+const MOST_HEATS: u32 = 40;
 
 /// Random numbers that are the same everywhere (Steele, Lea & Flood, OOPSLA 2014: SplitMix64).
 struct Random(u64);
@@ -38,9 +38,9 @@ impl Random {
 /// A comparison of B, `ratio` times as fast as A, whose heats scatter by `noise` on a machine that drifts.
 fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {
     let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
-    (0..MOST_BLOCKS)
+    (0..MOST_HEATS)
         .map(|heat| {
-            let drift = 1.0 + 0.05 * f64::from(heat) / f64::from(MOST_BLOCKS);
+            let drift = 1.0 + 0.05 * f64::from(heat) / f64::from(MOST_HEATS);
             let mut rate = |rate: f64| rate * drift * (noise * random.normal()).exp();
             (rate(1_000.0), rate(1_000.0 * ratio))
         })
@@ -60,7 +60,7 @@ fn cell(pairs: &[(f64, f64)]) -> PairedCell {
 }
 
 fn design() -> Design {
-    let design = Design::within(MOST_BLOCKS, 0.05).unwrap();
+    let design = Design::within(MOST_HEATS, 0.05).unwrap();
     assert_eq!(design.looks.len(), 7);
     design
 }

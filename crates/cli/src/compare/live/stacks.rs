@@ -40,7 +40,8 @@ pub(super) fn measure(
     // Before there is anything that a signal could leave behind.
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     // Until the end: with them go the folders of the revisions.
-    let sides = Sides::find(&catalogue, [a, b], &invocation::supervision()?)?;
+    let supervision = invocation::supervision()?;
+    let sides = Sides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
         return Err(Failure::nothing(
             "interrupted before anything was measured; there are no records",
@@ -63,7 +64,7 @@ pub(super) fn measure(
             selection.workloads,
             catalogue.workload("plaintext").cloned(),
             measure.seed.unwrap_or_else(invocation::random_seed),
-            invocation::supervision()?,
+            supervision,
         )
     };
     check_common(&options, &sides)?;

@@ -16,8 +16,11 @@ impl Ended {
     /// Asserts its exit status.
     #[track_caller]
     pub fn exits(self, expected: i32) -> Self {
-        let code = self.status.and_then(|status| status.code());
-        assert_eq!(code, Some(expected), "the exit status of {self}");
+        assert_eq!(
+            self.status_code(),
+            Some(expected),
+            "the exit status of {self}"
+        );
         self.assert_no_panic();
         self
     }
