@@ -35,6 +35,8 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
         }
         // One broken session does not hide the others.
         match read_session(&folder) {
+            // It has two sides of its own, and no figures of a course.
+            Ok(record) if record.header.comparison.is_some() => {}
             Ok(record) => history.add(&record, |target, load| wanted.has(target, load)),
             Err(error) => output::note(&format!("warning: {error}; left out")),
         }

@@ -7,6 +7,7 @@ use deadheat_runner::{files::write_whole, session};
 
 use crate::{
     args::{Format, ReportArgs},
+    compare::{self, args::CompareFormat, measured::versus},
     exit::{Exit, Failure},
     heats, output,
 };
@@ -42,6 +43,10 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 /// The report in the format that is asked for.
 fn rendered(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
     let record = session::heats::read_session(&args.session).map_err(Failure::usage)?;
+    if let Some(versus) = versus(&record, &args.session) {
+        let format = of_a_comparison(args)?;
+        return compare::rendered(&versus, None, format, args.details).map(String::into_bytes);
+    }
     if args.format == Format::Card {
         refuse_picture(args)?;
         return heats::Rendered::card(&record, args.workload.as_deref());
@@ -52,6 +57,20 @@ fn rendered(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
         false => rendered.in_format(args.format),
     };
     Ok(text.as_bytes().to_vec())
+}
+
+/// The format of a comparison's report; not every format has one.
+fn of_a_comparison(args: &ReportArgs) -> Result<CompareFormat, Failure> {
+    match args.format {
+        Format::Text => Ok(CompareFormat::Text),
+        Format::Markdown => Ok(CompareFormat::Markdown),
+        Format::Json => Ok(CompareFormat::Json),
+        Format::Html | Format::Csv | Format::Card => Err(Failure::usage(format!(
+            "{} is a session of `deadheat compare`, which has a report as text, markdown or json alone: choose one with \
+             --format",
+            args.session.display()
+        ))),
+    }
 }
 
 /// Writes a file and says so.

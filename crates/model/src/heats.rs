@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     LoadPoint, RepeatedTable, TargetId,
+    comparison::{Comparison, Contender},
     heat::{HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role},
     machine::{Finding, Machine},
     plan::Pinning,
@@ -40,6 +41,10 @@ pub struct SessionHeader {
     /// What `deadheat doctor` would have said about the machine when the session began, except what was fine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// What is compared, in a session of `deadheat compare`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub comparison: Option<Box<Comparison>>,
     /// What it will do.
     pub plan: Plan,
     /// Every stack that was asked for, ready or not.
@@ -62,6 +67,14 @@ pub struct SessionHeader {
     /// their manifests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
+}
+
+impl SessionHeader {
+    /// What is known of a contender that is a stack.
+    pub fn stack_of(&self, contender: &Contender) -> Option<&TargetRecord> {
+        let mut targets = self.targets.iter();
+        targets.find(|one| one.target == contender.target)
+    }
 }
 
 /// What a session will do, decided before it starts.

@@ -284,6 +284,7 @@ impl Recorded {
             arguments: vec!["run".to_owned()],
             machine: machine(),
             findings: Vec::new(),
+            comparison: None,
             plan: Plan {
                 seed,
                 loads: self.workloads.iter().map(load).collect(),

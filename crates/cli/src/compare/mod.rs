@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod live;
+pub(crate) mod measured;
 mod resolve;
 mod sessions;
 
@@ -31,7 +32,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     };
     let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
-    output::data(&rendered(&versus, gate.as_ref(), &args.verdict)?)?;
+    let VerdictArgs {
+        format, details, ..
+    } = args.verdict;
+    output::data(&rendered(&versus, gate.as_ref(), format, details)?)?;
     Ok(exit(&versus, gate.as_ref()))
 }
 
@@ -43,13 +47,19 @@ pub(crate) fn bounds(args: &CompareArgs) -> Bounds {
     }
 }
 
-fn rendered(versus: &Versus, gate: Option<&Gate>, args: &VerdictArgs) -> Result<String, Failure> {
+/// A comparison in a format; with `details` the text says everything.
+pub(crate) fn rendered(
+    versus: &Versus,
+    gate: Option<&Gate>,
+    format: CompareFormat,
+    details: bool,
+) -> Result<String, Failure> {
     let view = || CompareView::new(versus, gate);
-    let lay_out = match args.details {
+    let lay_out = match details {
         true => text,
         false => brief,
     };
-    Ok(match args.format {
+    Ok(match format {
         CompareFormat::Text => lay_out(&view(), output::width().min(80), output::colour()),
         CompareFormat::Markdown => markdown(&view()),
         CompareFormat::Json => json(versus, gate)

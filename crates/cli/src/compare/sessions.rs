@@ -23,6 +23,14 @@ pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result
             of_a.header.id
         )));
     }
+    for (folder, record) in [(a, &of_a), (b, &of_b)] {
+        if record.header.comparison.is_some() {
+            return Err(Failure::usage(format!(
+                "{0} holds a comparison of two sides, and no session of `deadheat run`; `deadheat report {0}` shows it",
+                folder.display()
+            )));
+        }
+    }
     let reasons = refusals(&of_a, &of_b);
     if !reasons.is_empty() && !force {
         return Err(Failure::usage(refused(a, b, &reasons)));

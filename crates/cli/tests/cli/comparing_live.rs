@@ -9,10 +9,11 @@ use std::{
 };
 
 use deadheat_model::{
-    comparison::{ComparisonEnd, ComparisonRecord, ContenderKind, Side},
+    comparison::{Comparison, ContenderKind, Side},
     heat::{HeatEnd, SliceRecord},
+    heats::{EndReason, SessionRecord},
 };
-use deadheat_runner::session::comparison::{HEADER_FILE, read_comparison};
+use deadheat_runner::session::{HEADER_FILE, heats::read_session};
 use deadheat_testkit::{OracleServer, Script, Step, Turn};
 use rustix::process::Signal;
 
@@ -51,8 +52,14 @@ fn milliseconds(count: u64) -> Duration {
 
 /// The only comparison below the root folder, read back.
 #[track_caller]
-fn comparison(root: &Root) -> ComparisonRecord {
-    read_comparison(&root.session_folder()).expect("reading the comparison")
+fn comparison(root: &Root) -> SessionRecord {
+    read_session(&root.session_folder()).expect("reading the comparison")
+}
+
+/// What it compared.
+fn sides(record: &SessionRecord) -> &Comparison {
+    let sides = record.header.comparison.as_deref();
+    sides.expect("a session of two sides says so")
 }
 
 /// A variable that no stack would inherit.
@@ -71,7 +78,7 @@ fn start_commands(root: &Root, a: &str, b: &str, options: &str) -> Running {
 }
 
 /// The members in the order of their slices, of each round of each heat.
-fn orders(record: &ComparisonRecord) -> Vec<Vec<Vec<u32>>> {
+fn orders(record: &SessionRecord) -> Vec<Vec<Vec<u32>>> {
     let heat = |rounds: &Vec<Vec<SliceRecord>>| {
         let of_round = |round: &Vec<SliceRecord>| round.iter().map(|slice| slice.member).collect();
         rounds.iter().map(of_round).collect()
@@ -81,7 +88,7 @@ fn orders(record: &ComparisonRecord) -> Vec<Vec<Vec<u32>>> {
 }
 
 #[track_caller]
-fn assert_in_turn(record: &ComparisonRecord) {
+fn assert_in_turn(record: &SessionRecord) {
     for round in orders(record).into_iter().flatten() {
         let mut sides = round.clone();
         sides.sort_unstable();
@@ -119,12 +126,12 @@ fn urls_are_loaded_in_turn_and_looked_at_when_that_was_declared() {
         [2, 4, 6].contains(&heats),
         "{heats} heats, which is no look"
     );
-    assert_eq!(record.header.plan.looks, [2, 4, 6]);
+    assert_eq!(record.header.plan.loads[0].looks, [2, 4, 6]);
     assert!(
         record.header.environment.is_empty(),
         "nothing is started for a URL"
     );
-    let named = [&record.header.a.name, &record.header.b.name];
+    let named = [&sides(&record).a.name, &sides(&record).b.name];
     assert_eq!(named, [&url(&quick), &url(&slow)]);
     let slices = || {
         record
@@ -193,7 +200,7 @@ fn a_side_that_fails_ends_it_and_is_named() {
             .exits(1)
             .says(&["B failed", said]);
         let record = comparison(&root);
-        assert_eq!(record.end, Some(ComparisonEnd::Failed));
+        assert_eq!(record.end, Some(EndReason::Nothing));
         assert_eq!(
             record.heats.len(),
             1,
@@ -227,7 +234,7 @@ fn an_interrupt_leaves_the_records_and_no_look() {
     running.signal(Signal::INT);
     running.wait().exits(3).says(&["Nothing could be compared"]);
     let record = comparison(&root);
-    assert_eq!(record.end, Some(ComparisonEnd::Interrupted));
+    assert_eq!(record.end, Some(EndReason::Interrupted));
     assert!(record.heats.len() >= 3);
 }
 
@@ -265,7 +272,7 @@ fn no_password_of_a_command_is_shown_or_recorded() {
     assert!(!ended.stdout.contains("(A/A)"), "{ended}");
     let folder = root.session_folder();
     let read = |name: &str| fs::read_to_string(folder.join(name)).expect("reading the records");
-    let (header, heats) = (read("comparison.json"), read("heats.jsonl"));
+    let (header, heats) = (read(HEADER_FILE), read("heats.jsonl"));
     for text in [&ended.stdout, &ended.stderr, &header, &heats] {
         assert!(!text.contains("s3cret"), "{text}");
     }
@@ -299,7 +306,7 @@ fn commands_are_started_anew_for_each_heat_and_sampled() {
         !environment.iter().any(|one| one.contains("its-value")),
         "names alone are recorded"
     );
-    assert_eq!((record.heats.len(), record.most_complete_heats()), (2, 2));
+    assert_eq!(record.heats.len(), 2);
     assert_eq!(root.told("started").len(), 4, "a process for each heat");
     assert_eq!(root.told("sigterm").len(), 4, "and each is stopped");
     for heat in record.heats.iter().map(|one| &one.heat) {
@@ -330,9 +337,9 @@ fn the_budget_ends_what_takes_longer_than_was_thought() {
     let ended = running.wait().says(&["budget"]);
     let record = comparison(&root);
     // What fitted is looked at if it is two heats, of which a machine that is busy may not have room for.
-    let heats = record.most_complete_heats();
+    let heats = record.complete_heats(0).count();
     ended.exits(if heats < 2 { 3 } else { 0 });
-    assert_eq!(record.end, Some(ComparisonEnd::Budget));
+    assert_eq!(record.end, Some(EndReason::Budget));
     assert!(heats < 4, "{heats} heats");
 }
 
@@ -351,7 +358,7 @@ fn a_command_that_does_not_start_or_dies_is_named_with_its_last_words() {
             .says(&["B failed"]);
         let all = format!("{}{}", ended.stdout, ended.stderr);
         assert!(all.contains(said), "{fault}: {ended}");
-        assert_eq!(comparison(&root).end, Some(ComparisonEnd::Failed));
+        assert_eq!(comparison(&root).end, Some(EndReason::Nothing));
     }
 }
 
@@ -395,8 +402,9 @@ fn unhurried(id: &str) -> Fake {
 }
 
 /// The names of both sides in the record.
-fn names(record: &ComparisonRecord) -> [&str; 2] {
-    [&record.header.a.name, &record.header.b.name].map(String::as_str)
+fn names(record: &SessionRecord) -> [&str; 2] {
+    let sides = sides(record);
+    [&sides.a.name, &sides.b.name].map(String::as_str)
 }
 
 #[test]
@@ -419,10 +427,22 @@ fn stacks_are_members_of_heats_and_checked_before_and_after() {
             assert!(member.verified_before > Some(0) && member.verified_after > Some(0));
         }
     }
-    let ContenderKind::Stack { record: stack } = &record.header.a.kind else {
-        panic!("a stack is recorded as one: {:?}", record.header.a);
-    };
+    let a = &sides(&record).a;
+    assert!(matches!(&a.kind, ContenderKind::Stack { stack, .. } if stack == "fake-one"));
+    let stack = record.header.stack_of(a).expect("what is known of it");
     assert_eq!(stack.target.to_string(), "fake-one");
+    // Its report can be made again from the record.
+    let folder = root.session_folder();
+    let again = root
+        .deadheat(&format!("report {}", folder.display()))
+        .exits(0);
+    assert_eq!(verdict(&again), verdict(&ended));
+    root.deadheat(&format!("report {} --format html", folder.display()))
+        .exits(2)
+        .tells(&["deadheat compare"]);
+    root.deadheat(&format!("run --resume {}", folder.display()))
+        .exits(2)
+        .tells(&["compare again"]);
 }
 
 #[test]
@@ -513,7 +533,7 @@ fn equal_sources_are_told_and_an_interrupt_leaves_no_folder_of_a_revision() {
     running.signal(Signal::INT);
     running.wait().exits(3).says(&["same sources"]);
     assert_eq!(root.temporary(), Vec::<std::path::PathBuf>::new());
-    assert_eq!(comparison(&root).end, Some(ComparisonEnd::Interrupted));
+    assert_eq!(comparison(&root).end, Some(EndReason::Interrupted));
 }
 
 #[test]

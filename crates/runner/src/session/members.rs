@@ -1,4 +1,4 @@
-//! What comparisons and sessions of heats share: a stack as a member of a heat, how it is warmed up and waited for, and
+//! A stack as a member of a heat, how it is warmed up and waited for, and
 //! how long it takes to bring it up.
 
 use std::{

@@ -3,7 +3,6 @@
 mod available;
 mod ceiling;
 mod circumstances;
-pub mod comparison;
 mod cpu_model;
 mod cpus;
 mod error;
@@ -23,6 +22,7 @@ pub(crate) mod readiness;
 pub(crate) mod request;
 mod resume;
 pub(crate) mod server;
+mod servers;
 mod services;
 mod sources;
 mod topology;

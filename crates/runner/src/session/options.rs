@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use deadheat_model::{
-    Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose, machine::Finding,
+    Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose,
+    comparison::Comparison, machine::Finding,
 };
 
 use super::{START_TIMEOUT, heats::HeatOptions};
@@ -45,6 +46,9 @@ pub enum LatencyMode {
 /// What a session is asked to do.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
+    /// What is compared, in a session of two sides. Stacks are among the targets; other servers are here alone, with
+    /// their passwords.
+    pub comparison: Option<Box<Comparison>>,
     /// Stacks under their variants.
     pub targets: Vec<SelectedTarget>,
     /// Workloads with their load points.
@@ -97,6 +101,7 @@ impl SessionOptions {
         supervision: Supervision,
     ) -> Self {
         Self {
+            comparison: None,
             targets,
             workloads,
             cells: None,

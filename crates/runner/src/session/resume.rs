@@ -49,6 +49,15 @@ pub enum ResumeError {
         /// The folder.
         folder: PathBuf,
     },
+    /// It is one of `deadheat compare`.
+    #[error(
+        "going on with {}: `deadheat compare` measured it, and only a session of `deadheat run` can go on; compare again",
+        folder.display()
+    )]
+    Comparison {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// It would not be the same session any more.
     #[error(
         "going on with {}: these are not as they were when it began:\n{changes}\nA session is measured under the same \

@@ -1,18 +1,19 @@
-//! What was measured in heats of both sides, judged at declared looks: from the record to what is compared and what is
-//! not.
+//! A session of two sides, judged at its declared looks: from the record to what is measured next, what is compared, and
+//! what is not.
 
 use std::time::Duration;
 
 use deadheat_model::{
     HeatRecord,
-    comparison::{ComparedHeat, ComparisonRecord, Contender, ContenderKind, Side},
-    heat::{Freezing, SliceRecord},
+    comparison::{Comparison, Contender, Side},
+    heat::{Freezing, HeatEnd, SliceRecord},
+    heats::{EndReason, NextHeat, SessionRecord, Step},
     plan::Pinning,
-    session::TargetState,
+    session::{TargetRecord, TargetState},
 };
 
 use super::{
-    Bounds, Compared, Ended, Metric, NotCompared, Subject, Verdict,
+    Bounds, Compared, Metric, NotCompared, Subject, Verdict,
     paired::{self, PairedCell, Series, quantity},
 };
 use crate::{
@@ -41,106 +42,199 @@ impl Judged {
     }
 }
 
-/// The look that the figures are of, when a comparison has `heats` complete heats and ended so. Whatever else there is
-/// beyond that look counts for nothing; only a budget, which knows no result, leaves one more look at its end.
-pub fn final_look(design: &Design, heats: u32, ended: Ended) -> Option<Look> {
+/// A session of two sides.
+#[derive(Clone, Copy)]
+pub struct Duel<'a> {
+    record: &'a SessionRecord,
+    comparison: &'a Comparison,
+}
+
+impl<'a> Duel<'a> {
+    /// The two sides of a session; `None`: it compares none.
+    pub fn of(record: &'a SessionRecord) -> Option<Self> {
+        let comparison = record.header.comparison.as_deref()?;
+        Some(Self { record, comparison })
+    }
+
+    /// A side.
+    pub fn contender(&self, side: Side) -> &'a Contender {
+        self.comparison.contender(side)
+    }
+
+    /// What is known of a side that is a stack.
+    pub fn stack(&self, side: Side) -> Option<&'a TargetRecord> {
+        self.record.header.stack_of(self.contender(side))
+    }
+
+    /// The bounds that its plan has.
+    pub fn bounds(&self) -> Bounds {
+        let plan = &self.record.header.plan;
+        Bounds {
+            alpha: plan.alpha,
+            margin: plan.margin,
+            ..Bounds::default()
+        }
+    }
+
+    /// The looks that its plan declares, the same at each load; `None`: it has no load.
+    pub fn design(&self) -> Option<Design> {
+        let plan = &self.record.header.plan;
+        Design::declare(&plan.loads.first()?.looks, plan.alpha).ok()
+    }
+
+    /// How many heats ran to their end at the load that has most of them.
+    pub fn most_heats(&self) -> u32 {
+        let most = self.loads().map(|load| self.heats(load).count()).max();
+        most.unwrap_or(0) as u32
+    }
+
+    fn loads(&self) -> std::ops::Range<usize> {
+        0..self.record.header.plan.loads.len()
+    }
+
+    /// The heats of a load that ran to their end.
+    fn heats(&self, load: usize) -> impl Iterator<Item = &'a HeatRecord> {
+        let complete = self.record.complete_heats(load);
+        complete.filter(|heat| heat.end == HeatEnd::Finished)
+    }
+
+    /// What is measured next; `spent` is the time that measuring has taken so far. Heats of all loads take turns until
+    /// every cell has a verdict at a look, or looks or budget end. A load at which a side failed has no more of them.
+    pub fn next(&self, spent: Duration) -> Step {
+        let open: Vec<usize> = self.loads().filter(|load| !self.has_failed(*load)).collect();
+        let done = |load: &usize| self.heats(*load).count() as u32;
+        let fewest = open.iter().copied().min_by_key(done);
+        let Some((load, design)) = fewest.zip(self.design()) else {
+            return Step::End(EndReason::Nothing);
+        };
+        let heats = done(&load);
+        let is_turn_over = open.iter().all(|load| done(load) == heats);
+        if is_turn_over && heats > 0 {
+            let look = design.at(heats);
+            if look.is_some() && self.judge(look).is_final() {
+                return Step::End(EndReason::Decided);
+            }
+            if heats >= design.most_heats() {
+                return Step::End(EndReason::Finished);
+            }
+            // Another heat of each load takes as long as those so far.
+            let budget = self.record.header.plan.budget_seconds;
+            let budget = budget.map(Duration::from_secs_f64);
+            if budget.is_some_and(|budget| spent + spent / heats > budget) {
+                return Step::End(EndReason::Budget);
+            }
+        }
+        Step::Heat(NextHeat {
+            load,
+            members: Side::BOTH.map(Side::member).into(),
+            control: None,
+        })
+    }
+
+    /// The look that its figures are of. Whatever else there is beyond that look counts for nothing; only a budget, which
+    /// knows no result, leaves one more look at its end.
+    pub fn final_look(&self) -> Option<Look> {
+        final_look(&self.design()?, self.most_heats(), self.record.end)
+    }
+
+    /// What the complete heats up to `look` say at each load; without a look nothing is compared yet. What fails counts
+    /// whenever it was, also after the look.
+    pub fn judge(&self, look: Option<Look>) -> Judged {
+        let bounds = &self.bounds();
+        let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
+        for (index, load) in self.record.header.plan.loads.iter().enumerate() {
+            let subject = Subject {
+                target: None,
+                workload: load.workload.clone(),
+                point: load.point.id.clone(),
+            };
+            let heats = look.map_or(0, |look| look.heats as usize);
+            let sides = Side::BOTH.map(|side| self.failure_at(side, index));
+            let counted = Counted {
+                duel: *self,
+                heats: self.heats(index).take(heats).collect(),
+            };
+            let hindrance = match sides.iter().any(Option::is_some) {
+                true => Some(failures(&sides)),
+                false => counted.bounds(),
+            };
+            match hindrance {
+                None => cells.push(counted.cell(subject, look, bounds)),
+                Some(reason) => {
+                    not_compared.push(NotCompared {
+                        subject,
+                        reason,
+                        b_failed: sides[1].is_some(),
+                    });
+                }
+            }
+        }
+        let compared = match look {
+            Some(look) => paired::at_look(&cells, look, bounds),
+            None => Vec::new(),
+        };
+        Judged {
+            compared,
+            not_compared,
+        }
+    }
+
+    /// Why a side could not be measured anywhere, if so. The sentence follows "A failed: ".
+    pub fn failure_of(&self, side: Side) -> Option<String> {
+        if let Some(stack) = self.stack(side) {
+            match &stack.state {
+                TargetState::Ready { .. } => {}
+                TargetState::Failed(failure) => return Some(failure.in_words()),
+                TargetState::Unavailable { reason, remedy } => {
+                    return Some(format!("unavailable: {reason} (to change that: {remedy})"));
+                }
+            }
+        }
+        let failures: Option<Vec<String>> = self
+            .loads()
+            .map(|load| self.failure_at(side, load))
+            .collect();
+        failures?.into_iter().next()
+    }
+
+    /// Whether a side failed at a load.
+    fn has_failed(&self, load: usize) -> bool {
+        let mut sides = Side::BOTH.into_iter();
+        sides.any(|side| self.failure_at(side, load).is_some())
+    }
+
+    /// Why a side failed at a load, if so.
+    fn failure_at(&self, side: Side, load: usize) -> Option<String> {
+        if let Some(stack) = self.stack(side) {
+            let workload = &self.record.header.plan.loads[load].workload;
+            let failure = match &stack.state {
+                TargetState::Unavailable { reason, .. } => return Some(reason.clone()),
+                TargetState::Failed(failure) => Some(failure),
+                TargetState::Ready { .. } => stack.failed_workload(workload),
+            };
+            if let Some(failure) = failure {
+                return Some(failure.in_words());
+            }
+        }
+        let heats = self.record.heats.iter();
+        let mut own = heats.filter(|heat| heat.load as usize == load);
+        own.find_map(|one| recorded::failure(&one.heat, side.member()))
+    }
+}
+
+fn final_look(design: &Design, heats: u32, end: Option<EndReason>) -> Option<Look> {
     let taken = design.looks.iter().rfind(|look| look.heats <= heats);
-    let last = match ended {
-        Ended::Budget => design.last_at(heats),
-        Ended::Decided | Ended::LooksTaken | Ended::Interrupted | Ended::Failed => None,
+    let last = match end {
+        Some(EndReason::Budget) => design.last_at(heats),
+        Some(
+            EndReason::Decided
+            | EndReason::Finished
+            | EndReason::Interrupted
+            | EndReason::Nothing,
+        )
+        | None => None,
     };
     last.or(taken.copied())
-}
-
-/// What the complete heats up to `look` say at each load; without a look nothing is compared yet. What fails counts
-/// whenever it was, also after the look.
-pub fn judge(record: &ComparisonRecord, look: Option<Look>, bounds: &Bounds) -> Judged {
-    let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
-    for (index, point) in record.header.points.iter().enumerate() {
-        let subject = Subject {
-            target: None,
-            workload: point.workload.clone(),
-            point: point.point.clone(),
-        };
-        let heats = look.map_or(0, |look| look.heats as usize);
-        let sides = Side::BOTH.map(|side| failure_at(record, side, index));
-        let counted = Counted {
-            record,
-            heats: record.complete_heats(index).take(heats).collect(),
-        };
-        let hindrance = match sides.iter().any(Option::is_some) {
-            true => Some(failures(&sides)),
-            false => counted.bounds(),
-        };
-        match hindrance {
-            None => cells.push(counted.cell(subject, look, bounds)),
-            Some(reason) => {
-                not_compared.push(NotCompared {
-                    subject,
-                    reason,
-                    b_failed: sides[1].is_some(),
-                });
-            }
-        }
-    }
-    let compared = match look {
-        Some(look) => paired::at_look(&cells, look, bounds),
-        None => Vec::new(),
-    };
-    Judged {
-        compared,
-        not_compared,
-    }
-}
-
-/// Why a side could not be measured anywhere, if so. The sentence follows "A failed: ".
-pub fn failure_of(record: &ComparisonRecord, side: Side) -> Option<String> {
-    if let ContenderKind::Stack { record } = &record.header.contender(side).kind {
-        match &record.state {
-            TargetState::Ready { .. } => {}
-            TargetState::Failed(failure) => return Some(failure.in_words()),
-            TargetState::Unavailable { reason, remedy } => {
-                return Some(format!("unavailable: {reason} (to change that: {remedy})"));
-            }
-        }
-    }
-    let points = 0..record.header.points.len();
-    let failures: Option<Vec<String>> = points
-        .map(|point| failure_at(record, side, point))
-        .collect();
-    failures?.into_iter().next()
-}
-
-/// Why a side failed at a load, if so.
-fn failure_at(record: &ComparisonRecord, side: Side, point: usize) -> Option<String> {
-    if let ContenderKind::Stack { record: stack } = &record.header.contender(side).kind {
-        let workload = &record.header.points[point].workload;
-        let failure = match &stack.state {
-            TargetState::Unavailable { reason, .. } => return Some(reason.clone()),
-            TargetState::Failed(failure) => Some(failure),
-            TargetState::Ready { .. } => stack.failed_workload(workload),
-        };
-        if let Some(failure) = failure {
-            return Some(failure.in_words());
-        }
-    }
-    let own = record
-        .heats
-        .iter()
-        .filter(|heat| heat.point as usize == point);
-    own.map(|heat| &heat.heat)
-        .find_map(|heat| failure_in(heat, side))
-}
-
-/// Whether a side failed in a heat.
-pub fn has_failed(heat: &ComparedHeat) -> bool {
-    let mut sides = Side::BOTH.into_iter();
-    sides.any(|side| failure_in(&heat.heat, side).is_some())
-}
-
-/// Why a side failed in a heat, if so: what was seen then, or too many requests that failed on the way.
-fn failure_in(heat: &HeatRecord, side: Side) -> Option<String> {
-    recorded::failure(heat, side.member())
 }
 
 /// Both sides' failures as a sentence.
@@ -158,7 +252,7 @@ fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &SliceRecord> {
 
 /// The heats at one load that count.
 struct Counted<'a> {
-    record: &'a ComparisonRecord,
+    duel: Duel<'a>,
     heats: Vec<&'a HeatRecord>,
 }
 
@@ -359,9 +453,9 @@ impl Numbering for Counted<'_> {
     }
 
     fn cpus(&self, number: usize) -> f64 {
-        let header = &self.record.header;
-        let side = Side::BOTH[number % 2];
-        server_cpus(header.contender(side), &header.plan.pinning)
+        let stack = self.duel.stack(Side::BOTH[number % 2]);
+        let cpus = stack.and_then(|stack| stack.cpus);
+        server_cpus(cpus, &self.duel.record.header.plan.pinning)
     }
 }
 
@@ -375,13 +469,10 @@ fn microseconds(mut heats: Vec<Vec<Estimate>>) -> Vec<Vec<Estimate>> {
     heats
 }
 
-/// The CPUs that a side's server may use.
-fn server_cpus(contender: &Contender, pinning: &Pinning) -> f64 {
+/// The CPUs that a side's server may use, of those that its stack asks for.
+fn server_cpus(asked: Option<u32>, pinning: &Pinning) -> f64 {
     let all = pinning.server_cpus();
-    let own = match &contender.kind {
-        ContenderKind::Stack { record } => record.cpus.map_or(all, |cpus| all.min(cpus as usize)),
-        ContenderKind::Url { .. } | ContenderKind::Command { .. } => all,
-    };
+    let own = asked.map_or(all, |cpus| all.min(cpus as usize));
     own.max(1) as f64
 }
 

@@ -10,14 +10,14 @@ mod words;
 
 use std::time::Duration;
 
-use deadheat_runner::session::heats::HeatOptions;
+use deadheat_runner::session::{PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions};
 use deadheat_stats::versus::Versus;
 
 use super::{
     args::{CompareArgs, MeasureArgs},
     resolve::Live,
 };
-use crate::exit::Failure;
+use crate::{exit::Failure, invocation};
 
 /// Measures both sides until every cell has a verdict at a look, or looks or budget end. `None` after `--dry-run`,
 /// which has printed the plan.
@@ -32,4 +32,18 @@ pub(crate) fn measure(live: &Live, args: &CompareArgs) -> Result<Option<Versus>,
 /// The counted part of a slice.
 fn slice(args: &MeasureArgs) -> Duration {
     args.slice.unwrap_or(HeatOptions::default().slice)
+}
+
+/// `base` with what is asked for of any session.
+fn session(args: &MeasureArgs, base: SessionOptions) -> SessionOptions {
+    SessionOptions {
+        results: args.results.clone().unwrap_or_else(|| "results".into()),
+        warm_up: args.warm_up,
+        pinning: args
+            .pinning
+            .map_or(PinningMode::Apart, |pinning| pinning.mode()),
+        start_timeout: args.start_timeout.unwrap_or(START_TIMEOUT),
+        arguments: invocation::arguments(),
+        ..base
+    }
 }

@@ -1,11 +1,12 @@
 //! What a comparison tells while it goes on: a bar for a person who watches, plain lines otherwise.
 
 use deadheat_model::{
-    comparison::{ComparedHeat, ComparedPoint, Side},
+    Event,
+    comparison::Side,
     heat::SliceRecord,
+    heats::{MeasuredHeat, PlannedLoad},
     words::counted,
 };
-use deadheat_runner::session::comparison::ComparisonEvent;
 
 use crate::{
     output,
@@ -16,26 +17,28 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Progress {
     shown: progress::Progress,
-    points: Vec<ComparedPoint>,
-    /// Heats of all points.
+    loads: Vec<PlannedLoad>,
+    /// Heats of all loads.
     heats: u64,
 }
 
 impl Progress {
     /// Takes an event.
-    pub(super) fn on(&mut self, event: &ComparisonEvent) {
+    pub(super) fn on(&mut self, event: &Event) {
         match event {
-            ComparisonEvent::Preparing(event) => self.shown.prepare(event),
-            ComparisonEvent::Started { header } => {
-                self.points.clone_from(&header.points);
-                self.heats = u64::from(header.plan.heats) * self.points.len() as u64;
+            Event::HeatsStarted { header } => {
+                self.loads.clone_from(&header.plan.loads);
+                let heats = self.loads.iter().map(PlannedLoad::most_heats);
+                self.heats = heats.map(u64::from).sum();
                 self.shown.begin(OF_HEATS, self.heats);
             }
-            ComparisonEvent::HeatStarted { heat, point } => {
-                let message = format!("heat {}{}", heat + 1, self.at(*point));
+            Event::HeatStarted { heat, next } => {
+                let message = format!("heat {}{}", heat + 1, self.at(next.load));
                 self.shown.say(message);
             }
-            ComparisonEvent::HeatEnded { heat } => self.heat(heat),
+            Event::HeatEnded { heat } => self.heat(heat),
+            Event::HeatStep { .. } | Event::HeatsEnded { .. } => {}
+            preparing => self.shown.prepare(preparing),
         }
     }
 
@@ -45,18 +48,18 @@ impl Progress {
     }
 
     /// The load, where there are several.
-    fn at(&self, point: usize) -> String {
-        match self.points.get(point).filter(|_| self.points.len() > 1) {
-            Some(one) => format!(" · {} {}", one.workload, one.point),
+    fn at(&self, load: usize) -> String {
+        match self.loads.get(load).filter(|_| self.loads.len() > 1) {
+            Some(one) => format!(" · {} {}", one.workload, one.point.id),
             None => String::new(),
         }
     }
 
-    fn heat(&self, ended: &ComparedHeat) {
+    fn heat(&self, ended: &MeasuredHeat) {
         let heat = &ended.heat;
         let number = u64::from(heat.heat) + 1;
         self.shown.reach(number, String::new());
-        let what = format!("[{number}/{}]{}", self.heats, self.at(ended.point as usize));
+        let what = format!("[{number}/{}]{}", self.heats, self.at(ended.load as usize));
         let failed = Side::BOTH.into_iter().zip(&heat.members);
         for (side, member) in failed {
             if let Some(failure) = &member.failure {

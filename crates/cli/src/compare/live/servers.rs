@@ -3,30 +3,28 @@
 use std::env;
 
 use deadheat_model::{
-    LoadSpec,
-    comparison::{ComparedCommand, Contender, ContenderKind},
+    LoadSpec, TargetId,
+    comparison::{ComparedCommand, Comparison, Contender, ContenderKind, Side},
 };
-use deadheat_runner::session::{PinningMode, comparison::Contenders};
+use deadheat_runner::session::{PinningMode, SessionOptions};
 use deadheat_stats::versus::Versus;
 
 use super::{
-    heats::{Contest, measure},
-    loads,
+    heats::measure,
+    loads, session,
     words::{shown, words},
 };
-use crate::{compare::args::CompareArgs, exit::Failure, interrupt};
+use crate::{compare::args::CompareArgs, exit::Failure, interrupt, invocation};
 
-/// Compares servers that run.
+/// Compares servers that run. These have their CPUs already.
 pub(super) fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
     let server = |typed: &str| {
         let (name, load) = loads::of_url(typed, args)?;
         let load = Box::new(load);
-        Ok(Contender {
-            name,
-            kind: ContenderKind::Url { load },
-        })
+        Ok((name, ContenderKind::Url { load }))
     };
-    compare([server(&args.a)?, server(&args.b)?], PinningMode::Off, args)
+    let sides = [server(&args.a)?, server(&args.b)?];
+    compare(sides, Some(PinningMode::Off), args)
 }
 
 /// Compares servers that are started for each heat.
@@ -41,48 +39,51 @@ pub(super) fn commands(
     })?;
     let server = |command: &String| {
         let words = words(command).map_err(Failure::usage)?;
-        Ok(Contender {
-            name: shown(command),
-            kind: ContenderKind::Command {
-                command: ComparedCommand {
-                    words,
-                    folder: folder.clone(),
-                },
-                load: Box::new(loads::of_command(args)?),
+        let kind = ContenderKind::Command {
+            command: ComparedCommand {
+                words,
+                folder: folder.clone(),
             },
-        })
+            load: Box::new(loads::of_command(args)?),
+        };
+        Ok((shown(command), kind))
     };
     let [a, b] = commands;
-    let pinning = args.measure.pinning.map(|pinning| pinning.mode());
-    compare(
-        [server(a)?, server(b)?],
-        pinning.unwrap_or(PinningMode::Apart),
-        args,
-    )
+    compare([server(a)?, server(b)?], None, args)
 }
 
 fn compare(
-    sides: [Contender; 2],
-    pinning: PinningMode,
+    sides: [(String, ContenderKind); 2],
+    pinning: Option<PinningMode>,
     args: &CompareArgs,
 ) -> Result<Option<Versus>, Failure> {
-    let contest = Contest {
-        names: sides.each_ref().map(|side| side.name.clone()),
-        // By the words as they were typed: the record has them without passwords.
-        alike: alike(&sides),
-        contenders: Contenders::Servers(Box::new(sides)),
-        pinning,
+    // By the words as they were typed: the record has them without passwords.
+    let alike = alike(&sides[0].1, &sides[1].1);
+    let contender = |side: Side, (name, kind)| Contender {
+        target: TargetId::new(side.to_string(), None),
+        name,
+        kind,
     };
+    let [a, b] = sides;
+    let comparison = Comparison {
+        a: contender(Side::A, a),
+        b: contender(Side::B, b),
+        alike,
+    };
+    let seed = args.measure.seed.unwrap_or_else(invocation::random_seed);
+    let supervision = invocation::supervision()?;
+    let alone = SessionOptions::new(Vec::new(), Vec::new(), None, seed, supervision);
+    let mut options = session(&args.measure, alone);
+    options.pinning = pinning.unwrap_or(options.pinning);
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    let measured = measure(contest, args, &interrupted)?;
-    Ok(measured.map(|(_, versus)| versus))
+    measure(comparison, options, args, &interrupted)
 }
 
 /// That both sides are the same, if so.
-fn alike([a, b]: &[Contender; 2]) -> Option<String> {
+fn alike(a: &ContenderKind, b: &ContenderKind) -> Option<String> {
     // Also one server under two names.
     let asked = |load: &LoadSpec| (load.target.clone(), load.exchanges.clone());
-    let same = match (&a.kind, &b.kind) {
+    let same = match (a, b) {
         (ContenderKind::Url { load: a }, ContenderKind::Url { load: b }) => asked(a) == asked(b),
         (ContenderKind::Command { command: a, .. }, ContenderKind::Command { command: b, .. }) => {
             a == b

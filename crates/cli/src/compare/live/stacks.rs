@@ -4,19 +4,12 @@ mod sides;
 
 use std::sync::atomic::Ordering;
 
-use deadheat_model::{
-    TargetId,
-    change::{Aspect, Change},
-    comparison::{ContenderKind, Side},
-    session::TargetRecord,
-};
-use deadheat_runner::session::{
-    PinningMode, START_TIMEOUT, SelectedTarget, SessionOptions, comparison::Contenders,
-};
-use deadheat_stats::versus::{Fact, Versus};
+use deadheat_model::comparison::Comparison;
+use deadheat_runner::session::SessionOptions;
+use deadheat_stats::versus::Versus;
 
-use self::sides::{One, Sides};
-use super::heats::{Contest, measure as measure_heats};
+use self::sides::Sides;
+use super::{heats::measure as measure_heats, session};
 use crate::{
     compare::{args::CompareArgs, resolve::StackAt},
     doctor,
@@ -48,47 +41,29 @@ pub(super) fn measure(
         ));
     }
     let selection = select::select(&catalogue, &[], &workloads, false)?;
-    let measure = &args.measure;
-    let pinning = measure
-        .pinning
-        .map_or(PinningMode::Apart, |pinning| pinning.mode());
     let mut options = SessionOptions {
-        results: measure.results.clone().unwrap_or_else(|| "results".into()),
-        warm_up: measure.warm_up,
-        pinning,
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
-        start_timeout: measure.start_timeout.unwrap_or(START_TIMEOUT),
-        arguments: invocation::arguments(),
-        ..SessionOptions::new(
-            vec![sides.a.selected.clone(), sides.b.selected.clone()],
-            selection.workloads,
-            catalogue.workload("plaintext").cloned(),
-            measure.seed.unwrap_or_else(invocation::random_seed),
-            supervision,
+        ..session(
+            &args.measure,
+            SessionOptions::new(
+                vec![sides.a.selected.clone(), sides.b.selected.clone()],
+                selection.workloads,
+                catalogue.workload("plaintext").cloned(),
+                args.measure.seed.unwrap_or_else(invocation::random_seed),
+                supervision,
+            ),
         )
     };
     check_common(&options, &sides)?;
-    if !measure.dry_run {
+    if !args.measure.dry_run {
         options.findings = doctor::before_a_run(&options);
     }
-    let contest = Contest {
-        contenders: Contenders::Stacks(Box::new(options)),
-        pinning,
-        names: [&sides.a, &sides.b].map(|one| one.target().to_string()),
+    let comparison = Comparison {
+        a: sides.a.contender(),
+        b: sides.b.contender(),
         alike: sides.alike(),
     };
-    let measured = measure_heats(contest, args, &interrupted)?;
-    Ok(measured.map(|(record, mut versus)| {
-        let [a, b] = Side::BOTH.map(|side| match &record.header.contender(side).kind {
-            ContenderKind::Stack { record } => Some(record.as_ref()),
-            ContenderKind::Url { .. } | ContenderKind::Command { .. } => None,
-        });
-        versus.differences = differences(&sides, a, b);
-        for (side, one) in [(&mut versus.a, &sides.a), (&mut versus.b, &sides.b)] {
-            side.facts.insert(0, Fact::new("sources", one.sources()));
-        }
-        versus
-    }))
+    measure_heats(comparison, options, args, &interrupted)
 }
 
 /// That both answer at least one of the workloads, as far as their manifests say, at a load that heats can have.
@@ -108,58 +83,9 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
         return Err(Failure::usage(format!(
             "{} and {} answer none of the workloads {named} both; `deadheat stacks list` says which they answer, \
              --workload chooses",
-            sides.a.target(),
-            sides.b.target(),
+            sides.a.selected.target,
+            sides.b.selected.target,
         )));
     }
     Ok(())
-}
-
-/// What differs between two revisions of a stack. Two stacks differ in everything.
-fn differences(sides: &Sides, a: Option<&TargetRecord>, b: Option<&TargetRecord>) -> Vec<Change> {
-    if !sides.are_of_one_stack() {
-        return Vec::new();
-    }
-    let mut changes = Vec::new();
-    let mut note = |aspect, what: &str, before: Option<String>, after: Option<String>| {
-        if before != after {
-            changes.push(Change {
-                aspect,
-                what: what.to_owned(),
-                before,
-                after,
-            });
-        }
-    };
-    let sources = [&sides.a, &sides.b].map(|one| Some(one.sources()));
-    let [before, after] = sources;
-    note(Aspect::Commit, "sources", before, after);
-    let (Some(a), Some(b)) = (a, b) else {
-        return changes;
-    };
-    let version = |record: &TargetRecord, name: &str| {
-        let mut versions = record.versions.iter();
-        let found = versions.find(|found| found.name == name);
-        found.map(|found| found.version.clone())
-    };
-    let names = a
-        .versions
-        .iter()
-        .chain(&b.versions)
-        .map(|found| &found.name);
-    let mut told: Vec<&String> = Vec::new();
-    for name in names {
-        if !told.contains(&name) {
-            note(Aspect::Version, name, version(a, name), version(b, name));
-            told.push(name);
-        }
-    }
-    changes
-}
-
-impl One {
-    fn target(&self) -> TargetId {
-        let SelectedTarget { target, .. } = &self.selected;
-        target.clone()
-    }
 }

@@ -70,6 +70,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
             congestion_control: Some("cubic".to_owned()),
         },
         findings: Vec::new(),
+        comparison: None,
         plan: Plan {
             seed: 42,
             loads: planned.collect(),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Event, HeatRecord, TargetId,
+    Event, HeatRecord, TargetId, WorkloadManifest,
     heat::{HeatEnd, Role},
     heats::{EndReason, JournalEntry, MeasuredHeat, NextHeat, PlannedLoad, SessionRecord, Step},
 };
@@ -22,13 +22,13 @@ use super::{
 };
 use crate::{
     heat::{Entry, Heat, Machine, run_told},
-    manifest::SelectedWorkload,
     session::{
         SelectedTarget, SessionError, SessionOptions,
         ceiling::Ceiling,
         folder::{SessionFolder, now},
         journal::Journal,
         members::{HeatSetting, Seat},
+        servers::{ServerSetting, words_as_recorded},
         services::Services,
     },
     verify::Fixtures,
@@ -90,37 +90,53 @@ impl Measuring<'_> {
 
     fn run(&mut self, number: u32, next: &NextHeat) -> Result<HeatRecord, SessionError> {
         let plan = &self.record.header.plan;
-        let (load, workload) = planned(self.options, &plan.loads, next.load)?;
+        let load = planned(&plan.loads, next.load)?;
         let mut cast = cast(&self.record, load, next, number)?;
         let seed = plan.seed ^ u64::from(number) << 32;
-        let setting = HeatSetting {
+        let servers = ServerSetting {
             session: self.options,
-            workload: &workload.manifest,
-            point: &load.point,
             plan: &load.heat,
             pinning: &plan.pinning,
             seed,
             interrupt: self.interrupt,
         };
+        let stacks = workload(self.options, load).map(|workload| HeatSetting {
+            session: self.options,
+            workload,
+            point: &load.point,
+            plan: &load.heat,
+            pinning: &plan.pinning,
+            seed,
+            interrupt: self.interrupt,
+        });
         let machine = Machine {
             cpus: plan.pinning.cpus(),
             services: self.services.groups(),
         };
         let fixtures = &mut self.services.fixtures;
-        let ceiling = match cast.iter().any(Cast::is_ceiling) {
-            true => ceiling(&setting, self.folder, fixtures),
-            false => None,
-        };
+        let ceiling = stacks
+            .as_ref()
+            .filter(|_| cast.iter().any(Cast::is_ceiling))
+            .and_then(|setting| ceiling(setting, self.folder, fixtures));
         // Without it, the stacks can be compared all the same.
         cast.retain(|one| ceiling.is_some() || !one.is_ceiling());
         let fixtures = Mutex::new(fixtures);
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for one in &cast {
+            let log = log(self.folder, load, &one.who, number);
+            let comparison = self.options.comparison.as_deref();
+            if let Some(server) = comparison.and_then(|both| both.server(&one.who.target)) {
+                entries.extend(servers.entry(server, log));
+                continue;
+            }
+            let setting = stacks.as_ref().ok_or_else(|| {
+                SessionError::Unplanned(format!("{} was not selected", load.workload))
+            })?;
             let seat = |target| Seat {
                 target,
                 number: entries.len(),
                 role: one.who.role,
-                log: log(self.folder, load, &one.who, number),
+                log: log.clone(),
                 offered_per_second: one.offered_per_second,
             };
             let entry = match ceiling.as_ref().filter(|_| one.is_ceiling()) {
@@ -141,6 +157,7 @@ impl Measuring<'_> {
         let mut on_step = |step| on_event(&Event::HeatStep { step });
         let mut record = run_told(heat, now(), &machine, self.interrupt, &mut on_step)?;
         for (member, one) in record.members.iter_mut().zip(&cast) {
+            member.command = words_as_recorded(&member.command);
             member.offered_per_second = one.offered_per_second;
         }
         Ok(record)
@@ -187,21 +204,16 @@ fn spent(record: &SessionRecord) -> Duration {
     record.heats.iter().map(|one| one.heat.wall).sum()
 }
 
-/// A load of the plan, with its workload.
-fn planned<'a>(
-    options: &'a SessionOptions,
-    loads: &'a [PlannedLoad],
-    index: usize,
-) -> Result<(&'a PlannedLoad, &'a SelectedWorkload), SessionError> {
-    let unplanned = |what: String| SessionError::Unplanned(what);
-    let load = loads
-        .get(index)
-        .ok_or_else(|| unplanned(format!("the plan has no load {index}")))?;
-    let mut workloads = options.workloads.iter();
-    let workload = workloads
-        .find(|one| one.manifest.id == load.workload)
-        .ok_or_else(|| unplanned(format!("{} was not selected", load.workload)))?;
-    Ok((load, workload))
+/// A load of the plan.
+fn planned(loads: &[PlannedLoad], index: usize) -> Result<&PlannedLoad, SessionError> {
+    let load = loads.get(index);
+    load.ok_or_else(|| SessionError::Unplanned(format!("the plan has no load {index}")))
+}
+
+/// The workload of a load; servers that are no stacks have none.
+fn workload<'a>(options: &'a SessionOptions, load: &PlannedLoad) -> Option<&'a WorkloadManifest> {
+    let mut workloads = options.workloads.iter().map(|one| &one.manifest);
+    workloads.find(|one| one.id == load.workload)
 }
 
 /// The stack of this name.

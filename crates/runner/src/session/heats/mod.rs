@@ -15,7 +15,10 @@ mod times;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -44,6 +47,7 @@ use super::{
     journal::{HEADER_FILE, Journal},
     machine,
     preparation::prepare,
+    servers::{as_recorded, environment_of},
     services::Services,
     share_out, sources, stay_off_the_servers_cpus,
 };
@@ -101,10 +105,17 @@ pub fn run(
     let mut journal = Journal::claim_as(folder.path(), HEATS_FILE)?;
     let pinning = share_out(options.pinning);
     let (mut services, prepared) = prepare(options, &folder, &pinning, on_event, interrupt)?;
-    let participants: Vec<Participant> = prepared
-        .iter()
-        .filter_map(|one| one.participant.clone())
-        .collect();
+    if options.comparison.is_some() && interrupt.load(Ordering::Relaxed) {
+        return Err(SessionError::Interrupted);
+    }
+    let participants: Vec<Participant> = match options.comparison {
+        // Also where a side cannot be measured: there it has lost.
+        Some(_) => super::participants(options),
+        None => prepared
+            .iter()
+            .filter_map(|one| one.participant.clone())
+            .collect(),
+    };
     let circumstances = Circumstances {
         participants: &participants,
         pinning,
@@ -145,6 +156,7 @@ fn header(
     targets: Vec<TargetRecord>,
     services: &Services,
 ) -> SessionHeader {
+    let comparison = options.comparison.as_deref();
     SessionHeader {
         schema: SCHEMA,
         id: folder.id().to_owned(),
@@ -154,6 +166,7 @@ fn header(
         arguments: options.arguments.clone(),
         machine: describe_machine(),
         findings: options.findings.clone(),
+        comparison: comparison.map(|one| Box::new(as_recorded(one))),
         plan,
         targets,
         postgres: services.describe_postgres(),
@@ -161,7 +174,7 @@ fn header(
         definitions: sources::definitions(options),
         boot: machine::boot(),
         live: options.live,
-        environment: inherited_by_servers(),
+        environment: comparison.map_or_else(inherited_by_servers, environment_of),
     }
 }
 

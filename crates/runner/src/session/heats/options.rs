@@ -19,6 +19,8 @@ pub struct HeatOptions {
     pub margin: f64,
     /// The share of sessions that may call any pair of a ranking different that is not (0 to 1).
     pub alpha: f64,
+    /// Whether heats have controls beside their members.
+    pub controls: bool,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
     /// Stacks that there are and that nobody asked for, for the record.
@@ -34,6 +36,7 @@ impl Default for HeatOptions {
             guard: Duration::from_millis(30),
             margin: 0.03,
             alpha: 0.05,
+            controls: true,
             until_decided: true,
             left_out: Vec::new(),
         }

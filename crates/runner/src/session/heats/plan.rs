@@ -4,23 +4,27 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    LoadPoint,
+    LoadPoint, LoadSpec, Schedule, Wait,
+    comparison::ContenderKind,
+    heat::{HeatPlan, Rounds},
     heats::{Plan, PlannedLoad},
     plan::Pinning,
     workload::Oracle,
 };
 
 use super::{
+    HeatOptions,
     capacity::{Capacity, Limits, heats_for_all},
-    times::{DELAY, HeatCost, with_time},
+    times::{DELAY, HeatCost, bring_up, null_server, with_time},
 };
 use crate::{
     manifest::SelectedWorkload,
+    secret::without_secret_values,
     session::{
         LatencyMode, Participant, SessionOptions,
-        comparison::HeatTimes,
-        members::wait,
+        members::{MEMORY_EVERY, wait, warm_up_time},
         open::{derived, is_closed},
+        servers::{freezing_and_wait, warm_up},
     },
 };
 
@@ -41,9 +45,12 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
     let share = options
         .budget
         .map(|budget| budget / u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1));
-    let (loads, times): (Vec<PlannedLoad>, Vec<Duration>) = asked
+    let of_stacks = asked
         .into_iter()
-        .map(|asked| asked.planned(options, circumstances, share))
+        .map(|asked| asked.planned(options, circumstances, share));
+    let (loads, times): (Vec<PlannedLoad>, Vec<Duration>) = of_servers(options, circumstances)
+        .into_iter()
+        .chain(of_stacks)
         .unzip();
     Plan {
         seed: options.seed,
@@ -76,7 +83,9 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
                 one.workloads.contains(id) && options.wants(&one.target, id, &point.id)
             };
             let stacks: Vec<_> = participants.iter().filter(takes_part).collect();
-            if stacks.is_empty() {
+            // What one side does not answer is not compared.
+            let least = if options.comparison.is_some() { 2 } else { 1 };
+            if stacks.len() < least {
                 continue;
             }
             let open = match options.latency {
@@ -103,12 +112,7 @@ impl Asked<'_> {
         share: Option<Duration>,
     ) -> (PlannedLoad, Duration) {
         let manifest = &self.workload.manifest;
-        let times = HeatTimes {
-            slice: options.heats.slice,
-            guard: options.heats.guard,
-            time: Duration::ZERO,
-        };
-        let heat = times.plan(true, wait(manifest, &circumstances.pinning));
+        let heat = least(&options.heats, true, wait(manifest, &circumstances.pinning));
         let limits = match manifest.oracle {
             Oracle::Users => circumstances.limits,
             _ => Limits {
@@ -120,7 +124,14 @@ impl Asked<'_> {
         let turns = heats_for_all(self.stacks.len(), capacity.members);
         let delay = (manifest.oracle == Oracle::Relayed).then_some(DELAY);
         let seats = capacity.seats() as usize;
-        let cost = HeatCost::of(options, heat, &self.stacks, seats, delay);
+        // One probe before and one after the load, each as slow as the upstream.
+        let probes = 2 * delay.unwrap_or_default();
+        let stacks = self.stacks.iter();
+        let stacks: Vec<Duration> = stacks
+            .map(|one| bring_up(one.warm_up, one.ready) + probes)
+            .collect();
+        let control = options.heats.controls.then(|| null_server(options.warm_up));
+        let cost = HeatCost::of(heat, &stacks, seats, control, delay);
         let count = cost.count(&options.heats, share, turns);
         let looks = (circumstances.looks)(count.heats);
         let load = PlannedLoad {
@@ -140,6 +151,72 @@ impl Asked<'_> {
         };
         let time = cost.heat(count.time).saturating_mul(load.most_heats());
         (load, time)
+    }
+}
+
+/// The one load of servers that are no stacks, if these are compared.
+fn of_servers(
+    options: &SessionOptions,
+    circumstances: &Circumstances<'_>,
+) -> Option<(PlannedLoad, Duration)> {
+    let sides = options.comparison.as_ref()?.contenders();
+    let loads = [sides[0].load()?, sides[1].load()?];
+    let [a, b] = loads.map(asked_for);
+    let (freeze, wait) = freezing_and_wait(sides[0], &circumstances.pinning);
+    let heat = least(&options.heats, freeze, wait);
+    let rule = warm_up(options.warm_up);
+    let bring_up = match sides[0].kind {
+        ContenderKind::Url { .. } => warm_up_time(rule),
+        _ => bring_up(rule, None),
+    };
+    let cost = HeatCost::of(heat, &[bring_up; 2], sides.len(), None, None);
+    let count = cost.count(&options.heats, options.budget, 1);
+    let (Schedule::Closed { connections, .. } | Schedule::Open { connections, .. }) =
+        loads[0].schedule;
+    let load = PlannedLoad {
+        workload: match a == b {
+            true => a,
+            false => format!("{a} | {b}"),
+        },
+        description: String::new(),
+        point: LoadPoint {
+            id: format!("c{connections}"),
+            connections,
+            rounds: None,
+            sending: Default::default(),
+            open: None,
+        },
+        delay_seconds: None,
+        targets: sides.map(|one| one.target.clone()).into(),
+        heat: with_time(heat, count.time),
+        capacity: sides.len() as u32,
+        capacity_reason: None,
+        looks: (circumstances.looks)(count.heats),
+    };
+    let time = cost.heat(count.time).saturating_mul(load.most_heats());
+    Some((load, time))
+}
+
+/// What a load asks for: its method and path.
+fn asked_for(load: &LoadSpec) -> String {
+    let first = load.exchanges.first().map(|exchange| &exchange.request);
+    first.map_or(String::new(), |request| {
+        let path = without_secret_values(&request.path);
+        format!("{} {path}", request.method)
+    })
+}
+
+/// The least of each heat. How long its rounds go on is decided later.
+fn least(options: &HeatOptions, freeze: bool, wait: Wait) -> HeatPlan {
+    HeatPlan {
+        slice: options.slice,
+        guard: options.guard,
+        rounds: Rounds::Time {
+            time: Duration::ZERO,
+        },
+        freeze,
+        wait,
+        memory_every: MEMORY_EVERY,
     }
 }
 

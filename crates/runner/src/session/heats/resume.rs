@@ -40,6 +40,10 @@ impl Resumable {
     pub fn open(folder: &Path) -> Result<Self, ResumeError> {
         expect_header(folder, HEATS_FILE)?;
         let header = read_header(folder)?;
+        if header.comparison.is_some() {
+            let folder = folder.to_owned();
+            return Err(ResumeError::Comparison { folder });
+        }
         let journal = reopen(folder, HEATS_FILE)?;
         if header.plan.loads.is_empty() {
             let folder = folder.to_owned();

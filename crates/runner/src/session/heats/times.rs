@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    heat::{HeatPlan, Rounds},
+    heat::{HeatPlan, Rounds, WarmUpRule},
     stack::Runtime,
 };
 
@@ -11,10 +11,7 @@ use super::HeatOptions;
 use crate::{
     heat::{rule, rule_of, suited},
     services::upstream,
-    session::{
-        Participant, SessionOptions,
-        members::{starting_time, warm_up_time},
-    },
+    session::members::{starting_time, warm_up_time},
 };
 
 /// How many times as much slices of a stack scatter as its processes do.
@@ -43,8 +40,20 @@ pub(super) struct HeatCost {
     pub(super) bring_up: Duration,
     /// One round.
     pub(super) round: Duration,
-    /// Stacks in it.
+    /// Members in it beside the control.
     pub(super) members: u32,
+}
+
+/// About what starting, checking, warming up and stopping a member takes. `ready` is what it took to its first correct
+/// answer, if that is known.
+pub(super) fn bring_up(rule: WarmUpRule, ready: Option<Duration>) -> Duration {
+    starting_time(ready) + warm_up_time(rule)
+}
+
+/// The same of the null server, with a warm-up of so long if it was `asked` for.
+pub(super) fn null_server(asked: Option<Duration>) -> Duration {
+    let usual = || rule_of(Runtime::Native, None);
+    bring_up(asked.map_or_else(usual, |asked| rule(asked, asked)), None)
 }
 
 /// How many heats there are, and how long their rounds go on.
@@ -56,35 +65,26 @@ pub(super) struct HeatCount {
 }
 
 impl HeatCost {
-    /// Of heats with `seats` of these stacks and a control, whose answers take `delay` at least.
+    /// Of heats with `seats` of the members that take so long to bring up, and a `control` that takes so long. Answers
+    /// take `delay` at least.
     pub(super) fn of(
-        options: &SessionOptions,
         plan: HeatPlan,
-        stacks: &[&Participant],
+        members: &[Duration],
         seats: usize,
+        control: Option<Duration>,
         delay: Option<Duration>,
     ) -> Self {
-        let of = |rule, ready| starting_time(ready) + warm_up_time(rule);
-        let null_server = options.warm_up.map_or_else(
-            || rule_of(Runtime::Native, None),
-            |asked| rule(asked, asked),
-        );
-        // One probe before and one after the load, each as slow as the upstream.
-        let probes = 2 * delay.unwrap_or_default();
-        let all: Duration = stacks
-            .iter()
-            .map(|one| of(one.warm_up, one.ready) + probes)
-            .sum();
-        let count = stacks.len().max(1) as f64;
-        let in_heat = all.mul_f64(stacks.len().min(seats) as f64 / count);
+        let seated = members.len().min(seats) as u32;
+        let all: Duration = members.iter().sum();
+        let in_heat = all.mul_f64(f64::from(seated) / members.len().max(1) as f64);
         let suited = suited(plan, delay.unwrap_or_default());
-        let members = 1 + stacks.len().min(seats) as u32;
+        let in_round = seated + u32::from(control.is_some());
         // The round that leads in has slices as planned.
-        let lead_in = (suited.guard + plan.slice + BETWEEN) * members;
+        let lead_in = (suited.guard + plan.slice + BETWEEN) * in_round;
         Self {
-            bring_up: in_heat + of(null_server, None) + lead_in,
-            round: (suited.guard + suited.slice + BETWEEN) * members,
-            members: members - 1,
+            bring_up: in_heat + control.unwrap_or_default() + lead_in,
+            round: (suited.guard + suited.slice + BETWEEN) * in_round,
+            members: seated,
         }
     }
 

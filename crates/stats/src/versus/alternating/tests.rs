@@ -1,12 +1,13 @@
 //! Records as they could have been measured, and what is said of them.
 
 use deadheat_model::{
-    Exchange, LatencyHistogram, LoadSpec, Schedule, StopRule, TargetId, Wait,
-    comparison::{ComparedPoint, ComparisonHeader, ComparisonPlan, SCHEMA},
+    Exchange, LatencyHistogram, LoadPoint, LoadSpec, Schedule, StopRule, TargetId, Wait,
+    comparison::ContenderKind,
     heat::{
         CpuUsed, FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, MemberFailure, MemberRecord,
         MemoryUsed, Role, Rounds,
     },
+    heats::{MeasuredHeat, Plan, PlannedLoad, SCHEMA, SessionHeader},
     load::Target,
     machine::Machine,
     stack_failure::{Phase, StackFailure},
@@ -37,6 +38,7 @@ fn contender(name: &str) -> Contender {
         StopRule::Interrupt,
     );
     Contender {
+        target: TargetId::new(name, None),
         name: name.to_owned(),
         kind: ContenderKind::Url {
             load: Box::new(load),
@@ -108,7 +110,7 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
 }
 
 /// So many heats in which B is `ratio` times as fast as A. Slices scatter by some 5 %, processes by 1 %.
-fn record(heats: u32, ratio: f64) -> ComparisonRecord {
+fn record(heats: u32, ratio: f64) -> SessionRecord {
     let heat = |number: u32| {
         let process = |side: u64| 0.01 * scatter(u64::from(number) * 2 + side);
         let round = |round: u64| {
@@ -122,8 +124,8 @@ fn record(heats: u32, ratio: f64) -> ComparisonRecord {
             };
             vec![own(round % 2), own(1 - round % 2)]
         };
-        ComparedHeat {
-            point: 0,
+        MeasuredHeat {
+            load: 0,
             heat: HeatRecord {
                 heat: number,
                 started: String::new(),
@@ -135,47 +137,80 @@ fn record(heats: u32, ratio: f64) -> ComparisonRecord {
             },
         }
     };
-    ComparisonRecord {
-        header: ComparisonHeader {
-            schema: SCHEMA,
-            id: String::new(),
-            deadheat: String::new(),
-            started: String::new(),
-            arguments: Vec::new(),
-            machine: Machine::default(),
-            findings: Vec::new(),
-            a: contender("a"),
-            b: contender("b"),
-            points: vec![ComparedPoint {
-                workload: "GET /".to_owned(),
-                point: "c8".to_owned(),
-                load: None,
-                heat: PLAN,
-            }],
-            postgres: None,
-            environment: Vec::new(),
-            plan: ComparisonPlan {
-                seed: 1,
-                heats,
-                looks: vec![heats],
-                alpha: 0.05,
-                pinning: Pinning::Off { cpus: vec![0] },
-                budget_seconds: None,
-                estimate: Duration::ZERO,
-            },
-        },
+    SessionRecord {
+        header: header(heats),
         heats: (0..heats).map(heat).collect(),
+        resumed: Vec::new(),
         end: None,
     }
 }
 
-fn judged(record: &ComparisonRecord) -> Judged {
-    let look = Design::fixed(record.header.plan.heats, 0.05).unwrap().looks[0];
-    judge(record, Some(look), &Bounds::default())
+/// The header of a session of two servers that is looked at after so many heats.
+fn header(heats: u32) -> SessionHeader {
+    let load = PlannedLoad {
+        workload: "GET /".to_owned(),
+        description: String::new(),
+        point: LoadPoint {
+            id: "c8".to_owned(),
+            connections: 8,
+            rounds: None,
+            sending: Default::default(),
+            open: None,
+        },
+        delay_seconds: None,
+        targets: ["A", "B"].map(|side| TargetId::new(side, None)).into(),
+        heat: PLAN,
+        capacity: 2,
+        capacity_reason: None,
+        looks: vec![heats],
+    };
+    SessionHeader {
+        schema: SCHEMA,
+        id: String::new(),
+        deadheat: String::new(),
+        commit: None,
+        started: String::new(),
+        arguments: Vec::new(),
+        machine: Machine::default(),
+        findings: Vec::new(),
+        comparison: Some(Box::new(Comparison {
+            a: contender("A"),
+            b: contender("B"),
+            alike: None,
+        })),
+        plan: Plan {
+            seed: 1,
+            loads: vec![load],
+            pinning: Pinning::Off { cpus: vec![0] },
+            alpha: 0.05,
+            margin: 0.03,
+            until_decided: true,
+            budget_seconds: None,
+            estimate: Duration::ZERO,
+            left_out: Vec::new(),
+        },
+        targets: Vec::new(),
+        postgres: None,
+        published: Vec::new(),
+        definitions: Default::default(),
+        boot: None,
+        live: false,
+        environment: Vec::new(),
+    }
+}
+
+fn duel(record: &SessionRecord) -> Duel<'_> {
+    Duel::of(record).unwrap()
+}
+
+fn judged(record: &SessionRecord) -> Judged {
+    let duel = duel(record);
+    let look = duel.design().unwrap().looks[0];
+    duel.judge(Some(look))
 }
 
 /// The verdict on throughput, and the ratio's interval holding `ratio` or not.
-fn found(record: &ComparisonRecord, ratio: f64) -> (Verdict, bool) {
+fn found(record: &SessionRecord, ratio: f64) -> (Verdict, bool) {
     let judged = judged(record);
     let throughput = &judged.compared[0].ratios[0];
     assert_eq!(throughput.metric, Metric::Throughput);
@@ -249,18 +284,18 @@ fn a_failure_counts_whenever_it_was_and_a_server_that_left_processes_behind_was_
     };
     for (side, b_failed) in [(Side::A, false), (Side::B, true)] {
         let mut record = record(5, 1.0);
-        record.header.plan.heats = 4;
+        record.header.plan.loads[0].looks = vec![4];
         record.heats[4].heat.members[side.member()].failure = failure(Some(0));
         let judged = judged(&record);
         assert!(judged.compared.is_empty() && judged.is_final());
         assert_eq!(judged.not_compared[0].b_failed, b_failed);
-        let told = failure_of(&record, side).unwrap();
+        let told = duel(&record).failure_of(side).unwrap();
         assert!(told.contains("an old answer"), "{told}");
     }
     let mut record = record(5, 1.0);
     record.heats[4].heat.members[0].failure = failure(None);
     assert_eq!(judged(&record).compared.len(), 1);
-    assert_eq!(failure_of(&record, Side::A), None);
+    assert_eq!(duel(&record).failure_of(Side::A), None);
 }
 
 #[test]
@@ -271,9 +306,12 @@ fn requests_that_fail_on_the_way_fail_a_side_when_they_are_too_many() {
             slice.tally.failed[deadheat_model::Failure::ConnectRefused] = slice.tally.issued / 4;
         }
     }
-    let told = failure_of(&record, Side::B).unwrap();
+    let told = duel(&record).failure_of(Side::B).unwrap();
     assert!(told.contains("in heat 3"), "{told}");
-    assert!(has_failed(&record.heats[2]) && !has_failed(&record.heats[1]));
+    assert_eq!(
+        duel(&record).next(Duration::ZERO),
+        Step::End(EndReason::Nothing)
+    );
 }
 
 #[test]
@@ -311,18 +349,61 @@ fn a_bound_proves_that_its_side_is_faster_and_nothing_else() {
 #[test]
 fn only_a_budget_leaves_a_look_between_the_declared_ones() {
     let design = Design::declare(&[5, 10, 20], 0.05).unwrap();
-    let heats = |heats, ended| final_look(&design, heats, ended).map(|look| look.heats);
-    for ended in [
-        Ended::Decided,
-        Ended::LooksTaken,
-        Ended::Interrupted,
-        Ended::Failed,
+    let heats = |heats, end| final_look(&design, heats, end).map(|look| look.heats);
+    for end in [
+        Some(EndReason::Decided),
+        Some(EndReason::Finished),
+        Some(EndReason::Interrupted),
+        Some(EndReason::Nothing),
+        None,
     ] {
-        assert_eq!(heats(4, ended), None, "{ended:?}");
-        assert_eq!(heats(5, ended), Some(5), "{ended:?}");
-        assert_eq!(heats(13, ended), Some(10), "{ended:?}");
+        assert_eq!(heats(4, end), None, "{end:?}");
+        assert_eq!(heats(5, end), Some(5), "{end:?}");
+        assert_eq!(heats(13, end), Some(10), "{end:?}");
     }
-    assert_eq!(heats(13, Ended::Budget), Some(13));
-    assert_eq!(heats(10, Ended::Budget), Some(10));
-    assert_eq!(heats(1, Ended::Budget), None);
+    let budget = Some(EndReason::Budget);
+    assert_eq!(heats(13, budget), Some(13));
+    assert_eq!(heats(10, budget), Some(10));
+    assert_eq!(heats(1, budget), None);
+}
+
+#[test]
+fn loads_take_turns_until_a_declared_look_decides() {
+    // Two loads, and a difference that four heats do not miss.
+    let mut record = record(4, 1.3);
+    let mut second = record.header.plan.loads[0].clone();
+    second.workload = "GET /other".to_owned();
+    record.header.plan.loads.push(second);
+    for load in &mut record.header.plan.loads {
+        load.looks = vec![4, 8];
+    }
+    let heats = std::mem::take(&mut record.heats);
+    let mut order = Vec::new();
+    let end = loop {
+        match duel(&record).next(Duration::ZERO) {
+            Step::End(reason) => break reason,
+            Step::Heat(next) => {
+                assert_eq!((&next.members[..], next.control), (&[0, 1][..], None));
+                let mut heat = heats[record.heats.len() / 2].clone();
+                heat.load = next.load as u32;
+                order.push(next.load);
+                record.heats.push(heat);
+            }
+        }
+    };
+    assert_eq!(order, [0, 1, 0, 1, 0, 1, 0, 1]);
+    assert_eq!(end, EndReason::Decided, "at the first look, and not before");
+    // Before its next look, the budget ends it when it has no room for another turn.
+    record.header.plan.budget_seconds = Some(100.0);
+    record.header.plan.loads.iter_mut().for_each(|load| load.looks = vec![6, 8]);
+    let next = |spent| duel(&record).next(Duration::from_secs(spent));
+    assert!(matches!(next(80), Step::Heat(_)), "a fifth turn takes 20 s");
+    assert_eq!(next(81), Step::End(EndReason::Budget));
+    record.header.plan.loads.iter_mut().for_each(|load| load.looks = vec![2, 4]);
+    record.header.plan.margin = 1e-9;
+    let mut even = self::record(4, 1.0);
+    even.header.plan = record.header.plan.clone();
+    even.header.plan.loads.truncate(1);
+    let ended = duel(&even).next(Duration::ZERO);
+    assert_eq!(ended, Step::End(EndReason::Finished));
 }

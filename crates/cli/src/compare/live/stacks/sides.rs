@@ -1,6 +1,9 @@
 //! The two stacks, as they were typed: from the work tree, or from a revision of git.
 
-use deadheat_model::TargetId;
+use deadheat_model::{
+    TargetId,
+    comparison::{Contender, ContenderKind},
+};
 use deadheat_runner::{
     manifest::Catalogue,
     process::Supervision,
@@ -98,8 +101,20 @@ impl One {
         })
     }
 
+    /// It as a side of a comparison.
+    pub(super) fn contender(&self) -> Contender {
+        Contender {
+            target: self.selected.target.clone(),
+            name: self.selected.target.to_string(),
+            kind: ContenderKind::Stack {
+                stack: self.own.stack.clone(),
+                sources: self.sources(),
+            },
+        }
+    }
+
     /// Where its sources are from.
-    pub(super) fn sources(&self) -> String {
+    fn sources(&self) -> String {
         match &self.revision {
             None => "the work tree".to_owned(),
             Some(revision) => format!("{} ({})", revision.typed, revision.short),
@@ -141,11 +156,6 @@ impl Sides {
             }
         };
         Ok(Self { a, b, same })
-    }
-
-    /// Whether both are of one stack.
-    pub(super) fn are_of_one_stack(&self) -> bool {
-        self.same.is_some()
     }
 
     /// That the two do not differ, if so.

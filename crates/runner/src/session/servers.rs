@@ -1,0 +1,246 @@
+//! Servers that are no stacks as members of heats: those that run already, by their URL, and those that a command
+//! starts.
+
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use deadheat_model::{
+    Exchange, LoadSpec, Wait,
+    comparison::{ComparedCommand, Comparison, Contender, ContenderKind},
+    heat::{HeatPlan, Role, WarmUpRule},
+    load::{Endpoint, Target},
+    plan::Pinning,
+};
+
+use super::{
+    SessionOptions, inherited_by_servers,
+    server::{Program, Server, StartError},
+};
+use crate::{
+    heat::{Entry, Member, ServerMember, Subject, UrlMember, rule, rule_for_unknown},
+    prepare::search_path,
+    process::environment,
+    secret::{hide_in_load, without_password},
+    verify::{Client, Fault, status_answer},
+};
+
+/// How long one question may take until a command is ready.
+const ATTEMPT: Duration = Duration::from_secs(2);
+
+/// How a server is warmed up of which nothing is known.
+pub(super) fn warm_up(asked: Option<Duration>) -> WarmUpRule {
+    asked.map_or_else(rule_for_unknown, |asked| rule(asked, asked))
+}
+
+/// Whether the members of a heat are frozen while it is not their turn, and how the generator waits for their answers.
+pub(super) fn freezing_and_wait(one: &Contender, pinning: &Pinning) -> (bool, Wait) {
+    match (&one.kind, pinning) {
+        (ContenderKind::Url { load }, _) => (false, load.wait),
+        (_, Pinning::Apart { .. }) => (true, Wait::Poll),
+        _ => (true, Wait::Sleep),
+    }
+}
+
+/// The names of the variables that both sides inherit from Deadheat: commands all of them, stacks those of every child.
+/// Nothing is started for a URL.
+pub(super) fn environment_of(comparison: &Comparison) -> Vec<String> {
+    match &comparison.a.kind {
+        ContenderKind::Url { .. } => Vec::new(),
+        ContenderKind::Command { .. } => environment::names(environment::whole()),
+        ContenderKind::Stack { .. } => inherited_by_servers(),
+    }
+}
+
+/// A comparison as it is recorded: without what may be a password, which is whole in memory alone.
+pub(super) fn as_recorded(comparison: &Comparison) -> Comparison {
+    let mut recorded = comparison.clone();
+    for one in [&mut recorded.a, &mut recorded.b] {
+        match &mut one.kind {
+            ContenderKind::Url { load } => hide_in_load(load),
+            ContenderKind::Command { command, load } => {
+                command.words = words_as_recorded(&command.words);
+                hide_in_load(load);
+            }
+            ContenderKind::Stack { .. } => {}
+        }
+    }
+    recorded
+}
+
+/// The words of a command without what may be a password.
+pub(super) fn words_as_recorded(words: &[String]) -> Vec<String> {
+    words.iter().map(|word| without_password(word)).collect()
+}
+
+/// A heat, as the servers in it share it.
+#[derive(Clone, Copy)]
+pub(super) struct ServerSetting<'a> {
+    pub(super) session: &'a SessionOptions,
+    pub(super) plan: &'a HeatPlan,
+    pub(super) pinning: &'a Pinning,
+    pub(super) seed: u64,
+    pub(super) interrupt: &'a Arc<AtomicBool>,
+}
+
+impl<'a> ServerSetting<'a> {
+    /// A server as a member, with the file for its log. `None`: it is a stack.
+    pub(super) fn entry(&self, one: &'a Contender, log: PathBuf) -> Option<Entry<'a>> {
+        let stop = Arc::clone(self.interrupt);
+        let member: Box<dyn Member + 'a> = match &one.kind {
+            ContenderKind::Url { load } => Box::new(UrlMember::new(self.spec(load), stop)),
+            ContenderKind::Command { command, load } => {
+                let subject = CommandSubject {
+                    program: self.program(&one.name, command, log),
+                    load: self.spec(load),
+                };
+                Box::new(ServerMember::of(subject, stop))
+            }
+            ContenderKind::Stack { .. } => return None,
+        };
+        Some(Entry {
+            target: one.target.clone(),
+            role: Role::Member,
+            warm_up: warm_up(self.session.warm_up),
+            member,
+        })
+    }
+
+    fn spec(&self, load: &LoadSpec) -> LoadSpec {
+        LoadSpec {
+            wait: self.plan.wait,
+            seed: self.seed,
+            cpus: match self.pinning {
+                Pinning::Apart { generator, .. } => generator.clone(),
+                Pinning::Off { .. } => load.cpus.clone(),
+            },
+            ..load.clone()
+        }
+    }
+
+    fn program(&self, name: &str, command: &ComparedCommand, log: PathBuf) -> Program<'a> {
+        let (pinned, cpus) = match self.pinning {
+            Pinning::Apart { server, .. } => (Some(server.clone()), server.len()),
+            Pinning::Off { cpus } => (None, cpus.len()),
+        };
+        Program {
+            name: name.to_owned(),
+            command: command.words.clone(),
+            dir: command.folder.clone(),
+            // It is the user's own, and so is the environment that it was given on the command line with.
+            env: environment::whole()
+                .into_iter()
+                .chain([
+                    ("PATH".to_owned(), search_path()),
+                    ("CPUS".to_owned(), cpus.to_string()),
+                ])
+                .collect(),
+            fills_arguments: true,
+            supervision: &self.session.supervision,
+            pinned,
+            log,
+            timeout: self.session.start_timeout,
+        }
+    }
+}
+
+/// A command's server.
+struct CommandSubject<'a> {
+    program: Program<'a>,
+    load: LoadSpec,
+}
+
+impl CommandSubject<'_> {
+    fn ask(&self, address: SocketAddr) -> Result<(), Fault> {
+        let Some(exchange) = self.load.exchanges.first() else {
+            return Ok(());
+        };
+        let mut client = Client::with_timeout(address, ATTEMPT);
+        status_answer(&mut client, &exchange.request, &exchange.expect.status)
+    }
+}
+
+impl Subject for CommandSubject<'_> {
+    fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
+        let mut probe = |address| self.ask(address).map_err(|fault| fault.to_string());
+        Server::start_program(&self.program, stop, &mut probe)
+    }
+
+    fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault> {
+        self.ask(server.address)?;
+        Ok((1, self.load.exchanges.clone()))
+    }
+
+    fn load(&self, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec {
+        let load = self.load.clone();
+        LoadSpec {
+            target: Target {
+                endpoint: Endpoint::Tcp { address },
+                authority: address.to_string(),
+                ..load.target
+            },
+            exchanges,
+            ..load
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{Schedule, StopRule, TargetId};
+
+    use super::*;
+
+    fn url() -> ContenderKind {
+        let target = Target::plain("127.0.0.1:80".parse().unwrap());
+        let schedule = Schedule::Closed {
+            connections: 1,
+            ramp: Duration::ZERO,
+        };
+        let load = LoadSpec::new(target, Vec::new(), schedule, StopRule::Interrupt);
+        ContenderKind::Url {
+            load: Box::new(load),
+        }
+    }
+
+    fn command() -> ContenderKind {
+        let ContenderKind::Url { load } = url() else {
+            unreachable!("it is a URL");
+        };
+        let command = ComparedCommand {
+            words: vec!["./server".to_owned()],
+            folder: PathBuf::from("/"),
+        };
+        ContenderKind::Command { command, load }
+    }
+
+    #[test]
+    fn a_comparison_of_commands_names_all_variables_and_one_of_urls_none() {
+        let names = |kind: ContenderKind| {
+            let side = |name: &str| Contender {
+                target: TargetId::new(name, None),
+                name: name.to_owned(),
+                kind: kind.clone(),
+            };
+            environment_of(&Comparison {
+                a: side("A"),
+                b: side("B"),
+                alike: None,
+            })
+        };
+        let mut all: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        all.sort();
+        let found = names(command());
+        // Values that are not UTF-8 are not passed on.
+        assert!(found.iter().all(|name| all.contains(name)), "{found:?}");
+        // Cargo sets it for tests, and no server inherits it.
+        let own = "CARGO_MANIFEST_DIR".to_owned();
+        assert!(found.contains(&own) && !inherited_by_servers().contains(&own));
+        assert_eq!(names(url()), Vec::<String>::new());
+    }
+}
