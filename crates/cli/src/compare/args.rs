@@ -21,9 +21,9 @@ What A and B may be, tried in this order, and both the same kind:
   STACK[:VARIANT]          a stack, as its sources are now
   STACK[:VARIANT]@REVISION the same at a revision of git; @REVISION: of the other side's stack
 
-The verdict on B: faster or slower (the interval of the ratio excludes 1, and the ratio is farther from 1 than 1 %),
-dead heat (the whole interval lies within --margin), or undecided. Between two sessions, a difference must also exceed
-that of the null server, the same program in both.
+The verdict on B: faster or slower (the interval of the ratio excludes 1), dead heat (the whole interval lies within
+--margin), or undecided. Between two sessions, a difference must also exceed 1 % (times: 5 %) and that of the null
+server, the same program in both.
 Results are tested only after numbers of heats that are fixed in advance. Together these tests give at most 5 %
 of comparisons a wrong verdict.
 

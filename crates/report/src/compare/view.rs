@@ -123,7 +123,7 @@ impl CompareView {
             not_compared: versus.not_compared.iter().map(not_compared).collect(),
             differences: versus.differences.iter().map(difference).collect(),
             effort: words::effort(&versus.how),
-            how: std::iter::once(words::rules(&versus.bounds))
+            how: std::iter::once(words::rules(&versus.how, &versus.bounds))
                 .chain(words::how(versus))
                 .collect(),
             conditions: versus.conditions.iter().map(fact).collect(),

@@ -119,7 +119,7 @@ pub(super) fn level(level: f64) -> String {
 }
 
 /// What makes a verdict.
-pub(super) fn rules(bounds: &Bounds) -> String {
+pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
     let difference = percent(bounds.practical_difference);
     let latency = percent(bounds.practical_latency);
     let margin = percent(bounds.margin);
@@ -127,10 +127,18 @@ pub(super) fn rules(bounds: &Bounds) -> String {
         true => format!(" (times: {latency})"),
         false => String::new(),
     };
+    let (differs, times) = match how {
+        How::Heats { .. } => (String::new(), String::new()),
+        How::Sessions => {
+            let farther =
+                format!(" and the ratio is farther from it than {difference} (times: {latency})");
+            (farther, times)
+        }
+    };
     format!(
-        "B / A is the geometric mean of B's figure over A's. B differs when the interval excludes 1 and the ratio is \
-         farther from it than {difference} (times: {latency}). A dead heat is an interval that lies within \
-         {margin}{times} of 1 as a whole: the difference, whatever it is, is smaller. Anything else is undecided."
+        "B / A is the geometric mean of B's figure over A's. B differs when the interval excludes 1{differs}. Otherwise \
+         it is a dead heat if the whole interval lies within {margin}{times} of 1: the difference, whatever it is, is \
+         smaller. Anything else is undecided."
     )
 }
 

@@ -26,18 +26,18 @@ use crate::{
 pub struct Bounds {
     /// The share of comparisons that may err (0 to 1).
     pub alpha: f64,
-    /// A difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01 or below 1/1.01). Of
-    /// two sessions, also farther than the null server's.
+    /// Between two sessions, a difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01
+    /// or below 1/1.01), and than the null server's. In the same heats, every proven difference counts.
     pub practical_difference: f64,
     /// The same of response and service times, which scatter more: a histogram with three significant digits, a timer and
     /// caches move a percentile by some percent.
     pub practical_latency: f64,
-    /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times, within
-    /// `practical_latency` if that is more.
+    /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times of two
+    /// sessions, within `practical_latency` if that is more.
     pub margin: f64,
 }
 
-/// What decides on a metric.
+/// What decides on a metric of two sessions.
 pub(crate) struct Thresholds {
     /// A difference must be more than this.
     pub(crate) threshold: f64,
@@ -255,8 +255,8 @@ pub struct Ratio {
     /// How far the null server's throughput in B was from that in A, of sessions that both measured it: 0.02 is 2 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// What the ratio must be farther from 1 than, to count: the practical difference, or the drift of the null server
-    /// if that is more.
+    /// What the ratio must be farther from 1 than, to count: of two sessions the practical difference, or the drift of
+    /// the null server if that is more; in the same heats 0.
     pub threshold: f64,
     /// What the whole interval must be within, for a dead heat.
     pub margin: f64,

@@ -1,6 +1,6 @@
 //! What was measured in heats of both sides, judged at a declared look: the model of [`crate::heats`] for two members.
 
-use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Thresholds, Verdict, verdict};
+use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Verdict, verdict};
 use crate::{
     heats::{
         Fit, Quantity, Settings,
@@ -141,7 +141,6 @@ fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
         let is_open = series.bounded.contains(&true);
         (is_open || (low > 0.0 && high.is_finite())).then_some(Interval { low, high, level })
     });
-    let Thresholds { threshold, margin } = bounds.of(metric, None);
     let heats = [0, 1].map(|member| fit.heats(member));
     Some(Ratio {
         metric,
@@ -156,8 +155,9 @@ fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
         p: contrast.map(|contrast| contrast.p(0.0)),
         p_adjusted: None,
         drift: None,
-        threshold,
-        margin,
-        verdict: verdict(metric.direction(), b / a, interval, threshold, margin),
+        // As of any pair in heats: what is proven counts, however small it is.
+        threshold: 0.0,
+        margin: bounds.margin,
+        verdict: verdict(metric.direction(), b / a, interval, 0.0, bounds.margin),
     })
 }

@@ -91,12 +91,11 @@ fn different(verdict: &Verdict) -> bool {
 
 #[test]
 fn identical_things_are_called_different_at_any_look_in_five_percent_at_most() {
-    // So much noise that the practical threshold hides no error.
     let called = share(1.0, 0.10, |pairs| verdicts(pairs).iter().any(different));
     assert!(called <= AT_MOST, "{called}");
 }
 
-/// Without the practical threshold, which hides errors where the noise is small: no interval at any look may miss 1.
+/// No interval at any look may miss the ratio.
 #[test]
 fn the_intervals_hold_the_ratio_at_all_looks_together() {
     let looks = design().looks;
@@ -130,7 +129,7 @@ fn peeking_at_the_same_looks_calls_identical_things_different_far_more_often() {
 
 #[test]
 fn a_difference_beyond_the_margin_is_called_a_dead_heat_in_five_percent_at_most() {
-    // Just beyond it, where it is hardest. With a margin of 1 % no difference that counts takes precedence.
+    // Just beyond it, where it is hardest.
     let cases = [
         (0.03, 1.0301, 0.02),
         (0.03, 1.0 / 1.0301, 0.02),
