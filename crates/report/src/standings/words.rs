@@ -20,6 +20,9 @@ pub use verdicts::{beside, beside_range, pair_verdict, remedy, verdict, verdict_
 /// An interval that is wider than this to either side says nothing but that.
 const TOO_WIDE: f64 = 1.0;
 
+/// What the control that only answers is called.
+pub(crate) const NULL_SERVER: &str = "null server";
+
 /// What the columns of a table mean.
 pub const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank 2–4: order not proven.";
 

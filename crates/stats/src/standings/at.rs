@@ -16,7 +16,10 @@ use crate::{
         recorded::{self, Numbering},
         within::{self, Estimate},
     },
-    standings::{FAILURES, types::Measure},
+    standings::{
+        FAILURES,
+        types::{HeatFigure, Measure},
+    },
 };
 
 /// The error level where no verdict may be given yet: its intervals reach beyond everything that a heat can show.
@@ -138,6 +141,22 @@ impl<'a> LoadAt<'a> {
     pub(crate) fn slices(&self, number: usize) -> impl Iterator<Item = &'a SliceRecord> {
         self.sound_places(number)
             .flat_map(|(heat, place)| recorded::slices_of(heat, place))
+    }
+
+    /// What a number answered in each of these heats.
+    pub(crate) fn heat_figures(&self, number: usize) -> Vec<HeatFigure> {
+        let figure = |(heat, place): (&HeatRecord, usize)| {
+            let slices = recorded::slices_of(heat, place);
+            let (answers, seconds) = slices.fold((0, 0.0), |(answers, seconds), slice| {
+                let window = slice.window.as_secs_f64();
+                (answers + slice.tally.answers(), seconds + window)
+            });
+            (seconds > 0.0).then(|| HeatFigure {
+                heat: heat.heat,
+                per_second: answers as f64 / seconds,
+            })
+        };
+        self.sound_places(number).filter_map(figure).collect()
     }
 
     /// What the member of a number is called.

@@ -70,6 +70,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         look: at.look,
         lacking: lacking.chain(unanswered).collect(),
         ceiling_per_second: ceiling(at, &course),
+        ceiling_course: at.heat_figures(at.load.ceiling()),
         twin: twin::of(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
         tables,

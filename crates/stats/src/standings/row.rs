@@ -93,6 +93,7 @@ impl Found<'_> {
             paused: pauses::share(&slices().collect::<Vec<_>>()),
             limited_by: usual_limit(slices(), cpus, &at.settings),
             failures: failures.collect(),
+            course: at.heat_figures(member),
         }
     }
 

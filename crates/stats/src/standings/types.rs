@@ -57,6 +57,8 @@ pub struct LoadStandings {
     pub lacking: Vec<Absent>,
     /// What the null server answered per second here: the most that this generator can load on this machine.
     pub ceiling_per_second: Option<f64>,
+    /// What the null server answered in each of its heats.
+    pub ceiling_course: Vec<HeatFigure>,
     /// A stack beside itself (A/A).
     pub twin: Option<Twin>,
     /// What heats did in the end: slices and guards may be longer than planned, if answers were slow.
@@ -159,6 +161,17 @@ pub struct Row {
     pub limited_by: Option<LimitedBy>,
     /// Heats in which it failed, each with the reason; it counts for nothing in these.
     pub failures: Vec<String>,
+    /// What it answered in each heat that counts, in their order.
+    pub course: Vec<HeatFigure>,
+}
+
+/// A heat of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct HeatFigure {
+    /// The heat's number in the session, from 0.
+    pub heat: u32,
+    /// Verified answers per second over all of its slices that count.
+    pub per_second: f64,
 }
 
 /// A figure with its place.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{
     bars::{self, Amount, Dots},
     colours::Colours,
+    course::course,
     figures::{self, Column, FigureRow},
     forest::{Beside, Cell, Layout, Line},
 };
@@ -35,9 +36,18 @@ pub(super) struct Board {
     /// What is drawn beside each baseline, as JSON that cannot end its script element.
     layouts: String,
     panels: Vec<Panel>,
+    /// What each stack answered in each heat; `None` with too few heats.
+    course: Option<CourseSection>,
     caption: String,
     columns: Vec<Column>,
     rows: Vec<FigureRow>,
+}
+
+/// The course of the heats.
+#[derive(Debug, Serialize)]
+struct CourseSection {
+    names: Vec<Name>,
+    drawing: String,
 }
 
 /// A stack's name in its colour.
@@ -95,6 +105,10 @@ pub(super) fn board(
         ratios,
         layouts: in_script(&serde_json::to_string(&layouts)?),
         panels: panels(load, table, &lines, &label),
+        course: course(load, table, &lines, &label).map(|course| CourseSection {
+            names: course.lines.iter().map(name).collect(),
+            drawing: course.drawing,
+        }),
         caption: figures::caption(load, table),
         columns: figures::columns(load),
         rows: figures::rows(load, table, colours),

@@ -5,6 +5,7 @@ mod axis;
 mod bars;
 mod board;
 mod colours;
+mod course;
 mod end;
 mod figures;
 mod forest;

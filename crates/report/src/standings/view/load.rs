@@ -7,7 +7,7 @@ use deadheat_model::{
 use deadheat_stats::{
     heats::{Ranking, Remedy, Verdict},
     order_statistic::Interval,
-    standings::{AbsentBecause, LoadStandings, Measure, Standings, Table},
+    standings::{AbsentBecause, HeatFigure, LoadStandings, Measure, Standings, Table},
 };
 use serde::Serialize;
 
@@ -56,6 +56,8 @@ pub struct LoadView {
     pub lacking: Vec<LackView>,
     /// What the null server answered per second: the most that this generator can load on this machine.
     pub ceiling_per_second: Option<f64>,
+    /// What the null server answered in each of its heats.
+    pub ceiling_course: Vec<HeatFigure>,
     /// A stack beside itself (A/A).
     pub twin: Option<TwinView>,
 }
@@ -176,6 +178,7 @@ fn of_load(
         tables,
         lacking: load.lacking.iter().map(absent::lack).collect(),
         ceiling_per_second: load.ceiling_per_second,
+        ceiling_course: load.ceiling_course.clone(),
         twin: load.twin.as_ref().map(|twin| TwinView {
             of: twin.of.iter().map(name).collect(),
             heats: twin.heats,

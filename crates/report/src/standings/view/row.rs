@@ -3,7 +3,7 @@
 use deadheat_model::{TargetId, session::TargetRecord};
 use deadheat_stats::{
     heats::{LimitedBy, Rank, Ranking},
-    standings::{Behind, Figure, LoadStandings, Measure, Memory, Row, Table},
+    standings::{Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table},
 };
 use serde::Serialize;
 
@@ -65,6 +65,8 @@ pub struct RowView {
     pub limited_by: Option<LimitedBy>,
     /// Why it failed in heats, if it did; it counts for nothing in these.
     pub failures: Vec<String>,
+    /// What it answered in each heat that counts, in their order.
+    pub course: Vec<HeatFigure>,
 }
 
 /// A figure with its place in the ranking of its table.
@@ -159,6 +161,7 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
         busy: row.busy,
         limited_by: row.limited_by,
         failures: row.failures.iter().map(|reason| clean(reason)).collect(),
+        course: row.course.clone(),
     }
 }
 

@@ -11,7 +11,7 @@ use deadheat_model::{
 use deadheat_stats::{
     heats::{LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
     order_statistic::Interval,
-    standings::{Absent, Behind, Figure, LoadStandings, Measure, Memory, Row, Table, Twin},
+    standings::{Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table, Twin},
 };
 
 /// What is known of a stack.
@@ -123,6 +123,7 @@ impl Load {
             },
             lacking: self.lacking.clone(),
             ceiling_per_second: Some(180_000.0),
+            ceiling_course: course(180_000.0, self.heats.div_ceil(2), 2),
             twin: self.twin.map(|ratio| Twin {
                 of: vec![TargetId::new("go-nethttp", None)],
                 heats: 5,
@@ -226,8 +227,18 @@ impl Load {
                 false => LimitedBy::Server,
             }),
             failures: Vec::new(),
+            course: course(stack.rate, self.heats, 1),
         }
     }
+}
+
+/// What was answered in so many heats, each `step` after the one before: up and down by some percent.
+fn course(rate: f64, heats: u32, step: u32) -> Vec<HeatFigure> {
+    let figure = |number: u32| HeatFigure {
+        heat: number * step,
+        per_second: rate * [0.97, 1.0, 1.04, 0.99][number as usize % 4],
+    };
+    (0..heats).map(figure).collect()
 }
 
 pub const HEAT: HeatPlan = HeatPlan {

@@ -499,3 +499,27 @@ fn a_live_page_has_what_the_file_has_and_follows_its_session() {
     assert!(live.contains("heat 3 of at most 20 (&lt;b&gt;)"));
     assert!(!live.contains("src=") && !live.contains("script-src 'unsafe-inline' 'self'"));
 }
+
+#[test]
+fn the_course_has_a_dot_for_each_heat_of_each_stack_and_of_the_null_server() {
+    for (name, view, page) in pages() {
+        for load in &view.loads {
+            for table in &load.tables {
+                let dots: usize = table.rows.iter().map(|row| row.course.len()).sum();
+                let dots = dots + load.ceiling_course.len();
+                let section = between(&page, &format!("<h2>{}</h2>", load.title), "</section>");
+                if load.heats < 3 {
+                    assert!(!section.contains("class=\"course\""), "{name}");
+                    continue;
+                }
+                let course = between(section, "<details class=\"course\">", "</details>");
+                assert_eq!(course.matches("<circle").count(), dots, "{name}, {}", load.title);
+                let last = load.ceiling_course.last().map(|one| one.heat + 1);
+                assert!(
+                    course.contains(&format!("null server, heat {}:", last.unwrap())),
+                    "{name}"
+                );
+            }
+        }
+    }
+}
