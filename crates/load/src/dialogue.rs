@@ -2,11 +2,14 @@
 //! answer that comes. The worker asks it; it knows no socket, no clock and no counter.
 
 use crate::{
-    http1::{AnswerReader, Ending, Heads, Malformed, Progress, Step},
+    http1::{AnswerReader, Malformed},
     plan::Plan,
     recorder::Examples,
     verify::{Answer, Contents, Examiner},
 };
+
+/// What a dialogue says, and what it keeps for all connections of a worker. Nothing else of the protocol is known there.
+pub(crate) use crate::http1::{Ending, Heads, NOT_HTTP, Progress, Step};
 
 /// A request on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -80,7 +80,15 @@ pub enum Rounds {
     },
 }
 
+/// From a slice to the next one, beyond what it is loaded for: freezing, thawing, and waiting for what is in flight.
+const BETWEEN: Duration = Duration::from_millis(10);
+
 impl HeatPlan {
+    /// About how long a round of so many members takes: a slice of each.
+    pub fn round(&self, members: u32) -> Duration {
+        (self.guard + self.slice + BETWEEN).saturating_mul(members)
+    }
+
     /// How long each of `members` is without load between two of its slices, at least: the others' slices.
     pub fn gap(&self, members: usize) -> Duration {
         let others = u32::try_from(members.saturating_sub(1)).unwrap_or(u32::MAX);

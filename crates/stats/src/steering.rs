@@ -279,7 +279,7 @@ pub fn foretold(plan: &Plan) -> Vec<Expected> {
             Rounds::Count { rounds } => rounds,
             Rounds::Time { time } => {
                 let members = 1 + seats(load, stacks) as u32;
-                let round = (load.heat.guard + load.heat.slice + BETWEEN) * members;
+                let round = load.heat.round(members);
                 (time.as_secs_f64() / round.as_secs_f64()).ceil() as u32
             }
         };
@@ -293,9 +293,6 @@ pub fn foretold(plan: &Plan) -> Vec<Expected> {
     });
     expected.collect()
 }
-
-/// From a slice to the next one, beyond what it is loaded for: freezing, thawing, and what is in flight.
-const BETWEEN: Duration = Duration::from_millis(10);
 
 /// Stacks in a heat, of so many.
 fn seats(load: &PlannedLoad, stacks: usize) -> usize {

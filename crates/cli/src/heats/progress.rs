@@ -12,6 +12,7 @@ use deadheat_model::{
 };
 use deadheat_report::figure;
 use deadheat_stats::{
+    heats::recorded::counts,
     standings::{LoadAt, settings},
     steering,
 };
@@ -37,6 +38,8 @@ pub(super) struct Progress {
     heat: String,
     rounds: Option<Rounds>,
     leaders: String,
+    /// Slices that do not count.
+    discarded: usize,
 }
 
 impl Progress {
@@ -51,6 +54,7 @@ impl Progress {
             heat: String::new(),
             rounds: None,
             leaders: String::new(),
+            discarded: record.map_or(0, |record| record.heats.iter().map(discarded).sum()),
         }
     }
 
@@ -134,7 +138,12 @@ impl Progress {
             true => String::new(),
             false => format!(" · {}", self.leaders),
         };
-        self.shown.say(format!("{}: {what}{leaders}", self.heat));
+        let discarded = match self.discarded {
+            0 => String::new(),
+            some => format!(" · {} discarded", counted(some, "slice")),
+        };
+        self.shown
+            .say(format!("{}: {what}{leaders}{discarded}", self.heat));
     }
 
     fn heat_ended(&mut self, ended: &MeasuredHeat) {
@@ -142,6 +151,7 @@ impl Progress {
             return;
         };
         record.heats.push(ended.clone());
+        self.discarded += discarded(ended);
         let at = LoadAt::new(record, ended.load as usize, settings(record));
         self.leaders = leaders(&at);
         let mut lines = failures(ended);
@@ -157,6 +167,12 @@ impl Progress {
     fn plan(&self) -> Option<&Plan> {
         self.record.as_ref().map(|record| &record.header.plan)
     }
+}
+
+/// Slices of a heat that do not count, because the machine slept in them.
+fn discarded(ended: &MeasuredHeat) -> usize {
+    let slices = ended.heat.rounds.iter().flatten();
+    slices.filter(|slice| !counts(slice)).count()
 }
 
 /// A heat in a line.
@@ -200,8 +216,8 @@ fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
     let heats: Vec<usize> = loads
         .map(|load| record.complete_heats(load).count())
         .collect();
-    let is_last = ended.load as usize + 1 == heats.len();
-    if !is_last || heats.iter().any(|heats| *heats != 2) {
+    // The load that is the last to have its second one; others may have had more by then, or none to come.
+    if heats.get(ended.load as usize) != Some(&2) || heats.iter().any(|heats| *heats < 2) {
         return None;
     }
     let spent = record.heats.iter().map(|one| one.heat.wall).sum();

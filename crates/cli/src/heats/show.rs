@@ -31,6 +31,7 @@ pub(super) fn outcome(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
     };
     let data = output::data(rendered.in_format(format));
     output::note(&format!("report: {}", shown(&folder.join(HTML_FILE))));
+    output::note(&format!("all of it here: deadheat report {} --details", shown(folder)));
     data.map(|()| exit(&record, &rendered.standings))
 }
 

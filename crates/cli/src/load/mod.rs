@@ -32,7 +32,11 @@ use std::{
 
 use deadheat_load::LoadEvent;
 use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
-use deadheat_runner::{secret, session::describe_machine};
+use deadheat_runner::{
+    secret::{self, hide_in_load},
+    session::describe_machine,
+};
+use serde_json::json;
 
 use self::{
     args::{LiveArg, LoadArgs},
@@ -81,6 +85,14 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.care.dry_run {
         let refused = |error| told::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
+        let plan = match args.output.json {
+            true => {
+                let mut shown = spec;
+                hide_in_load(&mut shown);
+                format!("{:#}", json!({ "spec": shown }))
+            }
+            false => plan,
+        };
         output::data(&(plan + "\n"))?;
         return Ok(Exit::Fine);
     }

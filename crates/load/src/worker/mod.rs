@@ -24,7 +24,7 @@ use crate::{
     LoadError,
     connection::{Connection, State},
     deadlines::{Deadlines, NEVER},
-    http1::Heads,
+    dialogue::Heads,
     plan::Plan,
     poller::{Bell, Events, Poller, Ready},
     recorder::{Gauges, Outlet, Recorder},

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     connection::{Need, State},
-    http1::{Ending, NOT_HTTP, Progress, Step},
+    dialogue::{Ending, NOT_HTTP, Progress, Step},
     recorder::Cause,
     socket,
     tls::Broken,

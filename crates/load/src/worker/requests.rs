@@ -11,7 +11,7 @@ use crate::{
     connection::State,
     deadlines::NEVER,
     dialogue::Flight,
-    http1::Progress,
+    dialogue::Progress,
     poller::Watch,
     recorder::{Cause, Fault, Times},
     verify::excerpt,

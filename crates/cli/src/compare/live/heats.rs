@@ -18,11 +18,12 @@ use deadheat_stats::{
     heats::order,
     versus::{Versus, alternating::Duel},
 };
+use serde_json::json;
 
 use super::{looks::Looks, progress::Progress};
 use crate::{
     compare::{
-        args::{CompareArgs, MeasureArgs},
+        args::{CompareArgs, CompareFormat, MeasureArgs},
         bounds,
         measured::{loads, versus, waiting},
     },
@@ -57,9 +58,14 @@ pub(super) fn measure(
     options.heats.heats = Some(looks.design.most_heats());
     options.heats.alpha = alpha;
     options.budget = looks.budget;
-    let described = described(&options, &heats::draft(&options, &steering), &looks, turn);
+    let plan = heats::draft(&options, &steering);
+    let described = described(&options, &plan, &looks, turn);
     if args.measure.dry_run {
-        output::data(&(described + "\n"))?;
+        let plan = match args.verdict.format {
+            CompareFormat::Json => format!("{:#}", json!({ "plan": plan })),
+            CompareFormat::Text | CompareFormat::Markdown => described,
+        };
+        output::data(&(plan + "\n"))?;
         return Ok(None);
     }
     output::note(&described);

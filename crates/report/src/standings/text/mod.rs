@@ -14,8 +14,8 @@ use super::{
 use crate::text::{BAD, BOLD, DIM, Page, Screen, WARN};
 use ranking::Columns;
 
-/// With the line that the command line adds: the path of the page.
-const MOST_LINES: usize = 39;
+/// The command line adds two: the path of the page, and how to see everything here.
+const MOST_LINES: usize = 38;
 /// Warnings that are shown.
 const MOST_WARNINGS: usize = 3;
 /// Stacks whose reasons are given if nothing was measured.
@@ -23,7 +23,7 @@ const MOST_REASONS: usize = 8;
 /// Lines that a warning, an answer or a title takes at most.
 const MOST_OF_A_TEXT: usize = 2;
 
-/// The report in at most 39 lines.
+/// The report in at most 38 lines.
 pub fn text(view: &StandingsView, screen: Screen) -> String {
     let mut page = Page::new(screen);
     page.at_most(MOST_OF_A_TEXT, BOLD, "", &view.title.to_string());

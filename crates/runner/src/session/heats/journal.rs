@@ -52,3 +52,19 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
 pub(super) fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
     read_header_as(folder, HEADER_FILE, SCHEMA)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_of_another_version_is_refused_with_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(HEADER_FILE), "{\"schema\": 1}").unwrap();
+        let error = read_session(folder.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("has format 1, this deadheat reads 2; use the deadheat that wrote it"),
+            "{error}"
+        );
+    }
+}

@@ -30,8 +30,6 @@ const QUANTILE: f64 = 3.0;
 const EXPECTED_FREEDOM: u32 = 4;
 /// Heats of each stack where nobody gave a budget.
 const USUAL_HEATS: u32 = 10;
-/// Freezing, thawing and waiting for what is in flight, for each slice.
-const BETWEEN: Duration = Duration::from_millis(10);
 
 /// What a heat of a load takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,10 +78,13 @@ impl HeatCost {
         let suited = suited(plan, delay.unwrap_or_default());
         let in_round = seated + u32::from(control.is_some());
         // The round that leads in has slices as planned.
-        let lead_in = (suited.guard + plan.slice + BETWEEN) * in_round;
+        let lead_in = HeatPlan {
+            slice: plan.slice,
+            ..suited
+        };
         Self {
-            bring_up: in_heat + control.unwrap_or_default() + lead_in,
-            round: (suited.guard + suited.slice + BETWEEN) * in_round,
+            bring_up: in_heat + control.unwrap_or_default() + lead_in.round(in_round),
+            round: suited.round(in_round),
             members: seated,
         }
     }
