@@ -259,15 +259,15 @@ fn one_process_at_a_time() {
         folder.join(HEATS_FILE).exists().then_some(())
     });
     start(&root, "").wait_alone().exits(2).tells(&[&pid]);
-    wait_for_lines(&root, 1);
+    // Of so many short heats, one has figures also on a busy machine.
+    wait_for_lines(&root, 3);
     start(&root, "")
         .wait_alone()
         .exits(2)
         .has_no_data()
         .tells(&[&pid]);
     running.signal(Signal::INT);
-    // On a busy machine, short heats may be without a figure.
-    running.wait().exits_one_of(&[0, 3]);
+    running.wait().exits(0);
     let running = start(&root, "");
     let pid = format!("process {} writes this session", running.pid());
     wait_for_lines(&root, journal_lines(&root.session_folder()) + 2);
