@@ -251,9 +251,10 @@ impl Steps {
             said = text(standard)?;
             println!("\n==> {name}: done\n{}", text(error)?.trim_end());
         }
-        match overdue {
-            true => Err(io::Error::other(format!("ended after {LONGEST_STEP:?}"))),
-            false => Ok((usage, said)),
+        if overdue {
+            Err(io::Error::other(format!("ended after {LONGEST_STEP:?}")))
+        } else {
+            Ok((usage, said))
         }
     }
 

@@ -34,9 +34,10 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         connections.unwrap_or(CONNECTIONS),
     );
     let findings = judge(&world);
-    output::data(&match args.json {
-        true => format!("{:#}\n", as_json(&findings, &world.machine, &world.watched)),
-        false => text::as_text(&findings, world.watched.span, output::colour()),
+    output::data(&if args.json {
+        format!("{:#}\n", as_json(&findings, &world.machine, &world.watched))
+    } else {
+        text::as_text(&findings, world.watched.span, output::colour())
     })?;
     Ok(match text::warnings(&findings).count() {
         0 => Exit::Fine,

@@ -121,9 +121,10 @@ pub(crate) fn usage(error: &clap::Error) -> Result<crate::exit::Exit, Failure> {
         colour()
     };
     let rendered = error.render();
-    let text = match colour {
-        true => rendered.ansi().to_string(),
-        false => rendered.to_string(),
+    let text = if colour {
+        rendered.ansi().to_string()
+    } else {
+        rendered.to_string()
     };
     if error.use_stderr() {
         note(text.trim_end());
@@ -275,9 +276,10 @@ fn charset(variable: impl Fn(&str) -> Option<String>, is_dumb: bool) -> Charset 
         let locale = locale.to_ascii_lowercase();
         locale.contains("utf-8") || locale.contains("utf8")
     });
-    match is_utf_8 && !is_dumb {
-        true => Charset::Unicode,
-        false => Charset::Ascii,
+    if is_utf_8 && !is_dumb {
+        Charset::Unicode
+    } else {
+        Charset::Ascii
     }
 }
 
@@ -288,9 +290,10 @@ pub(crate) fn watched() -> bool {
 
 /// Where a bar is drawn: on standard error, for a person who watches.
 pub(crate) fn bar_target() -> ProgressDrawTarget {
-    match watched() {
-        true => ProgressDrawTarget::stderr(),
-        false => ProgressDrawTarget::hidden(),
+    if watched() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
     }
 }
 

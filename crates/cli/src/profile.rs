@@ -112,9 +112,10 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
     }
     let has = |id: &&str| catalogue.workload(id).is_some();
     if workloads.is_empty() && !own.all {
-        let usual: &[&str] = match args.quick {
-            true => &QUICK_WORKLOADS,
-            false => &USUAL_WORKLOADS,
+        let usual: &[&str] = if args.quick {
+            &QUICK_WORKLOADS
+        } else {
+            &USUAL_WORKLOADS
         };
         let usual = usual.iter().filter(|id| has(id));
         workloads = usual.map(ToString::to_string).collect();

@@ -52,9 +52,10 @@ fn rendered(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
         return heats::Rendered::card(&record, args.workload.as_deref());
     }
     let rendered = heats::Rendered::of(&record)?;
-    let text = match args.details {
-        true => rendered.details(),
-        false => rendered.in_format(args.format),
+    let text = if args.details {
+        rendered.details()
+    } else {
+        rendered.in_format(args.format)
     };
     Ok(text.as_bytes().to_vec())
 }
@@ -88,10 +89,11 @@ fn write(path: &Path, written: &[u8]) -> Result<(), Failure> {
 
 /// Pictures are not for a terminal.
 fn refuse_picture(args: &ReportArgs) -> Result<(), Failure> {
-    match args.output.is_none() && output::is_terminal() {
-        true => Err(Failure::usage(
+    if args.output.is_none() && output::is_terminal() {
+        Err(Failure::usage(
             "refusing to write a PNG to the terminal; use --output card.png",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

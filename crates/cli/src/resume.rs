@@ -123,9 +123,10 @@ fn options(args: &RunArgs, given: &[String], began: &Began<'_>) -> Result<Sessio
     if args.selection.root.is_some() {
         recorded.selection.root = args.selection.root.clone();
     }
-    recorded.postgres.postgres = match given.iter().any(|option| option == "postgres") {
-        true => args.postgres.postgres.clone(),
-        false => postgres(began, &recorded)?,
+    recorded.postgres.postgres = if given.iter().any(|option| option == "postgres") {
+        args.postgres.postgres.clone()
+    } else {
+        postgres(began, &recorded)?
     };
     let catalogue = select::catalogue(recorded.selection.root.as_deref())?;
     let profile = Profile::of(&recorded, &catalogue)?;

@@ -46,9 +46,10 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
         output::data(&work.plan.to_string())?;
         return Ok(Exit::Fine);
     }
-    let consent = match args.yes {
-        true => Consent::Given,
-        false => Consent::Asked,
+    let consent = if args.yes {
+        Consent::Given
+    } else {
+        Consent::Asked
     };
     let failed = work.execute(consent)?;
     Ok(if failed { Exit::Failed } else { Exit::Fine })

@@ -12,9 +12,10 @@ pub(crate) fn lines(words: &str, width: usize, head: &str, indent: &str) -> Vec<
         .break_words(false)
         .initial_indent(head)
         .subsequent_indent(indent);
-    let lines = match words.is_empty() {
-        true => Vec::new(),
-        false => textwrap::wrap(words, options),
+    let lines = if words.is_empty() {
+        Vec::new()
+    } else {
+        textwrap::wrap(words, options)
     };
     lines.into_iter().map(String::from).collect()
 }

@@ -154,9 +154,10 @@ impl Crew {
         on_moment: &mut dyn FnMut(Moment),
     ) -> Result<Whole, LoadError> {
         // A load of one slice may end by a count, which the plan's own arrivals know.
-        let arrivals = match stays {
-            true => plan.arrivals_of_slice(self.slices, guard),
-            false => plan.arrivals.clone(),
+        let arrivals = if stays {
+            plan.arrivals_of_slice(self.slices, guard)
+        } else {
+            plan.arrivals.clone()
         };
         self.slices += 1;
         if self.slices > 1 {

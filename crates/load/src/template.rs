@@ -41,9 +41,10 @@ impl Lists {
         let found = self.0.iter().position(|(other, _)| other == name);
         let found =
             found.ok_or_else(|| format!("there is no list {name:?} to take a line from"))?;
-        match self.0[found].1.is_empty() {
-            true => Err(format!("the list {name:?} has no lines")),
-            false => Ok(found),
+        if self.0[found].1.is_empty() {
+            Err(format!("the list {name:?} has no lines"))
+        } else {
+            Ok(found)
         }
     }
 }
@@ -161,12 +162,13 @@ fn find(text: &[u8], wanted: &[u8; 2]) -> Option<usize> {
 }
 
 fn literal(text: &[u8], place: Place) -> Result<Part, String> {
-    match place == Place::Path && !text.iter().all(u8::is_ascii_graphic) {
-        true => Err(format!(
+    if place == Place::Path && !text.iter().all(u8::is_ascii_graphic) {
+        Err(format!(
             "the path's part {:?} has bytes to be percent-encoded",
             String::from_utf8_lossy(text)
-        )),
-        false => Ok(Part::Literal(text.to_vec())),
+        ))
+    } else {
+        Ok(Part::Literal(text.to_vec()))
     }
 }
 
@@ -233,16 +235,15 @@ fn put(out: &mut Vec<u8>, line: &str, place: Place) {
                 // What RFC 3986 §3.3 and §3.4 allow in a path and a query, and a percent sign: a line may be encoded
                 // already.
                 let plain = byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
-                match plain {
-                    true => out.push(byte),
-                    false => {
-                        const HEX: &[u8; 16] = b"0123456789ABCDEF";
-                        out.extend_from_slice(&[
-                            b'%',
-                            HEX[usize::from(byte >> 4)],
-                            HEX[usize::from(byte & 15)],
-                        ]);
-                    }
+                if plain {
+                    out.push(byte)
+                } else {
+                    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+                    out.extend_from_slice(&[
+                        b'%',
+                        HEX[usize::from(byte >> 4)],
+                        HEX[usize::from(byte & 15)],
+                    ]);
                 }
             }
         }

@@ -281,9 +281,10 @@ pub struct SliceRecord {
 impl SliceRecord {
     /// Verified answers per second of the counted part ([`Tally::answers`]).
     pub fn throughput(&self) -> f64 {
-        match self.window.is_zero() {
-            true => 0.0,
-            false => self.tally.answers() as f64 / self.window.as_secs_f64(),
+        if self.window.is_zero() {
+            0.0
+        } else {
+            self.tally.answers() as f64 / self.window.as_secs_f64()
         }
     }
 }

@@ -76,9 +76,10 @@ impl Quantity {
 
     /// From here to another one: "1.20 ms–1.35 ms" says its unit twice.
     pub fn to(&self, between: &str, other: &Self) -> String {
-        match self.unit == other.unit {
-            true => format!("{}{between}{other}", self.number),
-            false => format!("{self}{between}{other}"),
+        if self.unit == other.unit {
+            format!("{}{between}{other}", self.number)
+        } else {
+            format!("{self}{between}{other}")
         }
     }
 
@@ -115,9 +116,10 @@ pub fn list(items: &[String]) -> String {
 
 /// A number without zeros at its end that say nothing.
 pub(crate) fn short(number: &str) -> &str {
-    match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.'),
-        false => number,
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
     }
 }
 

@@ -71,9 +71,10 @@ impl Page {
     pub(crate) fn line(&mut self, style: Style, line: &str) {
         // All that is set in columns has been written in the charset before.
         let line = self.charset.write(line.trim_end());
-        match self.colour && !style.is_plain() && !line.is_empty() {
-            true => self.text += &format!("{style}{line}{style:#}\n"),
-            false => self.text += &format!("{line}\n"),
+        if self.colour && !style.is_plain() && !line.is_empty() {
+            self.text += &format!("{style}{line}{style:#}\n")
+        } else {
+            self.text += &format!("{line}\n")
         }
     }
 

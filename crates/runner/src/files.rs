@@ -115,9 +115,10 @@ impl Place {
         let named = fs::symlink_metadata(&real)?;
         let same = (named.dev(), named.ino()) == (found.dev(), found.ino());
         let ours = found.uid() == rustix::process::geteuid().as_raw() && found.nlink() == 1;
-        Ok(match same && ours {
-            true => Place::Replaceable(file, real),
-            false => Place::Kept(file),
+        Ok(if same && ours {
+            Place::Replaceable(file, real)
+        } else {
+            Place::Kept(file)
         })
     }
 }
@@ -203,9 +204,10 @@ pub fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When it cannot be read, is neither a regular file nor a pipe, or is longer.
 pub fn read_typed(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
-    match fs::metadata(path)?.file_type().is_fifo() {
-        true => bounded(File::open(path)?, longest),
-        false => read(path, longest),
+    if fs::metadata(path)?.file_type().is_fifo() {
+        bounded(File::open(path)?, longest)
+    } else {
+        read(path, longest)
     }
 }
 
@@ -247,9 +249,10 @@ pub fn bounded(source: impl io::Read, longest: u64) -> io::Result<Vec<u8>> {
 }
 
 fn not_regular(found: &fs::Metadata) -> io::Error {
-    io::Error::other(match found.is_dir() {
-        true => "it is a folder; name a file",
-        false => "it is a device, a pipe or a socket; name a regular file",
+    io::Error::other(if found.is_dir() {
+        "it is a folder; name a file"
+    } else {
+        "it is a device, a pipe or a socket; name a regular file"
     })
 }
 

@@ -56,9 +56,10 @@ pub fn without_password(argument: &str) -> String {
 
 /// A request header's value as it may be shown and recorded.
 pub fn header_value<'a>(name: &str, value: &'a str) -> &'a str {
-    match HARMLESS_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-        true => value,
-        false => HIDDEN,
+    if HARMLESS_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+        value
+    } else {
+        HIDDEN
     }
 }
 

@@ -210,10 +210,7 @@ impl Recorded {
             let share = (f64::from(time) + 0.5) / f64::from(self.times);
             service_time.record_ns((-(1.0 - share).ln() * mean) as u64);
         }
-        let (server, busiest) = match is_ceiling {
-            true => (0.5, 0.99),
-            false => (0.97, 0.6),
-        };
+        let (server, busiest) = if is_ceiling { (0.5, 0.99) } else { (0.97, 0.6) };
         let window = WINDOW.as_secs_f64();
         SliceRecord {
             member,

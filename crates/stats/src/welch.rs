@@ -24,9 +24,10 @@ pub fn difference(a: &[f64], b: &[f64]) -> Option<Difference> {
     let (va, vb) = (a.error.powi(2), b.error.powi(2));
     let below = va.powi(2) / (a.n - 1) as f64 + vb.powi(2) / (b.n - 1) as f64;
     // Without any spread there is nothing to weigh; the degrees do not matter then.
-    let freedom = match below > 0.0 {
-        true => (va + vb).powi(2) / below,
-        false => (a.n + b.n - 2) as f64,
+    let freedom = if below > 0.0 {
+        (va + vb).powi(2) / below
+    } else {
+        (a.n + b.n - 2) as f64
     };
     Some(Difference {
         mean: b.mean - a.mean,

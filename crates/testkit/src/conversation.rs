@@ -87,9 +87,10 @@ fn note_tls(wire: &Wire, connection: u64, shared: &Shared) {
         notified: false,
     };
     let seen = &mut shared.state().seen;
-    match resumed {
-        true => seen.resumed_handshakes += 1,
-        false => seen.full_handshakes += 1,
+    if resumed {
+        seen.resumed_handshakes += 1
+    } else {
+        seen.full_handshakes += 1
     }
     seen.each[connection as usize].tls = Some(agreed);
 }
@@ -131,9 +132,10 @@ impl Talk<'_> {
                 };
                 self.sent_at = None;
                 going = self.play(&self.shared.script.answer(&turn))?;
-                match self.held.is_empty() {
-                    true => self.note_answers(&[index]),
-                    false => self.held_for.push(index),
+                if self.held.is_empty() {
+                    self.note_answers(&[index])
+                } else {
+                    self.held_for.push(index)
                 }
             }
         }

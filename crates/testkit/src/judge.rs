@@ -91,9 +91,10 @@ fn compare(
             return Err(Disagreement::Never("there is no answer".to_owned()));
         };
         let least = took[rank - 1];
-        let (most, allowance) = match rank + few <= servers {
-            true => (took[rank + few - 1], BULK_ALLOWANCE),
-            false => (took[servers - 1], TAIL_ALLOWANCE),
+        let (most, allowance) = if rank + few <= servers {
+            (took[rank + few - 1], BULK_ALLOWANCE)
+        } else {
+            (took[servers - 1], TAIL_ALLOWANCE)
         };
         let what = || {
             format!(

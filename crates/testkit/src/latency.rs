@@ -32,9 +32,12 @@ pub fn head_first(length: Duration, early: Duration) -> impl Script {
 /// Answers every request after `usual`, but one in `every` after `rare`: the last one of each `every`, counted over
 /// all connections, so that the shares are exact.
 pub fn two_humped(usual: Duration, rare: Duration, every: u64) -> impl Script {
-    move |turn: &Turn<'_>| match (turn.index + 1).is_multiple_of(every) {
-        true => due(turn.arrived + rare),
-        false => due(turn.arrived + usual),
+    move |turn: &Turn<'_>| {
+        if (turn.index + 1).is_multiple_of(every) {
+            due(turn.arrived + rare)
+        } else {
+            due(turn.arrived + usual)
+        }
     }
 }
 

@@ -62,17 +62,23 @@ impl<F: Fn(&Turn<'_>) -> Vec<Step> + Send + Sync + 'static> Script for F {
 
 /// Does `right` for the first `count` requests and `then` for all others.
 pub fn right_then(count: u64, right: Vec<Step>, then: Vec<Step>) -> impl Script {
-    move |turn: &Turn<'_>| match turn.index < count {
-        true => right.clone(),
-        false => then.clone(),
+    move |turn: &Turn<'_>| {
+        if turn.index < count {
+            right.clone()
+        } else {
+            then.clone()
+        }
     }
 }
 
 /// Does `usual` for the first requests of a connection and `last` for its `count`th: a server that ends its
 /// connections after so many.
 pub fn for_the_last_of(count: u64, usual: Vec<Step>, last: Vec<Step>) -> impl Script {
-    move |turn: &Turn<'_>| match turn.nth + 1 < count {
-        true => usual.clone(),
-        false => last.clone(),
+    move |turn: &Turn<'_>| {
+        if turn.nth + 1 < count {
+            usual.clone()
+        } else {
+            last.clone()
+        }
     }
 }

@@ -59,9 +59,10 @@ pub(super) fn check() -> Result<(), String> {
             }
         }
     }
-    match faults.is_empty() {
-        true => Ok(()),
-        false => Err(faults.join("\n")),
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n"))
     }
 }
 

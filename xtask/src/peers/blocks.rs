@@ -81,9 +81,10 @@ impl Measuring<'_> {
         for block in 0..=self.options.blocks {
             for (place, program) in order(self.options.seed, case, block, programs).enumerate() {
                 let warm_up = block == 0;
-                let seconds = match warm_up {
-                    true => WARM_UP_SECONDS.min(self.options.seconds),
-                    false => self.options.seconds,
+                let seconds = if warm_up {
+                    WARM_UP_SECONDS.min(self.options.seconds)
+                } else {
+                    self.options.seconds
                 };
                 let outcome = measure(self.bench, &mut nginx, &program, &case.load(), seconds);
                 // Ctrl-C reaches the tool and nginx as well.

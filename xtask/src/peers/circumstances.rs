@@ -135,9 +135,10 @@ fn commit() -> Option<String> {
         "Cargo.lock",
         "Cargo.toml",
     ])?;
-    Some(match changed.is_empty() {
-        true => format!("commit {hash}"),
-        false => format!("commit {hash}, changed"),
+    Some(if changed.is_empty() {
+        format!("commit {hash}")
+    } else {
+        format!("commit {hash}, changed")
     })
 }
 

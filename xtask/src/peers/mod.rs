@@ -205,9 +205,10 @@ end
 ";
 
 fn cases(options: &Options) -> Vec<Case> {
-    match options.case.is_empty() {
-        true => Case::value_variants().to_vec(),
-        false => options.case.clone(),
+    if options.case.is_empty() {
+        Case::value_variants().to_vec()
+    } else {
+        options.case.clone()
     }
 }
 

@@ -71,13 +71,14 @@ fn certificate(folder: &Path) -> Result<(), String> {
     let output = command
         .output()
         .map_err(|error| format!("openssl, for nginx's certificate: {error}; install openssl"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!(
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!(
             "openssl, for nginx's certificate: {}: {}",
             output.status,
             String::from_utf8_lossy(&output.stderr).trim()
-        )),
+        ))
     }
 }
 
@@ -170,9 +171,10 @@ impl Nginx {
 
     /// The URL for a load's next trial.
     pub(crate) fn next_url(&mut self, load: &Load) -> String {
-        let (scheme, ports) = match load.tls {
-            true => ("https", &self.tls),
-            false => ("http", &self.plain),
+        let (scheme, ports) = if load.tls {
+            ("https", &self.tls)
+        } else {
+            ("http", &self.plain)
         };
         let port = ports[self.taken % ports.len()];
         self.taken += 1;

@@ -112,9 +112,10 @@ fn dash() -> String {
 /// Rounded to three digits that count.
 fn significant(value: f64) -> String {
     let magnitude = value.abs().log10().floor();
-    let places = match magnitude.is_finite() {
-        true => (DIGITS - 1 - magnitude as i32).max(0),
-        false => DIGITS - 1,
+    let places = if magnitude.is_finite() {
+        (DIGITS - 1 - magnitude as i32).max(0)
+    } else {
+        DIGITS - 1
     };
     format!("{value:.*}", places as usize)
 }

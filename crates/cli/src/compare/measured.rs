@@ -44,7 +44,12 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
         not_compared: judged.not_compared,
         conditions: conditions(&record.header, folder),
         differences: differences(&duel),
-        warnings: record.header.comparison.iter().filter_map(|one| one.alike.clone()).collect(),
+        warnings: record
+            .header
+            .comparison
+            .iter()
+            .filter_map(|one| one.alike.clone())
+            .collect(),
     })
 }
 

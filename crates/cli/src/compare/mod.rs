@@ -55,10 +55,7 @@ pub(crate) fn rendered(
     details: bool,
 ) -> Result<String, Failure> {
     let view = || CompareView::new(versus, gate);
-    let lay_out = match details {
-        true => text,
-        false => brief,
-    };
+    let lay_out = if details { text } else { brief };
     Ok(match format {
         CompareFormat::Text => lay_out(&view(), output::width().min(80), output::colour()),
         CompareFormat::Markdown => markdown(&view()),

@@ -56,9 +56,10 @@ fn entry(finding: &Finding, colour: bool) -> String {
     text += &wrapped("", &finding.why);
     for line in finding.remedy.lines() {
         // A sentence begins with a capital, and a command does not.
-        text += &match line.starts_with(char::is_uppercase) {
-            true => wrapped("", line),
-            false => format!("{:INDENT$}  {line}\n", ""),
+        text += &if line.starts_with(char::is_uppercase) {
+            wrapped("", line)
+        } else {
+            format!("{:INDENT$}  {line}\n", "")
         };
     }
     text
@@ -72,13 +73,14 @@ fn headed(level: Level, words: &str, colour: bool) -> String {
         Level::Fine => ("fine", Style::new().green()),
     };
     let text = wrapped(name, words);
-    match colour {
-        true => text.replacen(
+    if colour {
+        text.replacen(
             name,
             &style.force_styling(true).apply_to(name).to_string(),
             1,
-        ),
-        false => text,
+        )
+    } else {
+        text
     }
 }
 

@@ -45,9 +45,10 @@ pub(crate) fn run(
         _ => None,
     };
     let draft = heats::draft(&options, &steer);
-    let unfit = match args.publish {
-        true => publication::objections(&draft, session::commit_of(&options).as_deref()),
-        false => Vec::new(),
+    let unfit = if args.publish {
+        publication::objections(&draft, session::commit_of(&options).as_deref())
+    } else {
+        Vec::new()
     };
     if args.dry_run && args.json {
         let plan = json!({ "plan": draft, "unfit": unfit, "published": options.published });

@@ -134,9 +134,10 @@ fn expected(plan: &Plan) -> Option<String> {
         .collect();
     widths.sort_by(f64::total_cmp);
     let (least, most) = (100.0 * widths.first()?, 100.0 * widths.last()?);
-    let width = match most - least < 1.0 {
-        true => format!("±{most:.0} %"),
-        false => format!("±{least:.0} to ±{most:.0} %"),
+    let width = if most - least < 1.0 {
+        format!("±{most:.0} %")
+    } else {
+        format!("±{least:.0} to ±{most:.0} %")
     };
     Some(format!(
         "ratios known to {width}, with the usual noise of a shared machine"

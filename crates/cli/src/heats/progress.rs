@@ -134,9 +134,10 @@ impl Progress {
         let part = (PARTS as f64 * share.min(1.0)) as u64;
         let left = about(all.saturating_sub(spent));
         self.shown.reach(part, format!("at most {left} left"));
-        let leaders = match self.leaders.is_empty() {
-            true => String::new(),
-            false => format!(" · {}", self.leaders),
+        let leaders = if self.leaders.is_empty() {
+            String::new()
+        } else {
+            format!(" · {}", self.leaders)
         };
         let discarded = match self.discarded {
             0 => String::new(),
@@ -179,9 +180,10 @@ fn discarded(ended: &MeasuredHeat) -> usize {
 fn summary(name: &str, ended: &MeasuredHeat, leaders: &str) -> String {
     let rounds = counted(ended.heat.rounds.len(), "round");
     let text = format!("{name}: {rounds} in {}", about(ended.heat.wall));
-    match leaders.is_empty() {
-        true => text,
-        false => format!("{text}; so far {leaders}"),
+    if leaders.is_empty() {
+        text
+    } else {
+        format!("{text}; so far {leaders}")
     }
 }
 

@@ -31,7 +31,10 @@ pub(super) fn outcome(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
     };
     let data = output::data(rendered.in_format(format));
     output::note(&format!("report: {}", shown(&folder.join(HTML_FILE))));
-    output::note(&format!("all of it here: deadheat report {} --details", shown(folder)));
+    output::note(&format!(
+        "all of it here: deadheat report {} --details",
+        shown(folder)
+    ));
     data.map(|()| exit(&record, &rendered.standings))
 }
 
@@ -52,9 +55,10 @@ fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
         let mut lacking = load.lacking.iter();
         lacking.any(|one| one.is == deadheat_stats::standings::AbsentBecause::Failed)
     });
-    match failed || lacking || rows().any(|row| !row.failures.is_empty()) {
-        true => Exit::Failed,
-        false => Exit::Fine,
+    if failed || lacking || rows().any(|row| !row.failures.is_empty()) {
+        Exit::Failed
+    } else {
+        Exit::Fine
     }
 }
 

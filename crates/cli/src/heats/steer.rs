@@ -35,9 +35,10 @@ impl Steering for Steer {
     }
 
     fn looks(&self, most: u32) -> Vec<u32> {
-        match self.until_decided {
-            true => usual_looks(most),
-            false => vec![most],
+        if self.until_decided {
+            usual_looks(most)
+        } else {
+            vec![most]
         }
     }
 }

@@ -14,9 +14,10 @@ pub(crate) fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> 
         if allowed || is_near(address) {
             continue;
         }
-        let resolved = match named == address.to_string() {
-            true => format!("{address} is"),
-            false => format!("{named} resolves to {address}, which is"),
+        let resolved = if named == address.to_string() {
+            format!("{address} is")
+        } else {
+            format!("{named} resolves to {address}, which is")
         };
         return Err(format!(
             "{resolved} neither this machine nor in a private network. A load can take a server down and looks like an \

@@ -85,13 +85,12 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.care.dry_run {
         let refused = |error| told::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
-        let plan = match args.output.json {
-            true => {
-                let mut shown = spec;
-                hide_in_load(&mut shown);
-                format!("{:#}", json!({ "spec": shown }))
-            }
-            false => plan,
+        let plan = if args.output.json {
+            let mut shown = spec;
+            hide_in_load(&mut shown);
+            format!("{:#}", json!({ "spec": shown }))
+        } else {
+            plan
         };
         output::data(&(plan + "\n"))?;
         return Ok(Exit::Fine);

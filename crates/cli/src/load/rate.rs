@@ -28,9 +28,10 @@ pub(crate) fn stage(text: &str) -> Result<Stage, String> {
         Some((from, to)) => {
             // "1000..5000/m": the unit at the end is both rates'.
             let unit = to.trim().split_once('/').map_or("", |(_, unit)| unit);
-            let from = match from.contains('/') || unit.is_empty() {
-                true => any_rate(from)?,
-                false => any_rate(&format!("{from}/{unit}"))?,
+            let from = if from.contains('/') || unit.is_empty() {
+                any_rate(from)?
+            } else {
+                any_rate(&format!("{from}/{unit}"))?
             };
             (from, any_rate(to)?)
         }

@@ -169,16 +169,18 @@ fn body(args: &RequestArgs) -> Result<Body, String> {
         (Some(text), _) => text.clone().into_bytes(),
         (None, Some(path)) => read_body(path)?,
     };
-    Ok(match args.chunked {
-        true => Body::Chunked(bytes),
-        false => Body::Sized(bytes),
+    Ok(if args.chunked {
+        Body::Chunked(bytes)
+    } else {
+        Body::Sized(bytes)
     })
 }
 
 fn read_body(path: &Path) -> Result<Vec<u8>, String> {
-    let read = match path == Path::new("-") {
-        true => files::bounded(io::stdin().lock(), files::LONGEST_BODY),
-        false => files::read_typed(path, files::LONGEST_BODY),
+    let read = if path == Path::new("-") {
+        files::bounded(io::stdin().lock(), files::LONGEST_BODY)
+    } else {
+        files::read_typed(path, files::LONGEST_BODY)
     };
     read.map_err(|error| format!("--body-file {}: {error}", path.display()))
 }

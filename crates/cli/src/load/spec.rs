@@ -29,9 +29,10 @@ pub(crate) fn spec(
     exchanges: Vec<Exchange>,
     random_seed: u64,
 ) -> Result<LoadSpec, String> {
-    let lists = match args.request.template {
-        true => template::lists(&exchanges)?,
-        false => Default::default(),
+    let lists = if args.request.template {
+        template::lists(&exchanges)?
+    } else {
+        Default::default()
     };
     let schedule = schedule(args);
     let cpus = args.care.cpus.as_deref().map_or(Ok(Vec::new()), cpus)?;

@@ -38,9 +38,10 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
         Some(path) => (unix(path)?, None),
         None => tcp(origin, args)?,
     };
-    let tls = match origin.tls {
-        true => Some(tls(&args.tls, origin)?),
-        false => None,
+    let tls = if origin.tls {
+        Some(tls(&args.tls, origin)?)
+    } else {
+        None
     };
     let target = Target {
         endpoint,
@@ -112,9 +113,10 @@ fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, Fa
                     addresses.push(address);
                 }
             }
-            match addresses.is_empty() {
-                true => Err(failed("it has no address".to_owned())),
-                false => Ok(addresses),
+            if addresses.is_empty() {
+                Err(failed("it has no address".to_owned()))
+            } else {
+                Ok(addresses)
             }
         }
     }
@@ -171,11 +173,12 @@ fn fitting(
             .into_iter()
             .filter(|address| address.is_ipv4() == first.is_ipv4())
             .collect();
-        return match reached.is_empty() {
-            true => Err(format!(
+        return if reached.is_empty() {
+            Err(format!(
                 "--source {first}: {named} has no address of the same kind (IPv4 or IPv6)"
-            )),
-            false => Ok(reached),
+            ))
+        } else {
+            Ok(reached)
         };
     }
     Ok(family)
@@ -207,12 +210,13 @@ fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
         let has = text
             .lines()
             .any(|line| line.starts_with("-----BEGIN ") && line.contains(kind));
-        match has {
-            true => Ok(text),
-            false => Err(Failure::usage(format!(
+        if has {
+            Ok(text)
+        } else {
+            Err(Failure::usage(format!(
                 "{option} {shown}: there is no {} in it; give a PEM file (-----BEGIN …)",
                 kind.to_lowercase()
-            ))),
+            )))
         }
     };
     let trust = match (&args.cacert, args.insecure) {

@@ -182,11 +182,12 @@ fn read_lines(file: &str) -> Result<Vec<String>, String> {
         .map_err(|error| format!("reading {file}, which a template names: {error}"))?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines: Vec<String> = lines.map(str::to_owned).collect();
-    match lines.is_empty() {
-        true => Err(format!(
+    if lines.is_empty() {
+        Err(format!(
             "{file}, which a template names, has no line that is not blank"
-        )),
-        false => Ok(lines),
+        ))
+    } else {
+        Ok(lines)
     }
 }
 

@@ -115,10 +115,7 @@ mod tests {
         ) {
             let mut thinned = Thinned::new(most);
             for from in 0..warm_up + measured {
-                let phase = match from < warm_up {
-                    true => LoadPhase::WarmUp,
-                    false => LoadPhase::Measurement,
-                };
+                let phase = if from < warm_up { LoadPhase::WarmUp } else { LoadPhase::Measurement };
                 thinned.push(Run { phase, from, until: from + 1 });
                 prop_assert!(thinned.pieces().len() <= most + 1);
             }

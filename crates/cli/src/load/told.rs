@@ -29,9 +29,10 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
         return None;
     }
     let why = if found.window.is_zero() {
-        match record.interrupted {
-            true => "it was interrupted before the measurement began".to_owned(),
-            false => "the load ended before the measurement began".to_owned(),
+        if record.interrupted {
+            "it was interrupted before the measurement began".to_owned()
+        } else {
+            "the load ended before the measurement began".to_owned()
         }
     } else {
         match most_frequent_failure(found).filter(|_| found.measured.ended() > 0) {

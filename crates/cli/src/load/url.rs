@@ -64,16 +64,14 @@ impl LoadUrl {
                 "{shown:?} does not begin with http:// or https://; no other protocol can be loaded"
             ));
         }
-        let held = match template {
-            true => Held::of(text)?,
-            false => Held::nothing(text),
+        let held = if template {
+            Held::of(text)?
+        } else {
+            Held::nothing(text)
         };
-        let url = Url::parse(held.text()).map_err(|error| match template {
-            true => format!(
+        let url = Url::parse(held.text()).map_err(|error| if template { format!(
                 "{shown:?} is not a URL ({error}); templates can be used only in the path and the query"
-            ),
-            false => format!("{shown:?} is not a URL ({error}); write it like http://host:port/path"),
-        })?;
+            ) } else { format!("{shown:?} is not a URL ({error}); write it like http://host:port/path") })?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(format!(
                 "{shown:?} has a user in it: leave that out and give --user USER:PASSWORD, because a URL stands in \

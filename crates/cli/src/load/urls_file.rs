@@ -45,9 +45,10 @@ fn parse(text: &str, template: bool) -> Result<Vec<Line>, String> {
         }
         lines.push(line);
     }
-    match lines.is_empty() {
-        true => Err(": there is no URL in it".to_owned()),
-        false => Ok(lines),
+    if lines.is_empty() {
+        Err(": there is no URL in it".to_owned())
+    } else {
+        Ok(lines)
     }
 }
 

@@ -54,9 +54,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         let _ = folder.keep();
         checked.folder.as_path()
     });
-    let shown = output::data(&match args.json {
-        true => format!("{:#}\n", findings.as_json(logs)),
-        false => findings.as_text(),
+    let shown = output::data(&if args.json {
+        format!("{:#}\n", findings.as_json(logs))
+    } else {
+        findings.as_text()
     });
     // Also where that failed: a folder that stays is always told of.
     if let Some(logs) = logs {

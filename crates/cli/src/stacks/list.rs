@@ -35,9 +35,10 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             rows.push(Row::of(stack, &target, &inspection, missing));
         }
     }
-    output::data(&match args.json {
-        true => format!("{:#}\n", rows.iter().map(Row::as_json).collect::<Value>()),
-        false => table::as_text(&rows, output::width()),
+    output::data(&if args.json {
+        format!("{:#}\n", rows.iter().map(Row::as_json).collect::<Value>())
+    } else {
+        table::as_text(&rows, output::width())
     })?;
     Ok(Exit::Fine)
 }

@@ -46,12 +46,13 @@ pub(super) fn as_text(rows: &[Row], width: usize) -> String {
     let mut text = line(heads, &columns, &lengths);
     for rows in rows.chunk_by(|one, next| one.target.stack == next.target.stack) {
         for (index, row) in rows.iter().enumerate() {
-            let cells = columns
-                .iter()
-                .map(|one| match index > 0 && SAME.contains(one) {
-                    true => String::new(),
-                    false => one.cell(row),
-                });
+            let cells = columns.iter().map(|one| {
+                if index > 0 && SAME.contains(one) {
+                    String::new()
+                } else {
+                    one.cell(row)
+                }
+            });
             text += &line(cells, &columns, &lengths);
         }
         text += &below(rows, &columns, width);

@@ -135,9 +135,10 @@ fn check(case: Case, which: Loop) {
         server.requests, REQUESTS,
         "every request was seen, and none twice: {loaded}"
     );
-    match keeps {
-        true => assert!(server.connections <= which.most(), "{loaded}"),
-        false => assert!(server.connections >= REQUESTS, "{loaded}"),
+    if keeps {
+        assert!(server.connections <= which.most(), "{loaded}")
+    } else {
+        assert!(server.connections >= REQUESTS, "{loaded}")
     }
     if outcome.is_err() {
         assert_eq!(seen.service_time.count(), 0, "{loaded}");
@@ -300,9 +301,12 @@ fn bodies_of_more_than_4_gib() {
     const PIECES: u64 = 1_025;
     let length = (PIECE as u64 * PIECES).to_string();
     in_parallel(both([false, true]), |(chunks, which)| {
-        let script = move |_: &Turn<'_>| match chunks {
-            false => endless(PIECE, PIECES),
-            true => endless_chunks(PIECE, PIECES),
+        let script = move |_: &Turn<'_>| {
+            if chunks {
+                endless_chunks(PIECE, PIECES)
+            } else {
+                endless(PIECE, PIECES)
+            }
         };
         let server = OracleServer::start(script).unwrap();
         // All at once on a small machine: this is the one run that may take its time.
@@ -331,14 +335,15 @@ fn http_1_0_with_and_without_keep_alive() {
             .request
             .header("connection")
             .is_some_and(|value| value.eq_ignore_ascii_case("keep-alive"));
-        match asked {
-            true => send(
+        if asked {
+            send(
                 "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 13\r\n\r\nHello, World!",
-            ),
-            false => vec![
+            )
+        } else {
+            vec![
                 Step::Send(b"HTTP/1.0 200 OK\r\n\r\nHello, World!".to_vec()),
                 Step::Fin,
-            ],
+            ]
         }
     };
     in_parallel(both([true, false]), |(keep_alive, which)| {
@@ -379,9 +384,12 @@ fn pipelined_requests_each_have_a_time_of_their_own() {
         } else {
             listen
         };
-        let slow = move |_: &Turn<'_>| match together {
-            true => send(hello()),
-            false => vec![Step::Pause(Duration::from_millis(10)), Step::Send(hello())],
+        let slow = move |_: &Turn<'_>| {
+            if together {
+                send(hello())
+            } else {
+                vec![Step::Pause(Duration::from_millis(10)), Step::Send(hello())]
+            }
         };
         let server = listen.serve(slow).unwrap();
         let loaded = send_there(Closed, &url(&server), 128, &["--pipeline", "8"]);

@@ -282,9 +282,10 @@ fn a_clients_certificate_is_shown() {
             for text in [&loaded.stdout, &loaded.stderr] {
                 assert!(!text.contains("PRIVATE KEY"), "a key is shown: {loaded}");
             }
-            match may {
-                true => succeeds(loaded, &server),
-                false => fails_in(&late, loaded, &server),
+            if may {
+                succeeds(loaded, &server)
+            } else {
+                fails_in(&late, loaded, &server)
             }
         });
     }
@@ -323,9 +324,10 @@ fn handshakes_and_answers_that_are_cut_off() {
             listen.serve(move |_: &Turn<'_>| steps.clone()).unwrap()
         };
         each_loop(serve, &options, |loaded, server| {
-            let loaded = match whole {
-                true => loaded.all_succeed(REQUESTS),
-                false => loaded.all_fail(REQUESTS, Failure::TruncatedBody, &[FailurePhase::Body]),
+            let loaded = if whole {
+                loaded.all_succeed(REQUESTS)
+            } else {
+                loaded.all_fail(REQUESTS, Failure::TruncatedBody, &[FailurePhase::Body])
             };
             assert_eq!(server.requests, REQUESTS, "{loaded}");
         });

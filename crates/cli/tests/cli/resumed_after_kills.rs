@@ -377,12 +377,13 @@ fn kill_again_and_again(own: usize, undisturbed: &[Dealt]) {
         let mut missed = 0;
         loop {
             // The beginning of a new session cannot be missed.
-            let moment = match missed < MISSES {
-                true => moment.clone(),
-                false => Moment {
+            let moment = if missed < MISSES {
+                moment.clone()
+            } else {
+                Moment {
                     sign: Sign::Start,
                     ..moment
-                },
+                }
             };
             starts += 1;
             if session.kill_at(&moment, &when) {

@@ -168,12 +168,13 @@ impl AnswerReader {
                             sink.body(data);
                         }
                     })?;
-                    return Ok(match body.is_done() {
-                        true => Step::Whole {
+                    return Ok(if body.is_done() {
+                        Step::Whole {
                             used: at,
                             keep_alive: *keep_alive,
-                        },
-                        false => Step::More,
+                        }
+                    } else {
+                        Step::More
                     });
                 }
             }
@@ -223,9 +224,10 @@ impl AnswerReader {
 }
 
 fn tell(head: &Head, raw: &[u8], sink: &mut impl Sink) {
-    match head.is_interim() {
-        true => sink.interim(head.status),
-        false => sink.head(head, raw),
+    if head.is_interim() {
+        sink.interim(head.status)
+    } else {
+        sink.head(head, raw)
     }
 }
 

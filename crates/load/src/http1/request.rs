@@ -127,9 +127,12 @@ impl EncodedRequest {
 
 impl Form {
     fn new(request: &RequestSpec, manner: Manner<'_>, lists: &Lists) -> Result<Self, String> {
-        let text = |text: &[u8], place: Place| match request.template {
-            true => Template::parse(text, place, lists),
-            false => Ok(Template::literal(text)),
+        let text = |text: &[u8], place: Place| {
+            if request.template {
+                Template::parse(text, place, lists)
+            } else {
+                Ok(Template::literal(text))
+            }
         };
         let mut after_path = format!(" HTTP/{}\r\n", manner.version).into_bytes();
         let has = |wanted: &str| {

@@ -100,14 +100,15 @@ impl Arrivals {
             slope: 0.0,
         });
         let sends = segments.iter().any(|segment| segment.count > 0.0);
-        match sends {
-            true => Ok(Self {
+        if sends {
+            Ok(Self {
                 kind,
                 seed,
                 segments,
                 end: u64::MAX,
-            }),
-            false => Err("its rate is always 0: nothing would be sent".to_owned()),
+            })
+        } else {
+            Err("its rate is always 0: nothing would be sent".to_owned())
         }
     }
 

@@ -45,12 +45,13 @@ fn system_authorities() -> Result<RootCertStore, LoadError> {
     let mut store = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
     store.add_parsable_certificates(found.certs);
-    match store.is_empty() {
-        true => Err(problem(
+    if store.is_empty() {
+        Err(problem(
             "this system has no certificate authorities: install them (ca-certificates), name one (--cacert) or \
              accept any certificate (--insecure)",
-        )),
-        false => Ok(store),
+        ))
+    } else {
+        Ok(store)
     }
 }
 
@@ -61,11 +62,12 @@ fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, LoadError> {
             "an authority's certificate cannot be read: {error}"
         ))
     })?;
-    match found.is_empty() {
-        true => Err(problem(
+    if found.is_empty() {
+        Err(problem(
             "the authorities' file has no certificate in it (PEM)",
-        )),
-        false => Ok(found),
+        ))
+    } else {
+        Ok(found)
     }
 }
 

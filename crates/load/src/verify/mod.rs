@@ -339,9 +339,10 @@ impl Examiner<'_> {
                     let all = Arc::clone(&self.contents.gathered);
                     let mut gathered = Gathered { text, all };
                     self.answer.comparison =
-                        match gathered.add(&known[..from as usize]) && gathered.add(data) {
-                            true => Comparison::Gathering(gathered),
-                            false => Comparison::Off,
+                        if gathered.add(&known[..from as usize]) && gathered.add(data) {
+                            Comparison::Gathering(gathered)
+                        } else {
+                            Comparison::Off
                         };
                 }
                 return;

@@ -74,18 +74,20 @@ impl Worker<'_> {
         if connection.state != State::Open {
             return;
         }
-        match connection.dialogue.is_idle() {
-            true => self.ready(slot),
-            false => self.send_again(slot),
+        if connection.dialogue.is_idle() {
+            self.ready(slot)
+        } else {
+            self.send_again(slot)
         }
     }
 
     #[inline]
     fn send_more(&mut self, slot: usize) {
         if self.is_drained(slot) {
-            match self.connections[slot].dialogue.is_idle() {
-                true => self.ready(slot),
-                false => self.refill(slot),
+            if self.connections[slot].dialogue.is_idle() {
+                self.ready(slot)
+            } else {
+                self.refill(slot)
             }
         }
     }

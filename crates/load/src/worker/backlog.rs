@@ -118,9 +118,10 @@ impl Backlog {
 
     /// Slots in which a connection can be made now.
     fn spare(&self, now: u64) -> usize {
-        match now >= self.no_more_before {
-            true => self.absent.len(),
-            false => 0,
+        if now >= self.no_more_before {
+            self.absent.len()
+        } else {
+            0
         }
     }
 
@@ -168,9 +169,10 @@ impl Worker<'_> {
     fn next_arrival(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.own_index = backlog.own.index();
-            let next = match self.connections.is_empty() {
-                true => None,
-                false => backlog.own.next(&backlog.arrivals),
+            let next = if self.connections.is_empty() {
+                None
+            } else {
+                backlog.own.next(&backlog.arrivals)
             };
             let due = |at: u64| self.clock.timeline.start.saturating_add(at);
             let before = backlog.next_arrival;
@@ -326,12 +328,12 @@ impl Worker<'_> {
         let has_room = self.has_room();
         let counts = self.clock.counts(intended);
         if let Some(backlog) = &mut self.backlog {
-            let lag = match has_room {
-                true => self
-                    .clock
+            let lag = if has_room {
+                self.clock
                     .now
-                    .saturating_sub(intended.max(backlog.room_since)),
-                false => 0,
+                    .saturating_sub(intended.max(backlog.room_since))
+            } else {
+                0
             };
             let noticed = self.plan.taking.lag(index).unwrap_or(0);
             let lag = lag
@@ -517,9 +519,10 @@ impl Worker<'_> {
             return;
         }
         // What came due in the last moments, and was not looked at yet; another worker may have sent it.
-        self.offer_until(match self.is_spent() {
-            true => NEVER,
-            false => at.saturating_sub(1),
+        self.offer_until(if self.is_spent() {
+            NEVER
+        } else {
+            at.saturating_sub(1)
         });
         let mut untaken = 0;
         let mut oldest = None;

@@ -51,9 +51,10 @@ impl Worker<'_> {
             Phase::Measuring => !self.plan.quota.has_more_than(self.opening),
             phase => phase == Phase::CoolDown,
         };
-        match is_free && nothing_left {
-            true => self.deadlines.set(slot, NEVER),
-            false => self.connect(slot),
+        if is_free && nothing_left {
+            self.deadlines.set(slot, NEVER)
+        } else {
+            self.connect(slot)
         }
     }
 
@@ -110,9 +111,10 @@ impl Worker<'_> {
                 .map(|()| false),
             // Nobody meets itself where somebody listens.
             Ok(true) if connection.refusals > 0 => connection.socket().and_then(|socket| {
-                match socket::met_itself(socket, &self.plan.peer) {
-                    true => Err(Errno::CONNREFUSED),
-                    false => Ok(true),
+                if socket::met_itself(socket, &self.plan.peer) {
+                    Err(Errno::CONNREFUSED)
+                } else {
+                    Ok(true)
                 }
             }),
             made => made,

@@ -22,9 +22,10 @@ impl Lateness {
     /// A timer for `due` fired, and nothing else had happened; it is `now`.
     #[inline]
     pub(super) fn note(&mut self, due: u64, now: u64) {
-        self.typical = match now.saturating_sub(due) > self.typical {
-            true => self.typical + STEP,
-            false => self.typical.saturating_sub(STEP),
+        self.typical = if now.saturating_sub(due) > self.typical {
+            self.typical + STEP
+        } else {
+            self.typical.saturating_sub(STEP)
         };
     }
 

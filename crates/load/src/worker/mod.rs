@@ -135,9 +135,10 @@ impl<'a> Worker<'a> {
             buffers: Buffers {
                 plain: buffer(),
                 wire: plan.tls.as_ref().map_or_else(Vec::new, |_| buffer()),
-                dropped: match plan.peer.is_tcp() && plan.tls.is_none() {
-                    true => vec![0; DROP_ROOM],
-                    false => Vec::new(),
+                dropped: if plan.peer.is_tcp() && plan.tls.is_none() {
+                    vec![0; DROP_ROOM]
+                } else {
+                    Vec::new()
                 },
                 scratch: Vec::new(),
                 heads: Heads::new(),

@@ -54,14 +54,13 @@ impl Worker<'_> {
             if length == 0 {
                 return self.closed_by_peer(slot, end);
             }
-            let flow = match is_dropped {
-                true => self.take_dropped(slot, length, end, closing),
-                false => {
-                    let bytes = std::mem::take(&mut self.buffers.plain);
-                    let flow = self.take(slot, &bytes[..length], end, closing);
-                    self.buffers.plain = bytes;
-                    flow
-                }
+            let flow = if is_dropped {
+                self.take_dropped(slot, length, end, closing)
+            } else {
+                let bytes = std::mem::take(&mut self.buffers.plain);
+                let flow = self.take(slot, &bytes[..length], end, closing);
+                self.buffers.plain = bytes;
+                flow
             };
             // A read that leaves room has emptied the socket, and what comes later is another edge (epoll(7)). The
             // end of the stream is the one thing that may have come with the same edge.
@@ -205,9 +204,10 @@ impl Worker<'_> {
         let of_body = left.min(length as u64);
         let step = dialogue.dropped(of_body);
         self.recorder.received(length, of_body);
-        let extra: &[u8] = match length as u64 > left {
-            true => b"(dropped unseen)",
-            false => &[],
+        let extra: &[u8] = if length as u64 > left {
+            b"(dropped unseen)"
+        } else {
+            &[]
         };
         match step {
             Step::More => Flow::On,

@@ -155,9 +155,10 @@ impl Worker<'_> {
         if let Some(first) = dialogue.first() {
             let deadline = first.started.saturating_add(self.bounds.request);
             self.deadlines.set(slot, deadline);
-            match self.clock.now >= deadline {
-                true => self.time_out(slot),
-                false => self.write(slot),
+            if self.clock.now >= deadline {
+                self.time_out(slot)
+            } else {
+                self.write(slot)
             }
         }
     }

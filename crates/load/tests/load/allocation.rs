@@ -96,9 +96,10 @@ fn alone() -> Result<(), String> {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    match output.status.success() && said.contains("1 passed") {
-        true => Ok(()),
-        false => Err(said),
+    if output.status.success() && said.contains("1 passed") {
+        Ok(())
+    } else {
+        Err(said)
     }
 }
 

@@ -74,17 +74,18 @@ fn check(case: Case) {
         server.requests, REQUESTS,
         "{name}: every request was seen, and none twice"
     );
-    match keeps {
-        true => assert!(
+    if keeps {
+        assert!(
             server.connections <= 2,
             "{name}: {} connections",
             server.connections
-        ),
-        false => assert!(
+        )
+    } else {
+        assert!(
             server.connections >= REQUESTS,
             "{name}: {} connections",
             server.connections
-        ),
+        )
     }
 }
 

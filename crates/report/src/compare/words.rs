@@ -123,9 +123,10 @@ pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
     let difference = percent(bounds.practical_difference);
     let latency = percent(bounds.practical_latency);
     let margin = percent(bounds.margin);
-    let times = match bounds.margin < bounds.practical_latency {
-        true => format!(" (times: {latency})"),
-        false => String::new(),
+    let times = if bounds.margin < bounds.practical_latency {
+        format!(" (times: {latency})")
+    } else {
+        String::new()
     };
     let (differs, times) = match how {
         How::Heats { .. } => (String::new(), String::new()),

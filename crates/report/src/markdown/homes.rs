@@ -8,10 +8,7 @@ pub(crate) fn without_homes(text: &str) -> String {
         let (before, path) = rest.split_at(at);
         written.push_str(before);
         let starts = !written.ends_with(|end: char| end.is_alphanumeric() || "_.-~/".contains(end));
-        let home = match starts {
-            true => home(path),
-            false => None,
-        };
+        let home = if starts { home(path) } else { None };
         match home {
             Some(length) => {
                 written.push('~');

@@ -68,9 +68,10 @@ pub fn main_range(measure: Measure, least: f64, most: f64) -> String {
 
 /// "5.0 to 13 %"; what is written the same stands once.
 fn span(low: &Quantity, high: &Quantity) -> String {
-    match low == high {
-        true => high.to_string(),
-        false => low.to(" to ", high),
+    if low == high {
+        high.to_string()
+    } else {
+        low.to(" to ", high)
     }
 }
 

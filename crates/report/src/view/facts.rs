@@ -114,9 +114,10 @@ fn usable_cpus(machine: &Machine) -> String {
     let usable = format!("{} usable: {}", machine.cpus.len(), numbers(&machine.cpus));
     let cores = machine.shared_cores.iter();
     let cores: Vec<String> = cores.map(|cpus| numbers(cpus)).collect();
-    match cores.is_empty() {
-        true => usable,
-        false => format!("{usable}; threads of one core: {}", cores.join(", ")),
+    if cores.is_empty() {
+        usable
+    } else {
+        format!("{usable}; threads of one core: {}", cores.join(", "))
     }
 }
 

@@ -31,9 +31,10 @@ fn accounting(world: &World) -> Finding {
             "cpu-accounting",
             "no control group can be made; CPU time is summed from /proc",
             "A process that ends between two looks, and whose parent does not wait for it, is not counted.",
-            match world.own.is_root {
-                true => "Mount the control groups with write access.",
-                false => "systemd-run --user --scope --property Delegate=yes deadheat run",
+            if world.own.is_root {
+                "Mount the control groups with write access."
+            } else {
+                "systemd-run --user --scope --property Delegate=yes deadheat run"
             },
         ),
     }

@@ -25,9 +25,10 @@ fn count(world: &World) -> Finding {
     let usable = world.machine.cpus.len();
     let online = world.root.text("sys/devices/system/cpu/online");
     let online = online.map_or(usable, |text| parse_list(&text).len());
-    let found = match online > usable {
-        true => format!("{usable} of {online}: taskset or a cpuset leaves no more"),
-        false => usable.to_string(),
+    let found = if online > usable {
+        format!("{usable} of {online}: taskset or a cpuset leaves no more")
+    } else {
+        usable.to_string()
     };
     let all = "Start deadheat without taskset, or in a container or unit with more CPUs.";
     let remedy = if online > usable { all } else { MORE };
@@ -109,12 +110,13 @@ fn threads_of_cores(world: &World) -> Finding {
     }
     fine(
         "smt",
-        match shared {
-            true => format!(
+        if shared {
+            format!(
                 "threads of each of {} stay together",
                 counted(cores.len(), "core")
-            ),
-            false => format!("{} of one thread", counted(cores.len(), "core")),
+            )
+        } else {
+            format!("{} of one thread", counted(cores.len(), "core"))
         },
     )
 }

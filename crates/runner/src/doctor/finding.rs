@@ -72,9 +72,12 @@ pub(super) fn listed(cpus: &[usize]) -> String {
             _ => ranges.push((cpu, cpu)),
         }
     }
-    let texts = ranges.iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
+    let texts = ranges.iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
     });
     texts.collect::<Vec<_>>().join(",")
 }

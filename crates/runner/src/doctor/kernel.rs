@@ -41,10 +41,13 @@ fn mitigations(world: &World) -> Finding {
     let why = "They make system calls more expensive, which servers of many small requests feel most. Leave them as your \
                users have them, and compare figures only with machines that have the same.";
     match (on.len(), open.len()) {
-        (0, 0) => match world.root.has("sys/devices/system/cpu/vulnerabilities") {
-            true => fine("mitigations", "none needed"),
-            false => unknown("mitigations", "the kernel does not tell", why),
-        },
+        (0, 0) => {
+            if world.root.has("sys/devices/system/cpu/vulnerabilities") {
+                fine("mitigations", "none needed")
+            } else {
+                unknown("mitigations", "the kernel does not tell", why)
+            }
+        }
         (on, 0) => note("mitigations", format!("{on} on"), why, ""),
         (on, open) => note("mitigations", format!("{on} on, {open} off"), why, ""),
     }

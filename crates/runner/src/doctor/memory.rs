@@ -97,13 +97,14 @@ fn huge_pages(world: &World) -> Finding {
 }
 
 fn pss(world: &World) -> Finding {
-    match world.root.has("proc/self/smaps_rollup") {
-        true => fine("pss", "counted"),
-        false => unknown(
+    if world.root.has("proc/self/smaps_rollup") {
+        fine("pss", "counted")
+    } else {
+        unknown(
             "pss",
             "this kernel has no smaps_rollup (Linux 4.14)",
             "The memory of servers is not known then.",
-        ),
+        )
     }
 }
 

@@ -74,9 +74,10 @@ impl World {
 
     /// A command as it is typed here: with `sudo` unless this is root.
     fn as_root(&self, command: &str) -> String {
-        match self.own.is_root {
-            true => command.to_owned(),
-            false => format!("sudo {command}"),
+        if self.own.is_root {
+            command.to_owned()
+        } else {
+            format!("sudo {command}")
         }
     }
 

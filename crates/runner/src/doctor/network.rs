@@ -42,9 +42,10 @@ fn congestion_control(world: &World) -> Finding {
     let path = "proc/sys/net/ipv4/tcp_available_congestion_control";
     let available = world.root.text(path).unwrap_or_default();
     // A module that is not loaded is not named; cubic is the default of nearly every kernel, reno is always there.
-    let other = match available.is_empty() || available.split(' ').any(|name| name == "cubic") {
-        true => "cubic",
-        false => "reno",
+    let other = if available.is_empty() || available.split(' ').any(|name| name == "cubic") {
+        "cubic"
+    } else {
+        "reno"
     };
     warning(
         "congestion-control",

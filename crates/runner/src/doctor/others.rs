@@ -37,9 +37,10 @@ fn other_load(world: &World) -> Finding {
     let cpus = world.machine.cpus.len().max(1);
     let used = share * cpus as f64;
     // Others use CPUs that this process may not use, too; the noise guard does not tell them apart.
-    let mut found = match share > 1.0 {
-        true => format!("{used:.1} CPUs' worth of time; {cpus} may be used here"),
-        false => format!("{} of the CPUs", percent(share)),
+    let mut found = if share > 1.0 {
+        format!("{used:.1} CPUs' worth of time; {cpus} may be used here")
+    } else {
+        format!("{} of the CPUs", percent(share))
     };
     if share <= bound / 5.0 {
         return fine("other-load", found);

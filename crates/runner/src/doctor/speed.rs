@@ -90,9 +90,10 @@ fn limits(world: &World) -> Finding {
             format!("taskset -c {} deadheat run", listed(&fast)),
         );
     }
-    match known.is_empty() {
-        true => unknown("frequency-limit", not_seen(world, "no cpufreq driver"), why),
-        false => fine("frequency-limit", "none"),
+    if known.is_empty() {
+        unknown("frequency-limit", not_seen(world, "no cpufreq driver"), why)
+    } else {
+        fine("frequency-limit", "none")
     }
 }
 

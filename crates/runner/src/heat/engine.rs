@@ -163,9 +163,12 @@ fn check_orders(orders: &[Vec<usize>], members: usize) -> Result<(), HeatError> 
 fn stop_all(places: &mut [Place<'_>], is_in_a_hurry: bool) {
     std::thread::scope(|scope| {
         for place in places.iter_mut() {
-            scope.spawn(move || match is_in_a_hurry {
-                true => place.stop_soon(),
-                false => place.stop(),
+            scope.spawn(move || {
+                if is_in_a_hurry {
+                    place.stop_soon()
+                } else {
+                    place.stop()
+                }
             });
         }
     });
@@ -279,9 +282,10 @@ impl Course<'_, '_> {
         };
         // Where nobody listens any more, the server's end may be the reason, and its notice still on its way.
         let total = &observation.total;
-        let patience = match total.failed[Failure::ConnectRefused] > 0 || total.succeeded == 0 {
-            true => END_NOTICE,
-            false => Duration::ZERO,
+        let patience = if total.failed[Failure::ConnectRefused] > 0 || total.succeeded == 0 {
+            END_NOTICE
+        } else {
+            Duration::ZERO
         };
         let exit = place.member.exit(patience);
         let exit = exit.map(|exit| format!("{} {exit} under load", place.record.target));
@@ -402,9 +406,12 @@ impl Course<'_, '_> {
         let (slice, trouble) = match self.slice(index) {
             Ok((slice, observation)) => {
                 let trouble = self.check(index, &observation).err();
-                let with_void = |(failure, is_wrong)| match is_wrong {
-                    true => (failure, Void::All),
-                    false => (failure, Void::From(round)),
+                let with_void = |(failure, is_wrong)| {
+                    if is_wrong {
+                        (failure, Void::All)
+                    } else {
+                        (failure, Void::From(round))
+                    }
                 };
                 (slice, trouble.map(with_void))
             }

@@ -184,9 +184,10 @@ impl Member for Fake {
 
     fn settle(&mut self) -> Result<(), StackFailure> {
         self.asked("settle");
-        match self.services_agree {
-            true => Ok(()),
-            false => Err(failed(Phase::Load, "the database was not asked")),
+        if self.services_agree {
+            Ok(())
+        } else {
+            Err(failed(Phase::Load, "the database was not asked"))
         }
     }
 
@@ -253,9 +254,10 @@ impl Member for Fake {
     }
 
     fn stop(&mut self) -> Result<(), StackFailure> {
-        match self.is_removed() && self.leaves_children {
-            true => Err(failed(Phase::Stop, "it left 2 of its processes behind")),
-            false => Ok(()),
+        if self.is_removed() && self.leaves_children {
+            Err(failed(Phase::Stop, "it left 2 of its processes behind"))
+        } else {
+            Ok(())
         }
     }
 

@@ -108,9 +108,12 @@ pub fn select_targets(
     }
     let targets = catalogue.stacks.iter().zip(chosen);
     Ok(targets
-        .flat_map(|(stack, chosen)| match globs.is_empty() {
-            true => stack.manifest.targets(),
-            false => keep(stack.manifest.targets(), &chosen),
+        .flat_map(|(stack, chosen)| {
+            if globs.is_empty() {
+                stack.manifest.targets()
+            } else {
+                keep(stack.manifest.targets(), &chosen)
+            }
         })
         .collect())
 }

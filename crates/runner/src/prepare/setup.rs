@@ -119,9 +119,10 @@ pub fn assess(
         foreign_policy: guards::has_foreign_policy(host),
         leftovers: guards::leftovers(host),
         postgres: database == DatabaseNeed::Binaries && !has_postgres(host),
-        packages: match has_apt {
-            true => apt::missing(host, packages),
-            false => packages.to_vec(),
+        packages: if has_apt {
+            apt::missing(host, packages)
+        } else {
+            packages.to_vec()
         },
         stacks: stacks
             .iter()

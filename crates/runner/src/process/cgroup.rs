@@ -152,9 +152,10 @@ impl OwnGroups {
             Group::create(Hierarchy::Freezer, |group| {
                 // Where one hierarchy has both controllers, joining a second group would leave the first.
                 let is_apart = cpu.as_ref().is_none_or(|cpu| cpu.group.is_apart(group));
-                match is_apart {
-                    true => fs::write(group.file("freezer.state"), "THAWED"),
-                    false => Err(io::ErrorKind::Unsupported.into()),
+                if is_apart {
+                    fs::write(group.file("freezer.state"), "THAWED")
+                } else {
+                    Err(io::ErrorKind::Unsupported.into())
                 }
             })
         });

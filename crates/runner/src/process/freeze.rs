@@ -208,9 +208,10 @@ fn wait(until: Instant, mut is_done: impl FnMut() -> io::Result<bool>) -> io::Re
             let what = format!("not all of it was frozen within {:?}", until - begun);
             return Err(io::Error::new(io::ErrorKind::TimedOut, what));
         }
-        match now - begun < ATTENTION {
-            true => thread::yield_now(),
-            false => thread::sleep(PAUSE),
+        if now - begun < ATTENTION {
+            thread::yield_now()
+        } else {
+            thread::sleep(PAUSE)
         }
     }
     Ok(())

@@ -49,9 +49,10 @@ impl Git {
         let output = self.output(arguments, &[])?;
         let text = String::from_utf8_lossy(&output.stdout);
         let lines = text.lines().filter(|line| !line.is_empty());
-        Ok(match output.status.success() {
-            true => lines.map(str::to_owned).collect(),
-            false => Vec::new(),
+        Ok(if output.status.success() {
+            lines.map(str::to_owned).collect()
+        } else {
+            Vec::new()
         })
     }
 
@@ -72,9 +73,10 @@ impl Git {
         env: &[(&str, &OsStr)],
     ) -> Result<(), RevisionError> {
         let output = self.output(arguments, env)?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(self.failed(arguments, &output)),
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(self.failed(arguments, &output))
         }
     }
 
@@ -101,8 +103,9 @@ impl Git {
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let words: Vec<&str> = text.split_whitespace().collect();
-    match words.is_empty() {
-        true => output.status.to_string(),
-        false => words.join(" "),
+    if words.is_empty() {
+        output.status.to_string()
+    } else {
+        words.join(" ")
     }
 }

@@ -149,9 +149,10 @@ impl Server {
     ) -> Result<Self, StartError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let name = &program.name;
-        let command = match program.fills_arguments {
-            true => filled(&program.command, address),
-            false => program.command.clone(),
+        let command = if program.fills_arguments {
+            filled(&program.command, address)
+        } else {
+            program.command.clone()
         };
         let [file, args @ ..] = command.as_slice() else {
             return Err(failed(program, format!("{name} has an empty command")));

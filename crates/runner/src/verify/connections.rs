@@ -39,9 +39,10 @@ const IN_ORDER: &str = "requests that come in one write are all answered, in the
 impl Verifier<'_> {
     /// Asks everything about connections.
     pub(super) fn verify_connections(&mut self) -> Result<(), Fault> {
-        match self.declared.http.keep_alive {
-            true => self.verify_kept()?,
-            false => self.verify_closed()?,
+        if self.declared.http.keep_alive {
+            self.verify_kept()?
+        } else {
+            self.verify_closed()?
         }
         self.verify_old_version()?;
         self.verify_pieces()?;
@@ -205,9 +206,10 @@ fn expect_end(wire: &mut Wire, asked: String, rule: &'static str) -> Result<(), 
     if wire.ends_within(CLOSING) {
         return Ok(());
     }
-    let got = match begun.elapsed() >= CLOSING {
-        true => format!("it stayed open for {} s", CLOSING.as_secs()),
-        false => "more bytes came after the answer".to_owned(),
+    let got = if begun.elapsed() >= CLOSING {
+        format!("it stayed open for {} s", CLOSING.as_secs())
+    } else {
+        "more bytes came after the answer".to_owned()
     };
     Err(Fault::new(
         asked,

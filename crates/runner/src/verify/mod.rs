@@ -255,9 +255,10 @@ impl<'a> Verifier<'a> {
             "the upstream was asked"
         };
         let (least, most) = expected.into_inner();
-        let expected = match least == most {
-            true => format!("{least} times for as many requests"),
-            false => format!("between {least} and {most} times, one for each request"),
+        let expected = if least == most {
+            format!("{least} times for as many requests")
+        } else {
+            format!("between {least} and {most} times, one for each request")
         };
         Err(Fault::new(
             asked.to_owned(),

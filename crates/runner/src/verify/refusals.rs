@@ -72,9 +72,10 @@ impl Verifier<'_> {
             let kept = self.judge(&bad, &asked, rule, reply)?.keeps;
             for good in self.questions(1)? {
                 // Over the same connection, if the server has kept it.
-                let again = match kept {
-                    true => wire.ask(&good.request),
-                    false => Err(NoReply::Closed),
+                let again = if kept {
+                    wire.ask(&good.request)
+                } else {
+                    Err(NoReply::Closed)
                 };
                 let reply = match again {
                     Err(NoReply::Closed) => self.connect()?.ask(&good.request),

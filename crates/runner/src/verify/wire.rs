@@ -144,9 +144,10 @@ impl Wire {
             }
             let silent = self.ahead.is_empty();
             if !self.more(until)? {
-                return Err(match silent {
-                    true => NoReply::Closed,
-                    false => NoReply::Broken("the connection was closed in a head".to_owned()),
+                return Err(if silent {
+                    NoReply::Closed
+                } else {
+                    NoReply::Broken("the connection was closed in a head".to_owned())
                 });
             }
         }

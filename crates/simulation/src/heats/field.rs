@@ -75,9 +75,10 @@ impl Trouble {
     /// The factor on a slice that begins so many seconds after the session.
     fn stolen(&self, seconds: f64, random: &mut impl Rng) -> f64 {
         let since = seconds - self.stolen_from;
-        match (0.0..self.stolen_seconds).contains(&since) {
-            true => random.random_range(0.25..0.75),
-            false => 1.0,
+        if (0.0..self.stolen_seconds).contains(&since) {
+            random.random_range(0.25..0.75)
+        } else {
+            1.0
         }
     }
 }
@@ -176,9 +177,12 @@ impl Field {
         let deaths: Vec<usize> = self
             .members
             .iter()
-            .map(|_| match random.random_bool(self.trouble.dies) {
-                true => random.random_range(0..self.rounds),
-                false => self.rounds,
+            .map(|_| {
+                if random.random_bool(self.trouble.dies) {
+                    random.random_range(0..self.rounds)
+                } else {
+                    self.rounds
+                }
             })
             .collect();
         let mut after = self.gap_seconds;

@@ -66,9 +66,10 @@ impl Ranking {
         let measured = self.places.iter().filter(|place| !place.is_bound);
         let mut measured = measured.map(|place| place.member);
         let best = measured.next()?;
-        let is_asked = match member == best {
-            true => (member, measured.next()?),
-            false => (best, member),
+        let is_asked = if member == best {
+            (member, measured.next()?)
+        } else {
+            (best, member)
         };
         let mut pairs = self.pairs.iter();
         let pair = pairs.find(|pair| (pair.better, pair.worse) == is_asked)?;

@@ -112,10 +112,11 @@ impl Load<'_> {
         let (spec, seen) = (&self.record.spec, &self.record.observation);
         let mean = |of: &LatencyHistogram| of.mean().unwrap_or_default();
         // With a warm-up, connections were made in it.
-        let making = match spec.warm_up.is_zero() {
-            true => (mean(&seen.connect_time) + mean(&seen.handshake_time))
-                .mul_f64(seen.connections_opened as f64),
-            false => Duration::ZERO,
+        let making = if spec.warm_up.is_zero() {
+            (mean(&seen.connect_time) + mean(&seen.handshake_time))
+                .mul_f64(seen.connections_opened as f64)
+        } else {
+            Duration::ZERO
         };
         let Schedule::Closed { ramp, .. } = spec.schedule else {
             return making;

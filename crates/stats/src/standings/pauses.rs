@@ -26,8 +26,5 @@ pub(super) fn share(slices: &[&SliceRecord]) -> f64 {
         .sum();
     let spans = slices.iter().map(|slice| slice.guard + slice.window);
     let loaded = spans.map(|span| span.as_secs_f64()).sum::<f64>() + drains().sum::<f64>();
-    match loaded > 0.0 {
-        true => pauses / loaded,
-        false => 0.0,
-    }
+    if loaded > 0.0 { pauses / loaded } else { 0.0 }
 }

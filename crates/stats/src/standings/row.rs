@@ -57,9 +57,12 @@ impl Found<'_> {
             Measure::Throughput => figure,
             Measure::ResponseTime => unranked(figure),
         });
-        let ranked = |figure: Option<Figure>| match at.is_ranked() {
-            true => figure,
-            false => figure.map(unranked),
+        let ranked = |figure: Option<Figure>| {
+            if at.is_ranked() {
+                figure
+            } else {
+                figure.map(unranked)
+            }
         };
         Row {
             member,

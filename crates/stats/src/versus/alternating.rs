@@ -101,7 +101,10 @@ impl<'a> Duel<'a> {
     /// What is measured next; `spent` is the time that measuring has taken so far. Heats of all loads take turns until
     /// every cell has a verdict at a look, or looks or budget end. A load at which a side failed has no more of them.
     pub fn next(&self, spent: Duration) -> Step {
-        let open: Vec<usize> = self.loads().filter(|load| !self.has_failed(*load)).collect();
+        let open: Vec<usize> = self
+            .loads()
+            .filter(|load| !self.has_failed(*load))
+            .collect();
         let done = |load: &usize| self.heats(*load).count() as u32;
         let fewest = open.iter().copied().min_by_key(done);
         let Some((load, design)) = fewest.zip(self.design()) else {
@@ -154,9 +157,10 @@ impl<'a> Duel<'a> {
                 duel: *self,
                 heats: self.heats(index).take(heats).collect(),
             };
-            let hindrance = match sides.iter().any(Option::is_some) {
-                true => Some(failures(&sides)),
-                false => counted.bounds(),
+            let hindrance = if sides.iter().any(Option::is_some) {
+                Some(failures(&sides))
+            } else {
+                counted.bounds()
             };
             match hindrance {
                 None => cells.push(counted.cell(subject, look, bounds)),
@@ -227,10 +231,7 @@ fn final_look(design: &Design, heats: u32, end: Option<EndReason>) -> Option<Loo
     let last = match end {
         Some(EndReason::Budget) => design.last_at(heats),
         Some(
-            EndReason::Decided
-            | EndReason::Finished
-            | EndReason::Interrupted
-            | EndReason::Nothing,
+            EndReason::Decided | EndReason::Finished | EndReason::Interrupted | EndReason::Nothing,
         )
         | None => None,
     };
@@ -332,9 +333,10 @@ impl Counted<'_> {
             let mut slices = heat.rounds.iter().flatten();
             slices.any(|slice| slice.open.is_some())
         });
-        let (p50, p99) = match is_open {
-            true => (Metric::ResponseTimeP50, Metric::ResponseTimeP99),
-            false => (Metric::ServiceTimeP50, Metric::ServiceTimeP99),
+        let (p50, p99) = if is_open {
+            (Metric::ResponseTimeP50, Metric::ResponseTimeP99)
+        } else {
+            (Metric::ServiceTimeP50, Metric::ServiceTimeP99)
         };
         let series = |metric, heats| Series {
             metric,

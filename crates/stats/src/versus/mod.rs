@@ -48,12 +48,13 @@ pub(crate) struct Thresholds {
 impl Bounds {
     /// What decides on `metric`, where a difference of up to `drift` is known to come from elsewhere.
     pub(crate) fn of(&self, metric: Metric, drift: Option<f64>) -> Thresholds {
-        let (practical, margin) = match metric.is_time() {
-            true => (
+        let (practical, margin) = if metric.is_time() {
+            (
                 self.practical_latency,
                 self.margin.max(self.practical_latency),
-            ),
-            false => (self.practical_difference, self.margin),
+            )
+        } else {
+            (self.practical_difference, self.margin)
         };
         Thresholds {
             threshold: practical.max(drift.unwrap_or(0.0)),

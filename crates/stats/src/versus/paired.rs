@@ -134,9 +134,10 @@ fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
         } else {
             (log - half).exp()
         };
-        let high = match series.bounded[1] {
-            true => f64::INFINITY,
-            false => (log + half).exp(),
+        let high = if series.bounded[1] {
+            f64::INFINITY
+        } else {
+            (log + half).exp()
         };
         let is_open = series.bounded.contains(&true);
         (is_open || (low > 0.0 && high.is_finite())).then_some(Interval { low, high, level })

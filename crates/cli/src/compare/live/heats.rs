@@ -125,10 +125,13 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
     };
     let heat = turn / plan.loads.len().max(1) as u32;
     let HeatOptions { slice, guard, .. } = options.heats;
-    let time = plan.loads.first().map_or(HEAT_TIME, |load| match load.heat.rounds {
-        Rounds::Time { time } => time,
-        Rounds::Count { .. } => HEAT_TIME,
-    });
+    let time = plan
+        .loads
+        .first()
+        .map_or(HEAT_TIME, |load| match load.heat.rounds {
+            Rounds::Time { time } => time,
+            Rounds::Count { .. } => HEAT_TIME,
+        });
     let mut lines = vec![format!(
         "Plan: B against A, {most}{} heats{each}, {most}{}",
         looks.design.most_heats(),
@@ -155,7 +158,10 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
         format!("  CPUs      {}", pinning(&plan.pinning)),
         format!("  seed      {}", plan.seed),
     ]);
-    let alike = options.comparison.iter().filter_map(|both| both.alike.as_ref());
+    let alike = options
+        .comparison
+        .iter()
+        .filter_map(|both| both.alike.as_ref());
     lines.extend(alike.map(|alike| format!("  note      {alike}")));
     lines.join("\n")
 }

@@ -104,9 +104,10 @@ impl Looks {
 fn listed(numbers: &[u32]) -> String {
     let mut numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
     let last = numbers.pop().unwrap_or_default();
-    match numbers.is_empty() {
-        true => last,
-        false => format!("{} and {last}", numbers.join(", ")),
+    if numbers.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", numbers.join(", "))
     }
 }
 

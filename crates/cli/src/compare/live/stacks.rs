@@ -83,8 +83,7 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
         return Err(Failure::usage(format!(
             "{} and {} answer none of the workloads {named} both; `deadheat stacks list` says which they answer, \
              --workload chooses",
-            sides.a.selected.target,
-            sides.b.selected.target,
+            sides.a.selected.target, sides.b.selected.target,
         )));
     }
     Ok(())

@@ -51,9 +51,10 @@ pub(super) fn shown(command: &str) -> String {
     };
     let quoted = |word: &String| {
         let word = without_password(word);
-        match word.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c)) {
-            true => shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into),
-            false => word,
+        if word.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c)) {
+            shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
+        } else {
+            word
         }
     };
     let words: Vec<String> = words.iter().map(quoted).collect();

@@ -23,9 +23,10 @@ const COLUMN: usize = 9;
 
 /// What is loaded, and how.
 pub(super) fn target(model: &Model, width: u16) -> Line<'static> {
-    let what = match model.open {
-        true => "open loop",
-        false => "closed loop",
+    let what = if model.open {
+        "open loop"
+    } else {
+        "closed loop"
     };
     let room = usize::from(width).saturating_sub(what.len() + 2);
     let url = shortened(&model.target, room);

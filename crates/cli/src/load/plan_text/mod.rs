@@ -128,9 +128,10 @@ fn tls(spec: &LoadSpec) -> Option<String> {
     if tls.identity.is_some() {
         text.push_str("; with a certificate of our own");
     }
-    text.push_str(match tls.resumption {
-        true => "; later connections resume sessions",
-        false => "; a full handshake for each connection",
+    text.push_str(if tls.resumption {
+        "; later connections resume sessions"
+    } else {
+        "; a full handshake for each connection"
     });
     Some(text)
 }
@@ -140,9 +141,10 @@ fn requests(spec: &LoadSpec) -> Vec<String> {
     let several = spec.exchanges.len() > 1;
     let shown = spec.exchanges.iter().take(SHOWN).map(|exchange| {
         let text = request(exchange);
-        match several {
-            true => format!("{} of {weights}: {text}", exchange.weight),
-            false => text,
+        if several {
+            format!("{} of {weights}: {text}", exchange.weight)
+        } else {
+            text
         }
     });
     let mut lines: Vec<String> = shown.collect();
@@ -213,9 +215,10 @@ fn pace(spec: &LoadSpec) -> String {
                 Arrivals::Uniform => "at even distances",
                 Arrivals::Poisson => "at random (Poisson)",
             };
-            let more = match most_connections > connections {
-                true => format!(", and more when none is free, up to {most_connections}"),
-                false => String::new(),
+            let more = if most_connections > connections {
+                format!(", and more when none is free, up to {most_connections}")
+            } else {
+                String::new()
             };
             format!(
                 "open: {} {arrivals}, whatever comes back; {} at the start{more}",
@@ -228,13 +231,15 @@ fn pace(spec: &LoadSpec) -> String {
 
 fn stages_text(stages: &[Stage]) -> String {
     let texts = stages.iter().map(|stage| {
-        let rates = match stage.from == stage.to {
-            true => rate::shown(stage.from),
-            false => format!("{} to {}", rate::shown(stage.from), rate::shown(stage.to)),
+        let rates = if stage.from == stage.to {
+            rate::shown(stage.from)
+        } else {
+            format!("{} to {}", rate::shown(stage.from), rate::shown(stage.to))
         };
-        match stage.length.is_zero() {
-            true => rates,
-            false => format!("{rates} for {}", span(stage.length)),
+        if stage.length.is_zero() {
+            rates
+        } else {
+            format!("{rates} for {}", span(stage.length))
         }
     });
     texts.collect::<Vec<_>>().join(", then ")
@@ -262,21 +267,23 @@ fn ceiling(schedule: &Schedule) -> String {
 }
 
 fn length(spec: &LoadSpec) -> String {
-    let warm_up = match spec.warm_up.is_zero() {
-        true => "no warm-up".to_owned(),
-        false => format!("{} of warm-up", span(spec.warm_up)),
+    let warm_up = if spec.warm_up.is_zero() {
+        "no warm-up".to_owned()
+    } else {
+        format!("{} of warm-up", span(spec.warm_up))
     };
     let measurement = match spec.stop {
         StopRule::Duration { length } => format!("{} of measurement", span(length)),
         StopRule::Count { requests } => format!("exactly {}", counted(requests, "request")),
         StopRule::Interrupt => "measurement until Ctrl-C".to_owned(),
     };
-    let grace = match spec.timeouts.cool_down.is_zero() {
-        true => "what is in flight at the end is not waited for".to_owned(),
-        false => format!(
+    let grace = if spec.timeouts.cool_down.is_zero() {
+        "what is in flight at the end is not waited for".to_owned()
+    } else {
+        format!(
             "up to {} for what is in flight at the end",
             span(spec.timeouts.cool_down)
-        ),
+        )
     };
     format!("{warm_up}, {measurement}, {grace}")
 }

@@ -27,9 +27,10 @@ pub(super) fn digits(value: f64) -> String {
         1
     };
     let text = format!("{value:.*}", 4_usize.saturating_sub(whole));
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

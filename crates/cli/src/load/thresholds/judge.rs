@@ -182,9 +182,10 @@ fn figure_of(
                 Some(waiting) => {
                     let all = (samples + waiting.requests) as f64;
                     let quantile = percent / 100.0 * all / samples as f64;
-                    match quantile <= 1.0 {
-                        true => seconds(histogram.quantile(quantile)),
-                        false => Err(waiting.unknown()),
+                    if quantile <= 1.0 {
+                        seconds(histogram.quantile(quantile))
+                    } else {
+                        Err(waiting.unknown())
                     }
                 }
             }

@@ -108,9 +108,10 @@ fn figure_of(text: &str) -> Result<Option<Figure>, String> {
 /// A number of digits and at most one point: no sign, exponent or "inf".
 fn plain_number(text: &str) -> Option<f64> {
     let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
-    match text.bytes().all(plain) {
-        true => text.parse().ok(),
-        false => None,
+    if text.bytes().all(plain) {
+        text.parse().ok()
+    } else {
+        None
     }
 }
 

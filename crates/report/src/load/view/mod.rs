@@ -193,15 +193,19 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
 /// nothing failed there.
 pub fn most_frequent(observation: &Observation) -> Option<(Failure, Option<&FailureGroup>)> {
     let in_measurement = observation.measured.failed.total() > 0;
-    let failed = match in_measurement {
-        true => &observation.measured.failed,
-        false => &observation.total.failed,
+    let failed = if in_measurement {
+        &observation.measured.failed
+    } else {
+        &observation.total.failed
     };
     let (kind, _) = failed.iter().max_by_key(|(_, count)| *count)?;
     let of_kind = observation.failures.iter().filter(|one| one.kind == kind);
-    let many = |group: &&FailureGroup| match in_measurement {
-        true => group.measured,
-        false => group.total,
+    let many = |group: &&FailureGroup| {
+        if in_measurement {
+            group.measured
+        } else {
+            group.total
+        }
     };
     Some((kind, of_kind.max_by_key(many)))
 }

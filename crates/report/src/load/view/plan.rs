@@ -95,9 +95,10 @@ fn done(record: &LoadRecord) -> Option<String> {
         ),
         StopRule::Interrupt => return None,
     };
-    Some(match record.interrupted {
-        true => format!("{part} of {whole}"),
-        false => whole,
+    Some(if record.interrupted {
+        format!("{part} of {whole}")
+    } else {
+        whole
     })
 }
 

@@ -60,9 +60,10 @@ impl<'a> Canvas<'a> {
     }
 
     pub(super) fn face(&self, kind: Type) -> &'a Face {
-        match kind.bold {
-            true => &self.faces.bold,
-            false => &self.faces.regular,
+        if kind.bold {
+            &self.faces.bold
+        } else {
+            &self.faces.regular
         }
     }
 

@@ -128,9 +128,10 @@ fn shown<'a>(plot: &'a Plot<'a>) -> Vec<Shown<'a>> {
     let mut bounds_left = bounds.min(MOST_BOUNDS.max(MOST_ROWS.saturating_sub(others)));
     let mut others_left = MOST_ROWS - bounds_left;
     let mut has_room = |row: &PlotRow| {
-        let left = match row.main.is_bound {
-            true => &mut bounds_left,
-            false => &mut others_left,
+        let left = if row.main.is_bound {
+            &mut bounds_left
+        } else {
+            &mut others_left
         };
         let room = *left > 0;
         *left = left.saturating_sub(1);

@@ -108,11 +108,7 @@ fn draw_row(
     for one in course {
         svg.begin(
             "circle",
-            &[
-                ("cx", &place(one.heat)),
-                ("cy", &height(one)),
-                ("r", &2.5),
-            ],
+            &[("cx", &place(one.heat)), ("cy", &height(one)), ("r", &2.5)],
         );
         let answered = figure(one.per_second);
         let heat = one.heat + 1;

@@ -194,9 +194,10 @@ fn shown(cells: &[Cell]) -> Vec<&Beside> {
         .collect();
     let is_near = |one: &&&Beside| one.ratio.ln().abs() <= NEAR.ln();
     let near: Vec<&Beside> = known.iter().filter(is_near).copied().collect();
-    match near.len() * 2 >= known.len() {
-        true => near,
-        false => known,
+    if near.len() * 2 >= known.len() {
+        near
+    } else {
+        known
     }
 }
 

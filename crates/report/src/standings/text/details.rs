@@ -107,9 +107,10 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
     for row in &table.rows {
         let verdict = words::row_verdict(load.measure, row);
         let notes = words::notes(row);
-        let sentence = match notes.is_empty() {
-            true => format!("{}: {verdict}", row.target),
-            false => format!("{}: {verdict}; {}", row.target, notes.join("; ")),
+        let sentence = if notes.is_empty() {
+            format!("{}: {verdict}", row.target)
+        } else {
+            format!("{}: {verdict}; {}", row.target, notes.join("; "))
         };
         page.wrapped(Style::new(), "- ", &sentence);
     }

@@ -121,9 +121,10 @@ fn lead(load: &LoadView, table: &TableView, leaders: &[Ranked]) -> String {
     if let [one] = names.as_slice() {
         return format!("{one} leads {value}");
     }
-    let order = match is_dead_heat(table, leaders) {
-        true => "dead heat",
-        false => "order undecided",
+    let order = if is_dead_heat(table, leaders) {
+        "dead heat"
+    } else {
+        "order undecided"
     };
     format!("{} lead {value} ({order})", list(&names))
 }
@@ -143,9 +144,10 @@ fn crowd(load: &LoadView, leaders: &[Ranked], all: bool) -> String {
     let (first, best) = leaders[0];
     let value = value(load.measure, &[best]);
     let others = leaders.len() - 1;
-    let who = match all {
-        true => format!("all {others} others"),
-        false => format!("{others} others"),
+    let who = if all {
+        format!("all {others} others")
+    } else {
+        format!("{others} others")
     };
     format!(
         "{} is ahead {value}, but {who} may be as fast: undecided",
@@ -159,9 +161,10 @@ fn value(measure: Measure, figures: &[Placed]) -> String {
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(0.0, f64::max);
     let range = words::main_range(measure, least, most);
-    let range = match figures.iter().any(|figure| figure.is_bound) {
-        true => format!("{range} or more"),
-        false => range,
+    let range = if figures.iter().any(|figure| figure.is_bound) {
+        format!("{range} or more")
+    } else {
+        range
     };
     match measure {
         Measure::Throughput => format!("at {range}"),

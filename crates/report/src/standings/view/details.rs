@@ -191,9 +191,10 @@ fn of_heat(plan: &HeatPlan) -> String {
         Rounds::Count { rounds } => counted(rounds as usize, "round"),
         Rounds::Time { time } => format!("rounds for {}", seconds(time.as_secs_f64())),
     };
-    let waiting = match plan.freeze {
-        true => "waiting servers frozen",
-        false => "waiting servers not frozen",
+    let waiting = if plan.freeze {
+        "waiting servers frozen"
+    } else {
+        "waiting servers not frozen"
     };
     let wait = match plan.wait {
         Wait::Poll => "the generator polls",

@@ -16,9 +16,12 @@ pub(super) fn shorts(standings: &Standings) -> Vec<String> {
         let same = standings.loads.iter();
         same.filter(|other| other.workload == load.workload).count() == 1
     };
-    let short = |load: &LoadStandings| match alone(load) {
-        true => clean(&load.workload),
-        false => clean(&load.name()),
+    let short = |load: &LoadStandings| {
+        if alone(load) {
+            clean(&load.workload)
+        } else {
+            clean(&load.name())
+        }
     };
     standings.loads.iter().map(short).collect()
 }

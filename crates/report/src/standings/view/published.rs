@@ -185,9 +185,10 @@ fn of_measured(table: &PublishedTable, sides: &RowSides) -> Vec<String> {
             let reason = reason.trim_end_matches('.');
             notes.push(format!("{reason}{}", remedy.collect::<String>()));
         }
-        MeasuredSide::Measured { is_bound: true, .. } => notes.push(match is_baseline {
-            true => "the generator was the limit, so the others' ratios may be lower".to_owned(),
-            false => "the generator was the limit, so the rate may be higher".to_owned(),
+        MeasuredSide::Measured { is_bound: true, .. } => notes.push(if is_baseline {
+            "the generator was the limit, so the others' ratios may be lower".to_owned()
+        } else {
+            "the generator was the limit, so the rate may be higher".to_owned()
         }),
         MeasuredSide::Measured { .. } => {}
     }
@@ -196,12 +197,11 @@ fn of_measured(table: &PublishedTable, sides: &RowSides) -> Vec<String> {
     }
     if sides.agreement == Some(Agreement::Reversed) {
         let against = &table.baseline;
-        notes.push(
-            match sides.published_ratio.is_some_and(|ratio| ratio > 1.0) {
-                true => format!("published ahead of {against}, behind it here"),
-                false => format!("published behind {against}, ahead of it here"),
-            },
-        );
+        notes.push(if sides.published_ratio.is_some_and(|ratio| ratio > 1.0) {
+            format!("published ahead of {against}, behind it here")
+        } else {
+            format!("published behind {against}, ahead of it here")
+        });
     }
     notes
 }

@@ -109,13 +109,14 @@ fn twin(standings: &Standings) -> TwinState {
         }
         farthest = distance;
         let ratio = twin.ratio;
-        found = match twin.differs() {
-            true => TwinState::Differs {
+        found = if twin.differs() {
+            TwinState::Differs {
                 load: short,
                 ratio,
                 interval,
-            },
-            false => TwinState::Agrees { ratio, interval },
+            }
+        } else {
+            TwinState::Agrees { ratio, interval }
         };
     }
     found

@@ -142,9 +142,10 @@ fn of_finding(finding: &Finding) -> WarningView {
 /// What to do, in a sentence if the remedy has one, without the commands before it.
 fn advice(remedy: &str) -> String {
     let sentences: Vec<&str> = remedy.lines().filter(|line| line.ends_with('.')).collect();
-    match sentences.is_empty() {
-        true => remedy.lines().collect::<Vec<_>>().join("; "),
-        false => sentences.join(" "),
+    if sentences.is_empty() {
+        remedy.lines().collect::<Vec<_>>().join("; ")
+    } else {
+        sentences.join(" ")
     }
 }
 
@@ -153,9 +154,10 @@ fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(char::to_uppercase);
     let text: String = first.into_iter().flatten().chain(characters).collect();
-    match text.ends_with(['.', '!', '?']) {
-        true => text,
-        false => format!("{text}."),
+    if text.ends_with(['.', '!', '?']) {
+        text
+    } else {
+        format!("{text}.")
     }
 }
 

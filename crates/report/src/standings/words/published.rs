@@ -62,9 +62,10 @@ fn ends(interval: &Interval) -> String {
 
 /// A published figure with the digits by which a reader finds it again.
 fn printed(rate: f64) -> String {
-    match rate < 100.0 {
-        true => figure(rate),
-        false => count(rate.round() as u64),
+    if rate < 100.0 {
+        figure(rate)
+    } else {
+        count(rate.round() as u64)
     }
 }
 

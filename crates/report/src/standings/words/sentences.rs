@@ -128,9 +128,10 @@ fn twin(twin: &TwinView) -> String {
     let Some(interval) = twin.interval else {
         return format!("A/A check: {who} measured twice in {heats}: too few to judge.");
     };
-    let result = match twin.differs {
-        true => "the copies differ, so do not trust differences of that size",
-        false => "no difference, as it must be",
+    let result = if twin.differs {
+        "the copies differ, so do not trust differences of that size"
+    } else {
+        "no difference, as it must be"
     };
     format!(
         "A/A check: {who} measured twice in {heats}. Ratio {:.3} ({:.3} to {:.3}): {result}.",
@@ -146,9 +147,10 @@ fn heats(load: &LoadView) -> Option<String> {
         Some(looked) if looked == load.heats => "all count in the verdicts".to_owned(),
         Some(looked) => format!("the verdicts are of the first {looked}"),
     };
-    let more = match load.settled {
-        true => " More heats would decide nothing more.",
-        false => "",
+    let more = if load.settled {
+        " More heats would decide nothing more."
+    } else {
+        ""
     };
     Some(format!("{heats}; {verdicts}.{more}"))
 }

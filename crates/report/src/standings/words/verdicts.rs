@@ -37,9 +37,10 @@ pub fn beside(quantity: Quantity, ratio: f64) -> String {
 /// The same of ratios from … to: "5.0 to 13 % slower".
 pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
     let ((low, better), (high, worse)) = (differing(quantity, least), differing(quantity, most));
-    match better == worse {
-        true => format!("{}{worse}", span(&low, &high)),
-        false => format!("{low}{better} to {high}{worse}"),
+    if better == worse {
+        format!("{}{worse}", span(&low, &high))
+    } else {
+        format!("{low}{better} to {high}{worse}")
     }
 }
 
@@ -56,9 +57,10 @@ fn differing(quantity: Quantity, ratio: f64) -> (figure::Quantity, &'static str)
         };
         return (equal, "");
     }
-    let (far, word) = match ratio > 1.0 {
-        true => (ratio, worse),
-        false => (1.0 / ratio, better),
+    let (far, word) = if ratio > 1.0 {
+        (ratio, worse)
+    } else {
+        (1.0 / ratio, better)
     };
     (apart(quantity, far, ratio > 1.0), word)
 }

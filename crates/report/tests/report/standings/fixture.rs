@@ -11,7 +11,9 @@ use deadheat_model::{
 use deadheat_stats::{
     heats::{LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
     order_statistic::Interval,
-    standings::{Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table, Twin},
+    standings::{
+        Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table, Twin,
+    },
 };
 
 /// What is known of a stack.
@@ -72,9 +74,10 @@ impl Load {
     }
 
     fn measure(&self) -> Measure {
-        match self.is_open {
-            true => Measure::ResponseTime,
-            false => Measure::Throughput,
+        if self.is_open {
+            Measure::ResponseTime
+        } else {
+            Measure::Throughput
         }
     }
 
@@ -117,9 +120,10 @@ impl Load {
             members,
             heats: self.heats,
             look: self.look(),
-            tables: match self.stacks.is_empty() || self.heats == 0 {
-                true => Vec::new(),
-                false => vec![self.table()],
+            tables: if self.stacks.is_empty() || self.heats == 0 {
+                Vec::new()
+            } else {
+                vec![self.table()]
             },
             lacking: self.lacking.clone(),
             ceiling_per_second: Some(180_000.0),
@@ -163,9 +167,10 @@ impl Load {
             rank(&p50s, &none, false),
             rank(&p99s, &none, false),
         );
-        let ranking = match self.is_open {
-            true => p99.clone(),
-            false => rank(&rates, &bounds, true),
+        let ranking = if self.is_open {
+            p99.clone()
+        } else {
+            rank(&rates, &bounds, true)
         };
         let places = ranking.places.iter();
         let rows = places.map(|place| self.row(place.member, [&ranking, &cost, &p50, &p99]));
@@ -188,13 +193,14 @@ impl Load {
         Row {
             member,
             target: stack.name.parse().unwrap(),
-            throughput_per_second: match self.is_open {
-                true => Figure {
+            throughput_per_second: if self.is_open {
+                Figure {
                     value: stack.rate,
                     rank: None,
                     is_bound: false,
-                },
-                false => figure(main, member, 1.0),
+                }
+            } else {
+                figure(main, member, 1.0)
             },
             cpu_us_per_request: Some(figure(cost, member, 1e6)),
             p50_seconds: Some(figure(p50, member, 1.0)),
@@ -222,9 +228,10 @@ impl Load {
             reconnected: 0,
             busy: Some(0.97),
             paused: 0.0,
-            limited_by: Some(match stack.is_bound {
-                true => LimitedBy::Generator,
-                false => LimitedBy::Server,
+            limited_by: Some(if stack.is_bound {
+                LimitedBy::Generator
+            } else {
+                LimitedBy::Server
             }),
             failures: Vec::new(),
             course: course(stack.rate, self.heats, 1),

@@ -313,9 +313,10 @@ fn beside_each_baseline_every_ratio_is_the_view_s() {
         for baseline in 0..table.rows.len() {
             for row in 0..table.rows.len() {
                 let shown = layouts[baseline]["rows"][row][2].as_str().unwrap();
-                let expected = match row == baseline {
-                    true => "1×".to_owned(),
-                    false => times(ratio(table, row, baseline)),
+                let expected = if row == baseline {
+                    "1×".to_owned()
+                } else {
+                    times(ratio(table, row, baseline))
                 };
                 assert_eq!(
                     shown, expected,
@@ -513,7 +514,12 @@ fn the_course_has_a_dot_for_each_heat_of_each_stack_and_of_the_null_server() {
                     continue;
                 }
                 let course = between(section, "<details class=\"course\">", "</details>");
-                assert_eq!(course.matches("<circle").count(), dots, "{name}, {}", load.title);
+                assert_eq!(
+                    course.matches("<circle").count(),
+                    dots,
+                    "{name}, {}",
+                    load.title
+                );
                 let last = load.ceiling_course.last().map(|one| one.heat + 1);
                 assert!(
                     course.contains(&format!("null server, heat {}:", last.unwrap())),

@@ -241,9 +241,10 @@ impl Connection {
     /// Sends what is due; whether all of it has gone.
     fn answer(&mut self, answers: &Answers) -> io::Result<bool> {
         while self.due > 0 {
-            let then = match self.closes && self.due == 1 {
-                true => Then::Close,
-                false => Then::Keep,
+            let then = if self.closes && self.due == 1 {
+                Then::Close
+            } else {
+                Then::Keep
             };
             let answer = answers.get(then);
             while self.sent < answer.len() {

@@ -34,13 +34,13 @@ pub(super) fn held(admin: &Admin, roles: &[String]) -> Result<u32, ServiceError>
 }
 
 pub(super) fn sessions(admin: &Admin) -> Result<Option<u64>, ServiceError> {
-    let opened: Option<i64> =
-        admin.run("counting the connections so far", |client| {
-            match client.query_one(COUNTS_SESSIONS, &[])?.try_get(0)? {
-                true => client.query_one(SESSIONS, &[])?.try_get(0).map(Some),
-                false => Ok(None),
-            }
-        })?;
+    let opened: Option<i64> = admin.run("counting the connections so far", |client| {
+        if client.query_one(COUNTS_SESSIONS, &[])?.try_get(0)? {
+            client.query_one(SESSIONS, &[])?.try_get(0).map(Some)
+        } else {
+            Ok(None)
+        }
+    })?;
     Ok(opened.map(|opened| opened.max(0) as u64))
 }
 

@@ -68,9 +68,10 @@ impl Database {
         let mut config = endpoint.config.clone();
         config.dbname(&lease.database);
         let admin = connect(config)?;
-        let (roles, secret) = match own_roles {
-            true => (lease.roles.clone(), password),
-            false => (vec![endpoint.user().to_owned()], endpoint.password()),
+        let (roles, secret) = if own_roles {
+            (lease.roles.clone(), password)
+        } else {
+            (vec![endpoint.user().to_owned()], endpoint.password())
         };
         let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
         admin.run("making the table users", |client| {

@@ -94,9 +94,10 @@ pub(super) fn heat<const N: usize>(members: &[&str; N], rounds: &[[u64; N]]) -> 
 
 fn member(name: &str) -> MemberRecord {
     let target = TargetId::new(name, None);
-    let role = match target == TargetId::null_server() {
-        true => Role::Ceiling,
-        false => Role::Member,
+    let role = if target == TargetId::null_server() {
+        Role::Ceiling
+    } else {
+        Role::Member
     };
     MemberRecord {
         target,

@@ -174,10 +174,7 @@ fn of_servers(
     let (Schedule::Closed { connections, .. } | Schedule::Open { connections, .. }) =
         loads[0].schedule;
     let load = PlannedLoad {
-        workload: match a == b {
-            true => a,
-            false => format!("{a} | {b}"),
-        },
+        workload: if a == b { a } else { format!("{a} | {b}") },
         description: String::new(),
         point: LoadPoint {
             id: format!("c{connections}"),

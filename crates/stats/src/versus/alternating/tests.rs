@@ -395,11 +395,21 @@ fn loads_take_turns_until_a_declared_look_decides() {
     assert_eq!(end, EndReason::Decided, "at the first look, and not before");
     // Before its next look, the budget ends it when it has no room for another turn.
     record.header.plan.budget_seconds = Some(100.0);
-    record.header.plan.loads.iter_mut().for_each(|load| load.looks = vec![6, 8]);
+    record
+        .header
+        .plan
+        .loads
+        .iter_mut()
+        .for_each(|load| load.looks = vec![6, 8]);
     let next = |spent| duel(&record).next(Duration::from_secs(spent));
     assert!(matches!(next(80), Step::Heat(_)), "a fifth turn takes 20 s");
     assert_eq!(next(81), Step::End(EndReason::Budget));
-    record.header.plan.loads.iter_mut().for_each(|load| load.looks = vec![2, 4]);
+    record
+        .header
+        .plan
+        .loads
+        .iter_mut()
+        .for_each(|load| load.looks = vec![2, 4]);
     record.header.plan.margin = 1e-9;
     let mut even = self::record(4, 1.0);
     even.header.plan = record.header.plan.clone();

@@ -146,9 +146,10 @@ fn state(side: &Session<'_>, subject: &Subject) -> State {
         return State::Lacking(reason.to_owned());
     }
     let has_figure = |metric| !load.logs(metric, number).is_empty();
-    match Metric::ALL.into_iter().any(has_figure) {
-        true => State::Counts(number),
-        false => State::Lacking("has no heat that counts".to_owned()),
+    if Metric::ALL.into_iter().any(has_figure) {
+        State::Counts(number)
+    } else {
+        State::Lacking("has no heat that counts".to_owned())
     }
 }
 

@@ -84,9 +84,10 @@ impl One {
                 "{stack} has no variant `{}` at {typed} ({}): it has {}",
                 wanted.unwrap_or_default(),
                 revision.short,
-                match has.is_empty() {
-                    true => "none".to_owned(),
-                    false => has.join(", "),
+                if has.is_empty() {
+                    "none".to_owned()
+                } else {
+                    has.join(", ")
                 }
             )));
         };
@@ -140,20 +141,20 @@ impl Sides {
         let a = One::find(catalogue, at[0], supervision)?;
         let b = One::find(catalogue, at[1], supervision)?;
         // In a session each has a name of its own.
-        let b = match a.selected.target.stack == b.selected.target.stack
+        let b = if a.selected.target.stack == b.selected.target.stack
             && a.selected.target == b.selected.target
         {
-            true => b.renamed(),
-            false => b,
+            b.renamed()
+        } else {
+            b
         };
-        let same = match a.own.stack == b.own.stack {
-            false => None,
-            true => {
-                let revisions = (a.revision.as_ref(), b.revision.as_ref());
-                let same = same_sources(&catalogue.root, &a.own.stack, revisions.0, revisions.1);
-                // Without a checkout of git there are no two revisions.
-                Some(revisions == (None, None) || same.map_err(refused)?)
-            }
+        let same = if a.own.stack == b.own.stack {
+            let revisions = (a.revision.as_ref(), b.revision.as_ref());
+            let same = same_sources(&catalogue.root, &a.own.stack, revisions.0, revisions.1);
+            // Without a checkout of git there are no two revisions.
+            Some(revisions == (None, None) || same.map_err(refused)?)
+        } else {
+            None
         };
         Ok(Self { a, b, same })
     }
