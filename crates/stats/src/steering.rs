@@ -31,12 +31,13 @@ pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     // The load with the fewest heats is next, in the order of the plan.
     open.sort_by_key(|load| load.done());
     let Some(load) = open.first() else {
-        return Step::End(match loads.iter().any(|load| load.done() > 0) {
-            false => EndReason::Nothing,
-            true if plan.until_decided && loads.iter().all(LoadSoFar::is_settled) => {
-                EndReason::Decided
-            }
-            true => EndReason::Finished,
+        let is_decided = || plan.until_decided && loads.iter().all(LoadSoFar::is_settled);
+        return Step::End(if loads.iter().all(|load| load.done() == 0) {
+            EndReason::Nothing
+        } else if is_decided() {
+            EndReason::Decided
+        } else {
+            EndReason::Finished
         });
     };
     let budget = plan.budget_seconds.map(Duration::from_secs_f64);

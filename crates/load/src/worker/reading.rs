@@ -314,10 +314,11 @@ impl Worker<'_> {
             return Flow::Off;
         }
         if !keep_alive || announced {
-            match is_last && !closing {
-                true => self.await_goodbye(slot),
+            if is_last && !closing {
+                self.await_goodbye(slot);
+            } else {
                 // What was pipelined behind it is sent again: the server has not looked at it (RFC 9112 §9.3.2).
-                false => self.renew(slot),
+                self.renew(slot);
             }
             return Flow::Off;
         }

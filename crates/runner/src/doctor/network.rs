@@ -99,10 +99,11 @@ fn ports(world: &World) -> Finding {
     let reuse = read("tcp_tw_reuse").is_some_and(|text| text != "0");
     let stamps = read("tcp_timestamps").is_some_and(|text| text != "0");
     if !(reuse && stamps) {
-        let setting = match reuse {
-            true => "net.ipv4.tcp_timestamps=1",
+        let setting = if reuse {
+            "net.ipv4.tcp_timestamps=1"
+        } else {
             // Over loopback alone, and the kernel's default.
-            false => "net.ipv4.tcp_tw_reuse=2",
+            "net.ipv4.tcp_tw_reuse=2"
         };
         return warning(
             "ports",

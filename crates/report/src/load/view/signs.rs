@@ -249,14 +249,15 @@ fn behind(sign: &Sign) -> String {
     } else {
         String::new()
     };
-    let head = match *sent_share > 0.0 {
-        true => format!(
+    let head = if *sent_share > 0.0 {
+        format!(
             "{} of {} offered requests were sent: ",
             share(*sent_share),
             count(*offered)
-        ),
+        )
+    } else {
         // Some of the backlog is older than the measurement, so that there is no share of it.
-        false => "The server fell far behind: ".to_owned(),
+        "The server fell far behind: ".to_owned()
     };
     format!(
         "{head}{} still waited for a free connection{oldest}{given_up}; the server is slower than the offered rate, or {} are too few.",

@@ -78,10 +78,10 @@ impl Face {
         }
         let mut drawable = String::with_capacity(text.len());
         for character in text.chars() {
-            match has(character) {
-                true => drawable.push(character),
-                false if display_width(character.encode_utf8(&mut [0; 4])) == 0 => {}
-                false => drawable.push(LACKING),
+            if has(character) {
+                drawable.push(character);
+            } else if display_width(character.encode_utf8(&mut [0; 4])) > 0 {
+                drawable.push(LACKING);
             }
         }
         drawable.into()
