@@ -4,7 +4,7 @@
 use deadheat_model::TargetId;
 use deadheat_stats::{
     heats::{LimitedBy, Verdict},
-    standings::{AbsentBecause, Measure},
+    standings::{AbsentBecause, Bound, Measure},
 };
 
 use super::{
@@ -80,6 +80,7 @@ pub fn csv(view: &StandingsView) -> String {
     for lack in everywhere.filter(|lack| lack.load.is_none()) {
         Line::about(view, &lack.id).lacking(lack).write(&mut table);
     }
+    published(view, &mut table);
     table.end()
 }
 
@@ -100,6 +101,44 @@ fn controls(view: &StandingsView, load: &LoadView, table: &mut Table) {
             .set_number("value_high", interval.map(|one| one.high))
             .set_number("level", interval.map(|one| one.level))
             .write(table);
+    }
+}
+
+/// Published tables that the session repeats: the published figures, and both ratios to the table's baseline.
+fn published(view: &StandingsView, table: &mut Table) {
+    for one in &view.published {
+        for row in &one.rows {
+            let about = Line::default()
+                .set("session", &view.id)
+                .set("target", &row.target)
+                .set("outcome", "published")
+                .set("reason", format!("{}, {}", one.title, row.name));
+            let plain = |name, unit, value: Option<f64>| {
+                value.map(|value| (name, unit, Placed::alone(value)))
+            };
+            let figures = [
+                plain("published_throughput", "requests/s", row.published_per_second),
+                plain("published_ratio", "ratio", row.published_ratio),
+            ];
+            for figure in figures.into_iter().flatten() {
+                about.clone().with(figure).write(table);
+            }
+            // What is only known to be at most something has no value.
+            let measured = row.measured_ratio.filter(|one| one.bound != Bound::AtMost);
+            if let Some(measured) = measured {
+                let interval = measured.interval;
+                let ratio = Placed {
+                    is_bound: measured.bound == Bound::AtLeast,
+                    ..Placed::alone(measured.ratio)
+                };
+                about
+                    .with(("measured_ratio", "ratio", ratio))
+                    .set_number("value_low", interval.map(|one| one.low))
+                    .set_number("value_high", interval.map(|one| one.high))
+                    .set_number("level", interval.map(|one| one.level))
+                    .write(table);
+            }
+        }
     }
 }
 

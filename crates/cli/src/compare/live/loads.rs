@@ -1,5 +1,6 @@
-//! The load of each side, made by the options of `deadheat load`: the same rules for addresses, hosts and valid
-//! answers.
+//! The load of each side, by the same rules for addresses, hosts and valid answers as those of `deadheat load`.
+
+use std::time::Duration;
 
 use clap::Parser;
 use deadheat_model::LoadSpec;
@@ -8,7 +9,7 @@ use deadheat_runner::secret::without_secret_values;
 use crate::{
     compare::args::CompareArgs,
     exit::Failure,
-    load::{self, url::LoadUrl},
+    load::{self, args::LoadArgs, url::LoadUrl},
 };
 
 /// Connections, if nobody says how many.
@@ -16,11 +17,11 @@ const CONNECTIONS: u32 = 50;
 /// What stands for the address of a server that is not started yet.
 const SOMEWHERE: &str = "http://127.0.0.1:1";
 
-/// The options of `deadheat load` on their own.
+/// A URL as `deadheat load` takes it, with every other option as if it had not been given.
 #[derive(Debug, Parser)]
-struct Options {
+struct Alone {
     #[command(flatten)]
-    load: load::args::LoadArgs,
+    load: LoadArgs,
 }
 
 /// The load of a running server: what it is called, and what is sent there.
@@ -49,28 +50,16 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
 }
 
 fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
-    let connections = args.server.connections.unwrap_or(CONNECTIONS).to_string();
+    let alone = Alone::try_parse_from(["load", "--", url]).map_err(Failure::usage)?;
+    let mut options = alone.load;
+    options.pace.connections = Some(args.server.connections.unwrap_or(CONNECTIONS));
     // A heat's slices and warm-up take the place of these.
-    let duration = humantime::format_duration(super::slice(&args.measure)).to_string();
-    let mut typed = vec![
-        "load",
-        url,
-        "--connections",
-        &connections,
-        "--duration",
-        &duration,
-        "--warm-up",
-        "0s",
-    ];
-    if args.server.i_may_load_this_host {
-        typed.push("--i-may-load-this-host");
-    }
+    options.end.duration = Some(super::slice(&args.measure));
+    options.end.warm_up = Some(Duration::ZERO);
+    options.care.i_may_load_this_host = args.server.i_may_load_this_host;
     // A plan asks no server.
-    if args.measure.dry_run {
-        typed.push("--dry-run");
-    }
-    let options = Options::try_parse_from(typed).map_err(Failure::usage)?;
-    let mut spec = load::spec_of(&options.load)?;
+    options.care.dry_run = args.measure.dry_run;
+    let mut spec = load::spec_of(&options)?;
     // A comparison has no time series.
     spec.interval = None;
     deadheat_load::check(&spec)

@@ -182,6 +182,15 @@ fn every_format_has_both_sides() {
     let row = &json["standings"]["published"][0]["rows"][1];
     assert_eq!(row["measured_ratio"]["ratio"], 0.77);
     assert_eq!(row["agreement"], "reversed");
+    let csv = standings::csv(&view);
+    for fields in [
+        "published_throughput,requests/s,5366.29",
+        "published_ratio,ratio,1.50",
+        "measured_ratio,ratio,0.77,0.76,0.78,false",
+        "measured_ratio,ratio,1.06,,,true",
+    ] {
+        assert!(csv.contains(fields), "{fields}: {csv}");
+    }
     let none = standings::markdown(&cases::named("few").view());
     assert!(!none.contains("Published and measured"), "{none}");
 }
