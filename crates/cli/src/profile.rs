@@ -6,7 +6,8 @@ use deadheat_model::{Cell, RepeatedTable, StackManifest, TargetId, choice::Purpo
 use deadheat_runner::{
     heat::rule_for,
     manifest::{self, Asked, Catalogue, Selection},
-    session::{self, LatencyMode, SessionOptions, heats::HeatOptions},
+    secret::without_password,
+    session::{self, LatencyMode, SessionOptions, Typed, heats::HeatOptions},
 };
 
 use crate::{
@@ -75,6 +76,10 @@ impl Profile {
             warm_up: args.warm_up,
             latency: latency(args.latency, self.purpose),
             pinning: args.pinning.mode(),
+            typed: Typed {
+                root: args.selection.root.clone(),
+                postgres: without_password(&args.postgres.postgres),
+            },
             postgres: select::postgres(&args.postgres.postgres)?,
             start_timeout: args.start_timeout,
             live: args.live.is_some(),

@@ -1,22 +1,27 @@
 //! `deadheat run --resume`: goes on with a session as it began.
 
-use std::{env, ffi::OsString, path::Path};
+use std::{collections::BTreeSet, env, ffi::OsString, path::Path, time::Duration};
 
-use clap::{CommandFactory, Parser, parser::ValueSource};
-use deadheat_model::{TargetId, heats::SessionRecord};
+use clap::{CommandFactory, parser::ValueSource};
+use deadheat_model::{
+    Cell, TargetId,
+    heats::{Asked, Plan, SessionHeader},
+    plan::Pinning,
+};
 use deadheat_runner::{
-    manifest::Catalogue,
-    session::{SelectedTarget, SessionOptions, heats::Resumable},
+    manifest::{Catalogue, SelectedWorkload},
+    session::{
+        PinningMode, START_TIMEOUT, SelectedTarget, SessionOptions,
+        heats::{HeatOptions, Resumable},
+    },
 };
 
 use crate::{
-    args::{Arguments, Command, RunArgs},
+    args::{Arguments, RunArgs},
     exit::{Exit, Failure},
     heats, interrupt,
-    invocation::shown,
-    output,
-    profile::Profile,
-    select,
+    invocation::{self, shown},
+    output, select,
 };
 
 /// Options that change nothing of what is measured.
@@ -39,45 +44,9 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         let ended = session.end();
         return heats::show_complete(&ended.folder, args);
     }
-    let options = options(args, &given, &Began::of(session.record()))?;
+    let options = options(args, &given, &session.record().header)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     heats::resume(session, &options, args, &interrupted)
-}
-
-/// How a session began.
-struct Began<'a> {
-    id: &'a str,
-    deadheat: &'a str,
-    arguments: &'a [String],
-    postgres: Option<&'a str>,
-    /// Every stack that was asked for, ready or not.
-    asked: Vec<&'a TargetId>,
-    /// Those that are measured.
-    planned: Vec<&'a TargetId>,
-    workloads: Vec<&'a str>,
-    seed: u64,
-    is_measured: bool,
-}
-
-impl<'a> Began<'a> {
-    fn of(record: &'a SessionRecord) -> Self {
-        let header = &record.header;
-        let plan = &header.plan;
-        let mut planned: Vec<&TargetId> = plan.loads.iter().flat_map(|one| &one.targets).collect();
-        planned.sort();
-        planned.dedup();
-        Self {
-            id: &header.id,
-            deadheat: &header.deadheat,
-            arguments: &header.arguments,
-            postgres: header.postgres.as_deref(),
-            asked: header.targets.iter().map(|one| &one.target).collect(),
-            planned,
-            workloads: plan.loads.iter().map(|one| one.workload.as_str()).collect(),
-            seed: plan.seed,
-            is_measured: !record.heats.is_empty(),
-        }
-    }
 }
 
 /// The options of `run` that stand on the command line, without their dashes.
@@ -118,91 +87,99 @@ fn refuse_others(given: &[String]) -> Result<(), Failure> {
 }
 
 /// The options that the session began with, for the targets and workloads of its plan.
-fn options(args: &RunArgs, given: &[String], began: &Began<'_>) -> Result<SessionOptions, Failure> {
-    let mut recorded = recorded(began)?;
-    if args.selection.root.is_some() {
-        recorded.selection.root = args.selection.root.clone();
-    }
-    recorded.postgres.postgres = if given.iter().any(|option| option == "postgres") {
+fn options(
+    args: &RunArgs,
+    given: &[String],
+    began: &SessionHeader,
+) -> Result<SessionOptions, Failure> {
+    let Asked {
+        root,
+        warm_up_seconds,
+        start_timeout_seconds,
+        ..
+    } = &began.asked;
+    let catalogue = select::catalogue(args.selection.root.as_deref().or(root.as_deref()))?;
+    let plan = &began.plan;
+    let source = if given.iter().any(|option| option == "postgres") {
         args.postgres.postgres.clone()
     } else {
-        postgres(began, &recorded)?
+        postgres(began)?
     };
-    let catalogue = select::catalogue(recorded.selection.root.as_deref())?;
-    let profile = Profile::of(&recorded, &catalogue)?;
-    refuse_if_unprepared(began, &profile)?;
-    let mut options = profile.options(&recorded, &catalogue)?;
-    options.targets = targets(&catalogue, began);
-    let planned = |id: &str| began.workloads.contains(&id);
-    options.workloads.retain(|one| planned(&one.manifest.id));
-    options.seed = began.seed;
-    options.live = args.live.is_some();
-    Ok(options)
-}
-
-/// The arguments that the session began with, read again.
-fn recorded(header: &Began<'_>) -> Result<RunArgs, Failure> {
-    let words = header.arguments.iter().map(String::as_str);
-    let typed = header.arguments.join(" ");
-    match Arguments::try_parse_from(["deadheat"].into_iter().chain(words)) {
-        Ok(Arguments {
-            command: Command::Run(args),
-            ..
-        }) => Ok(*args),
-        Ok(_) => Err(Failure::usage(format!(
-            "going on with {}: it was made by `deadheat {typed}`, and only a session of `deadheat run` goes on",
-            header.id
-        ))),
-        Err(_) => Err(Failure::usage(format!(
-            "going on with {}: deadheat {} does not understand its arguments, `{typed}`, which were given to deadheat \
-             {}; use that one, or begin a new session",
-            header.id,
-            env!("CARGO_PKG_VERSION"),
-            header.deadheat
-        ))),
-    }
+    Ok(SessionOptions {
+        cells: Some(cells(plan)),
+        heats: HeatOptions {
+            until_decided: plan.until_decided,
+            ..HeatOptions::default()
+        },
+        warm_up: warm_up_seconds.map(Duration::from_secs_f64),
+        pinning: match plan.pinning {
+            Pinning::Apart { .. } => PinningMode::Apart,
+            Pinning::Off { .. } => PinningMode::Off,
+        },
+        postgres: select::postgres(&source)?,
+        start_timeout: start_timeout_seconds.map_or(START_TIMEOUT, Duration::from_secs_f64),
+        live: args.live.is_some(),
+        arguments: invocation::arguments(),
+        ..SessionOptions::new(
+            targets(&catalogue, plan),
+            workloads(&catalogue, plan),
+            catalogue.workload("plaintext").cloned(),
+            plan.seed,
+            invocation::supervision()?,
+        )
+    })
 }
 
 /// Where PostgreSQL comes from, if that is not said again.
-fn postgres(header: &Began<'_>, recorded: &RunArgs) -> Result<String, Failure> {
-    let source = &recorded.postgres.postgres;
-    if !source.ends_with(WITHOUT_PASSWORD) {
-        return Ok(source.clone());
-    }
-    match header.postgres {
-        // No workload needed it.
-        None => Ok("auto".to_owned()),
-        Some(server) => Err(Failure::usage(format!(
+fn postgres(began: &SessionHeader) -> Result<String, Failure> {
+    let source = &began.asked.postgres;
+    match &began.postgres {
+        Some(server) if source.ends_with(WITHOUT_PASSWORD) => Err(Failure::usage(format!(
             "going on with {}: it used {server}, which was named by a URL, and URLs are recorded without their \
              passwords; name it again with --postgres",
-            header.id
+            began.id
         ))),
+        Some(_) if !source.is_empty() => Ok(source.clone()),
+        // No workload needed it, or nobody said.
+        _ => Ok("auto".to_owned()),
     }
 }
 
-/// A session that was interrupted while its stacks were prepared has a plan of those that were ready by then.
-fn refuse_if_unprepared(began: &Began<'_>, profile: &Profile) -> Result<(), Failure> {
-    let known = |target: &TargetId| began.asked.contains(&target);
-    let asked = &profile.selection.targets;
-    let missing: Vec<String> = asked
-        .iter()
-        .filter(|target| !known(target))
-        .map(ToString::to_string)
-        .collect();
-    if began.is_measured || missing.is_empty() {
-        return Ok(());
+/// What is measured: each target of each load.
+fn cells(plan: &Plan) -> BTreeSet<Cell> {
+    let loads = plan.loads.iter();
+    let cells = loads.flat_map(|load| {
+        load.targets.iter().map(|target| Cell {
+            target: target.clone(),
+            workload: load.workload.clone(),
+            point: load.point.id.clone(),
+        })
+    });
+    cells.collect()
+}
+
+/// The workloads of the plan at its load points, as far as there are manifests of them.
+fn workloads(catalogue: &Catalogue, plan: &Plan) -> Vec<SelectedWorkload> {
+    let mut workloads: Vec<SelectedWorkload> = Vec::new();
+    for load in &plan.loads {
+        let mut known = workloads.iter_mut();
+        if let Some(known) = known.find(|one| one.manifest.id == load.workload) {
+            known.points.push(load.point.clone());
+        } else if let Some(manifest) = catalogue.workload(&load.workload) {
+            workloads.push(SelectedWorkload {
+                manifest: manifest.clone(),
+                points: vec![load.point.clone()],
+            });
+        }
     }
-    Err(Failure::usage(format!(
-        "going on with {}: it ended before {} could be prepared, and before anything was measured; begin a new session",
-        began.id,
-        missing.join(", ")
-    )))
+    workloads
 }
 
 /// The targets of the plan, as far as there are manifests of them.
-fn targets(catalogue: &Catalogue, began: &Began<'_>) -> Vec<SelectedTarget> {
-    let planned = began.planned.iter().copied();
+fn targets(catalogue: &Catalogue, plan: &Plan) -> Vec<SelectedTarget> {
+    let planned: BTreeSet<&TargetId> = plan.loads.iter().flat_map(|one| &one.targets).collect();
     planned
+        .into_iter()
         .filter_map(|target| {
             let stack = catalogue.stack(target)?;
             let manifest = &stack.manifest;
@@ -217,6 +194,8 @@ fn targets(catalogue: &Catalogue, began: &Began<'_>) -> Vec<SelectedTarget> {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::{heats::SCHEMA, machine::Machine};
+
     use super::*;
 
     #[test]
@@ -246,27 +225,22 @@ mod tests {
 
     #[test]
     fn a_url_of_postgresql_has_to_be_named_again_where_it_was_used() {
-        let source = |arguments: &[&str], used: Option<&str>| {
-            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-            let began = Began {
-                id: "s",
-                deadheat: "1",
-                arguments: &arguments,
-                postgres: used,
-                asked: Vec::new(),
-                planned: Vec::new(),
-                workloads: Vec::new(),
-                seed: 1,
-                is_measured: true,
-            };
-            let args = recorded(&began).unwrap();
-            postgres(&began, &args).map_err(|error| error.to_string())
+        let source = |typed: &str, used: Option<&str>| {
+            let header: SessionHeader = serde_json::from_value(serde_json::json!({
+                "schema": SCHEMA, "id": "s", "deadheat": "1", "commit": null, "started": "", "arguments": [],
+                "machine": Machine::default(), "targets": [], "postgres": used, "asked": {"postgres": typed},
+                "plan": {
+                    "seed": 1, "loads": [], "pinning": {"mode": "off", "cpus": [0]}, "alpha": 0.05, "margin": 0.03,
+                    "until_decided": true, "budget_seconds": null, "estimate_seconds": 0.0,
+                },
+            }))
+            .unwrap();
+            postgres(&header).map_err(|error| error.to_string())
         };
-        let by_url = ["run", "--postgres", "postgres://…"];
-        let error = source(&by_url, Some("PostgreSQL 17 of a URL")).unwrap_err();
+        let error = source("postgres://…", Some("PostgreSQL 17 of a URL")).unwrap_err();
         assert!(error.contains("name it again with --postgres"), "{error}");
-        assert_eq!(source(&by_url, None).unwrap(), "auto");
-        let installed = ["run", "--postgres=installed"];
-        assert_eq!(source(&installed, Some("17")).unwrap(), "installed");
+        assert_eq!(source("postgres://…", None).unwrap(), "auto");
+        assert_eq!(source("installed", Some("17")).unwrap(), "installed");
+        assert_eq!(source("", Some("17")).unwrap(), "auto");
     }
 }

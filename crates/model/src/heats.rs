@@ -4,7 +4,7 @@
 //! A member's number, in [`NextHeat`] and in all statistics of a load, is its place in [`PlannedLoad::targets`]; the null
 //! server has the number after the last of them, and the twin the one after that.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,9 @@ pub struct SessionHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub comparison: Option<Box<Comparison>>,
+    /// What was asked for beside what the plan says, so that the session can go on.
+    #[serde(default)]
+    pub asked: Asked,
     /// What it will do.
     pub plan: Plan,
     /// Every stack that was asked for, ready or not.
@@ -67,6 +70,23 @@ pub struct SessionHeader {
     /// their manifests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
+}
+
+/// What a session was asked for beside what its plan says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Asked {
+    /// The root folder, if it was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<PathBuf>,
+    /// Where PostgreSQL is to come from, as it was typed, without a password; empty: nobody said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub postgres: String,
+    /// So long a warm-up, whatever the runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_seconds: Option<f64>,
+    /// How long a server may take to its first correct answer, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_timeout_seconds: Option<f64>,
 }
 
 impl SessionHeader {

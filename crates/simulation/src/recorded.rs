@@ -282,6 +282,7 @@ impl Recorded {
             machine: machine(),
             findings: Vec::new(),
             comparison: None,
+            asked: Default::default(),
             plan: Plan {
                 seed,
                 loads: self.workloads.iter().map(load).collect(),

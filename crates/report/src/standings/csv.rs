@@ -117,7 +117,11 @@ fn published(view: &StandingsView, table: &mut Table) {
                 value.map(|value| (name, unit, Placed::alone(value)))
             };
             let figures = [
-                plain("published_throughput", "requests/s", row.published_per_second),
+                plain(
+                    "published_throughput",
+                    "requests/s",
+                    row.published_per_second,
+                ),
                 plain("published_ratio", "ratio", row.published_ratio),
             ];
             for figure in figures.into_iter().flatten() {

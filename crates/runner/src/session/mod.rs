@@ -42,7 +42,7 @@ pub use self::{
     journal::{HEADER_FILE, Journal, JournalError},
     launch::Launch,
     machine::{describe_machine, describe_machine_below},
-    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions},
+    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions, Typed},
     participant::Participant,
     preparation::Passed,
     readiness::Readiness,

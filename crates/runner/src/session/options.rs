@@ -43,6 +43,15 @@ pub enum LatencyMode {
     Off,
 }
 
+/// What was typed and is needed again when a session goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Typed {
+    /// The root folder, if it was named.
+    pub root: Option<PathBuf>,
+    /// Where PostgreSQL is to come from, without a password.
+    pub postgres: String,
+}
+
 /// What a session is asked to do.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
@@ -75,6 +84,8 @@ pub struct SessionOptions {
     pub heats: HeatOptions,
     /// Whether server and generator are kept apart.
     pub pinning: PinningMode,
+    /// What was typed, for the record.
+    pub typed: Typed,
     /// Where PostgreSQL comes from.
     pub postgres: Vec<Source>,
     /// How children are supervised.
@@ -115,6 +126,7 @@ impl SessionOptions {
             latency: LatencyMode::Off,
             heats: HeatOptions::default(),
             pinning: PinningMode::Apart,
+            typed: Typed::default(),
             postgres: Source::automatic(None),
             supervision,
             start_timeout: START_TIMEOUT,

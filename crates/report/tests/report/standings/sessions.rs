@@ -71,6 +71,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
         },
         findings: Vec::new(),
         comparison: None,
+        asked: Default::default(),
         plan: Plan {
             seed: 42,
             loads: planned.collect(),

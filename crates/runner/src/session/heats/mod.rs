@@ -15,16 +15,13 @@ mod times;
 
 use std::{
     path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use deadheat_model::{
     Event,
-    heats::{EndReason, JournalEntry, Plan, SCHEMA, SessionHeader, SessionRecord, Step},
+    heats::{Asked, EndReason, JournalEntry, Plan, SCHEMA, SessionHeader, SessionRecord, Step},
     session::TargetRecord,
     stack::Pool,
 };
@@ -105,7 +102,8 @@ pub fn run(
     let mut journal = Journal::claim_as(folder.path(), HEATS_FILE)?;
     let pinning = share_out(options.pinning);
     let (mut services, prepared) = prepare(options, &folder, &pinning, on_event, interrupt)?;
-    if options.comparison.is_some() && interrupt.load(Ordering::Relaxed) {
+    // Without all that was asked for there is nothing to go on with.
+    if prepared.len() < options.targets.len() {
         return Err(SessionError::Interrupted);
     }
     let participants: Vec<Participant> = match options.comparison {
@@ -167,6 +165,12 @@ fn header(
         machine: describe_machine(),
         findings: options.findings.clone(),
         comparison: comparison.map(|one| Box::new(as_recorded(one))),
+        asked: Asked {
+            root: options.typed.root.clone(),
+            postgres: options.typed.postgres.clone(),
+            warm_up_seconds: options.warm_up.map(|time| time.as_secs_f64()),
+            start_timeout_seconds: Some(options.start_timeout.as_secs_f64()),
+        },
         plan,
         targets,
         postgres: services.describe_postgres(),

@@ -178,6 +178,7 @@ fn header(heats: u32) -> SessionHeader {
             b: contender("B"),
             alike: None,
         })),
+        asked: Default::default(),
         plan: Plan {
             seed: 1,
             loads: vec![load],
