@@ -1,8 +1,11 @@
 //! Verdicts of sessions whose truth is known, steered until they are decided.
 
-use deadheat_model::{TargetId, heats::EndReason};
+use deadheat_model::{TargetId, heat::SliceRecord, heats::EndReason};
 use deadheat_simulation::Recorded;
-use deadheat_stats::{heats::Verdict, standings::standings};
+use deadheat_stats::{
+    heats::Verdict,
+    standings::{Doubt, Standings, standings},
+};
 
 use super::{quiet, steered};
 
@@ -99,5 +102,35 @@ fn heats_beyond_a_look_count_only_when_the_budget_ended_the_session() {
         record.end = end;
         let found = standings(&record);
         assert_eq!(found.loads[0].look.unwrap().heats, heats, "{end:?}");
+    }
+}
+
+/// What takes half of the machine for a minute takes it from whoever is loaded then. It is in a few slices of each member,
+/// and in rounds that it halves for some alone where it begins and ends: the trimmed mean leaves these out.
+#[test]
+fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpus_changes_no_verdict() {
+    let mut record = steered(&quiet(&[1.0, 1.1, 1.1]), 1);
+    let before = standings(&record);
+    let slices: Vec<&mut SliceRecord> = record.heats[1].heat.rounds.iter_mut().flatten().collect();
+    let count = slices.len();
+    // It begins and ends in the middle of a round.
+    for slice in slices.into_iter().skip(count / 4 + 1).take(count / 2) {
+        slice.tally.issued /= 2;
+        slice.tally.succeeded /= 2;
+        slice.noise.as_mut().unwrap().steal_seconds = 0.1;
+    }
+    let after = standings(&record);
+    let is_steal = |doubt: &Doubt| matches!(doubt, Doubt::Steal { .. });
+    assert!(after.doubts.iter().any(is_steal), "{:?}", after.doubts);
+    assert!(!before.doubts.iter().any(is_steal));
+    let table = |found: &Standings| found.loads[0].first_table().unwrap().clone();
+    let (before, after) = (table(&before), table(&after));
+    for (a, b, verdict) in [(1, 0, Verdict::Faster), (2, 1, Verdict::DeadHeat)] {
+        assert_eq!(before.ranking.verdict(a, b), Some(verdict));
+        assert_eq!(after.ranking.verdict(a, b), Some(verdict));
+    }
+    for (before, after) in before.ranking.pairs.iter().zip(&after.ranking.pairs) {
+        let moved = (before.ratio.unwrap() / after.ratio.unwrap()).ln();
+        assert!(moved.abs() < 0.01, "{before:?} {after:?}");
     }
 }
