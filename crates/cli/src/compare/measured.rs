@@ -116,7 +116,12 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
             });
         }
     };
-    note(Aspect::Commit, "sources", Some(sources), Some(others));
+    note(
+        Aspect::Commit,
+        "sources",
+        Some(sources.as_str()),
+        Some(others.as_str()),
+    );
     let [Some(a), Some(b)] = Which::BOTH.map(|side| duel.stack(side)) else {
         return changes;
     };

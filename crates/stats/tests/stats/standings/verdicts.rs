@@ -114,7 +114,7 @@ fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpus_changes_no_verdict() 
     let slices: Vec<&mut SliceRecord> = record.heats[1].heat.rounds.iter_mut().flatten().collect();
     let count = slices.len();
     // It begins and ends in the middle of a round.
-    for slice in slices.into_iter().skip(count / 4 + 1).take(count / 2) {
+    for slice in slices.into_iter().skip(count / 8 + 1).take(3 * count / 4) {
         slice.tally.issued /= 2;
         slice.tally.succeeded /= 2;
         slice.noise.as_mut().unwrap().steal_seconds = 0.1;
