@@ -20,12 +20,25 @@ use crate::{
 pub struct Change {
     /// What kind of thing it is.
     pub aspect: Aspect,
-    /// What it is, in words ("kernel", "go-nethttp: go").
+    /// The stack that it is of, if it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetId>,
+    /// What it is, in words ("kernel"; of a stack "go").
     pub what: String,
     /// What it was; `None`: it was not there.
     pub before: Option<String>,
     /// What it is; `None`: it is not there.
     pub after: Option<String>,
+}
+
+impl Change {
+    /// What it is, with the stack that it is of ("kernel", "go-nethttp: go").
+    pub fn name(&self) -> String {
+        match &self.target {
+            Some(target) => format!("{target}: {}", self.what),
+            None => self.what.clone(),
+        }
+    }
 }
 
 /// What kind of thing a change is about.
@@ -81,9 +94,21 @@ impl Changes {
         before: Option<String>,
         after: Option<String>,
     ) {
+        self.note_of(None, aspect, what, before, after);
+    }
+
+    fn note_of(
+        &mut self,
+        target: Option<&TargetId>,
+        aspect: Aspect,
+        what: impl Into<String>,
+        before: Option<String>,
+        after: Option<String>,
+    ) {
         if before != after {
             self.0.push(Change {
                 aspect,
+                target: target.cloned(),
                 what: what.into(),
                 before,
                 after,
@@ -151,15 +176,14 @@ impl Changes {
         names.sort();
         names.dedup();
         for name in names {
-            let what = format!("{target}: {name}");
             let (old, new) = (old.get(name).cloned(), new.get(name).cloned());
-            self.note(Aspect::Version, what, old, new);
+            self.note_of(Some(target), Aspect::Version, name, old, new);
         }
         // A record from before sources were hashed says nothing about them.
         if before.sources.is_some() && after.sources.is_some() {
             let hash = |record: &TargetRecord| record.sources.as_deref().map(short);
-            let what = format!("{target}: sources");
-            self.note(Aspect::Sources, what, hash(before), hash(after));
+            let (old, new) = (hash(before), hash(after));
+            self.note_of(Some(target), Aspect::Sources, "sources", old, new);
         }
     }
 
@@ -285,8 +309,9 @@ mod tests {
         let text = |side: Option<String>| side.unwrap_or_else(|| "–".to_owned());
         all.into_iter()
             .map(|one| {
+                let name = one.name();
                 let (before, after) = (text(one.before), text(one.after));
-                (one.aspect, format!("{}: {before} → {after}", one.what))
+                (one.aspect, format!("{name}: {before} → {after}"))
             })
             .collect()
     }

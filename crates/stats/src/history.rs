@@ -184,7 +184,7 @@ fn changes(known: &SessionHeader, header: &SessionHeader) -> Vec<Change> {
 /// Whether a change can be a reason for a change of `target`'s figures: that of another stack cannot.
 fn concerns(change: &Change, target: &TargetId) -> bool {
     match change.aspect {
-        Aspect::Version | Aspect::Sources => change.what.starts_with(&format!("{target}: ")),
+        Aspect::Version | Aspect::Sources => change.target.as_ref() == Some(target),
         // A commit says that something changed somewhere; versions and sources say whether it is this stack.
         Aspect::Commit | Aspect::Selection => false,
         Aspect::Machine | Aspect::Deadheat | Aspect::Settings => true,

@@ -110,6 +110,7 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
         if before != after {
             changes.push(Change {
                 aspect,
+                target: None,
                 what: what.to_owned(),
                 before: before.map(str::to_owned),
                 after: after.map(str::to_owned),

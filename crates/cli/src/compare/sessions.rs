@@ -47,7 +47,7 @@ pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result
 fn refused(a: &Path, b: &Path, reasons: &[Change]) -> String {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
     let reasons = reasons.iter().map(|reason| {
-        let what = &reason.what;
+        let what = reason.name();
         let (before, after) = (value(&reason.before), value(&reason.after));
         deadheat_report::view::clean(&format!("{what}: {before} in A, {after} in B"))
     });

@@ -379,7 +379,7 @@ fn difference(change: &Change) -> String {
         (Aspect::Selection, None, Some(name)) => format!("only in B: {} {name}", change.what),
         (_, before, after) => format!(
             "{}: {} in A, {} in B",
-            change.what,
+            change.name(),
             side(before),
             side(after)
         ),

@@ -165,12 +165,12 @@ fn sentences(changes: &[Change]) -> Vec<String> {
             value(change, &change.before),
             value(change, &change.after)
         );
-        match (change.aspect, change.what.split_once(": ")) {
-            (Aspect::Version, Some((target, name))) => shared
-                .entry((name.to_owned(), values))
+        match (change.aspect, &change.target) {
+            (Aspect::Version, Some(target)) => shared
+                .entry((change.what.clone(), values))
                 .or_default()
-                .push(target.to_owned()),
-            _ => sentences.push(clean(&format!("{}: {values}", change.what))),
+                .push(target.to_string()),
+            _ => sentences.push(clean(&format!("{}: {values}", change.name()))),
         }
     }
     sentences.extend(

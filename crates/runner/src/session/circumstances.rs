@@ -50,7 +50,7 @@ fn in_words(change: &Change) -> String {
         Some(value) => value.to_owned(),
     };
     let (before, after) = (side(&change.before), side(&change.after));
-    format!("{}: it was {before}, and is {after}", change.what)
+    format!("{}: it was {before}, and is {after}", change.name())
 }
 
 /// What has changed as far as it can be known before anything is built.
@@ -254,6 +254,7 @@ mod tests {
     fn a_change_is_told_with_both_values_and_what_is_empty_as_such() {
         let change = Change {
             aspect: Aspect::Machine,
+            target: None,
             what: "mitigations".to_owned(),
             before: Some(String::new()),
             after: None,

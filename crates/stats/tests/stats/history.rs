@@ -38,7 +38,7 @@ fn over(sessions: &[SessionRecord]) -> History {
 fn told(history: &History) -> Vec<Vec<String>> {
     let told = |session: &PastSession| {
         let changes = session.changes.iter();
-        changes.map(|change| change.what.clone()).collect()
+        changes.map(|change| change.name()).collect()
     };
     history.sessions.iter().map(told).collect()
 }

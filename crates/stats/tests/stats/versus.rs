@@ -241,7 +241,7 @@ fn every_circumstance_that_would_be_in_the_figures_refuses() {
         let mut b = b.clone();
         alter(&mut b);
         let found = refusals(&a, &b);
-        let names: Vec<&str> = found.iter().map(|change| change.what.as_str()).collect();
+        let names: Vec<String> = found.iter().map(|change| change.name()).collect();
         assert_eq!(names, [what]);
         assert!(found[0].before != found[0].after);
         let forced = versus(&a, &b);

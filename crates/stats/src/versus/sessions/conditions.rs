@@ -41,7 +41,7 @@ pub(super) fn warning(change: &Change) -> String {
     let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
     format!(
         "{} differs: {} in A, {} in B",
-        change.what,
+        change.name(),
         side(&change.before),
         side(&change.after)
     )
@@ -77,6 +77,7 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
     };
     Some(Change {
         aspect: Aspect::Settings,
+        target: None,
         what: format!("warm-up of {target} at {load}{more}"),
         before: Some(one.clone()),
         after: Some(other.clone()),
