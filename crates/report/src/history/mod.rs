@@ -10,7 +10,7 @@ use crate::ReportError;
 pub use text::text;
 
 /// The version of the JSON format. A field that goes, or changes its meaning, raises it; a new one does not.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 #[derive(Serialize)]
 struct Document<'a> {
