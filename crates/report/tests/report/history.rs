@@ -78,7 +78,7 @@ fn text_at_80_columns() {
 fn json_has_a_version_and_every_session() {
     let text = json(&history()).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["schema"], 2);
+    assert_eq!(value["schema"], 3);
     assert_eq!(value["format"], "deadheat-history");
     assert_eq!(value["sessions"].as_array().unwrap().len(), 3);
     let series = value["series"].as_array().unwrap();
