@@ -94,15 +94,19 @@ pub(crate) struct PostgresArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "All options: deadheat run --help.",
+    after_long_help = "The method is explained in docs/methodology.md."
+)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
     /// What is measured
-    #[arg(long, value_enum, default_value_t = ProfileArg::Standard)]
+    #[arg(long, value_enum, default_value_t = ProfileArg::Standard, hide_short_help = true)]
     pub(crate) profile: ProfileArg,
     /// With `--profile seeds`: published documents, such as `webstacks-*`, or one table, such as
     /// `go-nim-python:json`; repeatable [default: all]
-    #[arg(long, value_name = "DOCUMENT")]
+    #[arg(long, value_name = "DOCUMENT", hide_short_help = true)]
     pub(crate) published: Vec<String>,
     /// A first look: plaintext in three minutes, without stacks that take long to warm up
     #[arg(long)]
@@ -116,7 +120,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) whole_budget: bool,
     /// Two stacks within this of each other are a dead heat, if that is proven
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
@@ -125,26 +129,26 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) heats: Option<u32>,
     /// How long a heat's rounds go on [default: 10s to 60s, by what starting its servers takes]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) heat_time: Option<Duration>,
     /// The counted part of a slice; longer where answers are slow
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration, hide_short_help = true)]
     pub(crate) slice: Duration,
     /// The part of a slice before it that does not count
-    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = time_like_30ms)]
+    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = time_like_30ms, hide_short_help = true)]
     pub(crate) guard: Duration,
     /// A fixed warm-up time [default: until the server is steady]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) warm_up: Option<Duration>,
     /// Response times at rates below capacity: open loops at shares of each stack's own, and at a rate common to all
     /// [default: auto; with `--quick` off, with `--publish` on]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) latency: Option<LatencyArg>,
     /// The seed of the order and of random requests [default: a random one, recorded]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
     /// Whether server and generator have CPUs of their own
-    #[arg(long, value_enum, default_value_t = PinningArg::Apart)]
+    #[arg(long, value_enum, default_value_t = PinningArg::Apart, hide_short_help = true)]
     pub(crate) pinning: PinningArg,
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
@@ -155,7 +159,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) setup: bool,
     /// How long a server may take to its first correct answer
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, hide_short_help = true)]
     pub(crate) start_timeout: Duration,
     /// Print the plan and exit without measuring
     #[arg(long)]

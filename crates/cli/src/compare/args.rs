@@ -35,9 +35,13 @@ The guide is docs/compare.md.
 Exit status: 0 fine; 1 B failed, or was slower than --fail-if-slower; 2 wrong usage, or sessions that cannot be compared;
 3 nothing could be compared.";
 
+const AFTER_SHORT_HELP: &str = "\
+A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands (cmd:COMMAND) or
+two folders of sessions. All options: deadheat compare --help. The guide is docs/compare.md.";
+
 /// What `deadheat compare` is asked to do.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct CompareArgs {
     /// What B is compared with: a session's folder, a URL, cmd:COMMAND, or STACK[:VARIANT][@REVISION]
     #[arg(value_name = "A")]
@@ -91,7 +95,7 @@ pub(crate) enum CompareFormat {
 #[command(next_help_heading = "Two sessions")]
 pub(crate) struct SessionsArgs {
     /// Compare sessions of different machines or settings all the same, with a warning for each difference
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) force: bool,
 }
 
@@ -106,31 +110,31 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with_all = ["looks", "budget"])]
     pub(crate) heats: Option<u32>,
     /// Look after these numbers of heats [default: 5,7,10,14,20,28,40… as far as the budget reaches]
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), hide_short_help = true)]
     pub(crate) looks: Vec<u32>,
     /// How long each heat loads both servers in turn [default: 10s]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) heat_time: Option<Duration>,
     /// The counted part of a slice; longer where answers are slow [default: 100ms]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) slice: Option<Duration>,
     /// Load at the start of a slice that does not count; longer where answers are slow [default: 30ms]
-    #[arg(long, value_name = "TIME", value_parser = |text: &str| time(text, "write it like 30ms"))]
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| time(text, "write it like 30ms"), hide_short_help = true)]
     pub(crate) guard: Option<Duration>,
     /// The warm-up of each server in each heat [default: until it is steady]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) warm_up: Option<Duration>,
     /// The seed of the order and of random requests [default: a random one, recorded]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
     /// Whether server and generator have CPUs of their own [default: apart]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     pub(crate) pinning: Option<PinningArg>,
     /// The folder of sessions [default: results]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
     /// How long a server may take to its first correct answer [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) start_timeout: Option<Duration>,
     /// Print the plan, with its looks, and exit
     #[arg(long)]

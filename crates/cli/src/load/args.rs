@@ -20,9 +20,11 @@ Times are written 500ms, 10s, 2m. The guide is docs/load.md.
 Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong usage; 3 nothing could be measured;
 130 interrupted before its end.";
 
+const AFTER_SHORT_HELP: &str = "All options: deadheat load --help. The guide is docs/load.md.";
+
 /// What `deadheat load` is asked to do.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct LoadArgs {
     /// What to load, http:// or https://
     #[arg(value_name = "URL")]
@@ -53,19 +55,19 @@ pub(crate) struct PaceArgs {
     #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
     pub(crate) connections: Option<u32>,
     /// Closed loop: spread the first requests over this time [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = time_or_none)]
+    #[arg(long, value_name = "TIME", value_parser = time_or_none, hide_short_help = true)]
     pub(crate) ramp: Option<Duration>,
     /// Open loop: send at this rate, whatever comes back: 5000/s, 300/m
     #[arg(long, value_name = "RATE", value_parser = rate::rate)]
     pub(crate) rate: Option<f64>,
     /// Open loop, repeatable: a part at a rate (10s@1000/s) or between two (30s@1000..5000/s)
-    #[arg(long, value_name = "LENGTH@RATE", value_parser = rate::stage)]
+    #[arg(long, value_name = "LENGTH@RATE", value_parser = rate::stage, hide_short_help = true)]
     pub(crate) stage: Vec<Stage>,
     /// Open loop: how requests are spaced [default: uniform]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     pub(crate) arrivals: Option<ArrivalsArg>,
     /// Open loop: the most connections, if more are needed [default: --connections]
-    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>, hide_short_help = true)]
     pub(crate) max_connections: Option<u32>,
 }
 
@@ -98,13 +100,13 @@ pub(crate) struct EndArgs {
     #[arg(short = 'n', long, value_name = "N", value_parser = requests)]
     pub(crate) requests: Option<u64>,
     /// Measure until Ctrl-C
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) until_interrupted: bool,
     /// Load before the measurement, not in the figures [default: 1s; 0s with --requests]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) warm_up: Option<Duration>,
     /// How long to wait at the end for what is in flight
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_or_none)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_or_none, hide_short_help = true)]
     pub(crate) grace: Duration,
 }
 
@@ -125,22 +127,22 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) body_file: Option<PathBuf>,
     /// Send the body in chunks, without a content-length
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) chunked: bool,
     /// Basic authentication
     #[arg(long, value_name = "USER:PASSWORD")]
     pub(crate) user: Option<String>,
     /// Speak HTTP/1.0
-    #[arg(long = "http1.0")]
+    #[arg(long = "http1.0", hide_short_help = true)]
     pub(crate) http1_0: bool,
     /// A new connection for each request
     #[arg(long)]
     pub(crate) no_keepalive: bool,
     /// Requests sent on a connection before the first is answered [default: 1]
-    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_PIPELINED>)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_PIPELINED>, hide_short_help = true)]
     pub(crate) pipeline: Option<u32>,
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) template: bool,
     /// Several URLs of one origin instead of URL; a line each: [WEIGHT] [METHOD] URL
     #[arg(long, value_name = "FILE")]
@@ -152,25 +154,25 @@ pub(crate) struct RequestArgs {
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ConnectionArgs {
     /// The longest time for a connection to be made
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = length)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = length, hide_short_help = true)]
     pub(crate) connect_timeout: Duration,
     /// The longest time for an answer
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = length)]
     pub(crate) timeout: Duration,
     /// Connect to this Unix socket; the URL's host is only named in Host
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
     /// Connect from this address of this machine; repeatable, taken in turn
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub(crate) source: Vec<IpAddr>,
     /// Connect to this address (or ADDRESS:PORT) instead of asking for the URL's name
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub(crate) resolve: Option<FixedAddress>,
     /// IPv4 alone
-    #[arg(short = '4')]
+    #[arg(short = '4', hide_short_help = true)]
     pub(crate) ipv4: bool,
     /// IPv6 alone
-    #[arg(short = '6')]
+    #[arg(short = '6', hide_short_help = true)]
     pub(crate) ipv6: bool,
 }
 
@@ -182,19 +184,19 @@ pub(crate) struct TlsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
     /// Show this certificate to the server (PEM, with its chain)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) cert: Option<PathBuf>,
     /// The certificate's key (PEM)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) key: Option<PathBuf>,
     /// Accept any certificate (insecure)
     #[arg(long)]
     pub(crate) insecure: bool,
     /// Ask for this name (SNI), and check the certificate against it [default: the URL's host]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) server_name: Option<String>,
     /// A full handshake for each connection
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) no_resumption: bool,
 }
 
@@ -206,22 +208,22 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "SET", default_value = "2xx")]
     pub(crate) expect_status: StatusSet,
     /// The body's length in bytes
-    #[arg(long, value_name = "N", value_parser = number)]
+    #[arg(long, value_name = "N", value_parser = number, hide_short_help = true)]
     pub(crate) expect_length: Option<u64>,
     /// The body is this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) expect_body: Option<String>,
     /// The body is this file's content
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) expect_body_file: Option<PathBuf>,
     /// The body has this text in it
     #[arg(long, value_name = "TEXT")]
     pub(crate) expect_contains: Option<String>,
     /// The body is JSON with this value at this place: '/users/0/name="Ann"'
-    #[arg(long, value_name = "POINTER=JSON")]
+    #[arg(long, value_name = "POINTER=JSON", hide_short_help = true)]
     pub(crate) expect_json: Option<String>,
     /// Compare the content of one body in N [default: 1]
-    #[arg(long, value_name = "N", value_parser = whole::<1, { u32::MAX }>)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, { u32::MAX }>, hide_short_help = true)]
     pub(crate) check_every: Option<u32>,
 }
 
@@ -239,7 +241,7 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
     /// The length of each interval in the time series [default: 1s]
-    #[arg(long, value_name = "TIME", value_parser = interval)]
+    #[arg(long, value_name = "TIME", value_parser = interval, hide_short_help = true)]
     pub(crate) interval: Option<Duration>,
     /// What is shown meanwhile, on standard error
     #[arg(long, value_enum, default_value_t = LiveArg::Auto)]
@@ -285,10 +287,10 @@ pub(crate) struct CareArgs {
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// How workers wait for answers: auto polls where the server cannot use their CPUs
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = WaitArg::Auto)]
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = WaitArg::Auto, hide_short_help = true)]
     pub(crate) wait: WaitArg,
     /// The seed of Poisson arrivals and templates [default: a random one, shown]
-    #[arg(long, value_name = "N", value_parser = number)]
+    #[arg(long, value_name = "N", value_parser = number, hide_short_help = true)]
     pub(crate) seed: Option<u64>,
     /// Print the plan and exit without sending anything
     #[arg(long)]
