@@ -36,13 +36,13 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// The sessions of a folder: what changed between them, and a stack's figures over them.
     History(HistoryArgs),
-    /// Load one HTTP server and say what it did.
+    /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
     /// Look for what would spoil a measurement on this machine; changes nothing.
     Doctor(DoctorArgs),
     /// Install what the stacks need.
     Setup(SetupArgs),
-    /// The stacks that there are.
+    /// List, check and create stacks.
     #[command(subcommand)]
     Stacks(StacksCommand),
     /// Runs a child and ends its tree with Deadheat.
@@ -128,7 +128,7 @@ pub(crate) struct RunArgs {
     /// The most heats of each load [default: what fits the budget]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) heats: Option<u32>,
-    /// How long a heat's rounds go on [default: 10s to 60s, by what starting its servers takes]
+    /// How long the rounds of a heat last [default: 10s to 60s, by what starting its servers takes]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) heat_time: Option<Duration>,
     /// The counted part of a slice; longer where answers are slow

@@ -192,7 +192,7 @@ fn faults(summaries: &[Summary]) -> Vec<String> {
         let lost = summary.trials - summary.counted;
         let (name, trials) = (summary.tool.name(), summary.trials);
         Some(format!(
-            "{name}: {lost} of {trials} trials do not count, the first because: {}.",
+            "{name}: {lost} of {trials} trials were discarded; the first: {}.",
             fault.trim_end_matches('.')
         ))
     };
@@ -300,7 +300,7 @@ mod tests {
             "| 2.000 [2.000, 2.000] |",
             "- Target: CPU per answer ≤ 0.88 × wrk: met, 0.500 [0.500, 0.500].",
             "- Target: CPU per answer ≤ 0.95 × shb: not measured.",
-            "- oha: 1 of 1 trials do not count, the first because: connection refused: 3.",
+            "- oha: 1 of 1 trials were discarded; the first: connection refused: 3.",
             "- shb: it is not installed here.",
             "Measured on a Tuesday.",
             "in 0 of 22 trials",

@@ -70,7 +70,9 @@ impl Tool {
             }
             Tool::Shb if pipelines => Some("it does not pipeline HTTP/1.1"),
             Tool::Shb if paced => Some("it has no rate"),
-            Tool::Bare if pipelines || !load.keep_alive || load.tls => Some("it has one way only"),
+            Tool::Bare if pipelines || !load.keep_alive || load.tls => {
+                Some("it supports only plain keep-alive requests")
+            }
             _ => None,
         }
     }

@@ -150,7 +150,7 @@ pub(crate) struct ServerArgs {
     /// Connections [default: 50]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CONNECTIONS)))]
     pub(crate) connections: Option<u32>,
-    /// What is asked for, of commands [default: /]; of URLs in place of their own path
+    /// Path to request [default: / for commands, the URL's own path for URLs]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     /// Load a host that is neither this machine nor in a private network

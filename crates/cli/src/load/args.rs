@@ -91,7 +91,7 @@ impl From<ArrivalsArg> for Arrivals {
 
 /// When the load ends.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "End")]
+#[command(next_help_heading = "Duration")]
 pub(crate) struct EndArgs {
     /// How long to measure [default: 10s; with --stage, all stages]
     #[arg(short, long, value_name = "TIME", value_parser = length)]
@@ -168,10 +168,10 @@ pub(crate) struct ConnectionArgs {
     /// Connect to this address (or ADDRESS:PORT) instead of asking for the URL's name
     #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub(crate) resolve: Option<FixedAddress>,
-    /// IPv4 alone
+    /// Use IPv4 only
     #[arg(short = '4', hide_short_help = true)]
     pub(crate) ipv4: bool,
-    /// IPv6 alone
+    /// Use IPv6 only
     #[arg(short = '6', hide_short_help = true)]
     pub(crate) ipv6: bool,
 }
@@ -243,7 +243,7 @@ pub(crate) struct OutputArgs {
     /// The length of each interval in the time series [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = interval, hide_short_help = true)]
     pub(crate) interval: Option<Duration>,
-    /// What is shown meanwhile, on standard error
+    /// What to show during the load, on standard error
     #[arg(long, value_enum, default_value_t = LiveArg::Auto)]
     pub(crate) live: LiveArg,
     /// Exit with 1 if this comes true, repeatable: 'p99>50ms', 'errors>0.1%', 'throughput<1000/s'
@@ -278,7 +278,7 @@ pub(crate) enum WaitArg {
 
 /// Care for others, and for being able to do it again.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Care")]
+#[command(next_help_heading = "Safety and CPUs")]
 pub(crate) struct CareArgs {
     /// Load a host that is neither this machine nor in a private network
     #[arg(long)]

@@ -227,7 +227,7 @@ fn looks(design: &Design, alpha: &str) -> String {
         ),
         _ => format!(
             "It was to be looked at after {} heats, as declared beforehand. {alpha} of error are spent over these \
-             looks, less at the early ones (Kim & DeMets 1987), so that looking often costs nothing.",
+             looks, less at the early ones (Kim & DeMets 1987), so looking often adds no errors.",
             list(&heats)
         ),
     }

@@ -149,7 +149,7 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
             about(time)
         ),
         format!(
-            "  slices    {} ms counted after {} ms that are not; longer for slow answers",
+            "  slices    {} ms counted, after {} ms that do not count; longer for slow answers",
             slice.as_millis(),
             guard.as_millis()
         ),

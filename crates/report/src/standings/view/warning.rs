@@ -234,7 +234,7 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
         ),
         Doubt::Pauses { .. } => WarningView::new(
             format!(
-                "Stood still for longer than a slice shows, so they are slower than their figures: {}.",
+                "Slower than their figures, which leave out pauses that are longer than a slice: {}.",
                 shares(standings, all)
             ),
             "Load them without interruption with deadheat load.",

@@ -13,12 +13,15 @@ use crate::{
 
 /// A difference smaller than this share is called equal.
 const EQUAL: f64 = 0.005;
+/// From this ratio on, a difference is told in times and no longer in percent.
+const TWICE: f64 = 1.95;
 
 /// How many times ("2.1×", "13×").
 fn times(ratio: f64) -> figure::Quantity {
     figure::Quantity {
         number: match ratio {
             ratio if ratio >= 9.95 => count(ratio.round() as u64),
+            ratio if ratio < TWICE => format!("{ratio:.2}"),
             ratio => format!("{ratio:.1}"),
         },
         unit: "×",
@@ -30,13 +33,15 @@ fn times(ratio: f64) -> figure::Quantity {
 ///
 /// Of a throughput that is the share that it lacks, of times and costs the share that is added.
 pub fn beside(quantity: Quantity, ratio: f64) -> String {
-    let (far, word) = differing(quantity, ratio);
+    let (far, word) = differing(quantity, ratio, is_far(ratio));
     format!("{far}{word}")
 }
 
-/// The same of ratios from … to: "5.0 to 13 % slower".
+/// The same of ratios from … to, both on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
 pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
-    let ((low, better), (high, worse)) = (differing(quantity, least), differing(quantity, most));
+    let in_times = is_far(least) || is_far(most);
+    let both = [least, most].map(|ratio| differing(quantity, ratio, in_times));
+    let [(low, better), (high, worse)] = both;
     if better == worse {
         format!("{}{worse}", span(&low, &high))
     } else {
@@ -44,8 +49,12 @@ pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
     }
 }
 
-/// By how much, and in which direction.
-fn differing(quantity: Quantity, ratio: f64) -> (figure::Quantity, &'static str) {
+fn is_far(ratio: f64) -> bool {
+    ratio.max(1.0 / ratio) >= TWICE
+}
+
+/// By how much, in times or in percent, and in which direction.
+fn differing(quantity: Quantity, ratio: f64, in_times: bool) -> (figure::Quantity, &'static str) {
     let (worse, better) = match quantity {
         Quantity::Throughput | Quantity::Latency => (" slower", " faster"),
         Quantity::Cost => (" more expensive", " cheaper"),
@@ -62,14 +71,14 @@ fn differing(quantity: Quantity, ratio: f64) -> (figure::Quantity, &'static str)
     } else {
         (1.0 / ratio, better)
     };
-    (apart(quantity, far, ratio > 1.0), word)
+    if in_times {
+        return (times(far), word);
+    }
+    (percent_apart(quantity, far, ratio > 1.0), word)
 }
 
-/// "13 %", or "2.1×" from twice on. `far` is 1 or more.
-fn apart(quantity: Quantity, far: f64, is_worse: bool) -> figure::Quantity {
-    if far >= 1.95 {
-        return times(far);
-    }
+/// "13 %". `far` is 1 or more.
+fn percent_apart(quantity: Quantity, far: f64, is_worse: bool) -> figure::Quantity {
     // Of a rate the worse one lacks a share of the better one's; of a time the better one does.
     let lacks = is_worse == (quantity == Quantity::Throughput);
     let share = if lacks { 1.0 - 1.0 / far } else { far - 1.0 };
@@ -202,7 +211,7 @@ mod tests {
         assert_eq!(of(Verdict::DeadHeat, 1.01, 0.99, 1.02), "dead heat");
         let range = |least, most| beside_range(Quantity::Throughput, least, most);
         assert_eq!(range(1.05, 1.15), "4.8 to 13 % slower");
-        assert_eq!(range(1.15, 3.0), "13 % to 3.0× slower");
+        assert_eq!(range(1.16, 3.0), "1.16 to 3.0× slower");
         assert_eq!(range(1.001, 1.15), "equal to 13 % slower");
         assert_eq!(range(1.15, 1.15), "13 % slower");
         let word = verdict_word(Quantity::Cost, &behind(Verdict::Faster, 2.0, 1.9, 2.1));
