@@ -163,21 +163,27 @@ fn headings(text: &str) -> HashSet<String> {
     anchors
 }
 
-/// Words of [`WORDS`] in a text's prose: line, word, what to write instead.
+/// Words of [`WORDS`] in a text's prose, also where a line ends within them: line, word, what to write instead.
 fn stumbles(text: &str) -> Vec<(usize, &'static str, &'static str)> {
-    let mut found = Vec::new();
+    let mut words: Vec<(usize, String)> = Vec::new();
     for (number, line) in prose(text) {
-        let words = line.split(|one: char| !one.is_alphanumeric() && one != '\'');
-        let words: Vec<String> = words
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
-        let line = format!(" {} ", words.join(" "));
-        let hits = WORDS
-            .iter()
-            .filter(|(word, _)| line.contains(&format!(" {word} ")));
-        found.extend(hits.map(|(word, instead)| (number, *word, *instead)));
+        let all = line.split(|one: char| !one.is_alphanumeric() && one != '\'');
+        let all = all.filter(|word| !word.is_empty());
+        words.extend(all.map(|word| (number, word.to_lowercase())));
+        if line.trim().is_empty() {
+            // No phrase goes beyond a paragraph.
+            words.push((number, String::new()));
+        }
     }
+    let mut found = Vec::new();
+    for (phrase, instead) in WORDS {
+        let parts: Vec<&str> = phrase.split(' ').collect();
+        let is_phrase =
+            |seen: &&[(usize, String)]| seen.iter().map(|(_, word)| word).eq(parts.iter());
+        let hits = words.windows(parts.len()).filter(is_phrase);
+        found.extend(hits.map(|seen| (seen[0].0, phrase, instead)));
+    }
+    found.sort_by_key(|(number, ..)| *number);
     found
 }
 
@@ -210,11 +216,19 @@ mod tests {
 
     #[test]
     fn words_are_found_in_prose_alone_and_whole() {
-        let text = "A dearly loved `dear`\n```\nis dear\n```\nIt is cheap, if nothing\nis said. If  nothing is said\n";
+        let text = "A dearly loved `dear`\n```\nis dear\n```\nIt is cheap, if nothing\nis said. If  nothing is said\n\n\
+                    if nothing\n\nis said\n";
         let lines: Vec<_> = stumbles(text)
             .into_iter()
             .map(|(line, word, _)| (line, word))
             .collect();
-        assert_eq!(lines, [(1, "dear"), (6, "if nothing is said")]);
+        assert_eq!(
+            lines,
+            [
+                (1, "dear"),
+                (5, "if nothing is said"),
+                (6, "if nothing is said")
+            ]
+        );
     }
 }
