@@ -2,6 +2,7 @@
 //! the same processes in turn, so that neither the scatter between processes nor the machine's drift is in the ratio.
 
 mod server;
+mod subject;
 mod way;
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
@@ -16,6 +17,7 @@ use deadheat_stats::interval::{LogMean, log_mean};
 
 use self::{
     server::Server,
+    subject::{Subject, subjects},
     way::{Contrast, Way},
 };
 use crate::peers::show;
@@ -35,9 +37,9 @@ pub(crate) struct Options {
     /// The counted part of a slice
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     slice: Duration,
-    /// Load before it that does not count
-    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = humantime::parse_duration)]
-    guard: Duration,
+    /// Load before it that does not count; slices are compared with several guards, if there are more
+    #[arg(long, value_name = "TIME,TIME", default_value = "30ms", value_delimiter = ',', value_parser = humantime::parse_duration)]
+    guard: Vec<Duration>,
     /// The time between two slices
     #[arg(long, value_name = "TIME", default_value = "400ms", value_parser = humantime::parse_duration)]
     rest: Duration,
@@ -62,8 +64,14 @@ pub(crate) struct Options {
     /// Where the server is started
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
-    /// The server's command, which gets HOST, PORT, CPUS and POOL_SIZE in its environment
-    #[arg(last = true, required = true)]
+    /// Stacks that are built, each in its default variant, in place of a command: go-nethttp, '*'
+    #[arg(long, value_name = "GLOB", conflicts_with = "command")]
+    stack: Vec<String>,
+    /// The deadheat that knows the stacks
+    #[arg(long, value_name = "FILE", default_value = "target/release/deadheat")]
+    deadheat: PathBuf,
+    /// The server's command, which gets HOST, PORT, CPUS, POOL_SIZE and BLOB_PATH in its environment
+    #[arg(last = true, required_unless_present = "stack")]
     command: Vec<String>,
 }
 
@@ -82,34 +90,66 @@ pub(crate) fn slices(options: &Options) -> ExitCode {
 }
 
 fn measure(options: &Options) -> Result<String, String> {
-    let server = Server::start(&options.command, &options.folder, options.server_cpu)?;
+    let mut table = "| server | what ÷ what | throughput | CPU time per request | pairs |\n\
+        | --- | --- | --- | --- | ---: |\n"
+        .to_owned();
+    let subjects = subjects(options)?;
+    for subject in &subjects {
+        let name = &subject.name;
+        show::progress(name);
+        match rows(options, subject) {
+            Ok(rows) => {
+                for row in rows {
+                    table += &format!("| {name} | {row} |\n");
+                }
+            }
+            Err(error) if subjects.len() == 1 => return Err(error),
+            Err(error) => table += &format!("| {name} | not measured: {error} | | | |\n"),
+        }
+    }
+    Ok(table)
+}
+
+/// The contrasts of a server: what was compared, and the figures.
+fn rows(options: &Options, subject: &Subject) -> Result<Vec<String>, String> {
+    let server = Server::start(subject, options.server_cpu)?;
     let contrasts = match &options.contrast[..] {
         [] => &[Contrast::Slices, Contrast::Freezing, Contrast::Polling][..],
         some => some,
     };
-    let mut table =
-        "| what ÷ what | throughput | CPU time per request | pairs |\n| --- | --- | --- | ---: |\n"
-            .to_owned();
     let mut bench = Bench::new(options, &server)?;
     bench.measure(&Way::warm_up(options.warm_up))?;
+    let mut rows = Vec::new();
     for contrast in contrasts {
-        let ways = contrast.ways(options);
-        let pairs = bench.pairs(&ways, options.pairs)?;
-        let ratio = |of: fn(&Seen) -> f64| {
-            let ratios: Vec<f64> = pairs
-                .iter()
-                .map(|[one, other]| of(one) / of(other))
-                .collect();
-            log_mean(&ratios, LEVEL).map_or_else(|| "unknown".to_owned(), |mean| shown(&mean))
+        // The guard matters where slices are compared with what has none.
+        let guards = match contrast {
+            Contrast::Slices => &options.guard[..],
+            Contrast::Freezing | Contrast::Polling => &options.guard[..1],
         };
-        table += &format!(
-            "| {contrast} | {} | {} | {} |\n",
-            ratio(Seen::throughput),
-            ratio(Seen::cost),
-            pairs.len(),
-        );
+        for guard in guards {
+            let ways = contrast.ways(options, *guard);
+            let pairs = bench.pairs(&ways, options.pairs)?;
+            let ratio = |of: fn(&Seen) -> f64| {
+                let ratios: Vec<f64> = pairs
+                    .iter()
+                    .map(|[one, other]| of(one) / of(other))
+                    .collect();
+                log_mean(&ratios, LEVEL).map_or_else(|| "unknown".to_owned(), |mean| shown(&mean))
+            };
+            let after = if guards.len() > 1 {
+                format!(", guard {} ms", guard.as_millis())
+            } else {
+                String::new()
+            };
+            rows.push(format!(
+                "{contrast}{after} | {} | {} | {}",
+                ratio(Seen::throughput),
+                ratio(Seen::cost),
+                pairs.len(),
+            ));
+        }
     }
-    Ok(table)
+    Ok(rows)
 }
 
 /// "0.993 (0.985–1.001)".

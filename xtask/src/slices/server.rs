@@ -4,12 +4,14 @@ use std::{
     collections::HashMap,
     fs, io,
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
-    path::Path,
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
+use tempfile::NamedTempFile;
+
+use super::subject::Subject;
 use crate::sys;
 
 /// How long a server may take until it accepts connections.
@@ -23,32 +25,41 @@ const STEP: Duration = Duration::from_millis(1);
 pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
+    _blob: NamedTempFile,
 }
 
 impl Server {
-    /// Starts `command` in `folder` on one CPU, and waits until it accepts connections.
-    pub(crate) fn start(command: &[String], folder: &Path, cpu: usize) -> Result<Self, String> {
-        let words = command.join(" ");
+    /// Starts a server on one CPU, and waits until it accepts connections.
+    pub(crate) fn start(subject: &Subject, cpu: usize) -> Result<Self, String> {
+        let words = subject.command.join(" ");
         let failed = |error: io::Error| format!("starting `{words}`: {error}");
         let probe = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         let address = probe.local_addr().map_err(failed)?;
         drop(probe);
-        let [program, arguments @ ..] = command else {
+        let [program, arguments @ ..] = &subject.command[..] else {
             return Err("starting a server: no command is given".to_owned());
         };
+        // What a stack may open when it starts; nobody asks for it.
+        let blob = NamedTempFile::new().map_err(failed)?;
         let mut started = Command::new(program);
         started
             .args(arguments)
-            .current_dir(folder)
+            .current_dir(&subject.folder)
             .env("HOST", address.ip().to_string())
             .env("PORT", address.port().to_string())
             .env("CPUS", "1")
             .env("POOL_SIZE", "16")
+            .env("BLOB_PATH", blob.path())
+            .envs(&subject.env)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         sys::confine(&mut started, cpu).map_err(failed)?;
         let child = started.spawn().map_err(failed)?;
-        let mut server = Self { child, address };
+        let mut server = Self {
+            child,
+            address,
+            _blob: blob,
+        };
         let until = Instant::now() + START;
         while TcpStream::connect(address).is_err() {
             if let Ok(Some(status)) = server.child.try_wait() {

@@ -51,11 +51,11 @@ pub(crate) struct Way {
 
 impl Contrast {
     /// Both ways count the same time.
-    pub(crate) fn ways(self, options: &Options) -> [Way; 2] {
+    pub(crate) fn ways(self, options: &Options, guard: Duration) -> [Way; 2] {
         let sliced = Way {
             wait: Wait::Poll,
             before: Rest::Frozen(options.rest),
-            guard: options.guard,
+            guard,
             length: options.slice,
             slices: options.slices,
         };

@@ -1,5 +1,7 @@
 //! A stack under one of its variants, and whether it can be measured here.
 
+use std::path::PathBuf;
+
 use deadheat_model::{
     TargetId,
     session::FoundVersion,
@@ -16,6 +18,7 @@ use serde_json::{Value, json};
 pub(super) struct Row {
     pub(super) manifest: StackManifest,
     pub(super) target: TargetId,
+    pub(super) folder: PathBuf,
     pub(super) versions: Vec<FoundVersion>,
     pub(super) state: State,
 }
@@ -41,6 +44,7 @@ impl Row {
         Self {
             manifest: stack.manifest.clone(),
             target: target.clone(),
+            folder: stack.dir.clone(),
             versions: inspection.versions(target),
             state: match missing {
                 Some(unavailable) => State::Unavailable(unavailable),
@@ -82,6 +86,9 @@ impl Row {
                 "keep_alive": keep_alive,
             },
             "limits": manifest.limits(target),
+            "command": manifest.command(target),
+            "env": manifest.env(target),
+            "folder": self.folder,
             "versions": self.versions,
             "state": match &self.state {
                 State::Built => json!({ "is": "built" }),

@@ -249,6 +249,7 @@ run = { command = ["server"] }
         let targets = manifest.targets().into_iter().zip(states);
         targets
             .map(|(target, state)| Row {
+                folder: std::path::PathBuf::new(),
                 manifest: manifest.clone(),
                 target,
                 versions: versions.clone(),
