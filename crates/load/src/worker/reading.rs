@@ -270,10 +270,11 @@ impl Worker<'_> {
                         Progress::Body => FailurePhase::Body,
                         Progress::Nothing | Progress::Head => FailurePhase::Head,
                     };
-                    let fault = match wrong.why == NOT_HTTP && connection.answered > 0 {
+                    let fault = if wrong.why == NOT_HTTP && connection.answered > 0 {
                         // What is no answer belongs to the one before, of which it was cut off.
-                        true => EXTRA,
-                        false => fault(wrong.kind, phase, Cause::Why(wrong.why)),
+                        EXTRA
+                    } else {
+                        fault(wrong.kind, phase, Cause::Why(wrong.why))
                     };
                     self.fail(slot, fault, end, || {
                         format!("{}: {}", wrong.why, excerpt(rest))

@@ -10,8 +10,7 @@ use super::{
 use crate::{
     connection::State,
     deadlines::NEVER,
-    dialogue::Flight,
-    dialogue::Progress,
+    dialogue::{Flight, Progress},
     poller::Watch,
     recorder::{Cause, Fault, Times},
     verify::excerpt,

@@ -127,10 +127,11 @@ pub fn run_told(
     let (rounds, end) = course.rounds(&heat.orders);
     (course.on_step)(HeatStep::Ending);
     course.verify_again();
-    let end = match course.is_unverified() {
+    let end = if course.is_unverified() {
         // The user asked to stop between its last round and its last check.
-        true => HeatEnd::Interrupted,
-        false => end,
+        HeatEnd::Interrupted
+    } else {
+        end
     };
     let is_in_a_hurry = course.is_stopped();
     stop_all(&mut course.places, is_in_a_hurry);

@@ -1,5 +1,4 @@
-//! A stack as a member of a heat, how it is warmed up and waited for, and
-//! how long it takes to bring it up.
+//! A stack as a member of a heat, how it is warmed up and waited for, and how long it takes to bring it up.
 
 use std::{
     path::PathBuf,

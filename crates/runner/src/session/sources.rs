@@ -165,11 +165,14 @@ fn content(path: &Path) -> io::Result<impl AsRef<[u8]>> {
 }
 
 fn kind(found: &Metadata) -> u8 {
-    match found.is_file() {
-        true if found.permissions().mode() & 0o111 != 0 => b'x',
-        true => b'f',
-        false if found.is_symlink() => b'l',
-        false => b'o',
+    if found.is_symlink() {
+        b'l'
+    } else if !found.is_file() {
+        b'o'
+    } else if found.permissions().mode() & 0o111 != 0 {
+        b'x'
+    } else {
+        b'f'
     }
 }
 

@@ -28,9 +28,9 @@ use deadheat_model::{
 
 pub use at::LoadAt;
 pub use types::{
-    Absent, AbsentBecause, Agreement, Behind, Bound, Doubt, Figure, LoadStandings, Measure,
-    MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, Table, TableSides, TimeSpent,
-    Twin,
+    Absent, AbsentBecause, Agreement, Behind, Bound, Doubt, Figure, HeatFigure, LoadStandings,
+    Measure, MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, Table, TableSides,
+    TimeSpent, Twin,
 };
 
 use crate::heats::Settings;

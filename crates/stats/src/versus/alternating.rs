@@ -111,7 +111,12 @@ impl<'a> Duel<'a> {
             return Step::End(EndReason::Nothing);
         };
         let heats = done(&load);
-        let is_turn_over = open.iter().all(|load| done(load) == heats);
+        // A heat in which a side failed is one of its turn, too: the other loads have theirs before anything is judged.
+        let turns = self
+            .loads()
+            .map(|load| self.record.complete_heats(load).count())
+            .max();
+        let is_turn_over = turns == Some(heats as usize);
         if is_turn_over && heats > 0 {
             let look = design.at(heats);
             if look.is_some() && self.judge(look).is_final() {

@@ -123,9 +123,10 @@ impl Measuring<'_> {
         let fixtures = Mutex::new(fixtures);
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for one in &cast {
-            let log = log(self.folder, load, &one.who, number);
             let comparison = self.options.comparison.as_deref();
             if let Some(server) = comparison.and_then(|both| both.server(&one.who.target)) {
+                // Its load is named by what it is asked, which may be no file name.
+                let log = self.folder.log(&format!("{}-heat{number}", server.target));
                 entries.extend(servers.entry(server, log));
                 continue;
             }
@@ -136,7 +137,7 @@ impl Measuring<'_> {
                 target,
                 number: entries.len(),
                 role: one.who.role,
-                log: log.clone(),
+                log: log(self.folder, load, &one.who, number),
                 offered_per_second: one.offered_per_second,
             };
             let entry = match ceiling.as_ref().filter(|_| one.is_ceiling()) {
@@ -246,7 +247,7 @@ fn ceiling(
     told.ok()
 }
 
-/// The server's log in a heat.
+/// The log of a stack's server in a heat.
 fn log(folder: &SessionFolder, load: &PlannedLoad, one: &Participant, heat: u32) -> PathBuf {
     let again = match one.role {
         Role::Twin { .. } => "-twin",

@@ -102,8 +102,8 @@ pub fn run(
     let mut journal = Journal::claim_as(folder.path(), HEATS_FILE)?;
     let pinning = share_out(options.pinning);
     let (mut services, prepared) = prepare(options, &folder, &pinning, on_event, interrupt)?;
-    // Without all that was asked for there is nothing to go on with.
-    if prepared.len() < options.targets.len() {
+    // With one side there is nothing to compare.
+    if options.comparison.is_some() && prepared.len() < options.targets.len() {
         return Err(SessionError::Interrupted);
     }
     let participants: Vec<Participant> = match options.comparison {

@@ -219,7 +219,7 @@ fn least(options: &HeatOptions, freeze: bool, wait: Wait) -> HeatPlan {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{Cell, Wait, heat::Rounds, stack::Runtime};
+    use deadheat_model::{Cell, stack::Runtime};
 
     use super::*;
     use crate::session::wishes::{options, participants, point};
