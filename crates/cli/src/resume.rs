@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, env, ffi::OsString, path::Path, time::Duration}
 use clap::{CommandFactory, parser::ValueSource};
 use deadheat_model::{
     Cell, TargetId,
-    heats::{Asked, Plan, SessionHeader},
+    heats::{Asked, Plan, SessionHeader, SessionRecord},
     plan::Pinning,
 };
 use deadheat_runner::{
@@ -44,6 +44,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         let ended = session.end();
         return heats::show_complete(&ended.folder, args);
     }
+    refuse_if_unprepared(session.record())?;
     let options = options(args, &given, &session.record().header)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     heats::resume(session, &options, args, &interrupted)
@@ -83,6 +84,25 @@ fn refuse_others(given: &[String]) -> Result<(), Failure> {
     Err(Failure::usage(format!(
         "{} cannot be given with --resume: a session goes on as it began; leave that out, or begin a new session",
         others.join(", ")
+    )))
+}
+
+/// A session that was interrupted while its stacks were prepared has a plan of those that were ready by then.
+fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), Failure> {
+    let header = &record.header;
+    let is_known = |target: &&TargetId| header.targets.iter().any(|one| one.target == **target);
+    let asked = header.asked.targets.iter();
+    let missing: Vec<String> = asked
+        .filter(|target| !is_known(target))
+        .map(ToString::to_string)
+        .collect();
+    if missing.is_empty() || !record.heats.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "going on with {}: it ended before {} could be prepared, and before anything was measured; begin a new session",
+        header.id,
+        missing.join(", ")
     )))
 }
 
@@ -158,10 +178,11 @@ fn cells(plan: &Plan) -> BTreeSet<Cell> {
     cells.collect()
 }
 
-/// The workloads of the plan at its load points, as far as there are manifests of them.
+/// The workloads of the plan at its load points, as far as there are manifests of them. Open loops follow from closed
+/// ones, and have nothing of their own to be checked.
 fn workloads(catalogue: &Catalogue, plan: &Plan) -> Vec<SelectedWorkload> {
     let mut workloads: Vec<SelectedWorkload> = Vec::new();
-    for load in &plan.loads {
+    for load in plan.loads.iter().filter(|load| load.point.open.is_none()) {
         let mut known = workloads.iter_mut();
         if let Some(known) = known.find(|one| one.manifest.id == load.workload) {
             known.points.push(load.point.clone());

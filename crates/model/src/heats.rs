@@ -75,6 +75,9 @@ pub struct SessionHeader {
 /// What a session was asked for beside what its plan says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
+    /// The stacks, under their variants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetId>,
     /// The root folder, if it was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,

@@ -126,7 +126,7 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
     let [Some(a), Some(b)] = Which::BOTH.map(|side| duel.stack(side)) else {
         return changes;
     };
-    let version = |record: &'_ TargetRecord, name: &str| {
+    let version = |record: &TargetRecord, name: &str| {
         let mut versions = record.versions.iter();
         let found = versions.find(|found| found.name == name);
         found.map(|found| found.version.clone())

@@ -69,9 +69,15 @@ impl LoadUrl {
         } else {
             Held::nothing(text)
         };
-        let url = Url::parse(held.text()).map_err(|error| if template { format!(
-                "{shown:?} is not a URL ({error}); templates can be used only in the path and the query"
-            ) } else { format!("{shown:?} is not a URL ({error}); write it like http://host:port/path") })?;
+        let url = Url::parse(held.text()).map_err(|error| {
+            if template {
+                format!(
+                    "{shown:?} is not a URL ({error}); templates can be used only in the path and the query"
+                )
+            } else {
+                format!("{shown:?} is not a URL ({error}); write it like http://host:port/path")
+            }
+        })?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(format!(
                 "{shown:?} has a user in it: leave that out and give --user USER:PASSWORD, because a URL stands in \

@@ -334,5 +334,5 @@ fn a_session_without_all_its_stacks_begins_anew() {
     running.wait().exits(3);
     resume(&root, "")
         .exits(2)
-        .tells(&["it has no session.json; a session that ended before anything was measured"]);
+        .tells(&["it ended before fake-two could be prepared"]);
 }

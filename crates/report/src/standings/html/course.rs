@@ -92,7 +92,9 @@ fn draw_row(
         // To a tenth of a pixel.
         ((middle as f64 - off / REACH * ROOM) * 10.0).round() / 10.0
     };
+    let in_full = format!("{}: {} requests/s", line.name, figure(usual));
     svg.begin("g", &[("class", &format!("row {}", line.colour))]);
+    svg.text("title", &[], &in_full);
     for pair in course.windows(2) {
         let (from, to) = (&pair[0], &pair[1]);
         svg.element(
@@ -112,11 +114,7 @@ fn draw_row(
         );
         let answered = figure(one.per_second);
         let heat = one.heat + 1;
-        svg.text(
-            "title",
-            &[],
-            &format!("{}, heat {heat}: {answered} requests/s", line.name),
-        );
+        svg.text("title", &[], &format!("heat {heat}: {answered}"));
         svg.end("circle");
     }
     let (x, y) = (Percent(1.0), middle + 4);

@@ -293,10 +293,12 @@ fn ranking(
             } else {
                 ratio * half_width.exp()
             };
-            let verdict = match has_look {
-                true if low > 1.0 => Verdict::Faster,
-                true if low > 1.0 / 1.03 && high < 1.03 => Verdict::DeadHeat,
-                _ => Verdict::Undecided,
+            let verdict = if has_look && low > 1.0 {
+                Verdict::Faster
+            } else if has_look && low > 1.0 / 1.03 && high < 1.03 {
+                Verdict::DeadHeat
+            } else {
+                Verdict::Undecided
             };
             pairs.push(Pair {
                 better: *better,

@@ -69,7 +69,7 @@ fn an_answer_names_leaders_and_followers() {
         ),
         (
             exact(&[50e3, 40e3, 16e3, 8e3]),
-            "json: a leads at 50,000 requests/s; b and c follow, 20 % to 3.1× slower",
+            "json: a leads at 50,000 requests/s; b and c follow, 1.25 to 3.1× slower",
         ),
         (
             exact(&[50e3, 49.8e3, 25e3]),

@@ -166,6 +166,11 @@ fn header(
         findings: options.findings.clone(),
         comparison: comparison.map(|one| Box::new(as_recorded(one))),
         asked: Asked {
+            targets: options
+                .targets
+                .iter()
+                .map(|one| one.target.clone())
+                .collect(),
             root: options.typed.root.clone(),
             postgres: options.typed.postgres.clone(),
             warm_up_seconds: options.warm_up.map(|time| time.as_secs_f64()),
