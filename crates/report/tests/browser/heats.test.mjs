@@ -74,7 +74,7 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
   });
 
   const drawn = (page, load) =>
-    page.locator(`#load-${load} .ratios svg .row`).evaluateAll((rows) =>
+    page.locator(`#load-${load} .board .ratios svg .row`).evaluateAll((rows) =>
       rows.map((row) => ({
         kind: [...row.classList].slice(2).join(" "),
         at: row.querySelector("circle").getAttribute("cx"),
