@@ -19,8 +19,6 @@ use crate::{
 const REACH: f64 = 0.25;
 /// How far a dot can be from the middle of its row, in pixels.
 const ROOM: f64 = ROW as f64 / 2.0 - 3.0;
-/// The share of the drawing's width that the heats have; the rest is text.
-const PLOT: f64 = 0.9;
 /// Fewer heats have no course.
 const LEAST_HEATS: usize = 3;
 
@@ -59,12 +57,29 @@ pub(super) fn course(
         "{label}: what each stack answered in each heat, beside its own median; the JSON report has the figures"
     );
     let mut svg = Svg::new(lines.len(), &label);
-    let place = |heat: u32| {
-        let place = heats.partition_point(|one| *one < heat);
-        Percent((place as f64 + 0.5) / heats.len() as f64 * PLOT)
-    };
-    for (row, (line, course)) in lines.iter().zip(&courses).enumerate() {
+    // Inside, a heat is one unit wide: the drawing fits any window, with one path for all of a row's heats.
+    let height = Svg::height(lines.len());
+    let box_of_heats = format!("0 0 {} {height}", heats.len());
+    svg.begin(
+        "svg",
+        &[
+            ("class", &"heats"),
+            ("height", &height),
+            ("viewBox", &box_of_heats),
+            ("preserveAspectRatio", &"none"),
+        ],
+    );
+    let rows = || lines.iter().zip(&courses).enumerate();
+    for (row, (line, course)) in rows() {
+        let place = |heat: u32| heats.partition_point(|one| *one < heat);
         draw_row(&mut svg, row, line, course, place);
+    }
+    svg.end("svg");
+    for (row, (_, course)) in rows() {
+        if let Some(usual) = usual(course) {
+            let (x, y) = (Percent(1.0), Svg::middle(row) + 4);
+            svg.text("text", &[("x", &x), ("y", &y)], &figure(usual));
+        }
     }
     Some(Course {
         lines,
@@ -76,52 +91,36 @@ fn course_of(row: &RowView) -> &[HeatFigure] {
     &row.course
 }
 
+fn usual(course: &[HeatFigure]) -> Option<f64> {
+    median(course.iter().map(|one| one.per_second))
+}
+
+/// A line from heat to heat, and a dot at each.
 fn draw_row(
     svg: &mut Svg,
     row: usize,
     line: &Line,
     course: &[HeatFigure],
-    place: impl Fn(u32) -> Percent,
+    place: impl Fn(u32) -> usize,
 ) {
-    let Some(usual) = median(course.iter().map(|one| one.per_second)) else {
+    let Some(usual) = usual(course) else {
         return;
     };
-    let middle = Svg::middle(row);
-    let height = |one: &HeatFigure| {
+    let middle = Svg::middle(row) as f64;
+    let (mut lines, mut dots) = (String::new(), String::new());
+    for one in course {
         let off = (one.per_second / usual - 1.0).clamp(-REACH, REACH);
-        // To a tenth of a pixel.
-        ((middle as f64 - off / REACH * ROOM) * 10.0).round() / 10.0
-    };
+        // In the middle of the heat's unit, and to a tenth of a pixel.
+        let (x, y) = (place(one.heat) as f64 + 0.5, middle - off / REACH * ROOM);
+        let command = if lines.is_empty() { 'M' } else { 'L' };
+        lines += &format!("{command}{x} {y:.1}");
+        // A line without length is a dot, because its ends are round.
+        dots += &format!("M{x} {y:.1}h0");
+    }
     let in_full = format!("{}: {} requests/s", line.name, figure(usual));
     svg.begin("g", &[("class", &format!("row {}", line.colour))]);
     svg.text("title", &[], &in_full);
-    for pair in course.windows(2) {
-        let (from, to) = (&pair[0], &pair[1]);
-        svg.element(
-            "line",
-            &[
-                ("x1", &place(from.heat)),
-                ("x2", &place(to.heat)),
-                ("y1", &height(from)),
-                ("y2", &height(to)),
-            ],
-        );
-    }
-    for one in course {
-        svg.begin(
-            "circle",
-            &[("cx", &place(one.heat)), ("cy", &height(one)), ("r", &2.5)],
-        );
-        let answered = figure(one.per_second);
-        let heat = one.heat + 1;
-        svg.text("title", &[], &format!("heat {heat}: {answered}"));
-        svg.end("circle");
-    }
-    let (x, y) = (Percent(1.0), middle + 4);
-    svg.text(
-        "text",
-        &[("class", &"value"), ("x", &x), ("y", &y)],
-        &figure(usual),
-    );
+    svg.element("path", &[("d", &lines)]);
+    svg.element("path", &[("class", &"dots"), ("d", &dots)]);
     svg.end("g");
 }

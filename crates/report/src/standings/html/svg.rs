@@ -18,10 +18,15 @@ pub(super) struct Svg {
 impl Svg {
     /// An empty drawing with so many rows. `label` says in words what it shows.
     pub(super) fn new(rows: usize, label: &str) -> Self {
-        let height = HEAD + rows * ROW + 2;
+        let height = Self::height(rows);
         let label = HtmlEscape(label);
         let text = format!("<svg role=\"img\" aria-label=\"{label}\" height=\"{height}\">\n");
         Self { text }
+    }
+
+    /// The height of a drawing with so many rows, in pixels.
+    pub(super) fn height(rows: usize) -> usize {
+        HEAD + rows * ROW + 2
     }
 
     /// The pixel in the middle of a row, from 0.
