@@ -119,6 +119,8 @@ fn options(
         ..
     } = &began.asked;
     let catalogue = select::catalogue(args.selection.root.as_deref().or(root.as_deref()))?;
+    // A file that somebody changed may have any number.
+    let time = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
     let plan = &began.plan;
     let source = if given.iter().any(|option| option == "postgres") {
         args.postgres.postgres.clone()
@@ -131,13 +133,15 @@ fn options(
             until_decided: plan.until_decided,
             ..HeatOptions::default()
         },
-        warm_up: warm_up_seconds.map(Duration::from_secs_f64),
+        warm_up: (*warm_up_seconds).and_then(time),
         pinning: match plan.pinning {
             Pinning::Apart { .. } => PinningMode::Apart,
             Pinning::Off { .. } => PinningMode::Off,
         },
         postgres: select::postgres(&source)?,
-        start_timeout: start_timeout_seconds.map_or(START_TIMEOUT, Duration::from_secs_f64),
+        start_timeout: (*start_timeout_seconds)
+            .and_then(time)
+            .unwrap_or(START_TIMEOUT),
         live: args.live.is_some(),
         arguments: invocation::arguments(),
         ..SessionOptions::new(

@@ -79,7 +79,10 @@ pub(super) fn measure(
     progress.finish();
     let folder = outcome.map_err(Failure::nothing)?.folder;
     let record = read_session(&folder).map_err(Failure::nothing)?;
-    Ok(versus(&record, &folder))
+    let found = versus(&record, &folder).ok_or_else(|| {
+        Failure::nothing("the two sides have no load in common; choose another one with --workload")
+    });
+    found.map(Some)
 }
 
 fn of_heats(args: &MeasureArgs, margin: f64) -> HeatOptions {

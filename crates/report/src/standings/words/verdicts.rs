@@ -125,11 +125,7 @@ pub fn pair_verdict(quantity: Quantity, pair: &PairView) -> String {
 /// The interval from `low` to `high` holds 1, or is open.
 fn undecided(quantity: Quantity, low: f64, high: f64) -> String {
     let may_be = match (low > 0.0, high.is_finite()) {
-        (true, true) => format!(
-            "anywhere from {} to {}",
-            beside(quantity, low),
-            beside(quantity, high)
-        ),
+        (true, true) => format!("anywhere from {}", beside_range(quantity, low, high)),
         (true, false) => format!("{} at most", beside(quantity, low)),
         (false, _) => "the generator was its limit".to_owned(),
     };
