@@ -54,15 +54,16 @@ impl Status {
                 self.of = most.sum();
                 self.prepare("the first heat is about to begin");
             }
-            Event::HeatStarted { heat, next } => {
+            Event::HeatStarted { next, .. } => {
+                // One that was cut short is run again, and counts once.
+                let number = recorded + 1;
                 self.stage = Stage::Running;
                 self.note = format!("{RUNNING} In the end the report is the file {}.", self.file);
-                self.title = format!("heat {}", heat + 1);
+                self.title = format!("heat {number}");
                 let load = self.loads.get(next.load).map_or("", String::as_str);
                 let stacks = counted(next.members.len(), "stack");
                 self.words = format!(
-                    "running: heat {} of at most {}, {stacks} at {load}",
-                    heat + 1,
+                    "running: heat {number} of at most {}, {stacks} at {load}",
                     self.of
                 );
             }
