@@ -71,9 +71,30 @@ const LEAST_SLICES: usize = 3;
 /// Whether the member at this place was steady in a heat: at the end of its warm-up, and while its slices were counted.
 pub fn is_steady(heat: &HeatRecord, place: usize) -> bool {
     let warm_up = heat.members.get(place).and_then(|member| member.warm_up);
-    let speeds = slices_of(heat, place).map(SliceRecord::throughput);
-    let speeds: Vec<f64> = speeds.filter(|speed| *speed > 0.0).map(f64::ln).collect();
+    let speeds: Vec<f64> = heat
+        .rounds
+        .iter()
+        .filter_map(|round| beside_others(round, place))
+        .collect();
     warm_up.is_none_or(|warm_up| warm_up.steady) && !rises(&speeds)
+}
+
+/// The logarithm of a member's throughput in a round, over the mean of the others there: when the machine becomes faster,
+/// all do. Of one that is alone, its own; `None` without an answer.
+fn beside_others(round: &[SliceRecord], place: usize) -> Option<f64> {
+    let speed = |slice: &SliceRecord| {
+        let speed = slice.throughput();
+        (counts(slice) && speed > 0.0).then(|| speed.ln())
+    };
+    let is_own = |slice: &&SliceRecord| slice.member as usize == place;
+    let own = round.iter().find(is_own).and_then(speed)?;
+    let others: Vec<f64> = round
+        .iter()
+        .filter(|slice| !is_own(slice))
+        .filter_map(speed)
+        .collect();
+    let mean = others.iter().sum::<f64>() / others.len().max(1) as f64;
+    Some(own - mean)
 }
 
 /// Whether the later half of these logarithms lies so far above the earlier one that chance does not explain it.
@@ -186,7 +207,51 @@ pub fn usual_limit<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use deadheat_model::{
+        Tally,
+        heat::{FreezeTimes, GeneratorUse},
+    };
+
     use super::*;
+
+    #[test]
+    fn a_machine_that_becomes_faster_makes_no_server_unsteady() {
+        let slice = |member: u32, answers: u64| -> SliceRecord {
+            SliceRecord {
+                member,
+                at: Duration::ZERO,
+                gap: None,
+                guard: Duration::ZERO,
+                window: Duration::from_millis(100),
+                tally: Tally {
+                    issued: answers,
+                    succeeded: answers,
+                    ..Tally::default()
+                },
+                service_time: LatencyHistogram::new(),
+                cut: None,
+                open: None,
+                body_bytes: 0,
+                cpu: None,
+                drained: Duration::ZERO,
+                reconnected: 0,
+                generator: GeneratorUse::default(),
+                noise: None,
+                frozen: FreezeTimes::default(),
+                flags: Vec::new(),
+            }
+        };
+        let of = |speeds: [u64; 2]| {
+            beside_others(&[slice(1, speeds[1]), slice(0, speeds[0])], 0).unwrap()
+        };
+        let alone = beside_others(&[slice(0, 1_000)], 0).unwrap();
+        assert!((alone - 10_000_f64.ln()).abs() < 1e-9);
+        assert!((of([1_000, 2_000]) - of([1_500, 3_000])).abs() < 1e-9);
+        assert!((of([1_500, 2_000]) - of([1_000, 2_000]) - 1.5_f64.ln()).abs() < 1e-9);
+        assert_eq!(beside_others(&[slice(1, 5)], 0), None);
+    }
 
     #[test]
     fn a_server_that_becomes_faster_while_it_is_counted_is_told_from_chance() {
