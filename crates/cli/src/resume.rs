@@ -90,10 +90,9 @@ fn refuse_others(given: &[String]) -> Result<(), Failure> {
 /// A session that was interrupted while its stacks were prepared has a plan of those that were ready by then.
 fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), Failure> {
     let header = &record.header;
-    let is_known = |target: &&TargetId| header.targets.iter().any(|one| one.target == **target);
     let asked = header.asked.targets.iter();
     let missing: Vec<String> = asked
-        .filter(|target| !is_known(target))
+        .filter(|target| header.target(target).is_none())
         .map(ToString::to_string)
         .collect();
     if missing.is_empty() || !record.heats.is_empty() {

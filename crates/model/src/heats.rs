@@ -95,8 +95,13 @@ pub struct Asked {
 impl SessionHeader {
     /// What is known of a contender that is a stack.
     pub fn stack_of(&self, contender: &Contender) -> Option<&TargetRecord> {
+        self.target(&contender.target)
+    }
+
+    /// What is known of a stack that was asked for.
+    pub fn target(&self, target: &TargetId) -> Option<&TargetRecord> {
         let mut targets = self.targets.iter();
-        targets.find(|one| one.target == contender.target)
+        targets.find(|one| one.target == *target)
     }
 }
 

@@ -157,8 +157,7 @@ impl<'a> LoadSoFar<'a> {
     fn anchor(&self) -> Option<usize> {
         let is_native = |number: &&usize| {
             let target = &self.load().targets[**number];
-            let mut targets = self.record.header.targets.iter();
-            let found = targets.find(|one| one.target == *target);
+            let found = self.record.header.target(target);
             found.is_some_and(|found| found.runtime == Runtime::Native)
         };
         let native = self.ready.iter().find(is_native);

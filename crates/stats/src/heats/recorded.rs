@@ -61,6 +61,15 @@ pub fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &Slice
     all.filter(move |slice| slice.member as usize == place && counts(slice))
 }
 
+/// Verified answers per second over all of these slices; `None` if they took no time.
+pub fn throughput<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> Option<f64> {
+    let (answers, seconds) = slices.fold((0, 0.0), |(answers, seconds), slice| {
+        let window = slice.window.as_secs_f64();
+        (answers + slice.tally.answers(), seconds + window)
+    });
+    (seconds > 0.0).then(|| answers as f64 / seconds)
+}
+
 /// A server that became faster by more than this share from the first half of its slices to the second …
 const RISE: f64 = 0.1;
 /// … and by more than so many standard errors was still warming up. Of steady servers, one heat in a thousand looks so.

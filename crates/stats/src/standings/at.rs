@@ -95,8 +95,7 @@ impl<'a> LoadAt<'a> {
     /// The record of a stack of this load.
     pub(crate) fn target(&self, number: usize) -> Option<&'a TargetRecord> {
         let target = self.load.targets.get(number)?;
-        let mut targets = self.record.header.targets.iter();
-        targets.find(|one| one.target == *target)
+        self.record.header.target(target)
     }
 
     /// The CPUs of each member, by which they are ranked; `None` for those that are not: controls, and what failed.
@@ -146,14 +145,10 @@ impl<'a> LoadAt<'a> {
     /// What a number answered in each of these heats.
     pub(crate) fn heat_figures(&self, number: usize) -> Vec<HeatFigure> {
         let figure = |(heat, place): (&HeatRecord, usize)| {
-            let slices = recorded::slices_of(heat, place);
-            let (answers, seconds) = slices.fold((0, 0.0), |(answers, seconds), slice| {
-                let window = slice.window.as_secs_f64();
-                (answers + slice.tally.answers(), seconds + window)
-            });
-            (seconds > 0.0).then(|| HeatFigure {
+            let per_second = recorded::throughput(recorded::slices_of(heat, place))?;
+            Some(HeatFigure {
                 heat: heat.heat,
-                per_second: answers as f64 / seconds,
+                per_second,
             })
         };
         self.sound_places(number).filter_map(figure).collect()

@@ -132,11 +132,7 @@ impl Session<'_> {
         let here = self.load(cell).map_or(&[][..], |load| &load.lacking);
         let mut known = self.absent.iter().chain(here);
         let known = known.find(|absent| absent.target == cell.target).cloned();
-        let unanswered = || {
-            let mut targets = self.record.header.targets.iter();
-            let target = targets.find(|target| target.target == cell.target)?;
-            unanswered_by(target, &cell.workload)
-        };
+        let unanswered = || unanswered_by(self.record.header.target(&cell.target)?, &cell.workload);
         known.or_else(unanswered).unwrap_or_else(|| Absent {
             target: cell.target.clone(),
             is: AbsentBecause::NotMeasured,

@@ -20,7 +20,7 @@ use deadheat_stats::{
 };
 use serde_json::json;
 
-use super::{looks::Looks, progress::Progress};
+use super::{looks::Looks, progress::Progress, slice};
 use crate::{
     compare::{
         args::{CompareArgs, CompareFormat, MeasureArgs},
@@ -90,7 +90,7 @@ fn of_heats(args: &MeasureArgs, margin: f64) -> HeatOptions {
     HeatOptions {
         heats: Some(1),
         time: Some(args.heat_time.unwrap_or(HEAT_TIME)),
-        slice: args.slice.unwrap_or(usual.slice),
+        slice: slice(args),
         guard: args.guard.unwrap_or(usual.guard),
         margin,
         controls: false,

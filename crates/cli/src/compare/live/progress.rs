@@ -3,10 +3,10 @@
 use deadheat_model::{
     Event,
     comparison::Side,
-    heat::SliceRecord,
     heats::{MeasuredHeat, PlannedLoad},
     words::counted,
 };
+use deadheat_stats::heats::recorded::throughput;
 
 use crate::{
     output,
@@ -70,8 +70,12 @@ impl Progress {
         if output::watched() {
             return;
         }
-        let [a, b] = Side::BOTH.map(|side| throughput(heat.rounds.iter().flatten(), side));
-        if a > 0.0 && b > 0.0 {
+        let sides = Side::BOTH.map(|side| {
+            let slices = heat.rounds.iter().flatten();
+            let own = slices.filter(|slice| slice.member as usize == side.member());
+            throughput(own).filter(|rate| *rate > 0.0)
+        });
+        if let [Some(a), Some(b)] = sides {
             let rounds = counted(heat.rounds.len(), "round");
             let ratio = b / a;
             self.shown.line(&format!(
@@ -79,14 +83,4 @@ impl Progress {
             ));
         }
     }
-}
-
-/// Verified answers per second over all slices of a side.
-fn throughput<'a>(slices: impl Iterator<Item = &'a SliceRecord>, side: Side) -> f64 {
-    let own = slices.filter(|slice| slice.member as usize == side.member());
-    let (answers, seconds) = own.fold((0, 0.0), |(answers, seconds), slice| {
-        let window = slice.window.as_secs_f64();
-        (answers + slice.tally.answers(), seconds + window)
-    });
-    answers as f64 / f64::max(seconds, 1e-9)
 }

@@ -13,7 +13,7 @@ use crate::{
 
 /// A difference smaller than this share is called equal.
 const EQUAL: f64 = 0.005;
-/// From this ratio on, a difference is told in times and no longer in percent.
+/// From this ratio on, a difference is written as a factor and no longer in percent.
 const TWICE: f64 = 1.95;
 
 /// How many times ("2.1×", "13×").

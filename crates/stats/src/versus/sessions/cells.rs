@@ -53,8 +53,7 @@ impl<'a> Session<'a> {
     }
 
     fn target(&self, target: &TargetId) -> Option<&'a TargetRecord> {
-        let mut targets = self.record.header.targets.iter();
-        targets.find(|record| record.target == *target)
+        self.record.header.target(target)
     }
 }
 

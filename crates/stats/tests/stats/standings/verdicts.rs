@@ -105,8 +105,8 @@ fn heats_beyond_a_look_count_only_when_the_budget_ended_the_session() {
     }
 }
 
-/// What takes half of the machine for a minute takes it from whoever is loaded then. It is in a few slices of each member,
-/// and in rounds that it halves for some alone where it begins and ends: the trimmed mean leaves these out.
+/// The stolen time is in slices of every member. Only the rounds in which it begins and ends have it for some members
+/// alone, and the trimmed mean leaves these rounds out.
 #[test]
 fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpus_changes_no_verdict() {
     let mut record = steered(&quiet(&[1.0, 1.1, 1.1]), 1);
