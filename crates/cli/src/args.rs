@@ -66,12 +66,22 @@ pub(crate) enum StacksCommand {
     Check(CheckArgs),
 }
 
-/// Which stacks and workloads.
-#[derive(Debug, Args)]
-pub(crate) struct SelectionArgs {
+/// Where stacks and workloads are.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PlaceArgs {
     /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// A folder with more stacks, one in each of its folders; repeatable
+    #[arg(long = "stacks", value_name = "DIR")]
+    pub(crate) more_stacks: Vec<PathBuf>,
+}
+
+/// Which stacks and workloads.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable [default: one usual
     /// stack of each language; for `setup` all]
     #[arg(long, value_name = "GLOB")]
@@ -269,9 +279,8 @@ pub(crate) struct ListArgs {
     /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
     #[arg(value_name = "GLOB")]
     pub(crate) stacks: Vec<String>,
-    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// For programs (docs/formats.md)
     #[arg(long)]
     pub(crate) json: bool,
@@ -284,9 +293,8 @@ pub(crate) struct NewArgs {
     /// The language of the skeleton [default: that of the name]
     #[arg(long, value_name = "LANGUAGE")]
     pub(crate) from: Option<String>,
-    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -294,9 +302,8 @@ pub(crate) struct CheckArgs {
     /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
     #[arg(value_name = "GLOB")]
     pub(crate) stacks: Vec<String>,
-    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// Workloads [default: all of them]; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,

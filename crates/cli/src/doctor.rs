@@ -67,7 +67,7 @@ fn connections() -> Option<u32> {
     let variable = std::env::var_os(ROOT_VARIABLE);
     let current = std::env::current_dir().ok()?;
     let root = manifest::find_root(None, variable.as_deref().map(Path::new), &current).ok()?;
-    let catalogue = manifest::load(&root).ok()?;
+    let catalogue = manifest::load(&root, &[]).ok()?;
     let points = catalogue.workloads.iter().flat_map(|one| &one.point);
     points.map(|point| point.connections).max()
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use deadheat_model::{Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose};
 use deadheat_runner::{
-    heat::rule_for,
-    manifest::{self, Asked, Catalogue, Selection},
+    heat::rule_of,
+    manifest::{self, Asked, Catalogue, Reach, Selection},
     secret::without_password,
     session::{self, LatencyMode, SessionOptions, Typed, heats::HeatOptions},
 };
@@ -77,7 +77,8 @@ impl Profile {
             latency: latency(args.latency, self.purpose),
             pinning: args.pinning.mode(),
             typed: Typed {
-                root: args.selection.root.clone(),
+                root: args.selection.place.root.clone(),
+                stacks: args.selection.place.more_stacks.clone(),
                 postgres: without_password(&args.postgres.postgres),
             },
             postgres: select::postgres(&args.postgres.postgres)?,
@@ -131,7 +132,8 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
 /// Whether a heat of a first look would be over before this stack is warm.
 fn warms_up_slowly(stack: &StackManifest) -> bool {
     let mut targets = stack.targets().into_iter();
-    let own = targets.next().map(|target| rule_for(stack, &target));
+    let rule = |target| rule_of(stack.runtime(&target), stack.warm_up_seconds);
+    let own = targets.next().map(rule);
     own.is_some_and(|rule| rule.least > QUICK_WARM_UP)
 }
 
@@ -157,7 +159,8 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     }
     let own = &args.selection;
     let (stacks, workloads) = usual(catalogue, args);
-    let selection = select::select(catalogue, &stacks, &workloads, own.all)?;
+    let reach = if own.all { Reach::All } else { Reach::Defaults };
+    let selection = select::select(catalogue, &stacks, &workloads, reach)?;
     let purpose = match (args.quick, args.publish) {
         (true, _) => Purpose::FirstLook,
         (_, true) => Purpose::Publication,

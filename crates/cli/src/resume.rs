@@ -17,7 +17,7 @@ use deadheat_runner::{
 };
 
 use crate::{
-    args::{Arguments, RunArgs},
+    args::{Arguments, PlaceArgs, RunArgs},
     exit::{Exit, Failure},
     heats, interrupt,
     invocation::{self, shown},
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Options that change nothing of what is measured.
-const HARMLESS: [&str; 5] = ["resume", "json", "live", "postgres", "root"];
+const HARMLESS: [&str; 6] = ["resume", "json", "live", "postgres", "root", "stacks"];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
@@ -113,11 +113,21 @@ fn options(
 ) -> Result<SessionOptions, Failure> {
     let Asked {
         root,
+        stacks,
         warm_up_seconds,
         start_timeout_seconds,
         ..
     } = &began.asked;
-    let catalogue = select::catalogue(args.selection.root.as_deref().or(root.as_deref()))?;
+    let typed = &args.selection.place;
+    let more_stacks = if typed.more_stacks.is_empty() {
+        stacks
+    } else {
+        &typed.more_stacks
+    };
+    let catalogue = select::catalogue(&PlaceArgs {
+        root: typed.root.clone().or_else(|| root.clone()),
+        more_stacks: more_stacks.clone(),
+    })?;
     // A file that somebody changed may have any number.
     let time = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
     let plan = &began.plan;

@@ -6,13 +6,13 @@ use std::{
 };
 
 use deadheat_runner::{
-    manifest::{self, Catalogue, LoadError, ROOT_VARIABLE, Selection},
+    manifest::{self, Catalogue, LoadError, ROOT_VARIABLE, Reach, Selection},
     secret::typed_without_userinfo,
     services::postgres::{Mirror, Places, Source},
     session::SelectedTarget,
 };
 
-use crate::{exit::Failure, output};
+use crate::{args::PlaceArgs, exit::Failure, output};
 
 /// The root folder: the one that was named, or the one of the environment, or the nearest one above this folder.
 pub(crate) fn root(named: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -25,10 +25,10 @@ pub(crate) fn root(named: Option<&Path>) -> Result<PathBuf, Failure> {
     manifest::find_root(named, variable.as_deref().map(Path::new), &current).map_err(Failure::usage)
 }
 
-/// Reads all manifests below the root folder; mistakes in them are drawn.
-pub(crate) fn catalogue(root: Option<&Path>) -> Result<Catalogue, Failure> {
-    let root = self::root(root)?;
-    let catalogue = manifest::load(&root).map_err(|error| match error {
+/// Reads all manifests below the root folder, and stacks that are elsewhere; mistakes in them are drawn.
+pub(crate) fn catalogue(place: &PlaceArgs) -> Result<Catalogue, Failure> {
+    let root = self::root(place.root.as_deref())?;
+    let catalogue = manifest::load(&root, &place.more_stacks).map_err(|error| match error {
         LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour_of_notes())),
         other => Failure::usage(other),
     })?;
@@ -43,9 +43,9 @@ pub(crate) fn select(
     catalogue: &Catalogue,
     stacks: &[String],
     workloads: &[String],
-    all: bool,
+    reach: Reach,
 ) -> Result<Selection, Failure> {
-    manifest::select(catalogue, stacks, workloads, all).map_err(Failure::usage)
+    manifest::select(catalogue, stacks, workloads, reach).map_err(Failure::usage)
 }
 
 /// The selected targets with the stacks that they belong to.

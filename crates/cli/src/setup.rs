@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadheat_model::{TargetId, words::counted, workload::Oracle};
 use deadheat_runner::{
     files::private_folder,
-    manifest::{Catalogue, Selection, Stack},
+    manifest::{Catalogue, Reach, Selection, Stack},
     prepare::{
         BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection,
         SetupPlan, SetupProgress, SetupStep, assess, in_shell, inspect, run_setup,
@@ -21,15 +21,21 @@ use crate::{
 };
 
 pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
-    let catalogue = select::catalogue(args.selection.root.as_deref())?;
+    let catalogue = select::catalogue(&args.selection.place)?;
     // Whoever names nothing wants everything: a setup is for all sessions to come.
     let names = [&args.selection.stack, &args.selection.workload];
-    let all = args.selection.all || names.iter().all(|names| names.is_empty());
+    let reach = if names.iter().all(|names| names.is_empty()) {
+        Reach::Everything
+    } else if args.selection.all {
+        Reach::All
+    } else {
+        Reach::Defaults
+    };
     let selection = select::select(
         &catalogue,
         &args.selection.stack,
         &args.selection.workload,
-        all,
+        reach,
     )?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let work = Work::new(

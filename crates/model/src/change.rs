@@ -271,7 +271,7 @@ mod tests {
 
     fn header(change: impl FnOnce(&mut Value)) -> SessionHeader {
         let mut header = json!({
-            "schema": 2, "id": "s", "deadheat": "1", "commit": "abc", "started": "", "arguments": [],
+            "schema": 3, "id": "s", "deadheat": "1", "commit": "abc", "started": "", "arguments": [],
             "machine": {
                 "cpu_model": "A", "cpus": [0, 1], "memory_bytes": 1, "os": "O", "kernel": "K",
                 "mitigations": [], "governor": null
@@ -290,7 +290,7 @@ mod tests {
                 "budget_seconds": null, "estimate_seconds": 1.0
             },
             "targets": [{
-                "target": "go-a", "language": "", "framework": "", "runtime": "native",
+                "target": "go-a", "language": "", "framework": "", "class": "micro", "role": "stack", "runtime": "native",
                 "variant_description": null, "database": null, "limits": [],
                 "versions": [{"name": "go", "version": "1.25"}],
                 "sources": "0123456789abcdef",

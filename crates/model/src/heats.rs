@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The version of both file formats.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// What is known before the first heat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +81,9 @@ pub struct Asked {
     /// The root folder, if it was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,
+    /// Folders with more stacks, if any were named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<PathBuf>,
     /// Where PostgreSQL is to come from, as it was typed, without a password; empty: nobody said.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub postgres: String,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     TargetId,
-    stack::{Database, Runtime},
+    stack::{Class, Database, Runtime, StackRole},
     stack_failure::StackFailure,
 };
 
@@ -18,6 +18,10 @@ pub struct TargetRecord {
     pub language: String,
     /// The framework.
     pub framework: String,
+    /// How much of a web application it provides.
+    pub class: Class,
+    /// What it takes part as.
+    pub role: StackRole,
     /// How the code is executed.
     pub runtime: Runtime,
     /// What the variant changes, in a few words.

@@ -96,8 +96,16 @@ pub struct StackManifest {
     pub language: String,
     /// The framework or library, as people write it ("net/http").
     pub framework: String,
+    /// How much of a web application the framework provides.
+    pub class: Class,
+    /// What it takes part as.
+    #[serde(default)]
+    pub role: StackRole,
     /// How the code is executed, which decides the warm-up.
     pub runtime: Runtime,
+    /// Versions of a program from which on the code is executed in another way.
+    #[serde(default)]
+    pub runtime_from: Vec<RuntimeFrom>,
     /// How long it is warmed up at least, in seconds, where its runtime's usual time is wrong for it.
     #[serde(default)]
     pub warm_up_seconds: Option<u32>,
@@ -130,6 +138,45 @@ pub struct StackManifest {
     /// The same code under other settings; the first one is the default.
     #[serde(default)]
     pub variant: Vec<Variant>,
+}
+
+/// How much of a web application a framework provides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// An HTTP server or library; routing and the rest are the application's.
+    Platform,
+    /// Routing, requests and answers; other libraries bring the rest.
+    Micro,
+    /// Also database access, validation, configuration and their like.
+    FullStack,
+}
+
+/// What a stack takes part as.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum StackRole {
+    /// One that people choose among.
+    #[default]
+    Stack,
+    /// What no application can be faster than. Shown beside the ranking.
+    Yardstick,
+    /// No longer maintained. Measured only if it is named, or if a published comparison names it.
+    Historic,
+}
+
+/// The way in which code is executed from a version of a program on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RuntimeFrom {
+    /// The program: one of the stack's toolchains.
+    pub program: String,
+    /// Its first such version.
+    pub version: String,
+    /// How the code is executed from it on.
+    pub runtime: Runtime,
 }
 
 /// How code is executed; decides the default warm-up.
@@ -180,23 +227,59 @@ impl Http {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Database {
-    /// The kind of access.
-    pub access: DatabaseAccess,
+    /// What a request does while it waits.
+    pub io: DatabaseIo,
+    /// What stands between the application and the driver.
+    pub layer: DatabaseLayer,
     /// The driver's name ("pgx").
     pub driver: String,
     /// Connections kept, over all processes of the stack.
     pub pool: Pool,
+    /// Whether each connection prepares its statement once and uses it again.
+    #[serde(default = "yes")]
+    pub prepared: bool,
+    /// Whether statements beside the request's own go to the database: transactions, resets of the session, tests of the
+    /// connection.
+    #[serde(default)]
+    pub other_statements: bool,
 }
 
-/// The kind of database access.
+const fn yes() -> bool {
+    true
+}
+
+impl Database {
+    /// What it lacks of the contract, a sentence each.
+    fn limits(&self) -> impl Iterator<Item = String> {
+        // Without a pool there is no connection to keep a statement in, which the variant's description says.
+        let anew = (!self.prepared && self.pool != Pool::None)
+            .then_some("prepares its database statement for every request");
+        let more = self
+            .other_statements
+            .then_some("sends further database statements with each request");
+        anew.into_iter().chain(more).map(str::to_owned)
+    }
+}
+
+/// What a request does while it waits for the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum DatabaseAccess {
-    /// A request that waits for the database holds no thread of the operating system.
+pub enum DatabaseIo {
+    /// It holds no thread of the operating system.
     Async,
-    /// A request that waits for the database holds a thread.
+    /// It holds a thread.
     Blocking,
-    /// Through an object-relational mapper.
+}
+
+/// What stands between an application and its database driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatabaseLayer {
+    /// Nothing: statements and rows.
+    Raw,
+    /// Statements written by hand; rows become objects.
+    Micro,
+    /// An object-relational mapper, which also writes the statements.
     Orm,
 }
 
@@ -292,6 +375,9 @@ pub struct Toolchain {
     /// The oldest version that will do.
     #[serde(default)]
     pub minimum: Option<String>,
+    /// The newest version that will do, with all that begin so: "3.7" includes 3.7.17.
+    #[serde(default)]
+    pub maximum: Option<String>,
     /// Debian packages that bring it.
     #[serde(default)]
     pub apt: Vec<String>,
@@ -335,11 +421,14 @@ pub struct Build {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Run {
-    /// The command.
+    /// The command. `${HOST}`, `${PORT}` and `${CPUS}` in its arguments stand for their values.
     pub command: Vec<String>,
     /// Environment beside that of the contract.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// More environment where a workload is asked for, by the workload's id.
+    #[serde(default)]
+    pub workload_env: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// The same code under another setting. What is left out is as in the stack.
@@ -401,9 +490,17 @@ impl StackManifest {
             .unwrap_or(&self.run.command)
     }
 
-    /// The environment of `target` beside that of the contract.
-    pub fn env(&self, target: &TargetId) -> BTreeMap<String, String> {
+    /// The environment of `target` beside that of the contract, where `workload` is asked for: the stack's, the
+    /// workload's, then the variant's.
+    pub fn env(&self, target: &TargetId, workload: &str) -> BTreeMap<String, String> {
         let mut env = self.run.env.clone();
+        env.extend(
+            self.run
+                .workload_env
+                .get(workload)
+                .cloned()
+                .unwrap_or_default(),
+        );
         if let Some(variant) = self.variant_of(target) {
             env.extend(variant.env.clone());
         }
@@ -431,12 +528,15 @@ impl StackManifest {
             .unwrap_or(self.http)
     }
 
-    /// The limits of `target`: the stack's, then the variant's, then what it lacks of HTTP.
+    /// The limits of `target`: the stack's, then the variant's, then what it lacks of HTTP and with the
+    /// database.
     pub fn limits(&self, target: &TargetId) -> Vec<String> {
         let variant = self.variant_of(target).map(|variant| &variant.limits);
         let own = variant.into_iter().flatten();
         let written = self.limits.iter().chain(own).cloned();
-        written.chain(self.http(target).limits()).collect()
+        let of_database = self.database(target).into_iter().flat_map(Database::limits);
+        let of_http = self.http(target).limits();
+        written.chain(of_http).chain(of_database).collect()
     }
 
     /// Whether the stack answers `workload`.

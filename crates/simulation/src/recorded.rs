@@ -17,7 +17,7 @@ use deadheat_model::{
     noise::CpuSource,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState},
-    stack::Runtime,
+    stack::{Class, Runtime, StackRole},
 };
 use deadheat_stats::heats::{Heat, Slice};
 
@@ -348,6 +348,8 @@ fn target(target: &TargetId) -> TargetRecord {
         target: target.clone(),
         language: "Go".to_owned(),
         framework: "net/http".to_owned(),
+        class: Class::Platform,
+        role: StackRole::Stack,
         runtime: Runtime::Native,
         variant_description: None,
         cpus: None,

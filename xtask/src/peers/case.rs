@@ -124,7 +124,7 @@ impl Case {
                 const {
                     &[
                         cpu(Tool::Wrk, 0.88),
-                        cpu(Tool::Shb, 0.95),
+                        cpu(Tool::Shb, 0.93),
                         cpu(Tool::Oha, 0.65),
                     ]
                 }

@@ -299,7 +299,7 @@ mod tests {
             "10.0 [10.0, 10.0] | 0.500 [0.500, 0.500] |",
             "| 2.000 [2.000, 2.000] |",
             "- Target: CPU per answer ≤ 0.88 × wrk: met, 0.500 [0.500, 0.500].",
-            "- Target: CPU per answer ≤ 0.95 × shb: not measured.",
+            "- Target: CPU per answer ≤ 0.93 × shb: not measured.",
             "- oha: 1 of 1 trials were discarded; the first: connection refused: 3.",
             "- shb: it is not installed here.",
             "Measured on a Tuesday.",

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
 
 use crate::{
+    args::PlaceArgs,
     gone::GoneArgs,
     values::{PinningArg, duration, margin, share, time},
 };
@@ -166,9 +167,8 @@ pub(crate) struct StacksArgs {
     /// [default: plaintext]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
-    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// PostgreSQL: `auto`, `installed`, `download`, or a URL [default: auto]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) postgres: Option<String>,

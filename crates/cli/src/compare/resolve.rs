@@ -273,7 +273,8 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--path", server.path.is_some(), !sessions && !of_stacks),
         ("--i-may-load-this-host", server.i_may_load_this_host, urls),
         ("--workload", !stacks.workload.is_empty(), of_stacks),
-        ("--root", stacks.root.is_some(), of_stacks),
+        ("--root", stacks.place.root.is_some(), of_stacks),
+        ("--stacks", !stacks.place.more_stacks.is_empty(), of_stacks),
         ("--postgres", stacks.postgres.is_some(), of_stacks),
     ];
     let unread = given.into_iter().filter(|(_, given, read)| *given && !read);

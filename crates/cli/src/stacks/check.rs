@@ -2,7 +2,7 @@
 
 use deadheat_runner::{
     files::private_folder,
-    manifest,
+    manifest::{self, Reach},
     session::{self, PinningMode, SessionOptions},
 };
 
@@ -18,9 +18,9 @@ use crate::{
 };
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let catalogue = select::catalogue(args.root.as_deref())?;
+    let catalogue = select::catalogue(&args.place)?;
     // A check is of everything that the names stand for: all variants, all load points.
-    let selection = select::select(&catalogue, &args.stacks, &args.workload, true)?;
+    let selection = select::select(&catalogue, &args.stacks, &args.workload, Reach::Everything)?;
     let may_lack = match args.may_lack.as_slice() {
         [] => Vec::new(),
         globs => manifest::select_targets(&catalogue, globs)

@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
-    let catalogue = select::catalogue(args.root.as_deref())?;
+    let catalogue = select::catalogue(&args.place)?;
     let wanted = manifest::select_targets(&catalogue, &args.stacks).map_err(Failure::usage)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let host = Host::here(supervision()?, &interrupted);

@@ -18,14 +18,16 @@ const ANSWERED: &str = "plaintext";
 pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
     let name = Name::parse(&args.name).map_err(Failure::usage)?;
     let skeleton = choose(&name, args.from.as_deref()).map_err(Failure::usage)?;
-    let root = select::root(args.root.as_deref())?;
+    let root = select::root(args.place.root.as_deref())?;
     // A mistake in another stack's manifest is no reason not to begin one.
-    let workloads = manifest::read(&root)
+    let workloads = manifest::read(&root, &[])
         .map_err(Failure::usage)?
         .catalogue
         .workloads;
     let left = left_to_do(&name, &workloads);
-    let folder = root.join("stacks").join(name.id);
+    // The last folder that was named is where new ones go.
+    let stacks = args.place.more_stacks.last().cloned();
+    let folder = stacks.unwrap_or_else(|| root.join("stacks")).join(name.id);
     let files = rendered(skeleton, &name, &left);
     write(&folder, &files).map_err(|error| {
         let already = error.kind() == io::ErrorKind::AlreadyExists;

@@ -76,6 +76,8 @@ impl Row {
             "variant_description": variant.map(|variant| &variant.description),
             "language": manifest.language,
             "framework": manifest.framework,
+            "class": manifest.class,
+            "role": manifest.role,
             "runtime": manifest.runtime(target),
             "workloads": manifest.workloads,
             "cpus": variant.and_then(|variant| variant.cpus),
@@ -87,7 +89,8 @@ impl Row {
             },
             "limits": manifest.limits(target),
             "command": manifest.command(target),
-            "env": manifest.env(target),
+            "env": manifest.run.env,
+            "workload_env": manifest.run.workload_env,
             "folder": self.folder,
             "versions": self.versions,
             "state": match &self.state {

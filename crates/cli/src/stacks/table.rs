@@ -1,7 +1,10 @@
 //! The list of stacks as a table: a line for each variant, and below them what is the same for all of a stack. Where
 //! the terminal is narrow, more of it goes below.
 
-use deadheat_model::{session::FoundVersion, stack::DatabaseAccess};
+use deadheat_model::{
+    session::FoundVersion,
+    stack::{self, DatabaseIo, DatabaseLayer},
+};
 use deadheat_runner::prepare::Unavailable;
 
 use self::Column::{Database, Driver, Framework, Language, Pool, Stack, Variant};
@@ -85,12 +88,7 @@ impl Column {
             Variant => row.target.variant.clone().unwrap_or_default(),
             Language => row.manifest.language.clone(),
             Framework => row.manifest.framework.clone(),
-            Database => match database.map(|database| database.access) {
-                Some(DatabaseAccess::Async) => "async".to_owned(),
-                Some(DatabaseAccess::Blocking) => "blocking".to_owned(),
-                Some(DatabaseAccess::Orm) => "orm".to_owned(),
-                None => String::new(),
-            },
+            Database => database.map_or(String::new(), kind),
             Driver => database.map_or(String::new(), |database| database.driver.clone()),
             Pool => database.map_or(String::new(), |database| database.pool.to_string()),
             Column::State => match row.state {
@@ -106,6 +104,20 @@ impl Column {
         let texts = cells.chain([self.head()]);
         texts.map(|text| text.chars().count()).max().unwrap_or(0)
     }
+}
+
+/// "async", "blocking orm".
+fn kind(database: &stack::Database) -> String {
+    let io = match database.io {
+        DatabaseIo::Async => "async",
+        DatabaseIo::Blocking => "blocking",
+    };
+    let layer = match database.layer {
+        DatabaseLayer::Raw => "",
+        DatabaseLayer::Micro => " micro",
+        DatabaseLayer::Orm => " orm",
+    };
+    format!("{io}{layer}")
 }
 
 fn line(cells: impl Iterator<Item = String>, columns: &[Column], lengths: &[usize]) -> String {
@@ -219,8 +231,9 @@ mod tests {
 id = "clojure-ring-jetty"
 language = "Clojure"
 framework = "Ring on Jetty"
+class = "micro"
 runtime = "jit"
-database = { access = "async", driver = "vertx-pg-client", pool = 16 }
+database = { io = "async", layer = "raw", driver = "vertx-pg-client", pool = 16 }
 run = { command = ["java"] }
 [[variant]]
 id = "async"
@@ -228,14 +241,15 @@ description = "asynchronous"
 [[variant]]
 id = "jdbc-unpooled"
 description = "a connection per request"
-database = { access = "blocking", driver = "JDBC", pool = "none" }
+database = { io = "blocking", layer = "raw", driver = "JDBC", pool = "none" }
 "#;
     const AXUM: &str = r#"
 id = "rust-axum"
 language = "Rust"
 framework = "axum"
+class = "micro"
 runtime = "native"
-database = { access = "async", driver = "tokio-postgres", pool = 16 }
+database = { io = "async", layer = "raw", driver = "tokio-postgres", pool = 16 }
 run = { command = ["server"] }
 "#;
 

@@ -248,3 +248,49 @@ fn a_stack_that_may_lack_something_is_no_failure() {
     root.deadheat(&format!("{strict} --may-lack fake-one"))
         .exits(1);
 }
+
+#[test]
+fn answers_without_a_date() {
+    let told = [
+        "GET /plaintext: every answer has a Date header: expected `",
+        "got none",
+    ];
+    assert_found("undated", "", "plaintext", &told);
+}
+
+#[test]
+fn a_person_without_a_username_that_is_greeted() {
+    let told = [
+        r#"POST /json with the body `{"name":"John","username":7}`: a body that is not a person is refused"#,
+        "expected status 400, got status 200",
+    ];
+    assert_found("needs-no-username", "", "json-decode", &told);
+}
+
+#[test]
+fn content_types_that_are_mistaken() {
+    let any = [
+        "POST /json: a content type other than JSON is refused",
+        "expected status 400 or 415, got status 200",
+    ];
+    assert_found("reads-any-type", "", "json-decode", &any);
+    let one = [
+        "POST /json: a content type may have capitals and parameters (RFC 9110, section 8.3.1)",
+        "expected status 200, got status 415",
+    ];
+    assert_found("knows-one-type", "", "json-decode", &one);
+}
+
+/// A workload with an environment of its own has a server of its own.
+#[test]
+fn an_environment_for_one_workload() {
+    let env = "[run.workload-env.json-decode]\nFAULT = \"fails-on-malformed\"\n";
+    root_with("none", env)
+        .deadheat("stacks check")
+        .exits(1)
+        .says(&[
+            "fake-one plaintext: passed (",
+            "fake-one json-decode: FAILED",
+            "1 passed, 1 failed, 0 unavailable",
+        ]);
+}

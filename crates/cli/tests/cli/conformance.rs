@@ -338,3 +338,44 @@ fn connections_without_a_pool_that_stay_open() {
         &rule,
     );
 }
+
+const QUERY: &str = "h.pool.Query(r.Context(), firstUsers)";
+const PREPARED: Patch = ("stack.toml", "pool = 16", "pool = 16\nprepared = false");
+
+#[test]
+fn a_statement_that_is_parsed_for_each_request() {
+    let parsed = (
+        "users.go",
+        QUERY,
+        "h.pool.Query(r.Context(), firstUsers, pgx.QueryExecModeExec)",
+    );
+    let rule = [
+        "64 times GET /users: a connection prepares its statement once",
+        "declares `prepared = false` under [database]",
+        "got 64 times parsed for 64 reads",
+    ];
+    assert_found(&[parsed], "users", &rule);
+    if let Some(found) = check(&[parsed, PREPARED], "users") {
+        found.exits(0).says(&["1 passed, 0 failed, 0 unavailable"]);
+    }
+}
+
+#[test]
+fn a_statement_that_is_prepared_although_the_manifest_says_that_it_is_not() {
+    let rule = [
+        "a connection prepares its statement once",
+        "expected a statement that is parsed for each request, as the manifest says",
+    ];
+    assert_found(&[PREPARED], "users", &rule);
+}
+
+#[test]
+fn a_test_of_the_connection_before_each_request() {
+    let ping = ("users.go", "{ return false }", "{ return true }");
+    let rule = [
+        "64 times GET /users: a request sends one statement to PostgreSQL",
+        "declares `other-statements = true` under [database]",
+        "got 64 other statements beside 64 reads",
+    ];
+    assert_found(&[ping], "users", &rule);
+}

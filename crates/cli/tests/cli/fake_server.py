@@ -121,8 +121,13 @@ class Server:
         return answer(200 if fault == "finds-everything" else 404)
 
     def greet(self, request):
+        if not request.is_json and fault != "reads-any-type":
+            return answer(415)
         try:
-            greeting = "Hello, " + json.loads(request.body)["name"] + "!"
+            person = json.loads(request.body)
+            if fault != "needs-no-username":
+                person["username"] + ""
+            greeting = "Hello, " + person["name"] + "!"
         except (ValueError, TypeError, KeyError):
             if fault == "fails-on-malformed":
                 return answer(500)
@@ -166,8 +171,9 @@ class Server:
 
 def answer(status, body=b""):
     kind = b"text/html" if fault == "wrong-type" else b"text/plain"
-    head = b"HTTP/1.1 %d Status\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
-    return head % (status, kind, len(body)) + body
+    date = b"" if fault == "undated" else time.strftime("Date: %a, %d %b %Y %H:%M:%S GMT\r\n", time.gmtime()).encode()
+    head = b"HTTP/1.1 %d Status\r\n%bContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
+    return head % (status, date, kind, len(body)) + body
 
 
 class Request:
@@ -180,6 +186,9 @@ class Request:
             return
         self.method, self.path, self.version = head.split(b"\r\n")[0].split(b" ")
         headers = head.lower()
+        self.is_json = b"\r\ncontent-type: application/json" in headers
+        if fault == "knows-one-type":
+            self.is_json = b"\r\nContent-Type: application/json\r\n" in head + b"\r\n"
         self.keeps = self.version == b"HTTP/1.1" or fault == "keeps-http-1.0"
         if b"\r\ntransfer-encoding: chunked" in headers:
             self.body, length = unchunk(rest)
@@ -235,7 +244,7 @@ class Connection:
                 reply = answer(400)
             self.spoilt = self.spoilt or (fault == "spoils-connections" and b" 400 " in reply[:16])
             if fault == "chunks-for-http-1.0" and not request.keeps:
-                head, body = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", RIGHT
+                head, body = answer(200, RIGHT).partition(b"Content-Length")[0], RIGHT
                 reply = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
             answers.append(reply)
             keeps = request.keeps and not fault == "closes" and not server.dying

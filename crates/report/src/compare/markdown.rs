@@ -1,6 +1,9 @@
 //! A comparison for a pull request: the verdict, a table, and everything else folded away.
 
-use super::view::{CompareView, Outcome, RatioRow, RatioTable, SideView};
+use super::{
+    view::{CompareView, Outcome, RatioRow, RatioTable, SideView},
+    words,
+};
 use crate::markdown::{Page, escape};
 
 /// The whole comparison as Markdown, with `<details>` as GitHub, GitLab and Gitea fold them.
@@ -67,16 +70,10 @@ fn row(row: &RatioRow) -> Vec<String> {
         Some(group) => format!("{} {group}", row.name),
         None => row.name.clone(),
     };
+    let [a, b, ratio, interval, verdict] = words::cells(&row.found);
     let verdict = match row.outcome {
-        Outcome::Even => row.verdict.to_owned(),
-        _ => format!("**{}**", row.verdict),
+        Outcome::Even => verdict,
+        _ => format!("**{verdict}**"),
     };
-    vec![
-        escape(&name),
-        row.a.clone(),
-        row.b.clone(),
-        row.ratio.clone(),
-        row.interval.clone(),
-        verdict,
-    ]
+    vec![escape(&name), a, b, ratio, interval, verdict]
 }

@@ -3,7 +3,10 @@
 use anstyle::Style;
 use textwrap::core::display_width;
 
-use super::view::{CompareView, Outcome, RatioRow, RatioTable, SideView};
+use super::{
+    view::{CompareView, Outcome, RatioRow, RatioTable, SideView},
+    words,
+};
 use crate::text::{BAD, BOLD, DIM, GOOD, Page, Screen, WARN, pad_left, pad_right};
 
 const HEAD: [&str; 5] = ["A", "B", "B / A", "interval", "verdict"];
@@ -87,9 +90,10 @@ fn metrics_of_one(tables: &[RatioTable]) -> Option<(&str, Vec<RatioRow>)> {
 
 fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow]) {
     page.section(title);
-    let rows: Vec<[&str; 5]> = ratios.iter().map(cells).collect();
+    let rows = ratios.iter().map(|row| words::cells(&row.found));
+    let rows: Vec<[String; 5]> = rows.collect();
     let widths: [usize; 5] = std::array::from_fn(|column| {
-        let widths = rows.iter().map(|row| display_width(row[column]));
+        let widths = rows.iter().map(|row| display_width(&row[column]));
         let head = display_width(HEAD[column]);
         widths.max().unwrap_or(0).max(head)
     });
@@ -101,19 +105,19 @@ fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow]) {
         .max()
         .unwrap_or(0)
         .min(page.width.saturating_sub(figures));
-    let line = |name: &str, cells: &[&str; 5]| {
+    let line = |name: &str, cells: &[String; 5]| {
         let mut line = pad_right(name, names);
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
             line += "  ";
             // The verdict is a word, and the last column.
             line += &match column {
-                4 => (*cell).to_owned(),
+                4 => cell.clone(),
                 _ => pad_left(cell, width),
             };
         }
         line
     };
-    page.line(DIM, &line("", &HEAD));
+    page.line(DIM, &line("", &HEAD.map(str::to_owned)));
     let mut group: Option<&str> = None;
     for (row, cells) in ratios.iter().zip(&rows) {
         if row.group.as_deref() != group {
@@ -139,8 +143,4 @@ fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow]) {
 /// How deep a row stands below its group.
 fn depth(row: &RatioRow) -> usize {
     if row.group.is_some() { 2 } else { 0 }
-}
-
-fn cells(row: &RatioRow) -> [&str; 5] {
-    [&row.a, &row.b, &row.ratio, &row.interval, row.verdict]
 }

@@ -1,4 +1,4 @@
-//! Everything that a comparison shows, as strings that are rounded and have their units.
+//! Everything that a comparison shows: figures with their metric, and sentences.
 
 use deadheat_model::change::{Aspect, Change};
 use deadheat_stats::versus::{
@@ -94,16 +94,8 @@ pub struct RatioRow {
     pub group: Option<String>,
     /// The stack; or the load point where there is one thing on each side.
     pub name: String,
-    /// A's figure.
-    pub a: String,
-    /// B's figure.
-    pub b: String,
-    /// B over A.
-    pub ratio: String,
-    /// Its interval.
-    pub interval: String,
-    /// What it says.
-    pub verdict: &'static str,
+    /// A's and B's figures, the ratio B ÷ A with its interval, and what it says.
+    pub found: Ratio,
     /// Whether it is good news of B.
     pub outcome: Outcome,
 }
@@ -332,11 +324,7 @@ fn row(subject: &Subject, ratio: &Ratio) -> RatioRow {
     RatioRow {
         group,
         name,
-        a: words::value(ratio.metric, ratio.a),
-        b: words::value(ratio.metric, ratio.b),
-        ratio: words::ratio(ratio.ratio),
-        interval: words::interval(ratio.interval),
-        verdict: words::verdict(ratio.metric, ratio.verdict),
+        found: ratio.clone(),
         outcome: match ratio.verdict {
             Verdict::Better => Outcome::Better,
             Verdict::Worse => Outcome::Worse,

@@ -3,7 +3,7 @@
 use deadheat_stats::{
     order_statistic::Interval,
     sequential::Design,
-    versus::{Bounds, Ended, How, Metric, Verdict, Versus},
+    versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
 };
 
 use crate::figure::{self, bytes, counted, figure, list, seconds};
@@ -77,6 +77,17 @@ pub(super) fn ratio(value: f64) -> String {
         v if v < 9.999_5 => format!("{v:.3}"),
         v => figure(v),
     }
+}
+
+/// A's figure, B's, B ÷ A, its interval, and what it says: the cells of a row.
+pub(super) fn cells(found: &Ratio) -> [String; 5] {
+    [
+        value(found.metric, found.a),
+        value(found.metric, found.b),
+        ratio(found.ratio),
+        interval(found.interval),
+        verdict(found.metric, found.verdict).to_owned(),
+    ]
 }
 
 /// An interval of a ratio; a dash where there is none. A lower bound leaves an end open.

@@ -6,6 +6,7 @@ use textwrap::core::display_width;
 
 use super::{FailureRow, LatencyTable, LoadView, StatusRow};
 use crate::{
+    figure::count,
     text::{BAD, DIM, GOOD, Page, Screen, WARN, pad_left, pad_right},
     view::Fact,
 };
@@ -41,7 +42,7 @@ pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
     let mut page = Page::new(Screen::new(width, colour));
     page.verdict(view);
     page.doubts(view);
-    let as_expected = |row: &StatusRow| row.expected == "expected";
+    let as_expected = |row: &StatusRow| row.is_expected;
     if view.statuses.len() > 1 || !view.statuses.iter().all(as_expected) {
         page.statuses(&view.statuses);
     }
@@ -85,15 +86,7 @@ impl Page {
             return;
         }
         self.section("Status codes");
-        let row = |row: &StatusRow| {
-            vec![
-                row.status.clone(),
-                row.count.clone(),
-                row.share.clone(),
-                row.expected.to_owned(),
-            ]
-        };
-        let rows: Vec<_> = statuses.iter().map(row).collect();
+        let rows: Vec<_> = statuses.iter().map(|row| row.shown().to_vec()).collect();
         self.table("  ", &["status", "answers", "share", ""], &rows);
     }
 
@@ -106,7 +99,7 @@ impl Page {
         let head: Vec<&str> = [""].into_iter().chain(columns).collect();
         let rows = table.rows.iter().map(|row| {
             let name = [row.name.clone()].into_iter();
-            name.chain(row.cells.iter().cloned()).collect()
+            name.chain(row.shown()).collect()
         });
         let rows: Vec<Vec<String>> = rows.collect();
         self.table("  ", &head, &rows);
@@ -117,23 +110,24 @@ impl Page {
             return;
         }
         self.section("Failures");
-        let width = |field: fn(&FailureRow) -> &str| {
-            let widths = failures.iter().map(|row| display_width(field(row)));
+        let width = |field: fn(&FailureRow) -> String| {
+            let widths = failures.iter().map(|row| display_width(&field(row)));
             widths.max().unwrap_or(0)
         };
-        let counts = width(|row| &row.measured);
-        let (kinds, phases) = (width(|row| &row.kind), width(|row| &row.phase));
+        let counts = width(|row| count(row.measured));
+        let kinds = width(|row| row.kind.clone());
+        let phases = width(|row| row.phase.clone());
         for row in failures {
             let mark = format!(
                 "  {}  {}  {}  ",
-                pad_left(&row.measured, counts),
+                pad_left(&count(row.measured), counts),
                 pad_right(&row.kind, kinds),
                 pad_right(&row.phase, phases)
             );
             let more = if row.total == row.measured {
                 String::new()
             } else {
-                format!(" ({} over the whole load)", row.total)
+                format!(" ({} over the whole load)", count(row.total))
             };
             self.wrapped(BAD, &mark, &format!("{}{more}", row.cause));
         }

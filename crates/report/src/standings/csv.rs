@@ -3,7 +3,7 @@
 
 use deadheat_model::TargetId;
 use deadheat_stats::{
-    heats::{LimitedBy, Verdict},
+    heats::{Group, LimitedBy, Verdict},
     standings::{AbsentBecause, Bound, Measure},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The columns, in their order.
-pub const COLUMNS: [&str; 30] = [
+pub const COLUMNS: [&str; 31] = [
     "session",
     "workload",
     "point",
@@ -26,6 +26,7 @@ pub const COLUMNS: [&str; 30] = [
     "loop",
     "offered_per_second",
     "cpus",
+    "yardstick",
     "target",
     "stack",
     "variant",
@@ -57,7 +58,7 @@ pub fn csv(view: &StandingsView) -> String {
     for load in &view.loads {
         for one in &load.tables {
             for row in &one.rows {
-                let about = Line::of(view, load, &row.id).measured(row, one.cpus);
+                let about = Line::of(view, load, &row.id).measured(row, one.group);
                 for metric in metrics(row) {
                     let about = about.clone();
                     let is_main = metric.0 == main(load.measure);
@@ -227,8 +228,9 @@ impl Line {
             .set("loop", if load.is_open { "open" } else { "closed" })
     }
 
-    fn measured(self, row: &RowView, cpus: u32) -> Self {
-        self.set("cpus", cpus)
+    fn measured(self, row: &RowView, group: Group) -> Self {
+        self.set("cpus", group.cpus)
+            .set("yardstick", group.yardsticks)
             .set("language", &row.language)
             .set("framework", &row.framework)
             .set("outcome", "measured")

@@ -1,7 +1,7 @@
 //! The report for programs. docs/report-json.md describes it.
 
 use deadheat_model::heats::{EndReason, Resumption, SCHEMA, SessionHeader, SessionRecord};
-use deadheat_stats::standings::Standings;
+use deadheat_stats::{heats::Group, standings::Standings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -73,8 +73,8 @@ struct Answer<'a> {
 /// What a row says, in words.
 #[derive(Serialize, JsonSchema)]
 struct RowWords<'a> {
-    /// CPUs that the stacks of its table were given.
-    cpus: u32,
+    /// Who is in its table.
+    group: Group,
     /// The stack, under its variant.
     target: &'a str,
     /// How it stands to the best of its table.
@@ -85,9 +85,9 @@ struct RowWords<'a> {
 
 fn answer(load: &LoadView) -> Answer<'_> {
     let tables = load.tables.iter();
-    let rows = tables.flat_map(|table| table.rows.iter().map(|row| (table.cpus, row)));
-    let rows = rows.map(|(cpus, row)| RowWords {
-        cpus,
+    let rows = tables.flat_map(|table| table.rows.iter().map(|row| (table.group, row)));
+    let rows = rows.map(|(group, row)| RowWords {
+        group,
         target: &row.target,
         verdict: words::row_verdict(load.measure, row),
         notes: words::notes(row),

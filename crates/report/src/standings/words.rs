@@ -23,6 +23,9 @@ const TOO_WIDE: f64 = 1.0;
 /// What the control that only answers is called.
 pub(crate) const NULL_SERVER: &str = "null server";
 
+/// The title of a table of yardsticks.
+pub const YARDSTICKS: &str = "Yardsticks, not ranked";
+
 /// What the columns of a table mean.
 pub const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank 2–4: order not proven.";
 

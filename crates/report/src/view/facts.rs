@@ -53,7 +53,7 @@ fn failed(phase: Phase) -> String {
 pub struct StackFacts {
     /// The stack, under its variant.
     pub target: String,
-    /// Language and framework.
+    /// Language and framework, and what kind of framework it is.
     pub what: String,
     /// What the variant changes.
     pub variant: Option<String>,
@@ -141,12 +141,16 @@ fn or_none(text: String) -> String {
 }
 
 fn database(database: &Database) -> String {
-    let access = words::access(database.access);
+    let kind: Vec<&str> = [words::io(database.io)]
+        .into_iter()
+        .chain(words::layer(database.layer))
+        .collect();
+    let kind = kind.join(", ");
     let connections = match database.pool {
         Pool::Size(size) => format!("{size} pooled connections"),
         Pool::None => "a connection per request".to_owned(),
     };
-    clean(&format!("{} ({access}), {connections}", database.driver))
+    clean(&format!("{} ({kind}), {connections}", database.driver))
 }
 
 /// What is known of a stack.
@@ -176,9 +180,18 @@ pub(crate) fn stack(target: &TargetRecord) -> StackFacts {
         TargetState::Unavailable { .. } => "not built: unavailable".to_owned(),
         TargetState::Failed(failure) => failed(failure.phase),
     };
+    let kind: Vec<&str> = [words::class(target.class)]
+        .into_iter()
+        .chain(words::role(target.role))
+        .collect();
     StackFacts {
         target: clean(&target.target.to_string()),
-        what: clean(&format!("{}, {}", target.language, target.framework)),
+        what: clean(&format!(
+            "{}, {} ({})",
+            target.language,
+            target.framework,
+            kind.join(", ")
+        )),
         variant: target.variant_description.as_deref().map(clean),
         runtime: words::runtime(target.runtime),
         database: target.database.as_ref().map_or("none".to_owned(), database),

@@ -34,6 +34,5 @@ pub use member::{Edge, Member, Seen, Started};
 pub use server::ServerMember;
 pub(crate) use server::Subject;
 pub use url::UrlMember;
-pub(crate) use warm_up::rule_of;
-pub use warm_up::{rule, rule_for, rule_for_unknown};
+pub use warm_up::{rule, rule_for_unknown, rule_of};
 pub use world::{Moment, Work, World};

@@ -6,11 +6,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{
-    TargetId,
-    heat::WarmUpRule,
-    stack::{Runtime, StackManifest},
-};
+use deadheat_model::{heat::WarmUpRule, stack::Runtime};
 
 use super::Seen;
 
@@ -18,13 +14,8 @@ use super::Seen;
 /// smaller bound would wait for a lucky look.
 const BOUND: f64 = 0.05;
 
-/// How a stack is warmed up. Its manifest may say how long at least; else its runtime decides.
-pub fn rule_for(manifest: &StackManifest, target: &TargetId) -> WarmUpRule {
-    rule_of(manifest.runtime(target), manifest.warm_up_seconds)
-}
-
-/// The warm-up of a runtime, for at least the declared seconds.
-pub(crate) fn rule_of(runtime: Runtime, declared: Option<u32>) -> WarmUpRule {
+/// The warm-up of a runtime, for at least the seconds that a manifest declares.
+pub fn rule_of(runtime: Runtime, declared: Option<u32>) -> WarmUpRule {
     let declared = declared.map(u64::from);
     match runtime {
         // Caches and connections.

@@ -81,12 +81,12 @@ pub enum LoadError {
     Manifests(#[from] ManifestErrors),
 }
 
-/// Reads all manifests below `root`, of which none may have a mistake.
+/// Reads all manifests below `root`, and the stacks in the folders `more`, of which none may have a mistake.
 ///
 /// # Errors
-/// All mistakes of all manifests; or that `root` cannot be read.
-pub fn load(root: &Path) -> Result<Catalogue, LoadError> {
-    let reading = read(root)?;
+/// All mistakes of all manifests; or that a folder cannot be read.
+pub fn load(root: &Path, more: &[PathBuf]) -> Result<Catalogue, LoadError> {
+    let reading = read(root, more)?;
     if reading.errors.is_empty() {
         Ok(reading.catalogue)
     } else {
@@ -94,11 +94,12 @@ pub fn load(root: &Path) -> Result<Catalogue, LoadError> {
     }
 }
 
-/// Reads all manifests below `root`, and keeps those that are right apart from the mistakes in the others.
+/// Reads all manifests below `root`, and the stacks in the folders `more`. Keeps those that are right apart from the
+/// mistakes in the others.
 ///
 /// # Errors
-/// When `stacks` or `workloads` cannot be listed, or `published` is there and cannot.
-pub fn read(root: &Path) -> Result<Reading, LoadError> {
+/// When `stacks`, `workloads` or a folder of `more` cannot be listed, or `published` is there and cannot.
+pub fn read(root: &Path, more: &[PathBuf]) -> Result<Reading, LoadError> {
     let mut files = Files {
         root,
         errors: Vec::new(),
@@ -110,7 +111,11 @@ pub fn read(root: &Path) -> Result<Reading, LoadError> {
         .iter()
         .filter_map(|path| stem_of(path))
         .collect();
-    let stacks = files.stacks(&known)?;
+    let mut dirs = list(&root.join("stacks"))?;
+    for folder in more {
+        dirs.extend(list(&absolute(folder)?)?);
+    }
+    let stacks = files.stacks(dirs, &known)?;
     let published = files.published(&Named {
         ids: &known,
         workloads: &workloads,
@@ -194,9 +199,13 @@ impl Files<'_> {
         Ok(documents)
     }
 
-    fn stacks(&mut self, workloads: &[String]) -> Result<Vec<Stack>, LoadError> {
-        let mut found = Vec::new();
-        for dir in list(&self.root.join("stacks"))? {
+    fn stacks(
+        &mut self,
+        dirs: Vec<PathBuf>,
+        workloads: &[String],
+    ) -> Result<Vec<Stack>, LoadError> {
+        let mut found: Vec<FoundStack> = Vec::new();
+        for dir in dirs {
             let Some((source, folder)) = self.stack_source(&dir) else {
                 continue;
             };
@@ -220,6 +229,7 @@ impl Files<'_> {
             .filter(|one| one.stack.manifest.id != one.folder);
         self.errors
             .extend(misnamed.map(|one| misnamed_error(one, &found)));
+        self.errors.extend(twice(&found));
         let right = found.into_iter().filter(|one| one.right);
         let mut stacks: Vec<Stack> = right.map(|one| one.stack).collect();
         stacks.sort_by(|a, b| a.manifest.id.cmp(&b.manifest.id));
@@ -234,11 +244,19 @@ impl Files<'_> {
         }
         let path = dir.join("stack.toml");
         if !path.exists() {
-            self.warnings
-                .push(format!("stacks/{folder} has no stack.toml and is left out"));
+            self.warnings.push(format!(
+                "{} has no stack.toml and is left out",
+                self.shown(dir)
+            ));
             return None;
         }
         Some((self.source(&path)?, folder))
+    }
+
+    /// A path as messages have it: from the root folder, if it is below that.
+    fn shown(&self, path: &Path) -> String {
+        let shown = path.strip_prefix(self.root).unwrap_or(path);
+        shown.display().to_string()
     }
 
     /// The text at `path`; that it cannot be read is noted.
@@ -275,6 +293,30 @@ fn misnamed_error(one: &FoundStack, all: &[FoundStack]) -> ManifestError {
         ),
         None => at(format!("the id `{id}` is not the folder's name")),
     }
+}
+
+/// The mistake that two folders of different places hold the same stack.
+fn twice(found: &[FoundStack]) -> Vec<ManifestError> {
+    let mut errors = Vec::new();
+    for (place, one) in found.iter().enumerate() {
+        let mut before = found[..place].iter();
+        if let Some(first) = before.find(|first| first.folder == one.folder) {
+            let title = format!("two stacks have the id `{}`", one.folder);
+            let error = ManifestError::at(&one.source, one.id_span.clone(), title)
+                .label("rename this stack and its folder")
+                .related(&first.source, first.id_span.clone(), "this one has it too");
+            errors.push(error);
+        }
+    }
+    errors
+}
+
+/// A folder that was named as seen from the current one.
+fn absolute(folder: &Path) -> Result<PathBuf, LoadError> {
+    std::path::absolute(folder).map_err(|source| LoadError::Folder {
+        folder: folder.to_owned(),
+        source,
+    })
 }
 
 /// Reads and checks one manifest: the manifest and the place of its id, and the mistakes.

@@ -23,4 +23,4 @@ pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
 pub use error::{ManifestError, ManifestErrors};
 pub use repeat::{Asked, Repetition, repeat};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
-pub use select::{SelectError, SelectedWorkload, Selection, select, select_targets};
+pub use select::{Reach, SelectError, SelectedWorkload, Selection, select, select_targets};

@@ -2,9 +2,9 @@
 //!
 //! A name without a colon means its default: a stack's first variant, a workload's first load point. After a colon
 //! stands which one (`go-nethttp:2cpu`, `hash:rounds-500`), and `:*` means all of them. Both parts may be globs.
-//! `all` makes "all of them" the default everywhere; names then still restrict.
+//! A glob with a wildcard does not reach a stack that is no longer maintained: its whole name does.
 
-use deadheat_model::{LoadPoint, TargetId, WorkloadManifest};
+use deadheat_model::{LoadPoint, TargetId, WorkloadManifest, stack::StackRole};
 use globset::{Glob, GlobMatcher};
 
 use super::{
@@ -14,6 +14,17 @@ use super::{
 
 /// Workloads of a short session: one without input or output, one with a database, one that waits.
 const DEFAULT_WORKLOADS: [&str; 3] = ["plaintext", "users", "proxy"];
+
+/// How far names reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// A name means its default, and no names mean the usual workloads.
+    Defaults,
+    /// A name means all of its variants or load points, and no names mean all workloads.
+    All,
+    /// The same, and wildcards reach stacks that are no longer maintained.
+    Everything,
+}
 
 /// What was selected.
 #[derive(Clone, Debug)]
@@ -42,7 +53,7 @@ pub struct SelectError {
 }
 
 /// Picks stacks by `stack_globs` (all of them when there are none) and workloads by `workload_names` (plaintext, users
-/// and proxy when there are none; all with `all`).
+/// and proxy when there are none), as far as `reach` says.
 ///
 /// # Errors
 /// Every glob and name that matches nothing.
@@ -50,9 +61,10 @@ pub fn select(
     catalogue: &Catalogue,
     stack_globs: &[String],
     workload_names: &[String],
-    all: bool,
+    reach: Reach,
 ) -> Result<Selection, SelectError> {
-    let stacks = stack_choices(catalogue);
+    let stacks = stack_choices(catalogue, reach);
+    let all = reach != Reach::Defaults;
     let workloads = workload_choices(catalogue);
     let default_names: Vec<String> = default_workloads(catalogue, all);
     let workload_names = if workload_names.is_empty() {
@@ -98,7 +110,7 @@ pub fn select_targets(
     let mut problems = Vec::new();
     let chosen = choose(
         "stack",
-        &stack_choices(catalogue),
+        &stack_choices(catalogue, Reach::Everything),
         globs,
         true,
         &mut problems,
@@ -122,9 +134,11 @@ pub fn select_targets(
 struct Choice {
     name: String,
     parts: Vec<String>,
+    /// Whether no wildcard reaches it.
+    by_name: bool,
 }
 
-fn stack_choices(catalogue: &Catalogue) -> Vec<Choice> {
+fn stack_choices(catalogue: &Catalogue, reach: Reach) -> Vec<Choice> {
     let stacks = catalogue.stacks.iter();
     stacks
         .map(|stack| Choice {
@@ -135,6 +149,7 @@ fn stack_choices(catalogue: &Catalogue) -> Vec<Choice> {
                 .into_iter()
                 .map(|target| target.variant.unwrap_or_default())
                 .collect(),
+            by_name: reach != Reach::Everything && stack.manifest.role == StackRole::Historic,
         })
         .collect()
 }
@@ -149,6 +164,7 @@ fn workload_choices(catalogue: &Catalogue) -> Vec<Choice> {
                 .iter()
                 .map(|point| point.id.clone())
                 .collect(),
+            by_name: false,
         })
         .collect()
 }
@@ -203,6 +219,10 @@ fn choose(
 
 fn matching_parts(choice: &Choice, glob: &str, matcher: &GlobMatcher, all: bool) -> Vec<usize> {
     let whole_name = !glob.contains(':');
+    let is_named = glob.split(':').next() == Some(&choice.name);
+    if choice.by_name && !is_named {
+        return Vec::new();
+    }
     let parts = choice.parts.iter().enumerate();
     parts
         .filter(|(index, part)| {

@@ -31,10 +31,16 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workl
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
         check_toolchain(checks, &["toolchain", &index.to_string()], toolchain);
     }
+    check_runtime_from(checks, manifest);
     check_locked(checks, manifest);
     check_build(checks, manifest);
     checks.command(&["run", "command"], &manifest.run.command);
     check_env(checks, &["run", "env"], manifest.run.env.keys());
+    for (workload, env) in &manifest.run.workload_env {
+        let path = ["run", "workload-env", workload];
+        check_workload(checks, &path, workload, workloads);
+        check_env(checks, &path, env.keys());
+    }
     let ids = manifest.variant.iter().map(|variant| variant.id.as_str());
     checks.unique("variant", Some("id"), ids);
     for (index, variant) in manifest.variant.iter().enumerate() {
@@ -67,17 +73,20 @@ fn check_workloads(checks: &mut Checks<'_, '_>, manifest: &StackManifest, known:
     }
     checks.unique("workloads", None, list.iter().map(String::as_str));
     for (index, name) in list.iter().enumerate() {
-        if known.contains(name) {
-            continue;
-        }
-        let names = known.iter().map(String::as_str);
-        let path = ["workloads", &index.to_string()];
-        let error = checks
-            .error(&path, format!("there is no workload `{name}`"))
-            .label(did_you_mean(name, names.clone()).unwrap_or_default())
-            .help(format!("there are {}", enumerate(names)));
-        checks.errors.push(error);
+        check_workload(checks, &["workloads", &index.to_string()], name, known);
     }
+}
+
+fn check_workload(checks: &mut Checks<'_, '_>, path: &[&str], name: &str, known: &[String]) {
+    if known.iter().any(|one| one == name) {
+        return;
+    }
+    let names = known.iter().map(String::as_str);
+    let error = checks
+        .error(path, format!("there is no workload `{name}`"))
+        .label(did_you_mean(name, names.clone()).unwrap_or_default())
+        .help(format!("there are {}", enumerate(names)));
+    checks.errors.push(error);
 }
 
 /// `path` leads to the toolchain: a stack's or a variant's.
@@ -87,17 +96,38 @@ fn check_toolchain(checks: &mut Checks<'_, '_>, path: &[&str], toolchain: &Toolc
     checks.command(&at("version"), &toolchain.version);
     checks.text(&at("hint"), &toolchain.hint);
     check_packages(checks, &at("apt"), &toolchain.apt);
-    let Some(minimum) = &toolchain.minimum else {
-        return;
-    };
+    for (key, version) in [
+        ("minimum", &toolchain.minimum),
+        ("maximum", &toolchain.maximum),
+    ] {
+        if let Some(version) = version {
+            check_version(checks, &at(key), version);
+        }
+    }
+}
+
+fn check_version(checks: &mut Checks<'_, '_>, path: &[&str], version: &str) {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    if !minimum.split('.').all(is_number) {
+    if !version.split('.').all(is_number) {
         let label = "write numbers with dots, such as \"1.25\"";
-        checks.refuse(
-            &at("minimum"),
-            format!("`{minimum}` is not a version"),
-            label,
-        );
+        checks.refuse(path, format!("`{version}` is not a version"), label);
+    }
+}
+
+fn check_runtime_from(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
+    for (index, from) in manifest.runtime_from.iter().enumerate() {
+        let at = |key| ["runtime-from", &index.to_string(), key].map(str::to_owned);
+        let programs = || manifest.toolchain.iter().map(|one| one.program.as_str());
+        if !programs().any(|program| program == from.program) {
+            let path = at("program");
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            let title = format!("no toolchain has the program `{}`", from.program);
+            let label = did_you_mean(&from.program, programs()).unwrap_or_default();
+            checks.refuse(&path, title, label);
+        }
+        let path = at("version");
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        check_version(checks, &path, &from.version);
     }
 }
 

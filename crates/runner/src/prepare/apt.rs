@@ -4,7 +4,11 @@ use std::{path::Path, time::Duration};
 
 use deadheat_model::stack::Toolchain;
 
-use super::{Host, command::output, version::compare};
+use super::{
+    Host,
+    command::output,
+    toolchain::{is_too_new, is_too_old},
+};
 
 /// Asking dpkg or sudo takes milliseconds.
 const QUERY_LIMIT: Duration = Duration::from_secs(20);
@@ -61,25 +65,23 @@ pub(super) fn missing(host: &Host<'_>, packages: &[String]) -> Vec<String> {
 }
 
 /// The packages of `toolchain`, where installing them would change something: there is apt, not all of them are
-/// installed, and the one that is called like the program is not known to be too old in this Debian.
+/// installed, and the one that is called like the program is not known to be too old or too new in this Debian.
 pub(super) fn that_would_help(host: &Host<'_>, toolchain: &Toolchain) -> Vec<String> {
     let packages = &toolchain.apt;
-    if !is_here(host) || missing(host, packages).is_empty() || are_too_old(host, toolchain) {
+    if !is_here(host) || missing(host, packages).is_empty() || do_not_fit(host, toolchain) {
         return Vec::new();
     }
     packages.clone()
 }
 
-/// Whether the package that brings the program (`nodejs` for `node`) has an older version than it needs. Packages with
-/// other names (`default-jdk-headless` for `java`) may count their versions in their own way.
-fn are_too_old(host: &Host<'_>, toolchain: &Toolchain) -> bool {
-    let Some(minimum) = &toolchain.minimum else {
-        return false;
-    };
+/// Whether the package that brings the program (`nodejs` for `node`) has an older or newer version than it needs.
+/// Packages with other names (`default-jdk-headless` for `java`) may count their versions in their own way.
+fn do_not_fit(host: &Host<'_>, toolchain: &Toolchain) -> bool {
     let mut packages = toolchain.apt.iter();
     let namesake = packages.find(|package| package.starts_with(&toolchain.program));
     let candidate = namesake.and_then(|package| candidate(host, package));
-    candidate.is_some_and(|version| compare(&version, minimum).is_lt())
+    candidate
+        .is_some_and(|version| is_too_old(&version, toolchain) || is_too_new(&version, toolchain))
 }
 
 /// The version of `package` that apt would install; `None` when it knows none, as before its first update.

@@ -5,13 +5,19 @@ use std::{
     path::Path,
 };
 
-use deadheat_model::{TargetId, plan::Pinning, session::FoundVersion, stack::Toolchain};
+use deadheat_model::{
+    TargetId,
+    plan::Pinning,
+    session::FoundVersion,
+    stack::{Runtime, RuntimeFrom, Toolchain},
+};
 
 use super::{
     Host, apt,
     command::in_shell,
     locked::{self, LockedError},
     toolchain::{FoundProgram, UnfitProgram, check_program},
+    version::compare,
 };
 use crate::manifest::Stack;
 
@@ -102,6 +108,23 @@ impl Inspection {
         });
         let locked = self.locked.iter().flatten().flatten().cloned();
         programs.chain(locked).collect()
+    }
+
+    /// How the code of `target` is executed with the programs that were found: as its variant says, else as the last
+    /// version of the manifest's list that was reached, else as the stack says.
+    pub fn runtime(&self, stack: &Stack, target: &TargetId) -> Runtime {
+        let manifest = &stack.manifest;
+        let variant = manifest.variant_of(target);
+        let reached = |from: &&RuntimeFrom| {
+            let mut found = self.programs.iter().flatten();
+            let found = found.find(|found| found.program == from.program);
+            found.is_some_and(|found| compare(&found.version, &from.version).is_ge())
+        };
+        let by_version = manifest.runtime_from.iter().rfind(reached);
+        variant
+            .and_then(|variant| variant.runtime)
+            .or(by_version.map(|from| from.runtime))
+            .unwrap_or(manifest.runtime)
     }
 
     /// The programs that `target` needs: the stack's, then the variant's own.

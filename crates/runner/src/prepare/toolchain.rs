@@ -1,7 +1,6 @@
 //! A stack's programs: whether they are here, and in which version.
 
 use std::{
-    cmp::Ordering,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -65,8 +64,12 @@ pub fn check_program(
         packages: apt::that_would_help(host, toolchain),
         hint: toolchain.hint.clone(),
     };
-    let minimum = toolchain.minimum.as_deref();
-    let wanted = minimum.map_or(String::new(), |minimum| format!(" {minimum} or later"));
+    let wanted = wanted(toolchain);
+    let wanted = if wanted.is_empty() {
+        wanted
+    } else {
+        format!(" {wanted}")
+    };
     let Some(path) = host.find(program, dir) else {
         return Err(unfit(format!("{program}{wanted} is not on the PATH")));
     };
@@ -83,16 +86,50 @@ pub fn check_program(
             "asking the version of {program}: `{command}` printed none"
         )));
     };
-    match minimum {
-        Some(minimum) if compare(&version, minimum) == Ordering::Less => Err(unfit(format!(
-            "{program} {version} ({}) is too old; {minimum} or later is needed",
-            path.display()
-        ))),
-        _ => Ok(FoundProgram {
-            program: program.clone(),
-            version,
-            path,
-        }),
+    let wrong = |how: &str| {
+        let (path, wanted) = (path.display(), self::wanted(toolchain));
+        Err(unfit(format!(
+            "{program} {version} ({path}) is too {how}; {wanted} is needed"
+        )))
+    };
+    if is_too_old(&version, toolchain) {
+        return wrong("old");
+    }
+    if is_too_new(&version, toolchain) {
+        return wrong("new");
+    }
+    Ok(FoundProgram {
+        program: program.clone(),
+        version,
+        path,
+    })
+}
+
+/// Whether `version` is older than all that will do.
+pub(super) fn is_too_old(version: &str, toolchain: &Toolchain) -> bool {
+    let minimum = toolchain.minimum.as_deref();
+    minimum.is_some_and(|minimum| compare(version, minimum).is_lt())
+}
+
+/// Whether `version` is newer than all that will do.
+pub(super) fn is_too_new(version: &str, toolchain: &Toolchain) -> bool {
+    let maximum = toolchain.maximum.as_deref();
+    maximum.is_some_and(|maximum| compare(&prefix(version, maximum), maximum).is_gt())
+}
+
+/// As many of the numbers of `version` as `like` has.
+fn prefix(version: &str, like: &str) -> String {
+    let count = like.split('.').count();
+    version.split('.').take(count).collect::<Vec<_>>().join(".")
+}
+
+/// "1.25 or later", "3.6 to 3.7", "at most 3.7"; empty if any version will do.
+fn wanted(toolchain: &Toolchain) -> String {
+    match (&toolchain.minimum, &toolchain.maximum) {
+        (Some(minimum), Some(maximum)) => format!("{minimum} to {maximum}"),
+        (Some(minimum), None) => format!("{minimum} or later"),
+        (None, Some(maximum)) => format!("at most {maximum}"),
+        (None, None) => String::new(),
     }
 }
 

@@ -109,7 +109,7 @@ fn read_stack(root: &Path, stack: &str, revision: &Revision) -> Result<Stack, Re
     for folder in ["stacks", "workloads"] {
         let _ = fs::create_dir_all(root.join(folder));
     }
-    let reading = manifest::read(root).map_err(|source| RevisionError::Reading {
+    let reading = manifest::read(root, &[]).map_err(|source| RevisionError::Reading {
         typed: revision.typed.clone(),
         source,
     })?;

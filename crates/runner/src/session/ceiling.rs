@@ -7,7 +7,7 @@ use std::{
 
 use deadheat_model::{
     LoadPoint, TargetId, WorkloadManifest,
-    stack::{Build, Http, Run, Runtime, StackManifest},
+    stack::{Build, Class, Http, Run, Runtime, StackManifest, StackRole},
 };
 
 use super::SelectedTarget;
@@ -77,7 +77,10 @@ impl Ceiling {
             id: name.stack.clone(),
             language: "Rust".to_owned(),
             framework: "none".to_owned(),
+            class: Class::Platform,
+            role: StackRole::Yardstick,
             runtime: Runtime::Native,
+            runtime_from: Vec::new(),
             warm_up_seconds: None,
             usual: false,
             limits: Vec::new(),
@@ -90,6 +93,7 @@ impl Ceiling {
             run: Run {
                 command,
                 env: Default::default(),
+                workload_env: Default::default(),
             },
             variant: Vec::new(),
         };

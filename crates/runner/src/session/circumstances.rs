@@ -226,7 +226,7 @@ mod tests {
         let mut before = fixture::record(vec![fixture::load(&["a"])]).header;
         let record = |target: &str, sources: Option<&str>| -> TargetRecord {
             serde_json::from_value(serde_json::json!({
-                "target": target, "language": "", "framework": "", "runtime": "native",
+                "target": target, "language": "", "framework": "", "class": "micro", "role": "stack", "runtime": "native",
                 "limits": [], "versions": [], "sources": sources,
                 "state": {"is": "unavailable", "reason": "", "remedy": ""}
             }))

@@ -25,6 +25,8 @@ pub struct Launch<'a> {
     pub pinned: Option<Vec<usize>>,
     /// How many CPUs it may use.
     pub cpus: usize,
+    /// The workload that it is asked for, which may need an environment of its own.
+    pub workload: &'a str,
     /// Its number among the servers that are alive together, each of which has a role of its own in the database.
     pub seat: usize,
     /// The file for its output.
@@ -55,7 +57,6 @@ fn program<'a>(launch: &Launch<'a>, fixtures: &Fixtures) -> Program<'a> {
         command: target.stack.manifest.command(&target.target).to_vec(),
         dir: target.stack.dir.clone(),
         env: environment(launch, fixtures),
-        fills_arguments: false,
         supervision: launch.supervision,
         pinned: launch.pinned.clone(),
         log: launch.log.clone(),
@@ -88,6 +89,6 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
     if let Some(upstream) = &fixtures.upstream {
         env.push(("UPSTREAM_URL".to_owned(), upstream.url()));
     }
-    env.extend(manifest.env(&launch.target.target));
+    env.extend(manifest.env(&launch.target.target, launch.workload));
     env
 }

@@ -10,6 +10,7 @@ use deadheat_model::{
     LoadPoint, Wait, WorkloadManifest,
     heat::{HeatPlan, Role, WarmUpRule},
     plan::Pinning,
+    stack::Runtime,
     workload::Oracle,
 };
 
@@ -19,7 +20,7 @@ use super::{
     participant::{OVERHEAD, USUAL_READY},
 };
 use crate::{
-    heat::{Entry, ServerMember, rule, rule_for},
+    heat::{Entry, ServerMember, rule, rule_of},
     verify::{Canned, Fixtures},
 };
 
@@ -28,9 +29,13 @@ pub(super) const MEMORY_EVERY: Duration = Duration::from_secs(1);
 /// What a warm-up usually takes beyond the least that its rule asks for: until the trend is within its bounds.
 const STEADYING: Duration = Duration::from_millis(800);
 
-/// How a stack is warmed up: for as long as was `asked`, or as it needs.
-pub(super) fn warm_up_rule(asked: Option<Duration>, target: &SelectedTarget) -> WarmUpRule {
-    let own = || rule_for(&target.stack.manifest, &target.target);
+/// How a stack that is executed like this is warmed up: for as long as was `asked`, or as it needs.
+pub(super) fn warm_up_rule(
+    asked: Option<Duration>,
+    target: &SelectedTarget,
+    runtime: Runtime,
+) -> WarmUpRule {
+    let own = || rule_of(runtime, target.stack.manifest.warm_up_seconds);
     asked.map_or_else(own, |asked| rule(asked, asked))
 }
 
@@ -70,6 +75,8 @@ pub(super) struct HeatSetting<'a> {
 /// What is a member's own.
 pub(super) struct Seat<'a> {
     pub(super) target: &'a SelectedTarget,
+    /// How its code is executed here.
+    pub(super) runtime: Runtime,
     /// Its place in the heat.
     pub(super) number: usize,
     pub(super) role: Role,
@@ -102,7 +109,12 @@ impl<'a> HeatSetting<'a> {
         checks: Checks<'a>,
         fixtures: &'a Mutex<&'a mut Fixtures>,
     ) -> Entry<'a> {
-        let Seat { target, role, .. } = seat;
+        let Seat {
+            target,
+            runtime,
+            role,
+            ..
+        } = seat;
         let (pinned, cpus) = server_cpus(target, self.pinning);
         let request = MemberRequest {
             target,
@@ -114,6 +126,7 @@ impl<'a> HeatSetting<'a> {
                 supervision: &self.session.supervision,
                 pinned,
                 cpus,
+                workload: &self.workload.id,
                 seat: seat.number,
                 log: seat.log,
                 timeout: self.session.start_timeout,
@@ -127,7 +140,7 @@ impl<'a> HeatSetting<'a> {
         Entry {
             target: target.target.clone(),
             role,
-            warm_up: warm_up_rule(self.session.warm_up, target),
+            warm_up: warm_up_rule(self.session.warm_up, target, runtime),
             member: Box::new(ServerMember::new(request, self.plan.wait, fixtures, stop)),
         }
     }

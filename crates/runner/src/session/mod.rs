@@ -56,7 +56,10 @@ use crate::process::{descendants, environment, pin_current_thread, pin_threads_o
 fn participants(options: &SessionOptions) -> Vec<Participant> {
     let targets = options.targets.iter();
     targets
-        .map(|target| preparation::participant(target, options, None))
+        .map(|target| {
+            let runtime = target.stack.manifest.runtime(&target.target);
+            preparation::participant(target, options, runtime, None)
+        })
         .collect()
 }
 

@@ -48,6 +48,8 @@ pub enum LatencyMode {
 pub struct Typed {
     /// The root folder, if it was named.
     pub root: Option<PathBuf>,
+    /// Folders with more stacks, if any were named.
+    pub stacks: Vec<PathBuf>,
     /// Where PostgreSQL is to come from, without a password.
     pub postgres: String,
 }

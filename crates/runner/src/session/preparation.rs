@@ -11,6 +11,7 @@ use deadheat_model::{
     Event, LoadPoint, TargetId,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState, WorkloadFailure},
+    stack::Runtime,
     stack_failure::{Phase, StackFailure},
 };
 
@@ -101,12 +102,13 @@ struct Verified {
 pub(super) fn participant(
     target: &SelectedTarget,
     options: &SessionOptions,
+    runtime: Runtime,
     ready: Option<Duration>,
 ) -> Participant {
     Participant {
         target: target.target.clone(),
-        runtime: target.stack.manifest.runtime(&target.target),
-        warm_up: warm_up_rule(options.warm_up, target),
+        runtime,
+        warm_up: warm_up_rule(options.warm_up, target, runtime),
         workloads: answered(target, options)
             .map(|one| one.manifest.id.clone())
             .collect(),
@@ -120,6 +122,25 @@ fn answered<'a>(
 ) -> impl Iterator<Item = &'a SelectedWorkload> {
     let workloads = options.workloads.iter();
     workloads.filter(|workload| options.asks(target, workload))
+}
+
+/// The workloads that the target answers and is asked for, in groups with the same environment.
+fn by_environment<'a>(
+    target: &'a SelectedTarget,
+    options: &'a SessionOptions,
+) -> Vec<Vec<&'a SelectedWorkload>> {
+    let mut groups: Vec<(BTreeMap<String, String>, Vec<&SelectedWorkload>)> = Vec::new();
+    for workload in answered(target, options) {
+        let env = target
+            .stack
+            .manifest
+            .env(&target.target, &workload.manifest.id);
+        match groups.iter_mut().find(|(known, _)| *known == env) {
+            Some((_, group)) => group.push(workload),
+            None => groups.push((env, vec![workload])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 /// What is done once for all variants of a stack, by its id and its folder: a comparison of revisions has one stack in
@@ -176,7 +197,8 @@ impl Preparing<'_> {
         };
         let participant = verified.as_ref().map(|verified| {
             let ready = Some(verified.ready);
-            let mut participant = participant(target, self.options, ready);
+            let runtime = stack.inspection.runtime(&target.stack, &target.target);
+            let mut participant = participant(target, self.options, runtime, ready);
             participant
                 .workloads
                 .retain(|id| !verified.failed.iter().any(|one| one.workload == *id));
@@ -255,7 +277,8 @@ impl Preparing<'_> {
         Ok(build)
     }
 
-    /// Starts the target once and asks it everything: the time to its first answer, and what it does not do.
+    /// Starts the target and asks it everything: the time to its first answer, and what it does not do. Workloads whose
+    /// environment is the same are asked of one server.
     fn verify(&mut self, target: &SelectedTarget) -> Result<Verified, StackFailure> {
         let options = self.options;
         let mut verified = Verified {
@@ -263,15 +286,47 @@ impl Preparing<'_> {
             passed: Vec::new(),
             failed: Vec::new(),
         };
-        let Some(first) = answered(target, options).next() else {
-            return Ok(verified);
-        };
+        for workloads in by_environment(target, options) {
+            let server = self.start(target, workloads[0])?;
+            if verified.ready.is_zero() {
+                verified.ready = server.ready;
+            }
+            for workload in workloads {
+                (self.on_event)(&Event::PrepareStarted {
+                    target: target.target.clone(),
+                    step: format!("verify {}", workload.manifest.id),
+                });
+                let id = workload.manifest.id.clone();
+                match self.verify_workload(&server, target, workload) {
+                    Ok(probes) => verified.passed.push(Passed {
+                        workload: id,
+                        probes,
+                    }),
+                    Err(failure) => verified.failed.push(WorkloadFailure {
+                        workload: id,
+                        failure,
+                    }),
+                }
+            }
+            server.stop()?;
+        }
+        Ok(verified)
+    }
+
+    /// Starts the target's server as `workload` needs it.
+    fn start(
+        &mut self,
+        target: &SelectedTarget,
+        workload: &SelectedWorkload,
+    ) -> Result<Server, StackFailure> {
+        let options = self.options;
         let (pinned, cpus) = server_cpus(target, self.pinning);
         let launch = Launch {
             target,
             supervision: &options.supervision,
             pinned,
             cpus,
+            workload: &workload.manifest.id,
             seat: 0,
             log: self.folder.log(&log_name(&target.target)),
             timeout: options.start_timeout,
@@ -279,36 +334,16 @@ impl Preparing<'_> {
         let readiness = Readiness::of(
             options.plaintext.as_ref(),
             target,
-            &first.manifest,
-            &first.points[0],
+            &workload.manifest,
+            &workload.points[0],
         );
         let mut probe = |address| readiness.probe(address);
         let fixtures = &mut self.services.fixtures;
-        let server = match Server::start(&launch, fixtures, self.interrupt, &mut probe) {
-            Ok(server) => server,
-            Err(StartError::Failed(failure)) => return Err(failure),
-            Err(StartError::Interrupted) => return Err(interrupted(target)),
-        };
-        for workload in answered(target, options) {
-            (self.on_event)(&Event::PrepareStarted {
-                target: target.target.clone(),
-                step: format!("verify {}", workload.manifest.id),
-            });
-            let id = workload.manifest.id.clone();
-            match self.verify_workload(&server, target, workload) {
-                Ok(probes) => verified.passed.push(Passed {
-                    workload: id,
-                    probes,
-                }),
-                Err(failure) => verified.failed.push(WorkloadFailure {
-                    workload: id,
-                    failure,
-                }),
-            }
+        match Server::start(&launch, fixtures, self.interrupt, &mut probe) {
+            Ok(server) => Ok(server),
+            Err(StartError::Failed(failure)) => Err(failure),
+            Err(StartError::Interrupted) => Err(interrupted(target)),
         }
-        verified.ready = server.ready;
-        server.stop()?;
-        Ok(verified)
     }
 
     /// The number of probes that passed.
@@ -379,7 +414,9 @@ fn record_of(
         target: target.target.clone(),
         language: manifest.language.clone(),
         framework: manifest.framework.clone(),
-        runtime: manifest.runtime(&target.target),
+        class: manifest.class,
+        role: manifest.role,
+        runtime: inspection.runtime(&target.stack, &target.target),
         variant_description: variant.map(|variant| variant.description.clone()),
         cpus: variant.and_then(|variant| variant.cpus),
         database: manifest.database(&target.target).cloned(),

@@ -34,14 +34,12 @@ const PORT_ATTEMPTS: u32 = 3;
 pub struct Program<'a> {
     /// What it is called in messages.
     pub name: String,
-    /// The command.
+    /// The command. `$HOST`, `$PORT` and `$CPUS` in its arguments stand for their values.
     pub command: Vec<String>,
     /// The folder that it runs in.
     pub dir: PathBuf,
     /// Its environment beside `HOST`, `PORT` and Deadheat's own.
     pub env: Vec<(String, String)>,
-    /// Whether `$HOST` and `$PORT` in its arguments stand for their values. A stack reads them from its environment.
-    pub fills_arguments: bool,
     /// How it is supervised.
     pub supervision: &'a Supervision,
     /// The CPUs that it is pinned to.
@@ -149,11 +147,8 @@ impl Server {
     ) -> Result<Self, StartError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let name = &program.name;
-        let command = if program.fills_arguments {
-            filled(&program.command, address)
-        } else {
-            program.command.clone()
-        };
+        let env = environment(program, address);
+        let command = filled(&program.command, &env);
         let [file, args @ ..] = command.as_slice() else {
             return Err(failed(program, format!("{name} has an empty command")));
         };
@@ -161,7 +156,7 @@ impl Server {
             name: name.clone(),
             program: file.into(),
             args: args.to_vec(),
-            env: environment(program, address),
+            env,
             cwd: program.dir.clone(),
             cpus: program.pinned.clone(),
             log: program.log.clone(),
@@ -300,21 +295,25 @@ fn environment(program: &Program<'_>, address: SocketAddr) -> Vec<(String, Strin
     own.into_iter().chain(program.env.clone()).collect()
 }
 
-/// `command` with `$HOST` and `$PORT` (or `${HOST}`, `${PORT}`) replaced in it.
-fn filled(command: &[String], address: SocketAddr) -> Vec<String> {
-    let values = [
-        ("HOST", address.ip().to_string()),
-        ("PORT", address.port().to_string()),
-    ];
+/// What arguments may name.
+const ARGUMENTS: [&str; 3] = ["HOST", "PORT", "CPUS"];
+
+/// `command` with `$HOST`, `$PORT` and `$CPUS` (or `${HOST}` and so on) replaced in it by what they are in `env`.
+fn filled(command: &[String], env: &[(String, String)]) -> Vec<String> {
+    let values = || {
+        let known = env
+            .iter()
+            .filter(|(name, _)| ARGUMENTS.contains(&name.as_str()));
+        known.map(|(name, value)| (name.as_str(), value.as_str()))
+    };
     let fill = |word: &String| {
         let mut rest = word.as_str();
         let mut full = String::new();
         while let Some(at) = rest.find('$') {
             full += &rest[..at];
             rest = &rest[at..];
-            let found = values
-                .iter()
-                .find_map(|(name, value)| Some((after_variable(rest, name)?, value)));
+            let found =
+                values().find_map(|(name, value)| Some((after_variable(rest, name)?, value)));
             match found {
                 Some((after, value)) => {
                     full += value;
@@ -382,7 +381,6 @@ mod tests {
             command: vec!["true".to_owned()],
             dir: "/".into(),
             env: Vec::new(),
-            fills_arguments: false,
             supervision: &supervision,
             pinned: None,
             log: folder.path().join("server.log"),
@@ -404,8 +402,16 @@ mod tests {
 
     #[test]
     fn host_and_port_are_filled_in_and_nothing_else_is() {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 2345));
+        let env = [
+            ("HOST", "127.0.0.1"),
+            ("PORT", "2345"),
+            ("CPUS", "2"),
+            ("HOME", "/root"),
+        ];
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let cases = [
+            ("${CPUS}", "2"),
+            ("$HOME", "$HOME"),
             ("$PORT", "2345"),
             ("--listen=$HOST:$PORT", "--listen=127.0.0.1:2345"),
             ("${HOST}:${PORT}0", "127.0.0.1:23450"),
@@ -414,7 +420,7 @@ mod tests {
             ("a$b$$PORT$", "a$b$2345$"),
         ];
         for (word, expected) in cases {
-            assert_eq!(filled(&[word.to_owned()], address), [expected], "{word}");
+            assert_eq!(filled(&[word.to_owned()], &env), [expected], "{word}");
         }
     }
 

@@ -138,7 +138,6 @@ impl<'a> ServerSetting<'a> {
                     ("CPUS".to_owned(), cpus.to_string()),
                 ])
                 .collect(),
-            fills_arguments: true,
             supervision: &self.session.supervision,
             pinned,
             log,

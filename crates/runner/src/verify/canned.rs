@@ -6,7 +6,6 @@ use std::time::Duration;
 use deadheat_model::{
     Exchange, LoadPoint, WorkloadManifest,
     load::{Content, Expectation, StatusSet},
-    stack::{Http, Pool},
     workload::Oracle,
 };
 
@@ -39,10 +38,7 @@ impl Canned {
     ) -> Result<Self, Fault> {
         // Only the oracle is asked here, no server.
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        let declared = Declared {
-            http: Http::default(),
-            pool: Pool::Size(0),
-        };
+        let declared = Declared::default();
         let mut oracle = Verifier::new(nowhere, declared, workload, point, fixtures, seed);
         let (request, content) = match workload.oracle {
             Oracle::Greeting => oracle.greeting_to_load(),

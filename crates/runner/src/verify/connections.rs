@@ -197,7 +197,7 @@ pub(super) fn judged(
             error.to_string(),
         )
     })?;
-    question.judge(asked, rule, &reply.answer)?;
+    question.judge_of_stack(asked, rule, &reply.answer)?;
     Ok(reply)
 }
 

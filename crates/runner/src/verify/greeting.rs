@@ -14,14 +14,17 @@ use super::{Depth, Fault, Verifier, question::Question};
 const LOADED_NAMES: usize = 1024;
 /// All names under load have this length, so that every request has the same weight.
 const LOADED_LENGTH: usize = 8;
-/// Bodies that are not a person: nothing, cut off, not JSON, a name that is no text. (An array is left out: some
+/// Bodies that are not a person: nothing, cut off, not JSON, a name that is no text or not there. (An array is left out: some
 /// decoders take `["John"]` for a person by the order of its fields, and they are not wrong.)
-pub(super) const MALFORMED: [&str; 5] = [
+pub(super) const MALFORMED: [&str; 8] = [
     "",
     "{",
     r#"{"name":"John","username":"#,
     "name=John",
     r#"{"name":7,"username":"x"}"#,
+    r#"{"username":"x"}"#,
+    r#"{"name":"John","username":7}"#,
+    r#"{"name":"John"}"#,
 ];
 
 impl Verifier<'_> {
@@ -44,6 +47,15 @@ impl Verifier<'_> {
         // The same kind of name as JSON's own escapes, surrogate pair included (RFC 8259, section 7).
         let escaped = r#"{"username":"x","name":"Zo\u00eb \u674e \ud83d\ude00"}"#;
         self.greet("Zoë 李 😀", escaped, "\\u escapes are undone")?;
+        let content = Content::Exact {
+            bytes: format!("Hello, {plain}!").into_bytes(),
+        };
+        let request = RequestSpec {
+            headers: vec![content_type("Application/JSON;charset=utf-8")],
+            ..post(&self.workload.path, Body::Sized(body_of(&plain).into()))
+        };
+        let rule = "a content type may have capitals and parameters (RFC 9110, section 8.3.1)";
+        self.expect_content(rule, request, content)?;
         Ok(())
     }
 
@@ -101,13 +113,17 @@ impl Verifier<'_> {
 pub(super) fn post(path: &str, body: Body) -> RequestSpec {
     RequestSpec {
         method: "POST".to_owned(),
-        headers: vec![("Content-Type".to_owned(), "application/json".to_owned())],
+        headers: vec![content_type("application/json")],
         body,
         ..RequestSpec::get(path)
     }
 }
 
-fn body_of(name: &str) -> String {
+pub(super) fn content_type(value: &str) -> (String, String) {
+    ("Content-Type".to_owned(), value.to_owned())
+}
+
+pub(super) fn body_of(name: &str) -> String {
     json!({ "name": name, "username": "deadheat" }).to_string()
 }
 

@@ -12,6 +12,7 @@ mod pool;
 mod question;
 mod refusals;
 mod relay;
+mod statements;
 mod users;
 mod wire;
 
@@ -93,17 +94,37 @@ pub struct Declared {
     pub http: Http,
     /// Its connections to PostgreSQL; of size 0 for a stack that declares none.
     pub pool: Pool,
+    /// Whether its connections prepare a statement once.
+    pub prepared: bool,
+    /// Whether it sends statements beside a request's own.
+    pub other_statements: bool,
+}
+
+impl Default for Declared {
+    /// A stack that keeps the contract, without a database.
+    fn default() -> Self {
+        Self {
+            http: Http::default(),
+            pool: Pool::Size(0),
+            prepared: true,
+            other_statements: false,
+        }
+    }
 }
 
 impl Declared {
     /// What `manifest` says of `target`.
     pub fn by(manifest: &StackManifest, target: &TargetId) -> Self {
-        Self {
+        let none = Self {
             http: manifest.http(target),
-            pool: manifest
-                .database(target)
-                .map_or(Pool::Size(0), |database| database.pool),
-        }
+            ..Self::default()
+        };
+        manifest.database(target).map_or(none, |database| Self {
+            pool: database.pool,
+            prepared: database.prepared,
+            other_statements: database.other_statements,
+            ..none
+        })
     }
 }
 
@@ -178,6 +199,10 @@ impl<'a> Verifier<'a> {
             self.verify_connections()?;
             self.verify_refusals()?;
             self.verify_crowd()?;
+            // Now its pool has all its connections.
+            if self.workload.oracle == Oracle::Users {
+                self.verify_statements()?;
+            }
         }
         Ok(self.passed)
     }
@@ -337,7 +362,7 @@ impl<'a> Verifier<'a> {
     /// Asks, and counts the probe if the answer is right.
     fn expect(&mut self, rule: &'static str, question: &Question) -> Result<Answer, Fault> {
         let answer = self.client.send(&question.request)?;
-        question.judge(&question.name(), rule, &answer)?;
+        question.judge_of_stack(&question.name(), rule, &answer)?;
         self.passed += 1;
         Ok(answer)
     }

@@ -1,5 +1,7 @@
 //! A question: a request, and what its answer must be.
 
+use std::time::{Duration, SystemTime};
+
 use deadheat_model::load::{Content, RequestSpec};
 
 use super::{
@@ -33,7 +35,18 @@ impl Question {
         format!("{} {}", self.request.method, self.request.path)
     }
 
-    /// Whether `answer` is right; `asked` says in a message how it was asked.
+    /// Whether `answer` is a stack's, and right; `asked` says in a message how it was asked.
+    pub(super) fn judge_of_stack(
+        &self,
+        asked: &str,
+        rule: &'static str,
+        answer: &Answer,
+    ) -> Result<(), Fault> {
+        self.judge(asked, rule, answer)?;
+        judge_date(asked, answer)
+    }
+
+    /// Whether `answer` is right.
     pub(super) fn judge(
         &self,
         asked: &str,
@@ -75,6 +88,27 @@ impl Question {
     }
 }
 
+/// How far a server's clock may be behind: some read it once a second, and may have been frozen.
+const LATE: Duration = Duration::from_secs(60);
+
+/// Whether `answer` says when it was made, as a server with a clock must (RFC 9110, section 6.6.1).
+fn judge_date(asked: &str, answer: &Answer) -> Result<(), Fault> {
+    let date = answer.date.as_deref();
+    let parsed = date.and_then(|date| httpdate::parse_http_date(date).ok());
+    let now = SystemTime::now();
+    let is_now = |date: &SystemTime| *date + LATE > now && *date < now + LATE;
+    if parsed.as_ref().is_some_and(is_now) {
+        return Ok(());
+    }
+    let now = httpdate::fmt_http_date(now);
+    Err(Fault::new(
+        asked.to_owned(),
+        "every answer has a Date header",
+        format!("`{now}`, give or take a minute"),
+        date.map_or_else(|| "none".to_owned(), |date| format!("`{date}`")),
+    ))
+}
+
 /// "404, 405 or 501".
 fn listed(statuses: &[u16]) -> String {
     let mut words: Vec<String> = statuses.iter().map(u16::to_string).collect();
@@ -97,6 +131,7 @@ mod tests {
         let answer = |status| Answer {
             status,
             content_type: String::new(),
+            date: Some(httpdate::fmt_http_date(SystemTime::now())),
             body: Vec::new(),
         };
         assert_eq!(question.judge("x", "a rule", &answer(405)), Ok(()));
@@ -105,5 +140,29 @@ mod tests {
             fault.to_string(),
             "x: a rule: expected status 404, 405 or 501, got status 200 with an empty body"
         );
+    }
+
+    #[test]
+    fn an_answer_says_when_it_was_made() {
+        let dated = |date: Option<&str>| Answer {
+            status: 404,
+            content_type: String::new(),
+            date: date.map(str::to_owned),
+            body: Vec::new(),
+        };
+        let question = Question {
+            request: RequestSpec::get("/x"),
+            wanted: Wanted::Status(&[404]),
+        };
+        let judge = |date| question.judge_of_stack("x", "a rule", &dated(date));
+        let ago =
+            |seconds| httpdate::fmt_http_date(SystemTime::now() - Duration::from_secs(seconds));
+        let recent = ago(5);
+        assert_eq!(judge(Some(&recent)), Ok(()));
+        let old = ago(90);
+        for wrong in [None, Some("now"), Some(&*old)] {
+            let fault = judge(wrong).unwrap_err().to_string();
+            assert!(fault.contains("Date header"), "{fault}");
+        }
     }
 }

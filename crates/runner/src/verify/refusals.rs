@@ -10,7 +10,7 @@ use deadheat_model::{
 use super::{
     Fault, Verifier,
     connections::UNKNOWN,
-    greeting::{MALFORMED, post},
+    greeting::{MALFORMED, body_of, content_type, post},
     question::{Question, Wanted},
     wire::NoReply,
 };
@@ -19,6 +19,8 @@ use super::{
 const WRONG_METHOD: &[u16] = &[404, 405, 501];
 /// For a request that makes no sense.
 pub(super) const BAD: &[u16] = &[400];
+/// For a body in another form than was agreed.
+const WRONG_TYPE: &[u16] = &[400, 415];
 
 /// How long a refusal may take, which needs no work. It only ends a broken check.
 const REFUSAL: Duration = Duration::from_secs(10);
@@ -48,6 +50,14 @@ impl Verifier<'_> {
         }
         if self.workload.oracle == Oracle::Greeting {
             self.verify_malformed()?;
+            let untyped = Question {
+                request: RequestSpec {
+                    headers: vec![content_type("text/plain")],
+                    ..post(&self.workload.path, Body::Sized(body_of("John").into()))
+                },
+                wanted: Wanted::Status(WRONG_TYPE),
+            };
+            self.expect_refusal("a content type other than JSON is refused", &untyped)?;
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! users: rows of the database, asked for anew for each request.
 
-use deadheat_model::load::Content;
+use std::time::Duration;
+
+use deadheat_model::load::{Content, RequestSpec};
 use rand::Rng as _;
 use serde_json::{Value, json};
 
@@ -42,9 +44,19 @@ impl Verifier<'_> {
         }
         shown?;
         self.expect_right()?;
-        if !counts {
-            return Ok(());
+        if counts {
+            self.check_count(before, lag, &request)?;
         }
+        Ok(())
+    }
+
+    /// Checks that three requests were three statements.
+    fn check_count(
+        &mut self,
+        before: u64,
+        lag: Duration,
+        request: &RequestSpec,
+    ) -> Result<(), Fault> {
         std::thread::sleep(lag);
         let asked = self.statements()?.saturating_sub(before);
         if asked != 3 {

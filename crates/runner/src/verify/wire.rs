@@ -35,6 +35,8 @@ pub(super) struct Wire {
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) content_type: String,
+    /// The Date header, if there is one.
+    pub(super) date: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
@@ -123,6 +125,7 @@ impl Wire {
             answer: Answer {
                 status: head.status,
                 content_type: head.content_type,
+                date: head.date,
                 body,
             },
             keeps: head.keeps && head.framing != Framing::UntilClose,
@@ -248,6 +251,7 @@ enum Framing {
 struct Head {
     status: u16,
     content_type: String,
+    date: Option<String>,
     keeps: bool,
     framing: Framing,
 }
@@ -286,6 +290,7 @@ impl Head {
         let mut head = Self {
             status,
             content_type: String::new(),
+            date: None,
             keeps: parsed.version == Some(1),
             framing: match status {
                 100..=199 | 204 | 304 => Framing::Nothing,
@@ -302,6 +307,8 @@ impl Head {
         let value = value.trim();
         if name.eq_ignore_ascii_case("content-type") {
             value.clone_into(&mut self.content_type);
+        } else if name.eq_ignore_ascii_case("date") {
+            self.date = Some(value.to_owned());
         } else if name.eq_ignore_ascii_case("connection") {
             for option in value.split(',').map(str::trim) {
                 if option.eq_ignore_ascii_case("close") {

@@ -89,7 +89,7 @@ impl Scene {
         command.extend(args);
         let id = format!("rust-null{place}");
         let mut manifest: StackManifest = toml::from_str(&format!(
-            "id = \"{id}\"\nlanguage = \"Rust\"\nframework = \"none\"\nruntime = \"native\"\n\
+            "id = \"{id}\"\nlanguage = \"Rust\"\nframework = \"none\"\nclass = \"platform\"\nruntime = \"native\"\n\
              [run]\ncommand = [\"sh\"]\n"
         ))
         .unwrap();
@@ -124,6 +124,7 @@ impl Scene {
                     supervision: &supervision,
                     pinned: None,
                     cpus: 1,
+                    workload: &self.workload.id,
                     seat: 0,
                     log,
                     timeout: Duration::from_secs(30),

@@ -32,15 +32,15 @@ fn write(root: &Path, path: &str, text: &str) {
 /// What reading `files` finds wrong, drawn without colour.
 fn drawn(files: &[(&str, &str)]) -> String {
     let root = root(files);
-    let Reading { errors, .. } = read(root.path()).unwrap();
+    let Reading { errors, .. } = read(root.path(), &[]).unwrap();
     ManifestErrors(errors).render(false)
 }
 
 /// The least that a stack's manifest holds; `more` follows it.
 fn stack(id: &str, more: &str) -> String {
     format!(
-        "id = \"{id}\"\nlanguage = \"Go\"\nframework = \"net/http\"\nruntime = \"native\"\n\n\
-         [database]\naccess = \"async\"\ndriver = \"pgx\"\npool = 16\n\n\
+        "id = \"{id}\"\nlanguage = \"Go\"\nframework = \"net/http\"\nclass = \"platform\"\nruntime = \"native\"\n\n\
+         [database]\nio = \"async\"\nlayer = \"raw\"\ndriver = \"pgx\"\npool = 16\n\n\
          [run]\ncommand = [\"out/server\"]\n{more}"
     )
 }

@@ -109,8 +109,8 @@ impl Workshop {
     /// The stack in `stack/`, called "toy"; `more` is added to its manifest.
     fn stack(&self, more: &str) -> Stack {
         let text = format!(
-            "id = \"toy\"\nlanguage = \"Toy\"\nframework = \"toys\"\nruntime = \"native\"\n\
-             database = {{ access = \"async\", driver = \"d\", pool = 16 }}\nrun = {{ command = [\"out/server\"] }}\n{more}"
+            "id = \"toy\"\nlanguage = \"Toy\"\nframework = \"toys\"\nclass = \"platform\"\nruntime = \"native\"\n\
+             database = {{ io = \"async\", layer = \"raw\", driver = \"d\", pool = 16 }}\nrun = {{ command = [\"out/server\"] }}\n{more}"
         );
         Stack {
             dir: self.path("stack"),

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 const MANIFEST: &str = r#"id = "go-one"
 language = "Go"
 framework = "one"
+class = "platform"
 runtime = "native"
 workloads = ["plaintext"]
 

@@ -32,8 +32,8 @@ fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
     let workload: WorkloadManifest = toml::from_str(USERS).unwrap();
     let mut room = |pool, clients| {
         let declared = Declared {
-            http: Default::default(),
             pool,
+            ..Declared::default()
         };
         // It asks PostgreSQL alone; nothing listens there.
         let nobody = ([127, 0, 0, 1], 1).into();
@@ -66,18 +66,13 @@ fn a_check_leaves_the_file_as_the_load_expects_it() {
     };
     let server = OracleServer::start(move |_: &Turn<'_>| {
         let digest = STANDARD.encode(Sha256::digest(fs::read(&path).unwrap()));
-        answers::send(answers::sized(
-            200,
-            "Content-Type: text/plain\r\n",
-            digest.as_bytes(),
-        ))
+        let date = httpdate::fmt_http_date(std::time::SystemTime::now());
+        let headers = format!("Date: {date}\r\nContent-Type: text/plain\r\n");
+        answers::send(answers::sized(200, &headers, digest.as_bytes()))
     });
     let server = server.unwrap();
     let workload: WorkloadManifest = toml::from_str(HASH).unwrap();
-    let declared = Declared {
-        http: Default::default(),
-        pool: Pool::Size(0),
-    };
+    let declared = Declared::default();
     let point = &workload.point[0];
     let mut verifier = Verifier::new(
         server.address(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use deadheat_stats::heats::{
-    Course, Deal, Fit, Looks, Quantity, Ranking, Settings, Verdict, of_fit,
+    Course, Deal, Fit, Group, Looks, Quantity, Ranking, Settings, Verdict, of_fit,
     within::{self, Estimate},
 };
 
@@ -205,12 +205,13 @@ fn estimates(course: &Course, settings: &Settings) -> Vec<Vec<Vec<Estimate>>> {
 
 /// The ranking by throughput of so many members with one budget.
 fn ranking_of(fit: &Fit, members: usize, alpha: f64, settings: &Settings) -> Ranking {
-    let (bounded, budgets) = (vec![false; members], vec![Some(1); members]);
+    let bounded = vec![false; members];
+    let groups = vec![Some(Group::stacks(1)); members];
     of_fit(
         fit,
         Quantity::Throughput,
         &bounded,
-        &budgets,
+        &groups,
         alpha,
         settings,
     )

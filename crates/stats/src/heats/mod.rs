@@ -38,5 +38,5 @@ pub use limit::{LimitedBy, limit_of};
 pub use pairs::{Pair, Remedy, Verdict};
 pub use percentile::Percentile;
 pub use pilot::{Pilot, Planned};
-pub use ranking::{Place, Rank, Ranking, of_fit, rankings};
+pub use ranking::{Group, Place, Rank, Ranking, of_fit, rankings};
 pub use settings::Settings;

@@ -11,17 +11,36 @@ use super::{
     within,
 };
 
-/// The members of one CPU budget at one load point, by one quantity.
+/// Who is ranked together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Group {
+    /// Whether its members are yardsticks, whose ranks say nothing.
+    pub yardsticks: bool,
+    /// The CPU budget that all of them have.
+    pub cpus: u32,
+}
+
+impl Group {
+    /// Stacks with this CPU budget.
+    pub const fn stacks(cpus: u32) -> Self {
+        Self {
+            yardsticks: false,
+            cpus,
+        }
+    }
+}
+
+/// The members of one group at one load point, by one quantity.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
-    /// The CPU budget that all of them have.
-    pub budget: u32,
+    /// Who they are.
+    pub group: Group,
     /// The members, the best estimate first, so that nothing worse ever stands above something better: a pair is only
     /// ever proven to differ in the direction of its estimates.
     pub places: Vec<Place>,
     /// All pairs of `places`.
     pub pairs: Vec<Pair>,
-    /// Members of this budget without an estimate: they never ran beside another member, or answered too little.
+    /// Members of this group without an estimate: they never ran beside another member, or answered too little.
     pub unplaced: Vec<usize>,
 }
 
@@ -94,15 +113,16 @@ impl Ranking {
     }
 }
 
-/// The rankings of a load point by throughput or cost, one for each CPU budget, the smallest first.
+/// The rankings of a load point by throughput or cost, one for each group: stacks with the smallest CPU budget first,
+/// yardsticks last.
 ///
-/// `budgets` has the CPU budget of each member; `None` for one that is measured but not ranked, such as the null server.
+/// `groups` has the group of each member; `None` for one that is measured but not ranked, such as the null server.
 /// All members take part in the fit. `alpha` is the share of errors that each ranking may make: [`Settings::alpha`], or
 /// what a look may spend of it ([`Look::spends`](super::Look)).
 pub fn rankings(
     course: &Course,
     quantity: Quantity,
-    budgets: &[Option<u32>],
+    groups: &[Option<Group>],
     alpha: f64,
     settings: &Settings,
 ) -> Vec<Ranking> {
@@ -116,7 +136,7 @@ pub fn rankings(
         &Fit::of(course.members, &heats, settings),
         quantity,
         &bounded,
-        budgets,
+        groups,
         alpha,
         settings,
     )
@@ -128,17 +148,17 @@ pub fn of_fit(
     fit: &Fit,
     quantity: Quantity,
     bounded: &[bool],
-    budgets: &[Option<u32>],
+    groups: &[Option<Group>],
     alpha: f64,
     settings: &Settings,
 ) -> Vec<Ranking> {
-    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (member, budget) in budgets.iter().enumerate() {
-        if let Some(budget) = budget {
-            members.entry(*budget).or_default().push(member);
+    let mut members: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
+    for (member, group) in groups.iter().enumerate() {
+        if let Some(group) = group {
+            members.entry(*group).or_default().push(member);
         }
     }
-    let ranking = |(budget, members): (u32, Vec<usize>)| {
+    let ranking = |(group, members): (Group, Vec<usize>)| {
         let (mut ranked, unplaced): (Vec<usize>, Vec<usize>) = members
             .into_iter()
             .partition(|member| fit.advantage(*member).is_some());
@@ -153,7 +173,7 @@ pub fn of_fit(
             heats: fit.heats(*member),
         };
         Ranking {
-            budget,
+            group,
             places: ranked.iter().map(place).collect(),
             pairs,
             unplaced,

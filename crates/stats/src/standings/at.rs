@@ -5,12 +5,13 @@ use deadheat_model::{
     heat::{MemberRecord, SliceRecord},
     heats::{EndReason, PlannedLoad, SessionRecord},
     session::TargetRecord,
+    stack::StackRole,
     workload::OfferedRate,
 };
 
 use crate::{
     heats::{
-        Course, Fit, Look, Looks, Quantity, Ranking, Settings, of_fit,
+        Course, Fit, Group, Look, Looks, Quantity, Ranking, Settings, of_fit,
         percentile::estimates,
         rankings,
         recorded::{self, Numbering},
@@ -98,11 +99,17 @@ impl<'a> LoadAt<'a> {
         self.record.header.target(target)
     }
 
-    /// The CPUs of each member, by which they are ranked; `None` for those that are not: controls, and what failed.
-    pub(crate) fn budgets(&self) -> Vec<Option<u32>> {
+    /// Whom each member is ranked with; `None` for those that are not: controls, and what failed.
+    pub(crate) fn groups(&self) -> Vec<Option<Group>> {
         let stacks = 0..self.load.targets.len();
-        let budget = |number: usize| (!self.has_failed(number)).then(|| self.cpus(number) as u32);
-        stacks.map(budget).chain([None, None]).collect()
+        let group = |number: usize| {
+            let target = self.target(number);
+            (!self.has_failed(number)).then(|| Group {
+                yardsticks: target.is_some_and(|target| target.role == StackRole::Yardstick),
+                cpus: self.cpus(number) as u32,
+            })
+        };
+        stacks.map(group).chain([None, None]).collect()
     }
 
     /// The counted heats in which a number took part, with its place in them.
@@ -170,10 +177,10 @@ impl<'a> LoadAt<'a> {
         }
     }
 
-    /// The rankings by throughput or cost, one for each CPU budget, the smallest first.
+    /// The rankings by throughput or cost, one for each group, in their order.
     pub(crate) fn rankings(&self, course: &Course, quantity: Quantity) -> Vec<Ranking> {
-        let budgets = self.budgets();
-        rankings(course, quantity, &budgets, self.alpha(), &self.settings)
+        let groups = self.groups();
+        rankings(course, quantity, &groups, self.alpha(), &self.settings)
     }
 
     /// The estimates of each heat by throughput or cost.
@@ -200,9 +207,9 @@ impl<'a> LoadAt<'a> {
     pub(crate) fn percentiles(&self, percent: f64) -> Vec<Ranking> {
         let members = self.load.members();
         let fit = Fit::of(members, &self.timed(percent), &self.settings);
-        let (bounded, budgets) = (vec![false; members], self.budgets());
+        let (bounded, groups) = (vec![false; members], self.groups());
         let (alpha, settings) = (self.alpha(), &self.settings);
-        of_fit(&fit, Quantity::Latency, &bounded, &budgets, alpha, settings)
+        of_fit(&fit, Quantity::Latency, &bounded, &groups, alpha, settings)
     }
 
     /// The rankings that the load is about.

@@ -1,5 +1,7 @@
 //! What is said of one load.
 
+use std::cmp::Reverse;
+
 use deadheat_model::{Cell, TargetId, published::RepeatedRow, session::TargetRecord};
 
 use super::{
@@ -36,7 +38,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
                 p99: &p99,
             };
             Table {
-                cpus: ranking.budget,
+                group: ranking.group,
                 rows: found.rows(),
                 half_width: half_width(&ranking),
                 ranking,
@@ -47,7 +49,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         })
         .filter(|table| !table.rows.is_empty())
         .collect();
-    tables.reverse();
+    tables.sort_by_key(|table| (table.group.yardsticks, Reverse(table.group.cpus)));
     let placed = |target: &TargetId| {
         let mut rows = tables.iter().flat_map(|table| &table.rows);
         rows.any(|row| row.target == *target)

@@ -13,7 +13,7 @@ use crate::{
     order_statistic::median,
 };
 
-/// The rankings of one CPU budget.
+/// The rankings of one group.
 pub(super) struct Found<'a> {
     pub(super) at: &'a LoadAt<'a>,
     pub(super) ranking: &'a Ranking,
@@ -54,11 +54,12 @@ impl Found<'_> {
             ..figure
         };
         let throughput = figure(self.throughput, member, 1.0).map(|figure| match at.measure() {
-            Measure::Throughput => figure,
-            Measure::ResponseTime => unranked(figure),
+            Measure::Throughput if !self.ranking.group.yardsticks => figure,
+            _ => unranked(figure),
         });
+        let is_ranked = at.is_ranked() && !self.ranking.group.yardsticks;
         let ranked = |figure: Option<Figure>| {
-            if at.is_ranked() {
+            if is_ranked {
                 figure
             } else {
                 figure.map(unranked)

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    heats::{LimitedBy, Look, Ranking, Settings},
+    heats::{Group, LimitedBy, Look, Ranking, Settings},
     order_statistic::Interval,
 };
 
@@ -51,7 +51,8 @@ pub struct LoadStandings {
     /// The look that the verdicts are of, which counts the first [`Look::heats`] heats. `None`: there are too few heats
     /// for any verdict; estimates are of all complete heats then.
     pub look: Option<Look>,
-    /// A table for each CPU budget, the largest first: only stacks with the same budget are ranked together.
+    /// A table for each CPU budget, the largest first: only stacks with the same budget are ranked together. Then one of
+    /// yardsticks, if there are any.
     pub tables: Vec<Table>,
     /// Stacks that were to be measured here and have no place in any table.
     pub lacking: Vec<Absent>,
@@ -89,11 +90,11 @@ pub enum Measure {
     ResponseTime,
 }
 
-/// The stacks of one CPU budget.
+/// Stacks of one CPU budget, or yardsticks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
-    /// CPUs that each of its stacks was given.
-    pub cpus: u32,
+    /// Who they are.
+    pub group: Group,
     /// The stacks, the best estimate of [`LoadStandings::measure`] first.
     pub rows: Vec<Row>,
     /// By [`LoadStandings::measure`]. Numbers are places in [`LoadStandings::members`].

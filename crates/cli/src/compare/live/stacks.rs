@@ -5,7 +5,7 @@ mod sides;
 use std::sync::atomic::Ordering;
 
 use deadheat_model::comparison::Comparison;
-use deadheat_runner::session::SessionOptions;
+use deadheat_runner::{manifest::Reach, session::SessionOptions};
 use deadheat_stats::versus::Versus;
 
 use self::sides::Sides;
@@ -25,7 +25,7 @@ pub(super) fn measure(
     b: &StackAt,
     args: &CompareArgs,
 ) -> Result<Option<Versus>, Failure> {
-    let catalogue = select::catalogue(args.stacks.root.as_deref())?;
+    let catalogue = select::catalogue(&args.stacks.place)?;
     let workloads = match args.stacks.workload.as_slice() {
         [] => vec![WORKLOAD.to_owned()],
         named => named.to_vec(),
@@ -40,7 +40,7 @@ pub(super) fn measure(
             "interrupted before anything was measured; there are no records",
         ));
     }
-    let selection = select::select(&catalogue, &[], &workloads, false)?;
+    let selection = select::select(&catalogue, &[], &workloads, Reach::Defaults)?;
     let mut options = SessionOptions {
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
         ..session(

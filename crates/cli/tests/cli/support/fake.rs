@@ -57,11 +57,13 @@ impl Fake {
             r#"id = "{id}"
 language = "Python"
 framework = "fake"
+class = "micro"
 runtime = "native"
 workloads = {workloads:?}
 
 [database]
-access = "blocking"
+io = "blocking"
+layer = "raw"
 driver = "none"
 pool = "none"
 

@@ -4,7 +4,7 @@ mod plots;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
-use super::LoadView;
+use super::{LatencyRow, LoadView, StatusRow};
 use crate::{
     ReportError,
     html::{
@@ -62,8 +62,13 @@ fn page(view: &LoadView, shell: &Shell<'_>) -> Result<String, ReportError> {
     for (name, template) in [("load.html", TEMPLATE), DATA, SCRIPTS] {
         environment.add_template(name, template)?;
     }
+    environment.add_filter("count", crate::figure::count);
+    let statuses: Vec<_> = view.statuses.iter().map(StatusRow::shown).collect();
+    let latency: Vec<_> = view.latency.rows.iter().map(LatencyRow::shown).collect();
     let page = environment.get_template("load.html")?.render(context! {
         view => Value::from(Serde(view)),
+        latency,
+        statuses,
         plots => Value::from(Serde(plots)),
         style => Value::from_safe_string(format!("{STYLE}{OWN_STYLE}")),
         script => Value::from_safe_string(SCRIPT.to_owned()),

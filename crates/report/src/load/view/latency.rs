@@ -11,7 +11,7 @@ use super::time as seconds;
 use crate::figure::{NONE, count};
 
 /// The distributions of a load.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LatencyTable {
     /// What each column is the time of.
     pub columns: Vec<String>,
@@ -22,12 +22,36 @@ pub struct LatencyTable {
 }
 
 /// One row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LatencyRow {
     /// Its name ("p99").
     pub name: String,
-    /// A cell for each column.
-    pub cells: Vec<String>,
+    /// What its cells are.
+    pub unit: LatencyUnit,
+    /// A cell for each column; `None` where too few answers came for it.
+    pub cells: Vec<Option<f64>>,
+}
+
+/// What the cells of a row are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LatencyUnit {
+    /// Times in seconds.
+    Seconds,
+    /// Numbers of answers.
+    Answers,
+}
+
+impl LatencyRow {
+    /// Its cells in words.
+    pub fn shown(&self) -> Vec<String> {
+        let cell = |value: &Option<f64>| match (value, self.unit) {
+            (None, _) => NONE.to_owned(),
+            (Some(value), LatencyUnit::Seconds) => seconds(*value),
+            (Some(value), LatencyUnit::Answers) => count(*value as u64),
+        };
+        self.cells.iter().map(cell).collect()
+    }
 }
 
 /// What a kind of latency is called in every format that a person reads.
@@ -61,29 +85,26 @@ pub(super) fn table(record: &LoadRecord, figures: &LoadFigures) -> LatencyTable 
     if columns.is_empty() {
         return LatencyTable::default();
     }
-    let row = |name: &str, cell: &dyn Fn(&Latency) -> Option<String>| LatencyRow {
+    let row = |name: &str, cell: &dyn Fn(&Latency) -> Option<f64>| LatencyRow {
         name: name.to_owned(),
-        cells: columns
-            .iter()
-            .map(|latency| cell(latency).unwrap_or_else(|| NONE.to_owned()))
-            .collect(),
+        unit: LatencyUnit::Seconds,
+        cells: columns.iter().map(|latency| cell(latency)).collect(),
     };
     let mut rows = vec![
-        row("least", &|latency| Some(seconds(latency.least_seconds))),
-        row("mean", &|latency| Some(seconds(latency.mean_seconds))),
+        row("least", &|latency| Some(latency.least_seconds)),
+        row("mean", &|latency| Some(latency.mean_seconds)),
     ];
     for percent in SHOWN_PERCENTS {
-        let row = row(&format!("p{percent}"), &|latency| {
-            latency.shown(percent).map(seconds)
-        });
-        if row.cells.iter().any(|cell| cell != NONE) {
+        let row = row(&format!("p{percent}"), &|latency| latency.shown(percent));
+        if row.cells.iter().any(Option::is_some) {
             rows.push(row);
         }
     }
-    rows.push(row("longest", &|latency| {
-        Some(seconds(latency.most_seconds))
-    }));
-    rows.push(row("samples", &|latency| Some(count(latency.samples))));
+    rows.push(row("longest", &|latency| Some(latency.most_seconds)));
+    rows.push(LatencyRow {
+        unit: LatencyUnit::Answers,
+        ..row("samples", &|latency| Some(latency.samples as f64))
+    });
     let mut notes = Vec::new();
     if open {
         notes.push(

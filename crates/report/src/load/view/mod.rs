@@ -1,4 +1,4 @@
-//! The view of one load: what text and page show, as strings that are rounded and have their units.
+//! The view of one load: what text and page show.
 
 mod facts;
 mod latency;
@@ -15,7 +15,7 @@ use crate::{
     view::{Fact, clean},
 };
 
-pub use latency::{LatencyRow, LatencyTable};
+pub use latency::{LatencyRow, LatencyTable, LatencyUnit};
 pub use series::{Percentiles, Point, Series};
 
 /// Everything that the report of a load shows.
@@ -68,16 +68,33 @@ pub struct SignView {
 }
 
 /// Answers of one status.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatusRow {
     /// The status ("200").
-    pub status: String,
+    pub status: u16,
     /// How many.
-    pub count: String,
-    /// Their share of all whole answers.
-    pub share: String,
-    /// Whether a request expects it: "expected", "not expected".
-    pub expected: &'static str,
+    pub count: u64,
+    /// Their share of all whole answers (0 to 1).
+    pub share: f64,
+    /// Whether a request expects it.
+    pub is_expected: bool,
+}
+
+impl StatusRow {
+    /// Its cells in words.
+    pub fn shown(&self) -> [String; 4] {
+        let expectation = if self.is_expected {
+            "expected"
+        } else {
+            "not expected"
+        };
+        [
+            self.status.to_string(),
+            count(self.count),
+            share(self.share),
+            expectation.to_owned(),
+        ]
+    }
 }
 
 /// Failures that are alike.
@@ -92,9 +109,9 @@ pub struct FailureRow {
     /// The operating system's error, the parser's reason or the status.
     pub cause: String,
     /// How many in the measurement.
-    pub measured: String,
+    pub measured: u64,
     /// How many in the whole load.
-    pub total: String,
+    pub total: u64,
 }
 
 impl LoadView {
@@ -275,10 +292,10 @@ fn statuses(record: &LoadRecord) -> Vec<StatusRow> {
         let mut exchanges = record.spec.exchanges.iter();
         let expected = exchanges.any(|exchange| exchange.expect.status.contains(*status));
         StatusRow {
-            status: status.to_string(),
-            count: count(*number),
-            share: share(*number as f64 / all.max(1) as f64),
-            expected: if expected { "expected" } else { "not expected" },
+            status: *status,
+            count: *number,
+            share: *number as f64 / all.max(1) as f64,
+            is_expected: expected,
         }
     };
     statuses.iter().map(row).collect()
@@ -292,8 +309,8 @@ fn failures(record: &LoadRecord) -> Vec<FailureRow> {
         says: group.kind.describe().to_owned(),
         phase: group.phase.name().to_owned(),
         cause: clean(&group.cause),
-        measured: count(group.measured),
-        total: count(group.total),
+        measured: group.measured,
+        total: group.total,
     });
     let mut rows: Vec<_> = rows.collect();
     // Kinds that no group tells of: what was counted is shown, whatever else is known.
@@ -304,8 +321,8 @@ fn failures(record: &LoadRecord) -> Vec<FailureRow> {
                 says: kind.describe().to_owned(),
                 phase: crate::figure::NONE.to_owned(),
                 cause: crate::figure::NONE.to_owned(),
-                measured: count(record.observation.measured.failed[kind]),
-                total: count(total),
+                measured: record.observation.measured.failed[kind],
+                total,
             });
         }
     }

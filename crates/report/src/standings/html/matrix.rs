@@ -1,9 +1,8 @@
-//! The first screen's table: every stack at every load. There is one for each CPU budget, because only stacks with the
-//! same budget are ranked together.
+//! The first screen's table: every stack at every load. There is one for each group of stacks that are ranked together.
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
-use deadheat_stats::standings::Measure;
+use deadheat_stats::{heats::Group, standings::Measure};
 use serde::Serialize;
 
 use super::{colours::Colours, load::anchor, svg::Percent};
@@ -23,9 +22,11 @@ const FAILED: f64 = 0.001;
 /// A table of stacks by loads.
 #[derive(Debug, Serialize)]
 pub(super) struct Matrix {
-    /// CPUs that each server was given.
-    cpus: u32,
-    /// The same in words.
+    /// An id in the page.
+    id: String,
+    /// CPUs that each server was given; `None` for yardsticks, which every choice shows.
+    budget: Option<u32>,
+    /// Who is in it.
     title: String,
     columns: Vec<Column>,
     /// Whether there are too many columns for all that a cell can show.
@@ -145,12 +146,15 @@ struct Entry {
     cell: Figure,
 }
 
-/// The tables of a session, the largest CPU budget first.
+/// The tables of a session: the largest CPU budget first, yardsticks last.
 pub(super) fn matrices(view: &StandingsView, colours: &Colours) -> Vec<Matrix> {
     let tables = view.loads.iter().flat_map(|load| &load.tables);
-    let budgets: BTreeSet<u32> = tables.map(|table| table.cpus).collect();
-    let matrix = |cpus: u32| matrix(view, cpus, colours);
-    budgets.into_iter().rev().map(matrix).collect()
+    let keys: BTreeSet<_> = tables
+        .map(|table| (table.group.yardsticks, Reverse(table.group.cpus)))
+        .collect();
+    let group = |(yardsticks, Reverse(cpus))| Group { yardsticks, cpus };
+    let groups = keys.into_iter().map(group);
+    groups.map(|group| matrix(view, group, colours)).collect()
 }
 
 /// What the signs in the tables mean, those that there are.
@@ -161,13 +165,13 @@ pub(super) fn legend(view: &StandingsView) -> Vec<String> {
     signs.into_iter().map(entry).collect()
 }
 
-fn matrix(view: &StandingsView, cpus: u32, colours: &Colours) -> Matrix {
+fn matrix(view: &StandingsView, group: Group, colours: &Colours) -> Matrix {
     let loads: Vec<(usize, &LoadView, &TableView)> = view
         .loads
         .iter()
         .enumerate()
         .filter_map(|(place, load)| {
-            let table = load.tables.iter().find(|table| table.cpus == cpus)?;
+            let table = load.tables.iter().find(|table| table.group == group)?;
             Some((place, load, table))
         })
         .collect();
@@ -203,8 +207,18 @@ fn matrix(view: &StandingsView, cpus: u32, colours: &Colours) -> Matrix {
         }
     };
     Matrix {
-        cpus,
-        title: format!("{} for each server", counted(cpus as usize, "CPU")),
+        id: if group.yardsticks {
+            "yardsticks".to_owned()
+        } else {
+            group.cpus.to_string()
+        },
+        budget: (!group.yardsticks).then_some(group.cpus),
+        title: if group.yardsticks {
+            words::YARDSTICKS.to_owned()
+        } else {
+            let cpus = counted(group.cpus as usize, "CPU");
+            format!("Each stack at each load, with {cpus} for each server")
+        },
         is_many: columns.len() > MOST_FULL,
         columns,
         rows: stacks.iter().map(row).collect(),

@@ -5,7 +5,7 @@ use deadheat_model::{
     heats::{PlannedLoad, SessionHeader},
 };
 use deadheat_stats::{
-    heats::{Ranking, Remedy, Verdict},
+    heats::{Group, Ranking, Remedy, Verdict},
     order_statistic::Interval,
     standings::{AbsentBecause, HeatFigure, LoadStandings, Measure, Standings, Table},
 };
@@ -17,7 +17,10 @@ use super::{
     names::{name, shorts},
     row::{self, RowView},
 };
-use crate::view::{self, clean};
+use crate::{
+    standings::words,
+    view::{self, clean},
+};
 
 /// A workload at a load point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +53,7 @@ pub struct LoadView {
     pub look_heats: Option<u32>,
     /// Whether more heats would decide nothing more.
     pub settled: bool,
-    /// A table for each CPU budget, the largest first.
+    /// A table for each CPU budget, the largest first, then one of yardsticks.
     pub tables: Vec<TableView>,
     /// Stacks that have no place in any of them.
     pub lacking: Vec<LackView>,
@@ -62,12 +65,12 @@ pub struct LoadView {
     pub twin: Option<TwinView>,
 }
 
-/// The stacks of one CPU budget.
+/// Stacks of one CPU budget, or yardsticks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TableView {
-    /// CPUs that each of its stacks was given.
-    pub cpus: u32,
-    /// Its name beside other tables of the load ("2 CPUs"); `None` if there is no other.
+    /// Who they are.
+    pub group: Group,
+    /// Its name beside other tables of the load ("2 CPUs"); `None` if there is no other with ranks.
     pub title: Option<String>,
     /// The stacks, the best estimate first.
     pub rows: Vec<RowView>,
@@ -154,12 +157,14 @@ fn of_load(
     short: String,
     failed_everywhere: usize,
 ) -> LoadView {
-    let many = load.tables.len() > 1;
-    let tables: Vec<TableView> = load
+    let ranked = load.tables.iter().filter(|table| !table.group.yardsticks);
+    let many = ranked.count() > 1;
+    let mut tables: Vec<TableView> = load
         .tables
         .iter()
         .map(|table| of_table(header, load, table, many))
         .collect();
+    beside_the_best(&mut tables, load.measure);
     let mut view = LoadView {
         name: clean(&load.name()),
         short,
@@ -199,13 +204,35 @@ fn of_table(header: &SessionHeader, load: &LoadStandings, table: &Table, many: b
     let rows = row::rows(&header.targets, load, table);
     let figures = rows.iter().filter_map(|row| row.main);
     TableView {
-        cpus: table.cpus,
-        title: many.then(|| crate::figure::counted(table.cpus as usize, "CPU")),
+        group: table.group,
+        title: if table.group.yardsticks {
+            Some(words::YARDSTICKS.to_owned())
+        } else {
+            many.then(|| crate::figure::counted(table.group.cpus as usize, "CPU"))
+        },
         most: figures.map(|main| main.value).fold(0.0, f64::max),
         half_width: table.half_width,
         pairs: pairs(table, &table.ranking),
         cost_pairs: pairs(table, &table.cost),
         rows,
+    }
+}
+
+/// Sets yardsticks in relation to the best stack, which they may exceed.
+fn beside_the_best(tables: &mut [TableView], measure: Measure) {
+    let [first, rest @ ..] = tables else { return };
+    let Some(best) = first.rows.first().and_then(|row| row.main) else {
+        return;
+    };
+    let yardsticks = rest.iter_mut().filter(|table| table.group.yardsticks);
+    for table in yardsticks {
+        table.most = table.most.max(first.most);
+        for row in &mut table.rows {
+            row.share_of_best = row.main.map(|main| match measure {
+                Measure::Throughput => main.value / best.value,
+                Measure::ResponseTime => best.value / main.value,
+            });
+        }
     }
 }
 

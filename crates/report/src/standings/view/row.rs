@@ -27,7 +27,8 @@ pub struct RowView {
     /// Half the width of the interval of its ratio to the best that is no lower bound; of that one itself, to the next
     /// such (0.03: ±3 %). `None`: it is a lower bound, or cannot be compared.
     pub half_width: Option<f64>,
-    /// Its `main` beside the best's, 1 for the best and less for all others (of times: the best's ÷ its own).
+    /// Its `main` beside the best's, 1 for the best and less for all others (of times: the best's ÷ its own). A
+    /// yardstick's may be more.
     pub share_of_best: Option<f64>,
     /// Verified answers per second.
     pub throughput_per_second: Placed,

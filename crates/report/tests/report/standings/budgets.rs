@@ -1,19 +1,54 @@
-//! A session with two CPU budgets: stacks that may use two CPUs, and the same ones with one.
+//! A session with two CPU budgets and a yardstick: stacks that may use two CPUs, the same ones with one, and a server
+//! that is not ranked.
 
 use deadheat_model::heats::SessionRecord;
-use deadheat_stats::standings::Standings;
+use deadheat_stats::standings::{Standings, Table};
 
 use super::cases;
+
+/// What the first stack of a table may be faster than.
+fn yardstick(table: &Table) -> Table {
+    let mut alone = table.clone();
+    alone.group.yardsticks = true;
+    alone.rows.truncate(1);
+    let row = &mut alone.rows[0];
+    row.target = "nginx".parse().unwrap();
+    row.behind = None;
+    row.half_width = None;
+    let figures = [
+        Some(&mut row.throughput_per_second),
+        row.cpu_us_per_request.as_mut(),
+        row.p50_seconds.as_mut(),
+        row.p99_seconds.as_mut(),
+    ];
+    for figure in figures.into_iter().flatten() {
+        figure.rank = None;
+    }
+    row.throughput_per_second.value *= 1.25;
+    for ranking in [
+        &mut alone.ranking,
+        &mut alone.cost,
+        &mut alone.p50,
+        &mut alone.p99,
+    ] {
+        ranking.group = alone.group;
+        ranking.places.truncate(1);
+        ranking.pairs.clear();
+    }
+    alone
+}
 
 pub fn budgets() -> (SessionRecord, Standings) {
     let (record, mut standings) = cases::few();
     for load in &mut standings.loads {
         let mut twice = load.tables[0].clone();
-        twice.cpus = 2;
+        twice.group.cpus = 2;
         for row in &mut twice.rows {
             row.throughput_per_second.value *= 1.8;
         }
+        let yardstick = yardstick(&twice);
         load.tables.insert(0, twice);
+        load.tables.push(yardstick);
     }
     (record, standings)
 }

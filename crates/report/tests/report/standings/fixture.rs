@@ -9,7 +9,7 @@ use deadheat_model::{
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_stats::{
-    heats::{LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
+    heats::{Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
     order_statistic::Interval,
     standings::{
         Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table, Twin,
@@ -175,7 +175,7 @@ impl Load {
         let places = ranking.places.iter();
         let rows = places.map(|place| self.row(place.member, [&ranking, &cost, &p50, &p99]));
         Table {
-            cpus: 1,
+            group: Group::stacks(1),
             rows: rows.collect(),
             ranking: ranking.clone(),
             cost: cost.clone(),
@@ -331,7 +331,7 @@ fn ranking(
         heats: 14,
     };
     Ranking {
-        budget: 1,
+        group: Group::stacks(1),
         places: order.iter().map(place).collect(),
         pairs: pairs.clone(),
         unplaced: Vec::new(),

@@ -139,17 +139,26 @@ fn every_link_leads_somewhere_and_every_id_is_there_once() {
 #[test]
 fn the_matrix_has_the_view_s_figures() {
     for (name, view, page) in pages().into_iter().filter(|(name, ..)| *name != "hostile") {
-        for cpus in view
+        for group in view
             .loads
             .iter()
             .flat_map(|load| &load.tables)
-            .map(|table| table.cpus)
+            .map(|table| table.group)
         {
-            let shown = rows(&page, &format!("matrix-{cpus}"));
+            let id = if group.yardsticks {
+                "matrix-yardsticks".to_owned()
+            } else {
+                format!("matrix-{}", group.cpus)
+            };
+            let shown = rows(&page, &id);
             let mut looked_at = 0;
-            let of_budget = |load: &LoadView| load.tables.iter().any(|table| table.cpus == cpus);
-            for (column, load) in view.loads.iter().filter(|load| of_budget(load)).enumerate() {
-                let table = load.tables.iter().find(|table| table.cpus == cpus).unwrap();
+            let has_group = |load: &LoadView| load.tables.iter().any(|table| table.group == group);
+            for (column, load) in view.loads.iter().filter(|load| has_group(load)).enumerate() {
+                let table = load
+                    .tables
+                    .iter()
+                    .find(|table| table.group == group)
+                    .unwrap();
                 for row in &table.rows {
                     let cells = shown.iter().find(|cells| cells[0] == row.target).unwrap();
                     let main = row.main.unwrap();

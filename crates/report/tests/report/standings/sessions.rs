@@ -8,7 +8,7 @@ use deadheat_model::{
     machine::Machine,
     plan::Pinning,
     session::{BuildRecord, FoundVersion, TargetRecord, TargetState},
-    stack::{Database, DatabaseAccess, Pool, Runtime},
+    stack::{Class, Database, DatabaseIo, DatabaseLayer, Pool, Runtime, StackRole},
 };
 use deadheat_stats::{
     heats::Settings,
@@ -124,13 +124,18 @@ fn target(name: &str) -> TargetRecord {
     TargetRecord {
         language: language.to_owned(),
         framework: framework.to_owned(),
+        class: Class::Micro,
+        role: StackRole::Stack,
         runtime: Runtime::Native,
         variant_description: target.variant.as_ref().map(|id| format!("variant {id}")),
         cpus: None,
         database: Some(Database {
-            access: DatabaseAccess::Async,
+            io: DatabaseIo::Async,
+            layer: DatabaseLayer::Raw,
             driver: "a driver".to_owned(),
             pool: Pool::Size(16),
+            prepared: true,
+            other_statements: false,
         }),
         limits: Vec::new(),
         versions: vec![FoundVersion {

@@ -114,7 +114,7 @@ fn the_longest_answer_has_25_words_too() {
     let (record, mut standings) = session(&[load], Vec::new());
     let tables = &mut standings.loads[0].tables;
     let mut second = tables[0].clone();
-    second.cpus = 2;
+    second.group.cpus = 2;
     tables.push(second);
     let view = StandingsView::new(&record, &standings);
     let answer = view.loads[0].answer();

@@ -11,6 +11,7 @@ mod database;
 mod download;
 mod encryption;
 mod endpoint;
+mod said;
 mod server_user;
 mod settings;
 mod source;
@@ -26,6 +27,7 @@ use std::{
 
 pub use connections::Room;
 pub use database::SEATS;
+pub use said::Said;
 pub use source::{Mirror, Places, Source};
 pub use users::USERS;
 
@@ -34,6 +36,7 @@ use self::{
     cluster::{Cluster, Plan, free_port},
     database::{Database, Tenure},
     endpoint::Endpoint,
+    said::Listening,
 };
 use super::ServiceError;
 use crate::process::{CpuGroup, Supervision};
@@ -224,6 +227,22 @@ impl Postgres {
     /// When the server does not answer.
     pub fn users_statements(&self) -> Result<u64, ServiceError> {
         self.logged(self.database.counting.count(&self.database.admin))
+    }
+
+    /// What the server with this number among those that are alive together says to it during `work`. `None` on a server
+    /// that is not Deadheat's own, whose log is not to be read.
+    ///
+    /// # Errors
+    /// When the server does not answer, or its log cannot be read.
+    pub fn listen(&self, seat: usize, work: impl FnOnce()) -> Result<Option<Said>, ServiceError> {
+        let Some(cluster) = &self.cluster else {
+            return Ok(None);
+        };
+        let Database { admin, roles, .. } = &self.database;
+        let listening = self.logged(Listening::begin(admin, &cluster.log))?;
+        work();
+        self.logged(listening.end(&roles[seat % roles.len()]))
+            .map(Some)
     }
 
     /// How long a statement takes to be counted: nothing with the extension pg_stat_statements, 11 s without it,

@@ -46,6 +46,8 @@ log_disconnections = off
 log_checkpoints = off
 logging_collector = off
 log_destination = 'stderr'
+# Whose statement it is, for the check that counts them.
+log_line_prefix = '%u '
 {libraries}"
     )
 }

@@ -60,10 +60,10 @@ mod tests {
     #[test]
     fn a_session_of_another_version_is_refused_with_a_sentence() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(HEADER_FILE), "{\"schema\": 1}").unwrap();
+        std::fs::write(folder.path().join(HEADER_FILE), "{\"schema\": 2}").unwrap();
         let error = read_session(folder.path()).unwrap_err().to_string();
         assert!(
-            error.contains("has format 1, this deadheat reads 2; use the deadheat that wrote it"),
+            error.contains("has format 2, this deadheat reads 3; use the deadheat that wrote it"),
             "{error}"
         );
     }

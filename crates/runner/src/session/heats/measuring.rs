@@ -13,6 +13,7 @@ use deadheat_model::{
     Event, HeatRecord, TargetId, WorkloadManifest,
     heat::{HeatEnd, Role},
     heats::{EndReason, JournalEntry, MeasuredHeat, NextHeat, PlannedLoad, SessionRecord, Step},
+    stack::Runtime,
 };
 
 use super::{
@@ -135,6 +136,7 @@ impl Measuring<'_> {
             })?;
             let seat = |target| Seat {
                 target,
+                runtime: runtime(&self.record, target),
                 number: entries.len(),
                 role: one.who.role,
                 log: log(self.folder, load, &one.who, number),
@@ -226,6 +228,12 @@ fn stack<'a>(
     targets
         .find(|one| one.target == *target)
         .ok_or_else(|| SessionError::Unplanned(format!("{target} was not selected")))
+}
+
+/// How the code of `target` is executed here; the null server has no record.
+fn runtime(record: &SessionRecord, target: &SelectedTarget) -> Runtime {
+    let known = record.header.target(&target.target);
+    known.map_or(Runtime::Native, |known| known.runtime)
 }
 
 /// The null server for a heat; `None` when its answer is not known or cannot be written.

@@ -172,6 +172,7 @@ fn header(
                 .map(|one| one.target.clone())
                 .collect(),
             root: options.typed.root.clone(),
+            stacks: options.typed.stacks.clone(),
             postgres: options.typed.postgres.clone(),
             warm_up_seconds: options.warm_up.map(|time| time.as_secs_f64()),
             start_timeout_seconds: Some(options.start_timeout.as_secs_f64()),

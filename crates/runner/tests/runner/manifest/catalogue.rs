@@ -7,7 +7,7 @@ use super::{stack, workload};
 #[test]
 fn the_projects_own_manifests_have_no_mistake() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let reading = read(&root).unwrap();
+    let reading = read(&root, &[]).unwrap();
     let drawn: Vec<String> = reading
         .errors
         .iter()
@@ -37,7 +37,7 @@ fn the_projects_own_manifests_have_no_mistake() {
 #[test]
 fn every_default_variant_uses_all_cpus_that_it_is_given() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for stack in &read(&root).unwrap().catalogue.stacks {
+    for stack in &read(&root, &[]).unwrap().catalogue.stacks {
         let default = stack.manifest.variant.first();
         let cpus = default.and_then(|variant| variant.cpus);
         assert_eq!(cpus, None, "{}", stack.manifest.id);
@@ -57,7 +57,7 @@ fn stacks_and_workloads_are_sorted_and_what_is_hidden_is_left_out() {
         ("workloads/README.md", "about workloads"),
     ]);
     fs::create_dir(root.path().join("stacks/begun")).unwrap();
-    let catalogue = load(root.path()).unwrap();
+    let catalogue = load(root.path(), &[]).unwrap();
     let stacks: Vec<&str> = catalogue
         .stacks
         .iter()
@@ -77,12 +77,26 @@ fn stacks_and_workloads_are_sorted_and_what_is_hidden_is_left_out() {
 }
 
 #[test]
+fn stacks_of_other_folders_are_added_and_none_may_be_there_twice() {
+    let root = super::root(&[("stacks/a/stack.toml", &stack("a", ""))]);
+    let own = tempfile::tempdir().unwrap();
+    super::write(own.path(), "b/stack.toml", &stack("b", ""));
+    let more = [own.path().to_owned()];
+    let catalogue = load(root.path(), &more).unwrap();
+    let dirs: Vec<&Path> = catalogue.stacks.iter().map(|one| &*one.dir).collect();
+    assert_eq!(dirs, [root.path().join("stacks/a"), own.path().join("b")]);
+    super::write(own.path(), "a/stack.toml", &stack("a", ""));
+    let error = load(root.path(), &more).unwrap_err().to_string();
+    assert!(error.contains("two stacks have the id `a`"), "{error}");
+}
+
+#[test]
 fn what_is_right_can_be_used_beside_what_is_not() {
     let root = super::root(&[
         ("stacks/a/stack.toml", &stack("a", "")),
         ("stacks/b/stack.toml", &stack("b", "colour = 1\n")),
     ]);
-    let reading = read(root.path()).unwrap();
+    let reading = read(root.path(), &[]).unwrap();
     assert_eq!(reading.catalogue.stacks.len(), 1);
     assert_eq!(reading.errors.len(), 1);
 }
@@ -94,15 +108,15 @@ fn the_mistakes_of_all_files_are_named_together() {
         ("stacks/b/stack.toml", "id ="),
         ("workloads/y.toml", &workload("z", "")),
     ]);
-    let LoadError::Manifests(errors) = load(root.path()).unwrap_err() else {
+    let LoadError::Manifests(errors) = load(root.path(), &[]).unwrap_err() else {
         panic!("mistakes in manifests");
     };
     let lines = errors.to_string();
-    let expected = "stacks/a/stack.toml:13:1: unknown key `colour` in [run]\n\
+    let expected = "stacks/a/stack.toml:15:1: unknown key `colour` in [run]\n\
                     stacks/b/stack.toml:1:5: this is not TOML (string values must be quoted, expected literal string)\n\
                     workloads/y.toml:1:6: the id `z` is not the file's name (the file is called `y.toml`)";
     assert_eq!(lines, expected);
-    assert_eq!(errors.0[0].position(), Some((13, 1)));
+    assert_eq!(errors.0[0].position(), Some((15, 1)));
     assert_eq!(errors.0[0].path(), Path::new("stacks/a/stack.toml"));
 }
 
@@ -113,7 +127,7 @@ fn a_manifest_that_cannot_be_read_is_a_mistake_too() {
     fs::create_dir_all(&path).unwrap();
     fs::create_dir(root.path().join("stacks/b")).unwrap();
     fs::write(root.path().join("stacks/b/stack.toml"), b"id = \"\xff\"").unwrap();
-    let errors = read(root.path()).unwrap().errors;
+    let errors = read(root.path(), &[]).unwrap().errors;
     let drawn: Vec<String> = errors.iter().map(|error| error.render(false)).collect();
     assert_eq!(errors.len(), 2, "{drawn:?}");
     assert!(
@@ -127,7 +141,7 @@ fn a_manifest_that_cannot_be_read_is_a_mistake_too() {
 #[test]
 fn without_its_folders_there_is_no_catalogue() {
     let empty = tempfile::tempdir().unwrap();
-    let error = load(empty.path()).unwrap_err().to_string();
+    let error = load(empty.path(), &[]).unwrap_err().to_string();
     assert!(
         error.contains("reading the folder") && error.contains("workloads"),
         "{error}"
@@ -137,7 +151,7 @@ fn without_its_folders_there_is_no_catalogue() {
 #[test]
 fn colour_is_asked_for() {
     let root = super::root(&[("stacks/b/stack.toml", "id =")]);
-    let error = &read(root.path()).unwrap().errors[0];
+    let error = &read(root.path(), &[]).unwrap().errors[0];
     assert!(error.render(true).contains("\u{1b}["));
     assert!(!error.render(false).contains('\u{1b}'));
 }

@@ -30,7 +30,7 @@ fn catalogue() -> Catalogue {
         ("published/blog.toml", &published("blog", rows)),
         ("published/wiki.toml", &other),
     ]);
-    load(root.path()).unwrap()
+    load(root.path(), &[]).unwrap()
 }
 
 fn asked(documents: &[&str], workloads: &[&str], stacks: &[&str]) -> Result<Repetition, String> {
@@ -109,7 +109,7 @@ fn a_stack_that_reads_no_chunks_is_not_sent_any() {
         stacks: &[],
         server_cpus: 2,
     };
-    let found = repeat(&load(root.path()).unwrap(), all).unwrap();
+    let found = repeat(&load(root.path(), &[]).unwrap(), all).unwrap();
     assert_eq!(cells(&found), ["go-c text c10-http1.0-close-chunked"]);
     let reason = "go-a reads no request bodies in chunks".to_owned();
     assert_eq!(found.tables[0].rows[0], RepeatedRow::LeftOut { reason });
@@ -126,7 +126,7 @@ fn where_all_cpus_are_one_another_variant_stands_for_a_row() {
         ("workloads/text.toml", &workload("text", "")),
         ("published/blog.toml", &blog),
     ]);
-    let catalogue = load(root.path()).unwrap();
+    let catalogue = load(root.path(), &[]).unwrap();
     let first = |server_cpus: usize, stacks: &[String]| {
         let asked = Asked {
             documents: &[],
@@ -194,7 +194,7 @@ fn what_matches_nothing_is_told() {
 #[test]
 fn the_projects_own_documents_are_those_that_there_are() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let catalogue = load(&root).unwrap();
+    let catalogue = load(&root, &[]).unwrap();
     let rows = |id: &str| {
         let document = catalogue.published.iter().find(|one| one.id == id).unwrap();
         let rows = document.table.iter().map(|table| table.row.len());

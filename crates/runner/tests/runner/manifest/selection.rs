@@ -1,4 +1,4 @@
-use deadheat_runner::manifest::{Catalogue, Selection, load, select};
+use deadheat_runner::manifest::{Catalogue, Reach, Selection, load, select};
 
 use super::{stack, workload};
 
@@ -24,27 +24,28 @@ fn catalogue() -> Catalogue {
         ("workloads/users.toml", &workload("users", "")),
         ("workloads/hash.toml", &workload("hash", point)),
     ]);
-    load(root.path()).unwrap()
+    load(root.path(), &[]).unwrap()
 }
 
-fn selected(stacks: &[&str], workloads: &[&str], all: bool) -> Result<Selection, String> {
+fn selected(stacks: &[&str], workloads: &[&str], reach: Reach) -> Result<Selection, String> {
     let owned = |names: &[&str]| {
         names
             .iter()
             .map(|name| (*name).to_owned())
             .collect::<Vec<_>>()
     };
-    select(&catalogue(), &owned(stacks), &owned(workloads), all).map_err(|error| error.to_string())
+    select(&catalogue(), &owned(stacks), &owned(workloads), reach)
+        .map_err(|error| error.to_string())
 }
 
-fn targets(stacks: &[&str], all: bool) -> String {
-    let selection = selected(stacks, &[], all).unwrap();
+fn targets(stacks: &[&str], reach: Reach) -> String {
+    let selection = selected(stacks, &[], reach).unwrap();
     let names: Vec<String> = selection.targets.iter().map(ToString::to_string).collect();
     names.join(" ")
 }
 
-fn points(workloads: &[&str], all: bool) -> String {
-    let selection = selected(&[], workloads, all).unwrap();
+fn points(workloads: &[&str], reach: Reach) -> String {
+    let selection = selected(&[], workloads, reach).unwrap();
     let names: Vec<String> = selection
         .workloads
         .iter()
@@ -60,50 +61,82 @@ fn points(workloads: &[&str], all: bool) -> String {
 #[test]
 fn stacks_are_selected_by_name_variant_and_glob() {
     let every = "go-fast:1cpu go-nethttp:1cpu go-nethttp:2cpu rust-axum";
-    let cases: &[(&[&str], bool, &str)] = &[
-        (&[], false, "go-fast:1cpu go-nethttp:1cpu rust-axum"),
-        (&[], true, every),
-        (&["*:*"], false, every),
-        (&["go-nethttp"], false, "go-nethttp:1cpu"),
-        (&["go-nethttp"], true, "go-nethttp:1cpu go-nethttp:2cpu"),
-        (&["go-*"], false, "go-fast:1cpu go-nethttp:1cpu"),
+    let (some, all) = (Reach::Defaults, Reach::All);
+    let cases: &[(&[&str], Reach, &str)] = &[
+        (&[], some, "go-fast:1cpu go-nethttp:1cpu rust-axum"),
+        (&[], all, every),
+        (&["*:*"], some, every),
+        (&["go-nethttp"], some, "go-nethttp:1cpu"),
+        (&["go-nethttp"], all, "go-nethttp:1cpu go-nethttp:2cpu"),
+        (&["go-*"], some, "go-fast:1cpu go-nethttp:1cpu"),
         (
             &["go-*:*"],
-            false,
+            some,
             "go-fast:1cpu go-nethttp:1cpu go-nethttp:2cpu",
         ),
-        (&["go-*:2*"], false, "go-nethttp:2cpu"),
-        (&["go-nethttp:2cpu"], true, "go-nethttp:2cpu"),
-        (&["{rust-axum,go-fast}"], false, "go-fast:1cpu rust-axum"),
+        (&["go-*:2*"], some, "go-nethttp:2cpu"),
+        (&["go-nethttp:2cpu"], all, "go-nethttp:2cpu"),
+        (&["{rust-axum,go-fast}"], some, "go-fast:1cpu rust-axum"),
         (
             &["rust-axum", "go-fast", "rust-*"],
-            false,
+            some,
             "go-fast:1cpu rust-axum",
         ),
-        (&["rust-axum:*"], false, "rust-axum"),
+        (&["rust-axum:*"], some, "rust-axum"),
     ];
-    for (globs, all, expected) in cases {
-        assert_eq!(targets(globs, *all), *expected, "{globs:?} all: {all}");
+    for (globs, reach, expected) in cases {
+        assert_eq!(targets(globs, *reach), *expected, "{globs:?} {reach:?}");
+    }
+}
+
+#[test]
+fn no_wildcard_reaches_what_is_no_longer_maintained() {
+    let old = stack("go-old", "").replace("class =", "role = \"historic\"\nclass =");
+    let root = super::root(&[
+        ("stacks/go-new/stack.toml", &stack("go-new", "")),
+        ("stacks/go-old/stack.toml", &old),
+        ("workloads/plaintext.toml", &workload("plaintext", "")),
+        ("workloads/users.toml", &workload("users", "")),
+    ]);
+    let catalogue = load(root.path(), &[]).unwrap();
+    let cases: [(&[&str], Reach, &[&str]); 6] = [
+        (&[], Reach::Defaults, &["go-new"]),
+        (&["go-*"], Reach::All, &["go-new"]),
+        (&["*"], Reach::Everything, &["go-new", "go-old"]),
+        (&["go-old"], Reach::Defaults, &["go-old"]),
+        (
+            &["go-new", "go-old"],
+            Reach::Defaults,
+            &["go-new", "go-old"],
+        ),
+        (&["go-old:*"], Reach::Defaults, &["go-old"]),
+    ];
+    for (globs, reach, expected) in cases {
+        let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
+        let found = select(&catalogue, &globs, &[], reach).unwrap().targets;
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected, "{globs:?} {reach:?}");
     }
 }
 
 #[test]
 fn workloads_are_selected_by_name_point_and_glob() {
     let every = "hash:c50 hash:c100 plaintext:c50 plaintext:c100 users:c50";
-    let cases: &[(&[&str], bool, &str)] = &[
+    let (some, all) = (Reach::Defaults, Reach::All);
+    let cases: &[(&[&str], Reach, &str)] = &[
         // There is no proxy in this catalogue.
-        (&[], false, "plaintext:c50 users:c50"),
-        (&[], true, every),
-        (&["*:*"], false, every),
-        (&["hash"], false, "hash:c50"),
-        (&["hash"], true, "hash:c50 hash:c100"),
-        (&["hash:*"], false, "hash:c50 hash:c100"),
-        (&["hash:c100"], false, "hash:c100"),
-        (&["*:c100"], false, "hash:c100 plaintext:c100"),
-        (&["hash", "hash:c100"], false, "hash:c50 hash:c100"),
+        (&[], some, "plaintext:c50 users:c50"),
+        (&[], all, every),
+        (&["*:*"], some, every),
+        (&["hash"], some, "hash:c50"),
+        (&["hash"], all, "hash:c50 hash:c100"),
+        (&["hash:*"], some, "hash:c50 hash:c100"),
+        (&["hash:c100"], some, "hash:c100"),
+        (&["*:c100"], some, "hash:c100 plaintext:c100"),
+        (&["hash", "hash:c100"], some, "hash:c50 hash:c100"),
     ];
-    for (names, all, expected) in cases {
-        assert_eq!(points(names, *all), *expected, "{names:?} all: {all}");
+    for (names, reach, expected) in cases {
+        assert_eq!(points(names, *reach), *expected, "{names:?} {reach:?}");
     }
 }
 
@@ -153,14 +186,19 @@ fn what_matches_nothing_gets_the_nearest_name_and_what_there_is() {
         ),
     ];
     for (stacks, workloads, expected) in cases {
-        assert_eq!(selected(stacks, workloads, false).unwrap_err(), *expected);
+        assert_eq!(
+            selected(stacks, workloads, Reach::Defaults).unwrap_err(),
+            *expected
+        );
     }
 }
 
 #[test]
 fn an_empty_catalogue_has_nothing_to_select() {
     let root = super::root(&[]);
-    let catalogue = load(root.path()).unwrap();
-    let error = select(&catalogue, &[], &[], false).unwrap_err().to_string();
+    let catalogue = load(root.path(), &[]).unwrap();
+    let error = select(&catalogue, &[], &[], Reach::Defaults)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("there are none"), "{error}");
 }

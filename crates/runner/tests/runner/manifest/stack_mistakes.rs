@@ -35,12 +35,12 @@ mistakes! {
         stack("go", "\n[[variant]]\nid = \"a\"\ndescription = \"A\"\n\n[[variant]]\nid = \"b\"\ndescripton = \"B\"\n");
     misspelt_key_in_a_variants_database: stack(
         "go",
-        "\n[[variant]]\nid = \"a\"\ndescription = \"A\"\n[variant.database]\naccess = \"orm\"\ndriver = \"d\"\nsize = 4\n"
+        "\n[[variant]]\nid = \"a\"\ndescription = \"A\"\n[variant.database]\nio = \"async\"\nlayer = \"orm\"\ndriver = \"d\"\nsize = 4\n"
     );
     misspelt_key_in_an_inline_table:
         stack("go", "\n[build]\n\n[[locked]]\nfile = \"go.mod\"\npakage = \"x\"\n");
     missing_key: with("driver = \"pgx\"\n", "");
-    no_database_for_users: with("[database]\naccess = \"async\"\ndriver = \"pgx\"\npool = 16\n", "");
+    no_database_for_users: with("[database]\nio = \"async\"\nlayer = \"raw\"\ndriver = \"pgx\"\npool = 16\n", "");
     missing_table: with("[run]\ncommand = [\"out/server\"]\n", "");
     missing_key_of_a_toolchain: stack("go", "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\n");
     package_that_is_an_option: stack("go", "\n[build]\napt = [\"libpq5\", \"-oDPkg::Pre-Invoke::=id\"]\n");
@@ -51,7 +51,7 @@ mistakes! {
     );
     wrong_type: with("command = [\"out/server\"]", "command = \"out/server\"");
     wrong_type_in_an_array: with("[\"out/server\"]", "[\"out/server\", 8080]");
-    wrong_type_of_a_table: with("[database]\naccess = \"async\"\ndriver = \"pgx\"\npool = 16", "database = \"pgx\"");
+    wrong_type_of_a_table: with("[database]\nio = \"async\"\nlayer = \"raw\"\ndriver = \"pgx\"\npool = 16", "database = \"pgx\"");
     unknown_word: with("\"async\"", "\"asynch\"");
     unknown_word_without_a_near_one: with("\"native\"", "\"quick\"");
     pool_of_none_misspelt: with("pool = 16", "pool = \"nine\"");
@@ -75,6 +75,16 @@ mistakes! {
         "go",
         "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\nminimum = \">=1.25\"\nhint = \"x\"\n"
     );
+    maximum_is_no_version: stack(
+        "go",
+        "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\nmaximum = \"1.x\"\nhint = \"x\"\n"
+    );
+    runtime_from_a_program_that_is_no_toolchain: stack(
+        "go",
+        "\n[[runtime-from]]\nprogram = \"rubi\"\nversion = \"3.3\"\nruntime = \"jit\"\n\n\
+         [[toolchain]]\nprogram = \"ruby\"\nversion = [\"ruby\", \"--version\"]\nhint = \"x\"\n"
+    );
+    environment_of_an_unknown_workload: stack("go", "workload-env = { user = { A = \"1\", PORT = \"80\" } }\n");
     artefact_outside: stack("go", "\n[build]\nartefacts = [\"../secret\", \"/etc\", \"out\"]\n");
     environment_of_the_contract: stack("go", "env = { PORT = \"80\", NODE_ENV = \"production\" }\n");
     variant_for_no_cpus: stack("go", "\n[[variant]]\nid = \"a\"\ndescription = \" \"\ncpus = 0\n");
@@ -107,13 +117,14 @@ fn the_least_manifest_and_a_full_one_have_no_mistake() {
     assert_eq!(of(&stack("go", "")), "");
     let full = stack(
         "go",
-        "env = { A = \"1\" }\n\n\
-         [[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\nminimum = \"1.25\"\napt = [\"golang\"]\nhint = \"x\"\n\n\
+        "env = { A = \"1\" }\nworkload-env = { users = { B = \"2\" } }\n\n\
+         [[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\nminimum = \"1.25\"\napt = [\"golang\"]\nmaximum = \"1.30\"\nhint = \"x\"\n\n\
+         [[runtime-from]]\nprogram = \"go\"\nversion = \"1.29\"\nruntime = \"jit\"\n\n\
          [[locked]]\nfile = \"go.mod\"\npackage = \"x\"\n\n\
          [build]\napt = [\"make\"]\nfetch = [[\"a\"]]\nsteps = [[\"b\"]]\nartefacts = [\"out/server\", \".\"]\n\n\
          [[variant]]\nid = \"unpooled\"\ndescription = \"A connection per request\"\ncpus = 2\ncommand = [\"c\"]\nlimits = [\"slow\"]\n\
          [variant.env]\nB = \"2\"\n\
-         [variant.database]\naccess = \"orm\"\ndriver = \"d\"\npool = \"none\"\n",
+         [variant.database]\nio = \"async\"\nlayer = \"orm\"\ndriver = \"d\"\npool = \"none\"\n",
     );
     assert_eq!(of(&full), "");
 }

@@ -14,6 +14,7 @@ fn tool(minimum: Option<&str>, apt: &[&str]) -> Toolchain {
         program: "tool".to_owned(),
         version: vec!["tool".to_owned(), "--version".to_owned()],
         minimum: minimum.map(str::to_owned),
+        maximum: None,
         apt: apt.iter().map(|name| (*name).to_owned()).collect(),
         hint: "https://tool.example".to_owned(),
     }
@@ -158,5 +159,30 @@ fn packages_that_are_too_old_are_no_remedy() {
         );
         let unfit = check(&workshop, &tool(Some("1.25"), &[package])).unwrap_err();
         assert_eq!(!unfit.packages.is_empty(), helps, "{package}: {said}");
+    }
+}
+
+#[test]
+fn a_version_beyond_the_newest_that_works_is_too_new() {
+    let workshop = Workshop::new();
+    workshop.program("tool", "echo 3.7.17");
+    let up_to = |maximum: &str| Toolchain {
+        maximum: Some(maximum.to_owned()),
+        ..tool(Some("3.6"), &[])
+    };
+    // All of 3.7 works, whatever its last number.
+    for maximum in ["3.7", "3.7.17", "3.8", "4"] {
+        assert!(check(&workshop, &up_to(maximum)).is_ok(), "{maximum}");
+    }
+    for maximum in ["3.6", "3.7.16", "2"] {
+        let reason = check(&workshop, &up_to(maximum)).unwrap_err().reason;
+        let path = workshop.path("bin/tool");
+        assert_eq!(
+            reason,
+            format!(
+                "tool 3.7.17 ({}) is too new; 3.6 to {maximum} is needed",
+                path.display()
+            )
+        );
     }
 }

@@ -67,7 +67,7 @@ impl Bench {
         fs::write(dir.join("server.py"), SERVER).unwrap();
         let events = self.events();
         let text = format!(
-            "id = \"{id}\"\nlanguage = \"Python\"\nframework = \"fake\"\nruntime = \"native\"\n\
+            "id = \"{id}\"\nlanguage = \"Python\"\nframework = \"fake\"\nclass = \"platform\"\nruntime = \"native\"\n\
              workloads = [\"plaintext\"]\n[run]\ncommand = [\"python3\", \"-I\", \"-S\", \"server.py\"]\n\
              env = {{ FAULT = \"{fault}\", DEADHEAT_TEST_EVENTS = {events:?} }}\n"
         );

@@ -1,7 +1,8 @@
 //! Ranks from verdicts, bounds, budgets and cost.
 
 use deadheat_stats::heats::{
-    Course, Fit, Percentile, Quantity, Ranking, Settings, Verdict, of_fit, percentile, rankings,
+    Course, Fit, Group, Percentile, Quantity, Ranking, Settings, Verdict, of_fit, percentile,
+    rankings,
 };
 use proptest::prelude::*;
 
@@ -24,8 +25,8 @@ fn steady(rates: &[f64]) -> Course {
 
 fn rank_by(course: &Course, quantity: Quantity) -> Ranking {
     let settings = Settings::default();
-    let budgets = vec![Some(1); course.members];
-    rankings(course, quantity, &budgets, settings.alpha, &settings).remove(0)
+    let groups = vec![Some(Group::stacks(1)); course.members];
+    rankings(course, quantity, &groups, settings.alpha, &settings).remove(0)
 }
 
 /// Members, each with its best and its worst rank, in the order of the table.
@@ -121,20 +122,33 @@ fn one_slice_at_the_generators_limit_is_no_bound() {
 }
 
 #[test]
-fn only_members_of_one_budget_share_a_ranking() {
-    let course = steady(&[100.0, 200.0, 300.0, 400.0, 1_000.0]);
-    let budgets = [Some(2), Some(1), Some(2), Some(1), None];
+fn only_members_of_one_group_share_a_ranking() {
+    let course = steady(&[100.0, 200.0, 300.0, 400.0, 1_000.0, 900.0]);
+    let yardstick = Group {
+        yardsticks: true,
+        cpus: 1,
+    };
+    let of = [2, 1, 2, 1].map(|cpus| Some(Group::stacks(cpus)));
+    let groups = [&of[..], &[None, Some(yardstick)]].concat();
     let settings = Settings::default();
-    let found = rankings(&course, Quantity::Throughput, &budgets, 0.05, &settings);
+    let found = rankings(&course, Quantity::Throughput, &groups, 0.05, &settings);
     let members = |ranking: &Ranking| {
         let places = ranking.places.iter();
         (
-            ranking.budget,
+            ranking.group,
             places.map(|place| place.member).collect::<Vec<_>>(),
         )
     };
     let found: Vec<_> = found.iter().map(members).collect();
-    assert_eq!(found, [(1, vec![3, 1]), (2, vec![2, 0])]);
+    let of_stacks = |cpus, members| (Group::stacks(cpus), members);
+    assert_eq!(
+        found,
+        [
+            of_stacks(1, vec![3, 1]),
+            of_stacks(2, vec![2, 0]),
+            (yardstick, vec![5])
+        ]
+    );
 }
 
 #[test]
@@ -170,7 +184,7 @@ fn percentiles_are_ranked_by_the_same_model() {
         &fit,
         Quantity::Latency,
         &[false; 3],
-        &[Some(1); 3],
+        &[Some(Group::stacks(1)); 3],
         0.05,
         &settings,
     );

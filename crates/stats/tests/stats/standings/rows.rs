@@ -5,6 +5,7 @@ use deadheat_model::{
     heat::SliceFlag,
     load::Arrivals,
     session::TargetState,
+    stack::StackRole,
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_stats::standings::{AbsentBecause, Figure, standings};
@@ -153,9 +154,27 @@ fn every_cpu_budget_has_a_table_of_its_own() {
     let tables = &found.loads[0].tables;
     let shape: Vec<(u32, usize)> = tables
         .iter()
-        .map(|table| (table.cpus, table.rows.len()))
+        .map(|table| (table.group.cpus, table.rows.len()))
         .collect();
     assert_eq!(shape, [(2, 2), (1, 1)]);
+}
+
+/// A yardstick is measured in the same heats, and nobody is ranked against it.
+#[test]
+fn yardsticks_have_a_table_without_ranks_after_all_others() {
+    let mut record = steered(&quiet(&[1.0, 2.0, 3.0]), 1);
+    record.header.targets[2].role = StackRole::Yardstick;
+    let found = standings(&record);
+    let [stacks, yardsticks] = &found.loads[0].tables[..] else {
+        panic!("two tables: {:?}", found.loads[0].tables);
+    };
+    assert!(!stacks.group.yardsticks && yardsticks.group.yardsticks);
+    let best = stacks.rows[0].throughput_per_second;
+    assert_eq!(best.rank.map(|rank| rank.best), Some(1));
+    let yardstick = &yardsticks.rows[0];
+    assert_eq!(yardstick.throughput_per_second.rank, None);
+    assert!(yardstick.throughput_per_second.value > best.value);
+    assert_eq!(yardstick.cpu_us_per_request.unwrap().rank, None);
 }
 
 #[test]

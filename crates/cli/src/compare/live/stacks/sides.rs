@@ -5,7 +5,7 @@ use deadheat_model::{
     comparison::{Contender, ContenderKind},
 };
 use deadheat_runner::{
-    manifest::Catalogue,
+    manifest::{Catalogue, Reach},
     process::Supervision,
     revision::{Checkout, Revision, RevisionError, same_sources},
     session::SelectedTarget,
@@ -48,7 +48,7 @@ impl One {
     }
 
     fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, Failure> {
-        let selection = select::select(catalogue, &[at.target.to_string()], &[], false)?;
+        let selection = select::select(catalogue, &[at.target.to_string()], &[], Reach::Defaults)?;
         let mut targets = select::targets(catalogue, &selection).into_iter();
         // A name is no glob, so that it selects one or is an error.
         let selected = targets

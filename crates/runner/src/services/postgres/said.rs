@@ -1,0 +1,211 @@
+//! What a role says to the server: read from the server's own log, which is switched on for a moment.
+
+use std::{
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom},
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{admin::Admin, endpoint::random_word};
+use crate::services::ServiceError;
+
+/// How long the server may take to follow a setting, or a line to its log. It only ends a broken check.
+const PATIENCE: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(5);
+/// The setting that has each message of the extended protocol logged with its text (PostgreSQL's documentation, section
+/// "Error Reporting and Logging").
+const SETTING: &str = "log_min_duration_statement";
+
+/// What a role asked the server for, while it was listened to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Reads of the table `users` that were executed.
+    pub reads: u64,
+    /// Of these, the ones whose text was parsed for them: by a Parse message, or as a simple query.
+    pub parsed: u64,
+    /// Other statements that were executed.
+    pub others: u64,
+}
+
+/// A log that is listened to. Ends at [`Listening::end`], or when it is dropped.
+pub(super) struct Listening<'a> {
+    admin: &'a Admin,
+    log: &'a Path,
+    from: u64,
+    is_on: bool,
+}
+
+impl<'a> Listening<'a> {
+    /// Has every statement logged from now on, on connections that are open already as well.
+    pub(super) fn begin(admin: &'a Admin, log: &'a Path) -> Result<Self, ServiceError> {
+        let mut listening = Self {
+            admin,
+            log,
+            from: 0,
+            is_on: true,
+        };
+        set(admin, Some("0"))?;
+        // The server's processes follow one after the other; what this one says after that is not before the others.
+        let mark = listening.mark()?;
+        listening.from = mark;
+        Ok(listening)
+    }
+
+    /// Ends it: what `role` has said.
+    pub(super) fn end(mut self, role: &str) -> Result<Said, ServiceError> {
+        let until = self.mark()?;
+        self.is_on = false;
+        set(self.admin, None)?;
+        let text =
+            read(self.log, self.from, Some(until)).map_err(|error| failed(self.log, error))?;
+        Ok(said_by(role, &text))
+    }
+
+    /// Says something that is like nothing else; how far the log goes when it is there.
+    fn mark(&self) -> Result<u64, ServiceError> {
+        let word = random_word(16);
+        let statement = format!("select '{word}'");
+        let until = Instant::now() + PATIENCE;
+        loop {
+            self.admin
+                .run("marking its log", |client| client.batch_execute(&statement))?;
+            let text = read(self.log, self.from, None).map_err(|error| failed(self.log, error))?;
+            if let Some(at) = text.rfind(&word) {
+                return Ok(self.from + at as u64);
+            }
+            if Instant::now() > until {
+                return Err(failed(self.log, "its statements do not appear there"));
+            }
+            thread::sleep(POLL);
+        }
+    }
+}
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        if self.is_on
+            && let Err(error) = set(self.admin, None)
+        {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+fn set(admin: &Admin, value: Option<&str>) -> Result<(), ServiceError> {
+    let change = match value {
+        Some(value) => format!("alter system set {SETTING} = {value}"),
+        None => format!("alter system reset {SETTING}"),
+    };
+    admin.run("setting what it logs", |client| {
+        client.batch_execute(&change)?;
+        client.batch_execute("select pg_reload_conf()")
+    })
+}
+
+fn failed(log: &Path, problem: impl std::fmt::Display) -> ServiceError {
+    ServiceError::new(
+        format!("reading PostgreSQL's log {}", log.display()),
+        problem,
+        "free some space there",
+    )
+}
+
+fn read(log: &Path, from: u64, until: Option<u64>) -> std::io::Result<String> {
+    let mut file = File::open(log)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    match until {
+        Some(until) => file
+            .take(until.saturating_sub(from))
+            .read_to_end(&mut bytes)?,
+        None => file.read_to_end(&mut bytes)?,
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What `role` says in lines such as `deadheat_stack LOG:  duration: 0.07 ms  execute s1: select …`. A statement's further
+/// lines begin with a tab.
+fn said_by(role: &str, log: &str) -> Said {
+    let mut said = Said::default();
+    let joined = log.replace("\n\t", " ");
+    for line in joined.lines() {
+        let Some((step, statement)) = step_of(role, line) else {
+            continue;
+        };
+        let is_read = reads_users(statement);
+        match step {
+            Step::Parse => said.parsed += u64::from(is_read),
+            Step::Execute if is_read => said.reads += 1,
+            Step::Query if is_read => {
+                said.reads += 1;
+                said.parsed += 1;
+            }
+            Step::Execute | Step::Query => said.others += 1,
+        }
+    }
+    said
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Parse,
+    Execute,
+    /// A simple query: parsed and executed.
+    Query,
+}
+
+fn step_of<'l>(role: &str, line: &'l str) -> Option<(Step, &'l str)> {
+    let line = line.strip_prefix(role)?.strip_prefix(" LOG:  duration: ")?;
+    let (_, line) = line.split_once(" ms  ")?;
+    let (step, statement) = line.split_once(": ")?;
+    let step = match step.split(' ').next()? {
+        "parse" => Step::Parse,
+        "execute" => Step::Execute,
+        "statement" => Step::Query,
+        _ => return None,
+    };
+    Some((step, statement))
+}
+
+/// Whether a statement reads the table, as any driver or mapper may write it.
+fn reads_users(statement: &str) -> bool {
+    let words = statement
+        .to_lowercase()
+        .replace('"', "")
+        .replace([',', ';', '(', ')'], " ");
+    let words: Vec<&str> = words.split_whitespace().collect();
+    words.windows(2).any(|pair| {
+        let table = pair[1].rsplit('.').next().unwrap_or_default();
+        pair[0] == "from" && table == "users"
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_role_said_is_counted_by_its_steps() {
+        let log = "\
+deadheat_stack LOG:  duration: 0.1 ms  parse s1: select id, email from users order by id limit 10
+deadheat_stack LOG:  duration: 0.1 ms  bind s1: select id, email from users order by id limit 10
+deadheat_stack LOG:  duration: 0.1 ms  execute s1: select id, email
+\tfrom users order by id limit 10
+deadheat_stack LOG:  duration: 0.1 ms  execute s1: SELECT \"users\".\"id\" FROM \"public\".\"users\" ORDER BY 1
+deadheat_stack LOG:  duration: 0.1 ms  statement: select u.id from Users u;
+deadheat_stack LOG:  duration: 0.1 ms  statement: BEGIN
+deadheat_stack LOG:  duration: 0.1 ms  execute <unnamed>: DISCARD ALL
+deadheat_stack_2 LOG:  duration: 0.1 ms  statement: select 1 from users
+deadheat LOG:  duration: 0.1 ms  statement: select 'mark'
+deadheat_stack ERROR:  relation \"users\" does not exist
+";
+        let expected = Said {
+            reads: 3,
+            parsed: 2,
+            others: 2,
+        };
+        assert_eq!(said_by("deadheat_stack", log), expected);
+    }
+}
