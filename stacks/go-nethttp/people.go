@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 )
 
@@ -19,6 +20,10 @@ func listPeople(w http.ResponseWriter, _ *http.Request) {
 }
 
 func greetPerson(w http.ResponseWriter, r *http.Request) {
+	if !hasJSON(r) {
+		http.Error(w, http.StatusText(http.StatusUnsupportedMediaType), http.StatusUnsupportedMediaType)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodySize))
 	if err != nil {
 		status := http.StatusBadRequest
@@ -28,13 +33,19 @@ func greetPerson(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	// A pointer tells a missing (or null) name from an empty one.
+	// Pointers tell a missing (or null) text from an empty one.
 	var request struct {
-		Name *string `json:"name"`
+		Name     *string `json:"name"`
+		Username *string `json:"username"`
 	}
-	if err := json.Unmarshal(body, &request); err != nil || request.Name == nil {
-		http.Error(w, "expected a JSON object with a name", http.StatusBadRequest)
+	if err := json.Unmarshal(body, &request); err != nil || request.Name == nil || request.Username == nil {
+		http.Error(w, "expected a JSON object with a name and a username", http.StatusBadRequest)
 		return
 	}
 	respondText(w, "Hello, "+*request.Name+"!")
+}
+
+func hasJSON(r *http.Request) bool {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && mediaType == "application/json"
 }

@@ -31,6 +31,8 @@ func newPool(ctx context.Context, s settings) (*pgxpool.Pool, error) {
 	}
 	config.MaxConns = s.poolSize
 	config.ConnConfig.ConnectTimeout = connectTimeout
+	// A request sends its own statement only. By default, pgx pings a connection that was idle for a second.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	return pgxpool.NewWithConfig(ctx, config)
 }
 

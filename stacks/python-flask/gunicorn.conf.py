@@ -1,15 +1,14 @@
-"""gunicorn in production: a process for each CPU, for the GIL's sake, and threads for the waiting."""
+"""gunicorn in production: one process per CPU, because of the GIL, with threads for requests that wait."""
 
 from server.settings import Settings
 
 settings = Settings.from_env()
 
 bind = f"{settings.host}:{settings.port}"
-# Every process needs a database connection at least.
-workers = min(settings.cpus, settings.pool_size)
+workers = settings.cpus
 worker_class = "gthread"
-# A thread waits for each answer of the slow upstream. Fewer threads than clients would bound /proxy, also when all clients
-# happen to be connected to one process.
+# A request that waits for the slow upstream holds a thread. With fewer threads than clients, /proxy would be limited by
+# the threads. All clients may be connected to one process.
 threads = 512
 wsgi_app = f"server:create_app(processes={workers})"
 

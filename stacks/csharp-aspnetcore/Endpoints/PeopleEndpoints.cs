@@ -4,7 +4,7 @@ public sealed record Person
 {
     public required string Name { get; init; }
 
-    public string? Username { get; init; }
+    public required string Username { get; init; }
 }
 
 internal static class PeopleEndpoints

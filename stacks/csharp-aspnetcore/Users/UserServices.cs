@@ -37,8 +37,11 @@ internal static class UserServices
             Username = Uri.UnescapeDataString(credentials[0]),
             Password = credentials.Length > 1 ? Uri.UnescapeDataString(credentials[1]) : null,
             MaxPoolSize = settings.PoolSize,
-            // Statements that come again are prepared, as Npgsql's manual advises where no proxy shares connections.
+            // Statements are prepared at their first use on a connection, and the session is not reset between uses: the
+            // server changes nothing in it, and no proxy shares the connections.
             MaxAutoPrepare = 16,
+            AutoPrepareMinUsages = 1,
+            NoResetOnClose = true,
         }.ConnectionString;
     }
 }

@@ -1,21 +1,18 @@
-import { Chan } from 'ts-chan';
+import { EventEmitter, on } from 'node:events';
 
-/** A worker that answers each request it receives with `payload`; returns a function that asks it. */
+/** Starts a worker that answers each request with `payload`. Returns a function that asks it. */
 export function startWorker(payload) {
-  const requests = new Chan();
+  const requests = new EventEmitter();
   work(requests, payload);
 
-  return async function ask() {
-    const reply = new Chan(1);
-    await requests.send({ reply });
-    const { value } = await reply.recv();
-    return value;
+  return function ask() {
+    return new Promise((reply) => requests.emit('request', reply));
   };
 }
 
+/** Answers one request after another. `on` queues those that arrive meanwhile. */
 async function work(requests, payload) {
-  for (;;) {
-    const { value: request } = await requests.recv();
-    await request.reply.send(payload);
+  for await (const [reply] of on(requests, 'request')) {
+    reply(payload);
   }
 }

@@ -7,7 +7,7 @@ PATIENCE_SECONDS = 10
 
 
 def open_pool(url: str | None, size: int) -> ConnectionPool | None:
-    """A pool that connects when it is first asked; None without a database."""
+    """A pool that connects on first use; None without a database."""
     if not url:
         return None
     pool = ConnectionPool(
@@ -15,8 +15,11 @@ def open_pool(url: str | None, size: int) -> ConnectionPool | None:
         min_size=0,
         max_size=size,
         timeout=PATIENCE_SECONDS,
-        # Without autocommit, reading a row would be a transaction of three statements.
-        kwargs={"autocommit": True, "row_factory": dict_row},
+        kwargs={
+            "autocommit": True,  # a single statement needs no BEGIN and COMMIT
+            "prepare_threshold": 0,  # prepare at the first execution, not the sixth
+            "row_factory": dict_row,
+        },
         open=False,
     )
     pool.open(wait=False)

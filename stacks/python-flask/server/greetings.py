@@ -1,7 +1,5 @@
 """Plain text and JSON."""
 
-import json
-
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import BadRequest
 
@@ -20,21 +18,15 @@ def encode() -> list[dict[str, str]]:
 
 @blueprint.post("/json")
 def decode() -> Response:
-    return Response(
-        f"Hello, {name_in(request.get_data())}!".encode(), mimetype="text/plain"
-    )
+    match request.get_json():
+        case {"name": str(name), "username": str()}:
+            return Response(greeting_for(name), mimetype="text/plain")
+        case _:
+            raise BadRequest("name and username must be text")
 
 
-def name_in(body: bytes) -> str:
-    """The "name" of a JSON object; whatever else comes is a bad request, whichever content type it has."""
+def greeting_for(name: str) -> bytes:
     try:
-        name = json.loads(body, parse_constant=refuse)["name"]
-        name.encode()  # fails on lone surrogates, which JSON can write and UTF-8 cannot
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise BadRequest from None
-    return name
-
-
-def refuse(constant: str) -> None:
-    """NaN and Infinity, which Python reads, are no JSON."""
-    raise ValueError(constant)
+        return f"Hello, {name}!".encode()
+    except UnicodeEncodeError as error:
+        raise BadRequest("the name has a lone surrogate") from error

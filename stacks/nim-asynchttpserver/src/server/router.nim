@@ -1,7 +1,7 @@
 ## Finds the handler of a request, and answers what handlers raise.
 
 import std/[asyncdispatch, asynchttpserver, logging, strutils, tables]
-import app, http_error
+import app, http_error, respond
 
 type
   Handler* = proc (app: App, request: Request): Future[void] {.nimcall, gcsafe.}
@@ -40,7 +40,7 @@ proc answer*(router: Router, app: App, request: Request) {.async.} =
     # getStackTrace is empty in a release build; the message says what failed.
     error(request.url.path, ": ", error.msg)
     failure = newHttpError(Http500, "internal server error")
-  let headers = newHttpHeaders({"Content-Type": "text/plain"})
+  let headers = headers("text/plain")
   if failure.code == Http405:
     headers["Allow"] = router.allowed(request.url.path)
   await request.respond(failure.code, failure.msg, headers)

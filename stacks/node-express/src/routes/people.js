@@ -6,6 +6,10 @@ export function listPeople(request, response) {
 
 export function greetPerson(request, response) {
   const person = request.body;
-  if (typeof person?.name !== 'string') throw new HttpError(400, 'expected an object with a name');
+  if (!isPerson(person)) throw new HttpError(400, 'expected an object with a name and a username');
   response.type('text/plain').send(`Hello, ${person.name}!`);
+}
+
+function isPerson(value) {
+  return typeof value?.name === 'string' && typeof value.username === 'string';
 }

@@ -6,7 +6,7 @@ const person = {
 };
 
 const LIST = { response: { 200: { type: 'array', items: person } } };
-const GREET = { body: { type: 'object', required: ['name'], properties: { name: text } } };
+const GREET = { body: person };
 
 export async function people(app) {
   app.get('/json', { schema: LIST }, (request, reply) => {

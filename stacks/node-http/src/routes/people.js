@@ -8,6 +8,10 @@ export function listPeople(request, response) {
 
 export async function greetPerson(request, response) {
   const person = await readJson(request);
-  if (typeof person?.name !== 'string') throw new HttpError(400, 'expected an object with a name');
+  if (!isPerson(person)) throw new HttpError(400, 'expected an object with a name and a username');
   sendText(response, `Hello, ${person.name}!`);
+}
+
+function isPerson(value) {
+  return typeof value?.name === 'string' && typeof value.username === 'string';
 }

@@ -49,6 +49,6 @@ defmodule Server.Database.Connection do
     {:reply, Enum.map(rows, &user/1), driver}
   end
 
-  # The driver hands numbers over as text.
+  # The driver decodes a number and hands it over as text.
   defp user([{:int4, id}, {:text, email}]), do: %{id: String.to_integer(id), email: email}
 end

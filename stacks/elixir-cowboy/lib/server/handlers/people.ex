@@ -8,7 +8,13 @@ defmodule Server.Handlers.People do
   @max_body_bytes 1_048_576
 
   @impl true
-  def init(%{method: "POST"} = req, state), do: {:ok, greet(req), state}
+  def init(%{method: "POST"} = req, state) do
+    case :cowboy_req.parse_header("content-type", req) do
+      {"application", "json", _parameters} -> {:ok, greet(req), state}
+      _other -> {:ok, Respond.error(req, 415, "Unsupported Media Type"), state}
+    end
+  end
+
   def init(req, state), do: {:ok, Respond.json(req, [%{name: "John", username: "Doe"}]), state}
 
   defp greet(req) do
@@ -18,11 +24,14 @@ defmodule Server.Handlers.People do
     end
   end
 
-  defp greet(req, {:ok, %{"name" => name}}) when is_binary(name) do
+  defp greet(req, {:ok, %{"name" => name, "username" => username}})
+       when is_binary(name) and is_binary(username) do
     Respond.text(req, ["Hello, ", name, "!"])
   end
 
-  defp greet(req, {:ok, _}), do: Respond.error(req, 400, "expected an object with a name")
+  defp greet(req, {:ok, _}),
+    do: Respond.error(req, 400, "expected an object with a name and a username")
+
   defp greet(req, :error), do: Respond.error(req, 400, "malformed JSON")
 
   defp decode(body) do

@@ -3,6 +3,11 @@ defmodule ServerWeb.PersonController do
 
   def index(conn, _params), do: render(conn, :index, people: [%{name: "John", username: "Doe"}])
 
-  def greet(conn, %{"name" => name}) when is_binary(name), do: text(conn, "Hello, #{name}!")
+  # The body's alone: the parameters would also take a name from the query. Nothing but JSON is parsed.
+  def greet(%{body_params: %{"name" => name, "username" => username}} = conn, _params)
+      when is_binary(name) and is_binary(username) do
+    text(conn, "Hello, #{name}!")
+  end
+
   def greet(_conn, _params), do: {:error, :bad_request}
 end

@@ -1,7 +1,7 @@
 ## A slow upstream, relayed.
 
 import std/[asyncdispatch, asynchttpserver, logging]
-import ".."/[app, http_error, upstream]
+import ".."/[app, http_error, respond, upstream]
 
 proc relay*(app: App, request: Request) {.async.} =
   if app.upstream.isNil:
@@ -12,5 +12,4 @@ proc relay*(app: App, request: Request) {.async.} =
   except CatchableError as error:
     error("the upstream failed: ", error.msg)
     raise newHttpError(Http502, "the upstream failed")
-  await request.respond(Http200, answer.body, newHttpHeaders({
-      "Content-Type": answer.contentType}))
+  await request.respond(Http200, answer.body, headers(answer.contentType))

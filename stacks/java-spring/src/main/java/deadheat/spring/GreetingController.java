@@ -14,6 +14,7 @@ class GreetingController {
   record Person(String name, String username) {
     Person {
       Objects.requireNonNull(name, "a person has a name");
+      Objects.requireNonNull(username, "a person has a username");
     }
   }
 
@@ -27,7 +28,10 @@ class GreetingController {
     return List.of(new Person("John", "Doe"));
   }
 
-  @PostMapping(path = "/json", produces = MediaType.TEXT_PLAIN_VALUE)
+  @PostMapping(
+      path = "/json",
+      consumes = MediaType.APPLICATION_JSON_VALUE,
+      produces = MediaType.TEXT_PLAIN_VALUE)
   String greet(@RequestBody Person person) {
     return "Hello, " + person.name() + "!";
   }

@@ -15,8 +15,8 @@ class ProxyController {
   private final RestClient upstream;
   private final String url;
 
-  ProxyController(RestClient upstream, StackProperties properties) {
-    this.upstream = upstream;
+  ProxyController(RestClient.Builder builder, StackProperties properties) {
+    this.upstream = builder.build();
     this.url = properties.upstreamUrl();
   }
 

@@ -6,4 +6,4 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /** The settings of application.yaml that are this application's own. */
 @ConfigurationProperties("stack")
-record StackProperties(Path blobPath, URI databaseUrl, int poolSize, String upstreamUrl) {}
+record StackProperties(Path blobPath, URI databaseUrl, String upstreamUrl) {}

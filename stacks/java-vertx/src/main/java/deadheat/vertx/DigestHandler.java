@@ -2,23 +2,21 @@ package deadheat.vertx;
 
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
-import io.vertx.core.WorkerExecutor;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.ext.web.RoutingContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 
-/** Reads and digests a file on as many threads as there are CPUs, away from the event loops. */
+/** Reads and digests a file on Vert.x' worker threads, away from the event loops. */
 final class DigestHandler implements Handler<RoutingContext> {
   private static final int MAX_ROUNDS = 1_000_000;
-  private static final String EXECUTOR = "digests"; // by its name, one for all verticles
 
-  private final WorkerExecutor executor;
+  private final Vertx vertx;
   private final Path blobPath;
 
-  DigestHandler(Vertx vertx, Path blobPath, int threads) {
-    this.executor = vertx.createSharedWorkerExecutor(EXECUTOR, threads);
+  DigestHandler(Vertx vertx, Path blobPath) {
+    this.vertx = vertx;
     this.blobPath = blobPath;
   }
 
@@ -33,7 +31,7 @@ final class DigestHandler implements Handler<RoutingContext> {
       ctx.fail(400);
       return;
     }
-    executor
+    vertx
         .executeBlocking(() -> Digest.chain(Files.readAllBytes(blobPath), rounds.getAsInt()), false)
         .onSuccess(
             digest -> ctx.response().putHeader(HttpHeaders.CONTENT_TYPE, "text/plain").end(digest))

@@ -23,11 +23,16 @@ final class Greetings {
   }
 
   static void greetPerson(RoutingContext ctx) {
+    if (!isJson(ctx.request().getHeader(HttpHeaders.CONTENT_TYPE))) {
+      ctx.fail(415);
+      return;
+    }
     Buffer body = ctx.body().buffer();
     try {
       if (body != null
           && Json.decodeValue(body) instanceof JsonObject person
-          && person.getValue("name") instanceof String name) {
+          && person.getValue("name") instanceof String name
+          && person.getValue("username") instanceof String) {
         ctx.response().putHeader(HttpHeaders.CONTENT_TYPE, TEXT).end("Hello, " + name + "!");
       } else {
         ctx.fail(400);
@@ -35,5 +40,11 @@ final class Greetings {
     } catch (DecodeException e) {
       ctx.fail(400);
     }
+  }
+
+  /** Any letter case will do, which {@code Route.consumes} does not accept in a subtype. */
+  private static boolean isJson(String contentType) {
+    return contentType != null
+        && contentType.split(";", 2)[0].strip().equalsIgnoreCase("application/json");
   }
 }

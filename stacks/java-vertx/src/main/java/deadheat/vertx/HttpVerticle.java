@@ -6,7 +6,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.handler.BodyHandler;
-import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.SqlClient;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -18,12 +18,12 @@ final class HttpVerticle extends VerticleBase {
   private static final long GRACE_MS = 600;
 
   private final Settings settings;
-  private final Optional<Pool> pool;
+  private final Optional<SqlClient> database;
   private HttpServer server;
 
-  HttpVerticle(Settings settings, Optional<Pool> pool) {
+  HttpVerticle(Settings settings, Optional<SqlClient> database) {
     this.settings = settings;
-    this.pool = pool;
+    this.database = database;
   }
 
   @Override
@@ -46,6 +46,7 @@ final class HttpVerticle extends VerticleBase {
 
   private Router router() {
     Router router = Router.router(vertx);
+    router.route().handler(new DateHeader(vertx));
     router.get("/plaintext").handler(Greetings::plaintext);
     router.get("/json").handler(Greetings::listPeople);
     router
@@ -54,8 +55,8 @@ final class HttpVerticle extends VerticleBase {
         .handler(Greetings::greetPerson);
     router.get("/payload").handler(Payloads::direct);
     router.get("/ping-pong").handler(Payloads::handedOver);
-    router.get("/bytes").handler(new DigestHandler(vertx, settings.blobPath(), settings.cpus()));
-    router.get("/users").handler(new UsersHandler(pool));
+    router.get("/bytes").handler(new DigestHandler(vertx, settings.blobPath()));
+    router.get("/users").handler(new UsersHandler(database));
     router.get("/proxy").handler(new ProxyHandler(vertx, settings.upstreamUrl()));
     router.route().failureHandler(Failures::answer);
     return router;

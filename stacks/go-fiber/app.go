@@ -1,0 +1,41 @@
+package main
+
+import (
+	"time"
+
+	"github.com/gofiber/fiber/v3"
+	recoverer "github.com/gofiber/fiber/v3/middleware/recover"
+)
+
+const (
+	maxBodySize = 1 << 20
+	readTimeout = 10 * time.Second
+	idleTimeout = 2 * time.Minute
+)
+
+type handlers struct {
+	payloads payloadWorker
+	digest   digestHandler
+	users    usersHandler
+	proxy    proxyHandler
+}
+
+func newApp(h handlers) *fiber.App {
+	app := fiber.New(fiber.Config{
+		BodyLimit:    maxBodySize,
+		ReadTimeout:  readTimeout,
+		IdleTimeout:  idleTimeout,
+		ErrorHandler: respondError,
+	})
+	// Without it, a handler that panics ends the process.
+	app.Use(recoverer.New(recoverer.Config{EnableStackTrace: true}))
+	app.Get("/plaintext", plaintext)
+	app.Get("/json", listPeople)
+	app.Post("/json", greetPerson)
+	app.Get("/payload", sendPayload)
+	app.Get("/ping-pong", h.payloads.handle)
+	app.Get("/bytes", h.digest.handle)
+	app.Get("/users", h.users.list)
+	app.Get("/proxy", h.proxy.handle)
+	return app
+}

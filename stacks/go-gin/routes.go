@@ -1,0 +1,34 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+)
+
+type handlers struct {
+	payloads *payloadWorker
+	digest   digestHandler
+	users    usersHandler
+	proxy    proxyHandler
+}
+
+func routes(h handlers) (http.Handler, error) {
+	gin.SetMode(gin.ReleaseMode)
+	// gin.Default would log each request.
+	router := gin.New()
+	router.Use(gin.Recovery(), logErrors)
+	// No proxy is in front of this server, so X-Forwarded-For is not trusted.
+	if err := router.SetTrustedProxies(nil); err != nil {
+		return nil, err
+	}
+	router.GET("/plaintext", plaintext)
+	router.GET("/json", listPeople)
+	router.POST("/json", greetPerson)
+	router.GET("/payload", servePayload)
+	router.GET("/ping-pong", h.payloads.serve)
+	router.GET("/bytes", h.digest.serve)
+	router.GET("/users", h.users.list)
+	router.GET("/proxy", h.proxy.serve)
+	return router.Handler(), nil
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+)
+
+type settings struct {
+	addr        string
+	databaseURL string
+	poolSize    int32
+	upstreamURL string
+	blobPath    string
+}
+
+func settingsFromEnv() (settings, error) {
+	poolSize, err := strconv.ParseInt(cmp.Or(os.Getenv("POOL_SIZE"), "16"), 10, 32)
+	if err != nil || poolSize < 1 {
+		return settings{}, fmt.Errorf("POOL_SIZE is not a positive number: %q", os.Getenv("POOL_SIZE"))
+	}
+	return settings{
+		addr:        net.JoinHostPort(cmp.Or(os.Getenv("HOST"), "127.0.0.1"), cmp.Or(os.Getenv("PORT"), "8080")),
+		databaseURL: os.Getenv("DATABASE_URL"),
+		poolSize:    int32(poolSize),
+		upstreamURL: os.Getenv("UPSTREAM_URL"),
+		blobPath:    os.Getenv("BLOB_PATH"),
+	}, nil
+}

@@ -1,0 +1,15 @@
+"""What Deadheat's database holds."""
+
+from django.db import models
+
+
+class User(models.Model):
+    id = models.IntegerField(primary_key=True)
+    email = models.TextField()
+
+    class Meta:
+        db_table = "users"
+        managed = False  # Deadheat makes and fills the table
+
+    def __str__(self) -> str:
+        return self.email

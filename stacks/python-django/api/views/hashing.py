@@ -1,0 +1,29 @@
+"""SHA-256 of a file, over and over."""
+
+from base64 import b64encode
+from hashlib import sha256
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+MAX_ROUNDS = 1_000_000
+
+
+@require_safe
+def rounds_of_hashing(request: HttpRequest) -> HttpResponse:
+    rounds = rounds_in(request.GET.get("rounds", ""))
+    digest = sha256(settings.BLOB_PATH.read_bytes()).digest()
+    for _ in range(rounds - 1):
+        digest = sha256(digest).digest()
+    return HttpResponse(b64encode(digest), content_type="text/plain")
+
+
+def rounds_in(text: str) -> int:
+    # int() alone would also read "1_000", " 5" and digits of other scripts.
+    if text.isascii() and text.isdigit() and len(text) <= len(str(MAX_ROUNDS)):
+        rounds = int(text)
+        if 1 <= rounds <= MAX_ROUNDS:
+            return rounds
+    raise BadRequest(f"rounds must be a number from 1 to {MAX_ROUNDS}")

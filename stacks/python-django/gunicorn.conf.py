@@ -1,0 +1,18 @@
+"""gunicorn in production: a process for each CPU, for the GIL's sake, and threads for the waiting."""
+
+from server import environment
+
+bind = f"{environment.HOST}:{environment.PORT}"
+workers = environment.WORKERS
+worker_class = "gthread"
+# A thread waits for each answer of the slow upstream. Fewer threads than clients would bound /proxy, also when all clients
+# happen to be connected to one process.
+threads = 512
+wsgi_app = "server.wsgi:application"
+
+keepalive = 75
+# gthread keeps idle connections open for 2 s after SIGTERM; this ends that earlier.
+graceful_timeout = 1
+loglevel = "warning"
+control_socket_disable = True
+worker_tmp_dir = "/dev/shm"

@@ -1,0 +1,18 @@
+"""The routes over ASGI."""
+
+from django.urls import path
+
+from api import async_views
+from api.async_views.adapter import without_thread
+from api.views import greetings, hashing, payload
+
+urlpatterns = [
+    path("plaintext", without_thread(greetings.plaintext)),
+    path("json", without_thread(greetings.People.as_view())),
+    path("payload", without_thread(payload.direct)),
+    path("ping-pong", async_views.payload.handed_over),
+    # It reads a file and computes. Django runs it in a thread, because it is not async.
+    path("bytes", hashing.rounds_of_hashing),
+    path("users", async_views.users.first_users),
+    path("proxy", async_views.proxy.relay),
+]

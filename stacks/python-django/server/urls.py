@@ -1,0 +1,15 @@
+"""The routes over WSGI."""
+
+from django.urls import path
+
+from api.views import greetings, hashing, payload, proxy, users
+
+urlpatterns = [
+    path("plaintext", greetings.plaintext),
+    path("json", greetings.People.as_view()),
+    path("payload", payload.direct),
+    path("ping-pong", payload.handed_over),
+    path("bytes", hashing.rounds_of_hashing),
+    path("users", users.first_users),
+    path("proxy", proxy.relay),
+]

@@ -1,0 +1,27 @@
+"""Granian in production: its server in Rust before a process for each CPU, on uvloop."""
+
+from granian import Granian
+from granian.constants import Interfaces, Loops
+from granian.log import LogLevels
+
+from server.settings import get_settings
+
+# Spawned workers import this module again.
+if __name__ == "__main__":
+    settings = get_settings()
+    Granian(
+        "server.app:app",
+        address=settings.host,
+        port=settings.port,
+        interface=Interfaces.ASGI,
+        workers=settings.workers,
+        loop=Loops.uvloop,
+        websockets=False,
+        log_access=False,
+        log_level=LogLevels.warning,
+        backlog=2048,
+        # How many requests each process works on at once; the default is its part of the backlog.
+        backpressure=1024,
+        workers_kill_timeout=1,
+        respawn_failed_workers=True,
+    ).serve()

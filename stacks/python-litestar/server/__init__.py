@@ -1,0 +1,1 @@
+"""Deadheat's benchmark stack on Litestar."""

@@ -1,0 +1,40 @@
+"""Plain text and JSON."""
+
+from litestar import MediaType, Request, get, post
+from litestar.exceptions import ClientException
+from litestar.status_codes import HTTP_200_OK, HTTP_415_UNSUPPORTED_MEDIA_TYPE
+from msgspec import Struct
+
+
+class Person(Struct):
+    name: str
+    username: str
+
+
+@get("/plaintext", media_type=MediaType.TEXT)
+async def plaintext() -> str:
+    return "Hello, World!"
+
+
+@get("/json")
+async def people() -> list[Person]:
+    return [Person(name="John", username="Doe")]
+
+
+async def refuse_all_but_json(request: Request) -> None:
+    """Litestar would read the body as JSON whatever its content type is."""
+    media_type, _ = request.content_type
+    if media_type.lower() != MediaType.JSON:
+        raise ClientException(
+            "the body must be JSON", status_code=HTTP_415_UNSUPPORTED_MEDIA_TYPE
+        )
+
+
+@post(
+    "/json",
+    before_request=refuse_all_but_json,
+    media_type=MediaType.TEXT,
+    status_code=HTTP_200_OK,
+)
+async def greet(data: Person) -> str:
+    return f"Hello, {data.name}!"

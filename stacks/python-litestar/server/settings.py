@@ -1,0 +1,35 @@
+"""The settings, all from the environment."""
+
+import os
+from functools import cache
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+AtLeastOne = Annotated[int, Meta(ge=1)]
+
+
+class Settings(msgspec.Struct, frozen=True):
+    host: str = "127.0.0.1"
+    port: int = 8080
+    cpus: AtLeastOne = os.cpu_count() or 1
+    pool_size: AtLeastOne = 16  # connections over all processes
+    database_url: str | None = None
+    upstream_url: str | None = None
+    blob_path: str = "blob.bin"
+
+    @property
+    def workers(self) -> int:
+        """One process per CPU, because of the GIL. Each needs a database connection."""
+        return min(self.cpus, self.pool_size)
+
+    @property
+    def pool_size_per_worker(self) -> int:
+        return self.pool_size // self.workers
+
+
+@cache
+def get_settings() -> Settings:
+    environment = {name.lower(): value for name, value in os.environ.items()}
+    return msgspec.convert(environment, Settings, strict=False)

@@ -1,0 +1,81 @@
+//! What a request can fail with, and its answer.
+
+use std::error::Error as StdError;
+
+use deadpool_postgres::PoolError;
+use hyper::{
+    StatusCode,
+    header::{ALLOW, HeaderValue},
+};
+use tokio::task::JoinError;
+
+use crate::respond::{Answer, empty, text};
+
+pub type Cause = Box<dyn StdError + Send + Sync>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("there is nothing at this path")]
+    NotFound,
+    #[error("the method must be one of {0}")]
+    Method(&'static str),
+    #[error("the content type must be application/json")]
+    ContentType,
+    #[error("the body is longer than {0} bytes")]
+    TooLong(usize),
+    #[error("the body broke off: {0}")]
+    Body(Cause),
+    #[error("the body must be a JSON object with the texts name and username: {0}")]
+    Person(serde_json::Error),
+    #[error("rounds must be from 1 to {max}")]
+    Rounds { max: u32 },
+    #[error("cannot write JSON: {0}")]
+    Serialise(#[from] serde_json::Error),
+    #[error("cannot read the file at BLOB_PATH: {0}")]
+    Blob(std::io::Error),
+    #[error("the hash was cancelled: {0}")]
+    Cancelled(#[from] JoinError),
+    #[error("the payload's worker has ended")]
+    WorkerGone,
+    #[error("DATABASE_URL is missing or unusable")]
+    NoDatabase,
+    #[error("cannot read the users: {0}")]
+    Database(#[from] PoolError),
+    #[error("UPSTREAM_URL is missing or unusable")]
+    NoUpstream,
+    #[error("the upstream failed: {0}")]
+    Upstream(Cause),
+}
+
+impl Error {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Body(_) | Self::Person(_) | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
+            Self::Serialise(_) | Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Self::NoDatabase | Self::Database(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NoUpstream | Self::Upstream(_) => StatusCode::BAD_GATEWAY,
+        }
+    }
+
+    /// The client is told what it did wrong; what went wrong here is for the log.
+    pub fn into_answer(self) -> Answer {
+        let status = self.status();
+        if status.is_server_error() {
+            eprintln!("{self}");
+            return empty(status);
+        }
+        let mut answer = text(self.to_string());
+        *answer.status_mut() = status;
+        if let Self::Method(allowed) = self {
+            let allowed = HeaderValue::from_static(allowed);
+            answer.headers_mut().insert(ALLOW, allowed);
+        }
+        answer
+    }
+}

@@ -1,0 +1,27 @@
+mod config;
+mod error;
+mod respond;
+mod routes;
+mod server;
+mod state;
+
+use std::error::Error as StdError;
+
+use tokio::runtime;
+
+use crate::{config::Config, state::AppState};
+
+fn main() -> Result<(), Box<dyn StdError>> {
+    let config = Config::from_env()?;
+    let runtime = runtime::Builder::new_multi_thread()
+        .worker_threads(config.cpus)
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(async {
+        let listener = server::listen(config.address)?;
+        server::run(listener, AppState::new(config)).await
+    });
+    // Dropping the runtime would wait for every hash that has begun.
+    runtime.shutdown_background();
+    Ok(served?)
+}

@@ -1,0 +1,38 @@
+//! The answers' kinds of content.
+
+use http_body_util::Full;
+use hyper::{
+    Response, StatusCode,
+    body::Bytes,
+    header::{CONTENT_TYPE, HeaderValue},
+};
+use serde::Serialize;
+
+use crate::error::Error;
+
+pub type Answer = Response<Full<Bytes>>;
+
+pub fn text(body: impl Into<Bytes>) -> Answer {
+    with_type("text/plain; charset=utf-8", body)
+}
+
+pub fn json(value: &impl Serialize) -> Result<Answer, Error> {
+    Ok(with_type("application/json", serde_json::to_vec(value)?))
+}
+
+pub fn octets(body: Bytes) -> Answer {
+    with_type("application/octet-stream", body)
+}
+
+pub fn empty(status: StatusCode) -> Answer {
+    let mut answer = Response::default();
+    *answer.status_mut() = status;
+    answer
+}
+
+fn with_type(content_type: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
+    let content_type = HeaderValue::from_static(content_type);
+    answer.headers_mut().insert(CONTENT_TYPE, content_type);
+    answer
+}

@@ -1,0 +1,63 @@
+//! Plain text and JSON.
+
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::{
+    Request,
+    body::{Bytes, Incoming},
+    header::{CONTENT_TYPE, HeaderMap},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Cause, Error},
+    respond::{self, Answer},
+};
+
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+#[derive(Serialize, Deserialize)]
+struct Person<Text> {
+    name: Text,
+    username: Text,
+}
+
+pub fn plaintext() -> Answer {
+    respond::text("Hello, World!")
+}
+
+pub fn encode() -> Result<Answer, Error> {
+    respond::json(&[Person {
+        name: "John",
+        username: "Doe",
+    }])
+}
+
+pub async fn decode(request: Request<Incoming>) -> Result<Answer, Error> {
+    if !is_json(request.headers()) {
+        return Err(Error::ContentType);
+    }
+    let body = read(request.into_body()).await?;
+    let person: Person<String> = serde_json::from_slice(&body).map_err(Error::Person)?;
+    Ok(respond::text(format!("Hello, {}!", person.name)))
+}
+
+/// Whether the media type, which parameters such as a charset may follow, is JSON's.
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE);
+    let media_type = content_type
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next());
+    media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
+}
+
+async fn read(body: Incoming) -> Result<Bytes, Error> {
+    let limited = Limited::new(body, MAX_BODY_BYTES);
+    let collected = limited.collect().await.map_err(|error: Cause| {
+        if error.is::<LengthLimitError>() {
+            Error::TooLong(MAX_BODY_BYTES)
+        } else {
+            Error::Body(error)
+        }
+    })?;
+    Ok(collected.to_bytes())
+}

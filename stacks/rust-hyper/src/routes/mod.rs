@@ -1,0 +1,39 @@
+//! One module for each kind of work.
+
+mod greetings;
+mod hash;
+pub mod payload;
+pub mod proxy;
+pub mod users;
+
+use std::{convert::Infallible, sync::Arc};
+
+use hyper::{Method, Request, body::Incoming};
+
+use crate::{error::Error, respond::Answer, state::AppState};
+
+pub async fn answer(
+    state: Arc<AppState>,
+    request: Request<Incoming>,
+) -> Result<Answer, Infallible> {
+    let answer = route(&state, request).await;
+    Ok(answer.unwrap_or_else(Error::into_answer))
+}
+
+async fn route(state: &AppState, request: Request<Incoming>) -> Result<Answer, Error> {
+    match (request.uri().path(), request.method()) {
+        ("/plaintext", &Method::GET) => Ok(greetings::plaintext()),
+        ("/json", &Method::GET) => greetings::encode(),
+        ("/json", &Method::POST) => greetings::decode(request).await,
+        ("/payload", &Method::GET) => Ok(payload::direct()),
+        ("/ping-pong", &Method::GET) => payload::handed_over(state).await,
+        ("/bytes", &Method::GET) => hash::bytes(state, request.uri().query()).await,
+        ("/users", &Method::GET) => users::list(state).await,
+        ("/proxy", &Method::GET) => proxy::relay(state).await,
+        ("/json", _) => Err(Error::Method("GET, POST")),
+        ("/plaintext" | "/payload" | "/ping-pong" | "/bytes" | "/users" | "/proxy", _) => {
+            Err(Error::Method("GET"))
+        }
+        _ => Err(Error::NotFound),
+    }
+}
