@@ -9,6 +9,7 @@ use crate::{
     gone::GoneArgs,
     load::args::LoadArgs,
     output::ColourArg,
+    place::PlaceArgs,
     values::{LatencyArg, PinningArg, duration, margin, time_like_30ms},
 };
 
@@ -64,17 +65,6 @@ pub(crate) enum StacksCommand {
     New(NewArgs),
     /// Check that stacks answer every workload rightly: every rule, with what was expected and what came.
     Check(CheckArgs),
-}
-
-/// Where stacks and workloads are.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct PlaceArgs {
-    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
-    /// A folder with more stacks, one in each of its folders; repeatable
-    #[arg(long = "stacks", value_name = "DIR")]
-    pub(crate) more_stacks: Vec<PathBuf>,
 }
 
 /// Which stacks and workloads.

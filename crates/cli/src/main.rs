@@ -16,6 +16,7 @@ mod invocation;
 mod live;
 mod load;
 mod output;
+mod place;
 mod plan_text;
 mod profile;
 mod progress;

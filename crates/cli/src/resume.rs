@@ -17,11 +17,13 @@ use deadheat_runner::{
 };
 
 use crate::{
-    args::{Arguments, PlaceArgs, RunArgs},
+    args::{Arguments, RunArgs},
     exit::{Exit, Failure},
     heats, interrupt,
     invocation::{self, shown},
-    output, select,
+    output,
+    place::PlaceArgs,
+    select,
 };
 
 /// Options that change nothing of what is measured.

@@ -12,7 +12,7 @@ use deadheat_runner::{
     session::SelectedTarget,
 };
 
-use crate::{args::PlaceArgs, exit::Failure, output};
+use crate::{exit::Failure, output, place::PlaceArgs};
 
 /// The root folder: the one that was named, or the one of the environment, or the nearest one above this folder.
 pub(crate) fn root(named: Option<&Path>) -> Result<PathBuf, Failure> {

@@ -490,17 +490,12 @@ impl StackManifest {
             .unwrap_or(&self.run.command)
     }
 
-    /// The environment of `target` beside that of the contract, where `workload` is asked for: the stack's, the
-    /// workload's, then the variant's.
-    pub fn env(&self, target: &TargetId, workload: &str) -> BTreeMap<String, String> {
+    /// The environment of `target` beside that of the contract, where `workload` is asked for (`None`: any): the stack's,
+    /// the workload's, then the variant's.
+    pub fn env(&self, target: &TargetId, workload: Option<&str>) -> BTreeMap<String, String> {
         let mut env = self.run.env.clone();
-        env.extend(
-            self.run
-                .workload_env
-                .get(workload)
-                .cloned()
-                .unwrap_or_default(),
-        );
+        let own = workload.and_then(|workload| self.run.workload_env.get(workload));
+        env.extend(own.cloned().unwrap_or_default());
         if let Some(variant) = self.variant_of(target) {
             env.extend(variant.env.clone());
         }

@@ -59,11 +59,28 @@ pub(super) fn check() -> Result<(), String> {
             }
         }
     }
+    faults.extend(unlisted(&root()).map_err(|error| format!("listing stacks: {error}"))?);
     if faults.is_empty() {
         Ok(())
     } else {
         Err(faults.join("\n"))
     }
+}
+
+/// Stacks that the list of stacks lacks.
+fn unlisted(root: &Path) -> io::Result<Vec<String>> {
+    let list = "docs/stacks.md";
+    let text = fs::read_to_string(root.join(list))?;
+    let mut faults = Vec::new();
+    for entry in fs::read_dir(root.join("stacks"))?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_stack = entry.path().join("stack.toml").is_file();
+        if is_stack && !text.contains(&format!("](../stacks/{name}/README.md)")) {
+            faults.push(format!("{list}: {name} is missing"));
+        }
+    }
+    faults.sort();
+    Ok(faults)
 }
 
 /// The Markdown files of the project's folder, of `docs`, of the crates and of each stack. Reports of sessions are not
@@ -190,6 +207,22 @@ fn stumbles(text: &str) -> Vec<(usize, &'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stack_that_the_list_of_stacks_lacks_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for stack in ["a", "b"] {
+            let stack = folder.path().join("stacks").join(stack);
+            fs::create_dir_all(&stack).unwrap();
+            fs::write(stack.join("stack.toml"), "").unwrap();
+        }
+        fs::create_dir_all(folder.path().join("stacks/begun")).unwrap();
+        fs::create_dir_all(folder.path().join("docs")).unwrap();
+        let list = "[A](../stacks/a/README.md)";
+        fs::write(folder.path().join("docs/stacks.md"), list).unwrap();
+        let faults = unlisted(folder.path()).unwrap();
+        assert_eq!(faults, ["docs/stacks.md: b is missing"]);
+    }
 
     #[test]
     fn a_link_leads_to_a_file_and_a_heading() {

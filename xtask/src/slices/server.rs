@@ -41,9 +41,14 @@ impl Server {
         };
         // What a stack may open when it starts; nobody asks for it.
         let blob = NamedTempFile::new().map_err(failed)?;
+        let filled = |word: &String| {
+            word.replace("${HOST}", &address.ip().to_string())
+                .replace("${PORT}", &address.port().to_string())
+                .replace("${CPUS}", "1")
+        };
         let mut started = Command::new(program);
         started
-            .args(arguments)
+            .args(arguments.iter().map(filled))
             .current_dir(&subject.folder)
             .env("HOST", address.ip().to_string())
             .env("PORT", address.port().to_string())

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
 
 use crate::{
-    args::PlaceArgs,
     gone::GoneArgs,
+    place::PlaceArgs,
     values::{PinningArg, duration, margin, share, time},
 };
 

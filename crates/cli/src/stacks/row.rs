@@ -89,7 +89,7 @@ impl Row {
             },
             "limits": manifest.limits(target),
             "command": manifest.command(target),
-            "env": manifest.run.env,
+            "env": manifest.env(target, None),
             "workload_env": manifest.run.workload_env,
             "folder": self.folder,
             "versions": self.versions,

@@ -228,9 +228,9 @@ mod tests {
     use super::*;
 
     const JETTY: &str = r#"
-id = "clojure-ring-jetty"
+id = "clojure-jetty"
 language = "Clojure"
-framework = "Ring on Jetty"
+framework = "Jetty"
 class = "micro"
 runtime = "jit"
 database = { io = "async", layer = "raw", driver = "vertx-pg-client", pool = 16 }
@@ -303,7 +303,7 @@ run = { command = ["server"] }
         [
             some,
             rows(
-                &JETTY.replace("clojure-ring", "java"),
+                &JETTY.replace("clojure-jetty", "java-jetty"),
                 &[],
                 &[java.clone(), java],
             ),

@@ -28,7 +28,7 @@ fn refused(root: &Root, args: &str, fragments: &[&str]) -> Ended {
 #[test]
 fn a_misspelt_key() {
     let root = root_with(|manifest| manifest.replace("command =", "comand ="));
-    let place = "stacks/fake-one/stack.toml:13:1";
+    let place = "stacks/fake-one/stack.toml:15:1";
     refused(
         &root,
         "run",
@@ -49,7 +49,7 @@ fn a_value_of_the_wrong_type() {
 #[test]
 fn a_manifest_that_is_no_toml() {
     let root = root_with(|manifest| manifest.replace("[run]", "[run"));
-    refused(&root, "run", &["stacks/fake-one/stack.toml:12:"]);
+    refused(&root, "run", &["stacks/fake-one/stack.toml:14:"]);
 }
 
 #[test]

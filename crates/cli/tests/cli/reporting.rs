@@ -190,7 +190,7 @@ fn files_that_were_changed_or_are_of_another_version() {
     let cases = [
         (
             &header,
-            right_header.replacen("\"schema\": 2", "\"schema\": 99", 1),
+            right_header.replacen("\"schema\": 3", "\"schema\": 99", 1),
             "has format 99",
         ),
         (

@@ -7,7 +7,7 @@ use deadheat_model::stack::Toolchain;
 use super::{
     Host,
     command::output,
-    toolchain::{is_too_new, is_too_old},
+    version::{is_too_new, is_too_old},
 };
 
 /// Asking dpkg or sudo takes milliseconds.

@@ -10,7 +10,7 @@ use deadheat_model::stack::Toolchain;
 use super::{
     Host, apt,
     command::{in_shell, output},
-    version::{compare, find_version},
+    version::{find_version, is_too_new, is_too_old},
 };
 
 /// Asking for a version takes a JVM a second; what takes much longer is stuck, or downloads something.
@@ -103,24 +103,6 @@ pub fn check_program(
         version,
         path,
     })
-}
-
-/// Whether `version` is older than all that will do.
-pub(super) fn is_too_old(version: &str, toolchain: &Toolchain) -> bool {
-    let minimum = toolchain.minimum.as_deref();
-    minimum.is_some_and(|minimum| compare(version, minimum).is_lt())
-}
-
-/// Whether `version` is newer than all that will do.
-pub(super) fn is_too_new(version: &str, toolchain: &Toolchain) -> bool {
-    let maximum = toolchain.maximum.as_deref();
-    maximum.is_some_and(|maximum| compare(&prefix(version, maximum), maximum).is_gt())
-}
-
-/// As many of the numbers of `version` as `like` has.
-fn prefix(version: &str, like: &str) -> String {
-    let count = like.split('.').count();
-    version.split('.').take(count).collect::<Vec<_>>().join(".")
 }
 
 /// "1.25 or later", "3.6 to 3.7", "at most 3.7"; empty if any version will do.

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use deadheat_model::stack::Toolchain;
+
 /// The first version-like word of `text`: "1.25.3" of "go version go1.25.3 linux/amd64", "21" of "openjdk 21 2023-09-19".
 pub(super) fn find_version(text: &str) -> Option<String> {
     let words = text.split_whitespace();
@@ -50,6 +52,24 @@ fn numbers(version: &str) -> Vec<u64> {
         .split('.')
         .map_while(|part| part.parse().ok())
         .collect()
+}
+
+/// Whether `version` is older than all that will do.
+pub(super) fn is_too_old(version: &str, toolchain: &Toolchain) -> bool {
+    let minimum = toolchain.minimum.as_deref();
+    minimum.is_some_and(|minimum| compare(version, minimum).is_lt())
+}
+
+/// Whether `version` is newer than all that will do.
+pub(super) fn is_too_new(version: &str, toolchain: &Toolchain) -> bool {
+    let maximum = toolchain.maximum.as_deref();
+    maximum.is_some_and(|maximum| compare(&prefix(version, maximum), maximum).is_gt())
+}
+
+/// As many of the numbers of `version` as `like` has.
+fn prefix(version: &str, like: &str) -> String {
+    let count = like.split('.').count();
+    version.split('.').take(count).collect::<Vec<_>>().join(".")
 }
 
 #[cfg(test)]

@@ -89,6 +89,6 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
     if let Some(upstream) = &fixtures.upstream {
         env.push(("UPSTREAM_URL".to_owned(), upstream.url()));
     }
-    env.extend(manifest.env(&launch.target.target, launch.workload));
+    env.extend(manifest.env(&launch.target.target, Some(launch.workload)));
     env
 }

@@ -134,7 +134,7 @@ fn by_environment<'a>(
         let env = target
             .stack
             .manifest
-            .env(&target.target, &workload.manifest.id);
+            .env(&target.target, Some(&workload.manifest.id));
         match groups.iter_mut().find(|(known, _)| *known == env) {
             Some((_, group)) => group.push(workload),
             None => groups.push((env, vec![workload])),

@@ -87,7 +87,7 @@ function answer_all($stream, string &$unread, callable $answer): bool
 /** @param resource $stream */
 function write($stream, string $method, Answer $answer, bool $close): void
 {
-    $headers = ['Content-Type' => 'text/plain; charset=utf-8', 'Content-Length' => strlen($answer->body)];
+    $headers = ['Date' => gmdate(DATE_RFC7231), 'Content-Type' => 'text/plain; charset=utf-8', 'Content-Length' => strlen($answer->body)];
     $headers += $answer->headers;
     if ($close) {
         $headers['Connection'] = 'close';

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'time'
+
 # As little of HTTP/1.1 as a first check needs, since Ruby's standard library has none. Delete it for {{framework}}.
 module HTTP
   Request = Struct.new(:verb, :path)
@@ -43,7 +45,8 @@ module HTTP
   end
 
   def self.write(socket, verb, answer, close:)
-    headers = { 'Content-Type' => 'text/plain; charset=utf-8', 'Content-Length' => answer.body.bytesize }
+    headers = { 'Date' => Time.now.httpdate, 'Content-Type' => 'text/plain; charset=utf-8',
+                'Content-Length' => answer.body.bytesize }
     headers.merge!(answer.headers) if answer.headers
     headers['Connection'] = 'close' if close
     lines = headers.map { |name, value| "#{name}: #{value}\r\n" }.join

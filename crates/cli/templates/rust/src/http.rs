@@ -3,6 +3,7 @@
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::TcpStream,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 /// A head that is longer than this is refused.
@@ -91,9 +92,38 @@ fn write(stream: &mut impl Write, answer: &Answer, is_head: bool, close: bool) -
     let connection = if close { "Connection: close\r\n" } else { "" };
     let length = body.len();
     let body = if is_head { "" } else { body };
+    let date = date();
     let text = format!(
-        "HTTP/1.1 {status} {reason}\r\n{connection}Content-Type: text/plain; charset=utf-8\r\n\
+        "HTTP/1.1 {status} {reason}\r\n{connection}Date: {date}\r\nContent-Type: text/plain; charset=utf-8\r\n\
          Content-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(text.as_bytes())
+}
+
+/// Now, as a Date header has it (RFC 9110, section 5.6.7). The day of a number of days is found as in Howard Hinnant's
+/// "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+fn date() -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] = [
+        "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb",
+    ];
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seconds = now.unwrap_or_default().as_secs();
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March, so that a leap day is a year's last; 400 of them have the same days.
+    let since_march = days + 719_468;
+    let (era, day) = (since_march / 146_097, since_march % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    format!(
+        "{}, {:02} {} {} {:02}:{:02}:{:02} GMT",
+        DAYS[(days % 7) as usize],
+        day - (153 * month + 2) / 5 + 1,
+        MONTHS[month as usize],
+        400 * era + year + u64::from(month >= 10),
+        second / 3_600,
+        second / 60 % 60,
+        second % 60
+    )
 }

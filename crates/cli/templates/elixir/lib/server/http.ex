@@ -46,6 +46,7 @@ defmodule Server.HTTP do
     :gen_tcp.send(socket, [
       "HTTP/1.1 #{status} #{@reasons[status]}\r\n",
       if(close, do: "Connection: close\r\n", else: []),
+      Calendar.strftime(DateTime.utc_now(), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n"),
       "Content-Type: text/plain; charset=utf-8\r\n",
       "Content-Length: #{byte_size(body)}\r\n\r\n",
       if(method == :HEAD, do: [], else: body)

@@ -1,0 +1,16 @@
+//! Where stacks and workloads are: options that commands have in common.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Where stacks and workloads are.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PlaceArgs {
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// A folder with more stacks, one in each of its folders; repeatable
+    #[arg(long = "stacks", value_name = "DIR")]
+    pub(crate) more_stacks: Vec<PathBuf>,
+}
