@@ -1,4 +1,4 @@
-"""Granian in production: its server in Rust before a process for each CPU, on uvloop."""
+"""Granian in production: one process per CPU, on uvloop."""
 
 from granian import Granian
 from granian.constants import Interfaces, Loops
@@ -20,7 +20,7 @@ if __name__ == "__main__":
         log_access=False,
         log_level=LogLevels.warning,
         backlog=2048,
-        # How many requests each process works on at once; the default is its part of the backlog.
+        # The number of requests that each process works on at once. The default is its share of the backlog.
         backpressure=1024,
         workers_kill_timeout=1,
         respawn_failed_workers=True,

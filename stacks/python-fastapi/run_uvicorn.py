@@ -1,4 +1,4 @@
-"""uvicorn in production: a process for each CPU, on uvloop and httptools."""
+"""uvicorn in production: one process per CPU, on uvloop and httptools."""
 
 import uvicorn
 

@@ -72,8 +72,8 @@ pub(crate) enum StacksCommand {
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable [default: one usual
-    /// stack of each language; for `setup` all]
+    /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable [default: the best
+    /// known one of each of eleven languages; for `setup` all]
     #[arg(long, value_name = "GLOB")]
     pub(crate) stack: Vec<String>,
     /// Workloads: `users` (its first load point), `hash:*` (all of them), `proxy:c400` (one); repeatable

@@ -109,7 +109,7 @@ pub struct StackManifest {
     /// How long it is warmed up at least, in seconds, where its runtime's usual time is wrong for it.
     #[serde(default)]
     pub warm_up_seconds: Option<u32>,
-    /// Whether `deadheat run` measures it if nobody names a stack: one widely used stack of each language.
+    /// Whether `deadheat run` measures it if nobody names a stack: a widely used one, at most one of a language.
     #[serde(default)]
     pub usual: bool,
     /// What the stack cannot do or deviates in, shown with its results.
@@ -253,10 +253,10 @@ impl Database {
     fn limits(&self) -> impl Iterator<Item = String> {
         // Without a pool there is no connection to keep a statement in, which the variant's description says.
         let anew = (!self.prepared && self.pool != Pool::None)
-            .then_some("prepares its database statement for every request");
+            .then_some("PostgreSQL parses its statement for every request");
         let more = self
             .other_statements
-            .then_some("sends further database statements with each request");
+            .then_some("PostgreSQL gets further statements with each request");
         anew.into_iter().chain(more).map(str::to_owned)
     }
 }

@@ -11,6 +11,7 @@ final readonly class Request
         public string $method,
         public string $path,
         public array $query,
+        public string $mediaType,
     ) {
     }
 
@@ -20,6 +21,7 @@ final readonly class Request
             method: $_SERVER['REQUEST_METHOD'],
             path: explode('?', $_SERVER['REQUEST_URI'], 2)[0],
             query: $_GET,
+            mediaType: strtolower(trim(explode(';', $_SERVER['CONTENT_TYPE'] ?? '', 2)[0])),
         );
     }
 

@@ -6,6 +6,10 @@ from api import async_views
 from api.async_views.adapter import without_thread
 from api.views import greetings, hashing, payload
 
+from .urls import handler400, handler404, handler500
+
+__all__ = ["handler400", "handler404", "handler500", "urlpatterns"]
+
 urlpatterns = [
     path("plaintext", without_thread(greetings.plaintext)),
     path("json", without_thread(greetings.People.as_view())),

@@ -13,3 +13,7 @@ urlpatterns = [
     path("users", users.first_users),
     path("proxy", proxy.relay),
 ]
+
+handler400 = "api.errors.bad_request"
+handler404 = "api.errors.not_found"
+handler500 = "api.errors.server_error"

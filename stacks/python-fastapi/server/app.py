@@ -1,4 +1,4 @@
-"""The application, made once in each process."""
+"""The application. Each process makes its own."""
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -14,6 +14,6 @@ for module in (greetings, hashing, payload, proxy, users):
 
 @app.exception_handler(RequestValidationError)
 async def refuse(_: Request, error: RequestValidationError) -> JSONResponse:
-    """400 where FastAPI would say 422. The input is not sent back: it may hold what UTF-8 cannot."""
+    """Answers 400 instead of FastAPI's 422, without the input, which may hold text that UTF-8 cannot encode."""
     faults = [{"loc": fault["loc"], "msg": fault["msg"]} for fault in error.errors()]
     return JSONResponse({"detail": faults}, status_code=400)

@@ -37,13 +37,18 @@ async def lifespan(_: FastAPI) -> AsyncIterator[Resources]:
 
 
 def open_pool(settings: Settings) -> asyncpg.Pool:
-    """A pool that connects when it is asked, so that a server starts before its database."""
+    """A pool that connects on first use, so that the server starts without a database."""
     return asyncpg.create_pool(
         settings.database_url,
         min_size=0,
         max_size=settings.pool_size_per_worker,
         command_timeout=QUERY_PATIENCE_SECONDS,
+        reset=keep_session,
     )
+
+
+async def keep_session(_: asyncpg.Connection) -> None:
+    """Sends nothing. asyncpg's own reset is a second statement, and no route changes the session."""
 
 
 def open_client() -> aiohttp.ClientSession:

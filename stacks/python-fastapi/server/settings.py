@@ -19,12 +19,12 @@ class Settings(BaseSettings):
 
     @property
     def workers(self) -> int:
-        """A process for each CPU, for the GIL's sake, of which each needs a database connection."""
-        return min(self.cpus, self.pool_size)
+        """One process per CPU, because of the GIL."""
+        return self.cpus
 
     @property
     def pool_size_per_worker(self) -> int:
-        return self.pool_size // self.workers
+        return max(1, self.pool_size // self.workers)
 
 
 @lru_cache

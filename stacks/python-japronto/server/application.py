@@ -4,10 +4,11 @@ import asyncio
 from contextlib import suppress
 
 import uvloop
-from japronto import Application
+from japronto import Application, RouteNotFoundException
 
 from .errors import HttpError
 from .resources import Resources
+from .responses import respond
 from .settings import Settings
 
 BACKLOG = 2048
@@ -26,6 +27,7 @@ class Server(Application):
         super().__init__()
         self.settings = settings
         self.add_error_handler(HttpError, answer_error)
+        self.add_error_handler(RouteNotFoundException, answer_not_found)
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -47,4 +49,8 @@ class Server(Application):
 
 
 def answer_error(request, error: HttpError):
-    return request.Response(code=error.code, text=str(error))
+    return respond(request, code=error.code, text=str(error))
+
+
+def answer_not_found(request, error: RouteNotFoundException):
+    return respond(request, code=404, text="Not Found")

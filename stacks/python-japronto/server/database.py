@@ -13,6 +13,15 @@ QUERY_PATIENCE_SECONDS = 5
 PER_REQUEST_PATIENCE_SECONDS = 30
 
 
+class Connection(asyncpg.Connection):
+    """Keeps its session as it is: no request changes it, and resetting it would be a second statement for each."""
+
+    __slots__ = ()
+
+    async def reset(self, *, timeout=None) -> None:
+        pass
+
+
 class Pooled:
     def __init__(self, pool: asyncpg.Pool) -> None:
         self._pool = pool
@@ -57,6 +66,7 @@ async def open_database(settings: Settings) -> Pooled | PerRequest | None:
             settings.database_url,
             min_size=0,
             max_size=settings.pool_size // settings.workers,
+            connection_class=Connection,
             command_timeout=QUERY_PATIENCE_SECONDS,
         )
     )

@@ -6,6 +6,7 @@ require "rails"
 require "active_record/railtie"
 require "action_controller/railtie"
 require_relative "capacity"
+require_relative "../lib/date_header"
 
 Bundler.require(*Rails.groups)
 
@@ -16,6 +17,8 @@ module Deadheat
 
     config.x.blob_path = ENV["BLOB_PATH"]
     config.x.upstream_url = ENV["UPSTREAM_URL"]
+
+    config.middleware.insert_before 0, DateHeader
 
     # An entity tag is a digest of each answer, 1 MiB of it for /payload. No other stack computes one.
     config.middleware.delete Rack::ETag

@@ -2,10 +2,6 @@
 
 # What each process has of what all processes share. Puma, database.yml and the upstream's client ask here.
 module Capacity
-  # Of each process: a thread waits for each answer of the slow upstream, fewer threads than clients would bound /proxy,
-  # and connections may fall unevenly upon processes.
-  THREADS = 512
-
   module_function
 
   # One for each CPU, since Ruby code runs in one thread of a process at a time. Each needs a database connection at
@@ -14,8 +10,9 @@ module Capacity
     Integer(ENV.fetch("CPUS", 1)).clamp(1, database_connections_in_all)
   end
 
+  # Of each process, as in the config/puma.rb that Rails generates.
   def threads
-    THREADS
+    Integer(ENV.fetch("RAILS_MAX_THREADS", 3))
   end
 
   def database_connections

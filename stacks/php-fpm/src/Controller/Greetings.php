@@ -23,16 +23,18 @@ final readonly class Greetings
 
     public function greet(Request $request): Response
     {
+        if ($request->mediaType !== 'application/json') {
+            throw new HttpException(415, 'application/json, please');
+        }
         try {
             $person = json_decode($request->body(), associative: true, flags: JSON_THROW_ON_ERROR);
         } catch (JsonException) {
             throw new HttpException(400, 'JSON, please');
         }
-        $name = is_array($person) ? $person['name'] ?? null : null;
-        if (!is_string($name)) {
-            throw new HttpException(400, 'an object with a name, please');
+        if (!is_string($person['name'] ?? null) || !is_string($person['username'] ?? null)) {
+            throw new HttpException(400, 'an object with a name and a username, please');
         }
 
-        return Response::text('Hello, ' . $name . '!');
+        return Response::text('Hello, ' . $person['name'] . '!');
     }
 }

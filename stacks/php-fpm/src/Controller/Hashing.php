@@ -20,7 +20,7 @@ final readonly class Hashing
     public function digest(Request $request): Response
     {
         $rounds = $this->rounds($request);
-        $digest = hash_file('sha256', $this->settings->blobPath, binary: true);
+        $digest = hash('sha256', file_get_contents($this->settings->blobPath), binary: true);
         for ($round = 1; $round < $rounds; $round++) {
             $digest = hash('sha256', $digest, binary: true);
         }

@@ -2,31 +2,33 @@
 
 import json
 
-from ..errors import BadRequest
+from ..errors import BadRequest, UnsupportedMediaType
+from ..responses import respond
 
 
 def plaintext(request):
-    # Where a simple handler names no type, Japronto keeps the rendered answer; this one is rendered each time.
-    return request.Response(text="Hello, World!", mime_type="text/plain")
+    return respond(request, text="Hello, World!")
 
 
 def people(request):
-    return request.Response(json=[{"name": "John", "username": "Doe"}])
+    return respond(request, json=[{"name": "John", "username": "Doe"}])
 
 
 def greet(request):
-    greeting = f"Hello, {name_in(request.body)}!"
-    return request.Response(text=greeting)
+    if (request.mime_type or "").lower() != "application/json":
+        raise UnsupportedMediaType("application/json, please")
+    return respond(request, text=f"Hello, {person_in(request.body)['name']}!")
 
 
-def name_in(body: bytes) -> str:
-    """The "name" of a JSON object."""
+def person_in(body: bytes) -> dict:
+    """A JSON object with a name and a username."""
     try:
-        name = json.loads(body or b"", parse_constant=refuse)["name"]
-        name.encode()  # fails on lone surrogates, which JSON can write and UTF-8 cannot
+        person = json.loads(body or b"", parse_constant=refuse)
+        for key in ("name", "username"):
+            person[key].encode()  # fails on lone surrogates, which JSON can write and UTF-8 cannot
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise BadRequest("a JSON object with a name, please") from None
-    return name
+        raise BadRequest("a JSON object with a name and a username, please") from None
+    return person
 
 
 def refuse(constant: str) -> None:

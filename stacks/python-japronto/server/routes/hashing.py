@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..errors import BadRequest
+from ..responses import respond
 
 MAX_ROUNDS = 1_000_000
 
@@ -14,7 +15,7 @@ def rounds_of_hashing(request):
     digest = sha256(Path(request.app.settings.blob_path).read_bytes()).digest()
     for _ in range(rounds - 1):
         digest = sha256(digest).digest()
-    return request.Response(text=b64encode(digest).decode())
+    return respond(request, text=b64encode(digest).decode())
 
 
 def read_rounds(text: str) -> int:

@@ -1,11 +1,12 @@
 """One mebibyte, written directly or handed over by a worker."""
 
 from ..payload_worker import PAYLOAD
+from ..responses import respond
 
 
 def direct(request):
-    return request.Response(body=PAYLOAD)
+    return respond(request, body=PAYLOAD)
 
 
 async def handed_over(request):
-    return request.Response(body=await request.app.resources.payload_worker.ask())
+    return respond(request, body=await request.app.resources.payload_worker.ask())

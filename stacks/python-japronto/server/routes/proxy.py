@@ -5,6 +5,7 @@ import asyncio
 import aiohttp
 
 from ..errors import BadGateway
+from ..responses import respond
 
 
 async def relay(request):
@@ -18,4 +19,4 @@ async def relay(request):
     except (aiohttp.ClientError, asyncio.TimeoutError) as error:
         print(f"the upstream failed: {error!r}", flush=True)
         raise BadGateway("the upstream failed") from error
-    return request.Response(body=body, mime_type=answer.content_type)
+    return respond(request, body=body, mime_type=answer.content_type)

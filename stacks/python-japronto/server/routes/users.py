@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 
 from ..errors import ServiceUnavailable
+from ..responses import respond
 
 FIRST_USERS = "select id, email from users order by id limit 10"
 
@@ -18,4 +19,4 @@ async def first_users(request):
     except (asyncpg.PostgresError, OSError, asyncio.TimeoutError) as error:
         print(f"cannot read the users: {error!r}", flush=True)
         raise ServiceUnavailable("the database failed") from error
-    return request.Response(json=[dict(row) for row in rows])
+    return respond(request, json=[dict(row) for row in rows])

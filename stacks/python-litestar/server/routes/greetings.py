@@ -1,7 +1,8 @@
 """Plain text and JSON."""
 
-from litestar import MediaType, Request, get, post
+from litestar import MediaType, Request, Response, get, post
 from litestar.exceptions import ClientException
+from litestar.exceptions.responses import create_exception_response
 from litestar.status_codes import HTTP_200_OK, HTTP_415_UNSUPPORTED_MEDIA_TYPE
 from msgspec import Struct
 
@@ -30,9 +31,18 @@ async def refuse_all_but_json(request: Request) -> None:
         )
 
 
+def refuse_malformed_text(request: Request, _: Exception) -> Response:
+    """Two errors of the JSON decoder that Litestar would answer with 500."""
+    return create_exception_response(request, ClientException("JSON is malformed"))
+
+
 @post(
     "/json",
     before_request=refuse_all_but_json,
+    exception_handlers={
+        UnicodeDecodeError: refuse_malformed_text,
+        RecursionError: refuse_malformed_text,
+    },
     media_type=MediaType.TEXT,
     status_code=HTTP_200_OK,
 )

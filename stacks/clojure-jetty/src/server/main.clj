@@ -1,0 +1,49 @@
+(ns server.main
+  (:require [server.database :as database]
+            [server.digest :as digest]
+            [server.greetings :as greetings]
+            [server.jetty :as jetty]
+            [server.payload :as payload]
+            [server.router :as router]
+            [server.settings :as settings]
+            [server.upstream :as upstream]
+            [server.users :as users])
+  (:gen-class))
+
+;; Nothing waits on a thread but for its client, and those are few. Jetty's default.
+(def ^:private async-threads 200)
+;; Every request that waits for the upstream or the database holds one.
+(def ^:private blocking-threads 512)
+
+(defn- table
+  "The handlers. `lift` makes those that answer at once what the other three are."
+  [{:keys [blob-path]} lift {:keys [ping-pong users proxy]}]
+  {"/plaintext" {:get (lift greetings/plaintext)}
+   "/json"      {:get  (lift greetings/list-people)
+                 :post (lift greetings/greet-person)}
+   "/payload"   {:get (lift payload/direct)}
+   "/ping-pong" {:get ping-pong}
+   "/bytes"     {:get (lift (digest/handler blob-path))}
+   "/users"     {:get users}
+   "/proxy"     {:get proxy}})
+
+(defn- async-app
+  [{:keys [upstream-url] :as settings}]
+  (let [waiting {:ping-pong (payload/handed-over-async (payload/start-worker))
+                 :users     (users/async-handler (database/async-client settings))
+                 :proxy     (upstream/async-handler (upstream/client) upstream-url)}]
+    (router/router (table settings router/async waiting) router/async)))
+
+(defn- blocking-app
+  [{:keys [upstream-url] :as settings}]
+  (let [waiting {:ping-pong (payload/handed-over (payload/start-worker))
+                 :users     (users/handler (database/data-source settings))
+                 :proxy     (upstream/handler (upstream/client) upstream-url)}]
+    (router/router (table settings identity waiting) identity)))
+
+(defn -main
+  []
+  (let [{:keys [async?] :as settings} (settings/from-env (System/getenv))]
+    (jetty/start (if async? (async-app settings) (blocking-app settings))
+                 (assoc (select-keys settings [:host :port :cpus :async?])
+                        :threads (if async? async-threads blocking-threads)))))

@@ -1,0 +1,49 @@
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "app.hpp"
+#include "config.hpp"
+#include "log.hpp"
+#include "net.hpp"
+#include "server.hpp"
+
+namespace {
+
+std::shared_ptr<App> make_app(net::io_context& io, net::thread_pool& workers,
+                              const Config& config) {
+    auto app = std::make_shared<App>(workers, config.blob_path, PayloadWorker(io.get_executor()));
+    if (config.database_url) {
+        app->database.emplace(io.get_executor(), *config.database_url, config.pool_size);
+    }
+    if (config.upstream_url) app->upstream.emplace(io.get_executor(), *config.upstream_url);
+    return app;
+}
+
+void run(const Config& config) {
+    net::io_context io(config.cpus);
+    net::thread_pool workers(config.cpus);
+    auto acceptor = listen(io, config.host, config.port);
+    auto stop = [&io](std::exception_ptr) { io.stop(); };
+    net::co_spawn(io, serve(std::move(acceptor), make_app(io, workers, config)), stop);
+
+    std::vector<std::jthread> threads;
+    for (int other = 1; other < config.cpus; ++other) {
+        threads.emplace_back([&io] { io.run(); });
+    }
+    io.run();
+}
+
+}  // namespace
+
+int main() {
+    try {
+        run(Config::from_env());
+        return EXIT_SUCCESS;
+    } catch (const std::exception& error) {
+        log(error.what());
+        return EXIT_FAILURE;
+    }
+}

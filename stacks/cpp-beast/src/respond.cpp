@@ -1,0 +1,62 @@
+#include "respond.hpp"
+
+#include <utility>
+
+#include "date.hpp"
+#include "log.hpp"
+
+namespace {
+
+constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+
+template <class Body>
+http::response<Body> answer(const Request& request, http::status status,
+                            std::string_view content_type, typename Body::value_type body) {
+    http::response<Body> response(status, request.message.version());
+    response.keep_alive(request.message.keep_alive());
+    response.set(http::field::date, http_date());
+    response.set(http::field::content_type, content_type);
+    response.body() = std::move(body);
+    response.prepare_payload();
+    return response;
+}
+
+}  // namespace
+
+Failure::Failure(http::status status, const std::string& reason)
+    : std::runtime_error(reason), status_(status) {}
+
+http::message_generator text(const Request& request, std::string body) {
+    return relayed(request, kPlainText, std::move(body));
+}
+
+http::message_generator json(const Request& request, std::string body) {
+    return relayed(request, "application/json", std::move(body));
+}
+
+http::message_generator relayed(const Request& request, std::string_view content_type,
+                                std::string body) {
+    return answer<http::string_body>(request, http::status::ok, content_type, std::move(body));
+}
+
+http::message_generator octets(const Request& request, std::span<const char> body) {
+    using Body = http::span_body<const char>;
+    return answer<Body>(request, http::status::ok, "application/octet-stream",
+                        {body.data(), body.size()});
+}
+
+http::message_generator failed(const Request& request, const Failure& failure) {
+    std::string reason = failure.what();
+    if (http::to_status_class(failure.status()) == http::status_class::server_error) {
+        log(reason);
+        reason.clear();
+    }
+    return answer<http::string_body>(request, failure.status(), kPlainText, std::move(reason));
+}
+
+http::message_generator wrong_method(const Request& request, std::string_view allowed) {
+    auto response =
+        answer<http::string_body>(request, http::status::method_not_allowed, kPlainText, "");
+    response.set(http::field::allow, allowed);
+    return response;
+}

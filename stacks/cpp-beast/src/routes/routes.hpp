@@ -1,0 +1,21 @@
+// The handlers. They throw `Failure`.
+#pragma once
+
+#include "app.hpp"
+#include "net.hpp"
+#include "respond.hpp"
+
+using Handler = net::awaitable<http::message_generator>(App&, const Request&);
+
+namespace routes {
+
+Handler plaintext;
+Handler people;
+Handler greet;
+Handler payload;
+Handler ping_pong;
+Handler hash;
+Handler users;
+Handler proxy;
+
+}  // namespace routes

@@ -1,0 +1,14 @@
+"""Responses with the date that Japronto does not send."""
+
+from email.utils import formatdate
+from functools import lru_cache
+from time import time
+
+
+def respond(request, **content):
+    return request.Response(headers={"Date": http_date(int(time()))}, **content)
+
+
+@lru_cache(maxsize=1)
+def http_date(second: int) -> str:
+    return formatdate(second, usegmt=True)
