@@ -161,7 +161,7 @@ pub enum StackRole {
     /// One that people choose among.
     #[default]
     Stack,
-    /// What no application can be faster than. Shown beside the ranking.
+    /// A server without an application, for comparison. Shown beside the ranking.
     Yardstick,
     /// No longer maintained. Measured only if it is named, or if a published comparison names it.
     Historic,
@@ -275,9 +275,9 @@ pub enum DatabaseIo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatabaseLayer {
-    /// Nothing: statements and rows.
+    /// Nothing: statements and the driver's own rows.
     Raw,
-    /// Statements written by hand; rows become objects.
+    /// A library that makes objects of rows; statements are written by hand.
     Micro,
     /// An object-relational mapper, which also writes the statements.
     Orm,

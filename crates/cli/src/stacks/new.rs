@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path};
 
 use deadheat_model::WorkloadManifest;
-use deadheat_runner::manifest;
+use deadheat_runner::{manifest, prepare::in_shell};
 
 use super::skeletons::{self, Skeleton};
 use crate::{
@@ -26,8 +26,9 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
         .workloads;
     let left = left_to_do(&name, &workloads);
     // The last folder that was named is where new ones go.
-    let stacks = args.place.more_stacks.last().cloned();
-    let folder = stacks.unwrap_or_else(|| root.join("stacks")).join(name.id);
+    let own = args.place.more_stacks.last();
+    let folder = own.cloned().unwrap_or_else(|| root.join("stacks"));
+    let folder = folder.join(name.id);
     let files = rendered(skeleton, &name, &left);
     write(&folder, &files).map_err(|error| {
         let already = error.kind() == io::ErrorKind::AlreadyExists;
@@ -38,7 +39,11 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
             format!("making {folder}: {error}")
         })
     })?;
-    output::data(&told(skeleton, &name, &folder, &files, &left))?;
+    let again = own.map_or(String::new(), |own| {
+        let words = ["--stacks".to_owned(), own.display().to_string()];
+        format!(" {}", in_shell(&words))
+    });
+    output::data(&told(skeleton, &name, &folder, &again, &files, &left))?;
     Ok(Exit::Fine)
 }
 
@@ -136,6 +141,7 @@ fn told(
     skeleton: &Skeleton,
     name: &Name<'_>,
     folder: &Path,
+    again: &str,
     files: &[(&str, String)],
     left: &[String],
 ) -> String {
@@ -152,7 +158,7 @@ fn told(
         );
     }
     text += &format!(
-        "next:\n  deadheat stacks check {id}\n  deadheat run --stack {id} --workload {ANSWERED} --budget 1m\n\
+        "next:\n  deadheat stacks check {id}{again}\n  deadheat run --stack {id} --workload {ANSWERED} --budget 1m{again}\n\
          left to do, as its README.md says, too (docs/adding-a-stack.md has the rules):\n"
     );
     for item in left {

@@ -4,7 +4,7 @@ use std::fs;
 
 use deadheat_testkit::not_tested;
 
-use crate::support::{Root, root::project};
+use crate::support::{Fake, Root, root::project};
 
 /// Makes a stack in `language` and checks it.
 fn passes(language: &str) {
@@ -185,4 +185,24 @@ fn a_stack_is_made_in_the_root_that_is_named() {
         project().join("docs").display()
     ))
     .exits(2);
+}
+
+#[test]
+fn a_stack_of_ones_own_stands_in_a_folder_of_ones_own() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let said = root
+        .deadheat("stacks new python-example --stacks mine")
+        .exits(0)
+        .says(&["deadheat stacks check python-example --stacks mine"]);
+    assert!(said.stdout.contains("mine/python-example"), "{said}");
+    assert!(!root.path().join("stacks/python-example").exists());
+    root.deadheat("stacks check python-example --stacks mine --strict")
+        .exits(0)
+        .says(&["1 passed, 0 failed, 0 unavailable"]);
+    root.deadheat("run --stacks mine --stack * --dry-run")
+        .exits(0)
+        .says(&["fake-one, python-example"]);
+    root.deadheat("stacks check python-example")
+        .exits(2)
+        .tells(&["no stack matches `python-example`"]);
 }

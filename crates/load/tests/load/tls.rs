@@ -135,7 +135,7 @@ fn handshakes_are_counted_as_the_server_counts_them() {
                 } else {
                     assert_eq!(resumed, 0);
                 }
-                let agreed = server.each[0].tls.clone().unwrap();
+                let agreed = server.each.iter().find_map(|one| one.tls.clone()).unwrap();
                 let version = agreed.version.replace('v', " ").replace('_', ".");
                 assert!(
                     own.agreed.starts_with(&version),
@@ -306,7 +306,10 @@ fn a_clients_certificate_is_shown_and_a_wrong_one_refused() {
                 |seen, server| {
                     if may {
                         assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
-                        assert_eq!(server.each[0].tls.as_ref().unwrap().client_certificates, 1);
+                        // A connection that was not needed any more may have ended before it agreed.
+                        let agreed = server.each.iter().filter_map(|one| one.tls.as_ref());
+                        let shown: Vec<_> = agreed.map(|tls| tls.client_certificates).collect();
+                        assert!(!shown.is_empty() && shown.iter().all(|shown| *shown == 1));
                     } else {
                         assert_eq!(
                             seen.total.failed[Failure::Tls],

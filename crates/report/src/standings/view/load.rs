@@ -218,15 +218,19 @@ fn of_table(header: &SessionHeader, load: &LoadStandings, table: &Table, many: b
     }
 }
 
-/// Sets yardsticks in relation to the best stack, which they may exceed.
+/// Sets yardsticks in relation to the best stack, which they may exceed, with bars of one scale.
 fn beside_the_best(tables: &mut [TableView], measure: Measure) {
-    let [first, rest @ ..] = tables else { return };
-    let Some(best) = first.rows.first().and_then(|row| row.main) else {
+    let best = tables.first().and_then(|table| table.rows.first()?.main);
+    let has_yardsticks = tables.iter().any(|table| table.group.yardsticks);
+    let Some(best) = best.filter(|_| has_yardsticks) else {
         return;
     };
-    let yardsticks = rest.iter_mut().filter(|table| table.group.yardsticks);
-    for table in yardsticks {
-        table.most = table.most.max(first.most);
+    let most = tables.iter().map(|table| table.most).fold(0.0, f64::max);
+    for table in tables {
+        table.most = most;
+        if !table.group.yardsticks {
+            continue;
+        }
         for row in &mut table.rows {
             row.share_of_best = row.main.map(|main| match measure {
                 Measure::Throughput => main.value / best.value,
