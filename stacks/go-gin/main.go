@@ -14,6 +14,7 @@ import (
 
 const (
 	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
 	shutdownGrace     = 700 * time.Millisecond
 )
@@ -56,6 +57,7 @@ func run() error {
 		Addr:              settings.addr,
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
 		IdleTimeout:       idleTimeout,
 	})
 }

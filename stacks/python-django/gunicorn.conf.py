@@ -1,13 +1,16 @@
 """gunicorn in production: a process for each CPU, for the GIL's sake, and threads for the waiting."""
 
+import os
+
+import os
+
 from server import environment
 
 bind = f"{environment.HOST}:{environment.PORT}"
 workers = environment.WORKERS
 worker_class = "gthread"
-# A thread waits for each answer of the slow upstream. Fewer threads than clients would bound /proxy, also when all clients
-# happen to be connected to one process.
-threads = 512
+# A request that waits for the database or the upstream holds a thread.
+threads = int(os.environ.get("THREADS", "16"))
 wsgi_app = "server.wsgi:application"
 
 keepalive = 75

@@ -1,5 +1,9 @@
 """gunicorn in production: one process per CPU, because of the GIL, with threads for requests that wait."""
 
+import os
+
+import os
+
 from server.settings import Settings
 
 settings = Settings.from_env()
@@ -7,9 +11,8 @@ settings = Settings.from_env()
 bind = f"{settings.host}:{settings.port}"
 workers = settings.cpus
 worker_class = "gthread"
-# A request that waits for the slow upstream holds a thread. With fewer threads than clients, /proxy would be limited by
-# the threads. All clients may be connected to one process.
-threads = 512
+# A request that waits for the database or the upstream holds a thread.
+threads = int(os.environ.get("THREADS", "16"))
 wsgi_app = f"server:create_app(processes={workers})"
 
 keepalive = 75

@@ -26,7 +26,11 @@ void run(const Config& config) {
     net::io_context io(config.cpus);
     net::thread_pool workers(config.cpus);
     auto acceptor = listen(io, config.host, config.port);
-    auto stop = [&io](std::exception_ptr) { io.stop(); };
+    std::exception_ptr failure;
+    auto stop = [&io, &failure](std::exception_ptr error) {
+        failure = error;
+        io.stop();
+    };
     net::co_spawn(io, serve(std::move(acceptor), make_app(io, workers, config)), stop);
 
     std::vector<std::jthread> threads;
@@ -34,6 +38,8 @@ void run(const Config& config) {
         threads.emplace_back([&io] { io.run(); });
     }
     io.run();
+    threads.clear();  // joins them
+    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace

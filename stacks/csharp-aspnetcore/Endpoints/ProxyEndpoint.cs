@@ -6,7 +6,8 @@ namespace Deadheat.AspNetCore.Endpoints;
 internal static class ProxyEndpoint
 {
     public static void MapProxy(this IEndpointRouteBuilder routes) =>
-        routes.MapGet("/proxy", async Task<IResult> (UpstreamClient upstream, CancellationToken aborted) =>
+        routes.MapGet("/proxy", async Task<IResult> (
+            UpstreamClient upstream, ILogger<UpstreamClient> log, CancellationToken aborted) =>
         {
             try
             {
@@ -15,6 +16,7 @@ internal static class ProxyEndpoint
             }
             catch (Exception error) when (error is HttpRequestException or TimeoutException)
             {
+                log.LogError(error, "the upstream failed");
                 return TypedResults.Problem("the upstream failed", statusCode: StatusCodes.Status502BadGateway);
             }
         });

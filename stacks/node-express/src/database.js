@@ -15,6 +15,10 @@ export function createDatabase(url, poolSize) {
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    // The pool keeps its connections. By default, pg closes one after ten idle seconds.
+    idleTimeoutMillis: 0,
+    // The pool keeps its connections. By default, pg closes one after ten idle seconds.
+    idleTimeoutMillis: 0,
   });
   // An idle connection that breaks has left the pool already; unheard, the event would end the process.
   pool.on('error', ({ message }) => console.error('lost a database connection:', message));

@@ -55,8 +55,6 @@ async fn serve(config: Config) -> io::Result<()> {
     };
     let server = HttpServer::new(app)
         .workers(config.cpus)
-        // They hash, which is bound by the CPUs: more of them would only wait for each other.
-        .worker_max_blocking_threads(1)
         .backlog(BACKLOG)
         .tcp_nodelay(true)
         .keep_alive(KEEP_ALIVE)

@@ -8,7 +8,6 @@ use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use tokio::sync::Semaphore;
 
 use crate::{config::Config, routes};
 
@@ -21,8 +20,6 @@ pub struct AppState {
     pub upstream: Option<Uri>,
     pub client: HttpClient,
     pub blob_path: Arc<Path>,
-    /// One permit for each CPU.
-    pub hashers: Arc<Semaphore>,
     pub payload_worker: routes::payload::Worker,
 }
 
@@ -36,9 +33,10 @@ impl AppState {
                 .database_url
                 .and_then(|url| routes::users::pool(&url, config.pool_size)),
             upstream: config.upstream_url.and_then(|url| url.parse().ok()),
-            client: Client::builder(TokioExecutor::new()).build(connector),
+            client: Client::builder(TokioExecutor::new())
+                .retry_canceled_requests(false)
+                .build(connector),
             blob_path: config.blob_path.into(),
-            hashers: Arc::new(Semaphore::new(config.cpus)),
             payload_worker: routes::payload::Worker::spawn(),
         }
     }

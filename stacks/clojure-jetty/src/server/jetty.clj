@@ -21,7 +21,7 @@
 (def ^:private acceptors 1)
 (def ^:private backlog 4096)
 (def ^:private idle-timeout-ms 120000)
-(def ^:private grace-ms 400)
+(def ^:private grace-ms 700)
 
 ;; Requests
 

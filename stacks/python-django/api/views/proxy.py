@@ -26,6 +26,7 @@ def relay(_: HttpRequest) -> HttpResponse:
         log.error("the upstream failed: %s", error)
         return JsonResponse({"detail": "the upstream failed"}, status=502)
     if not 200 <= answer.status < 300:
+        log.error("the upstream answered %s", answer.status)
         return JsonResponse(
             {"detail": f"the upstream answered {answer.status}"}, status=502
         )

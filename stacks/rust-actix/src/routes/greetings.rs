@@ -12,6 +12,11 @@ pub struct User {
 #[derive(Deserialize)]
 pub struct Greeted {
     name: String,
+    #[expect(
+        dead_code,
+        reason = "a person has a username; the greeting does not use it"
+    )]
+    username: String,
 }
 
 pub async fn plaintext() -> &'static str {
@@ -25,6 +30,6 @@ pub async fn encode() -> Json<[User; 1]> {
     }])
 }
 
-pub async fn decode(Json(Greeted { name }): Json<Greeted>) -> String {
+pub async fn decode(Json(Greeted { name, .. }): Json<Greeted>) -> String {
     format!("Hello, {name}!")
 }

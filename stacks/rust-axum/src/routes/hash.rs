@@ -27,20 +27,15 @@ pub async fn bytes(
     if !(1..=MAX_ROUNDS).contains(&rounds) {
         return Err(StatusCode::BAD_REQUEST);
     }
-    // 10,000 rounds hold a thread for a millisecond, so that they are kept off the threads that serve connections;
-    // the permit keeps a burst from waking hundreds of blocking threads for work that the CPUs bound.
-    let permit = state.hashers.clone().acquire_owned().await;
+    // 10,000 rounds hold a thread for a millisecond, so they are kept off the threads that serve connections.
     let path = state.blob_path;
-    let digest = task::spawn_blocking(move || {
-        let _permit = permit;
-        hash_file(&path, rounds)
-    })
-    .await
-    .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?
-    .map_err(|error| {
-        eprintln!("cannot read the file at BLOB_PATH: {error}");
-        StatusCode::INTERNAL_SERVER_ERROR
-    })?;
+    let digest = task::spawn_blocking(move || hash_file(&path, rounds))
+        .await
+        .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?
+        .map_err(|error| {
+            eprintln!("cannot read the file at BLOB_PATH: {error}");
+            StatusCode::INTERNAL_SERVER_ERROR
+        })?;
     Ok(BASE64_STANDARD.encode(digest))
 }
 

@@ -29,6 +29,7 @@ impl Upstream {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         let client = Client::builder(TokioExecutor::new())
+            .retry_canceled_requests(false)
             // Without a timer, idle connections would stay for ever.
             .pool_timer(TokioTimer::new())
             .build(connector);

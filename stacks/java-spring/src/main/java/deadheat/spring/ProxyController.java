@@ -1,5 +1,7 @@
 package deadheat.spring;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -12,6 +14,8 @@ import org.springframework.web.server.ResponseStatusException;
 /** A slow upstream, relayed. */
 @RestController
 class ProxyController {
+  private static final Logger LOG = LoggerFactory.getLogger(ProxyController.class);
+
   private final RestClient upstream;
   private final String url;
 
@@ -32,6 +36,7 @@ class ProxyController {
           .contentType(contentType == null ? MediaType.TEXT_PLAIN : contentType)
           .body(answer.getBody());
     } catch (RestClientException e) {
+      LOG.warn("the upstream failed", e);
       throw new ResponseStatusException(HttpStatus.BAD_GATEWAY, "the upstream failed", e);
     }
   }

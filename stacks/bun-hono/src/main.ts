@@ -1,0 +1,9 @@
+import { serve } from "./serve.ts";
+import { settings } from "./settings.ts";
+import { runWorkers } from "./workers.ts";
+
+if (settings.cpus > 1) {
+  runWorkers(settings);
+} else {
+  serve(settings);
+}

@@ -1,0 +1,34 @@
+import { createApp } from "./app.ts";
+import type { Settings } from "./settings.ts";
+
+// Longer than clients and load balancers usually keep a connection.
+const IDLE_TIMEOUT_S = 65;
+const SHUTDOWN_LIMIT_MS = 900;
+
+/** Answers until SIGTERM, then lets requests in flight finish for a short while. */
+export function serve({ host, port, ...settings }: Settings): void {
+  const { app, close } = createApp(settings);
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    reusePort: true,
+    idleTimeout: IDLE_TIMEOUT_S,
+    fetch: app.fetch,
+  });
+
+  let stopping = false;
+  async function stop(): Promise<void> {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(), SHUTDOWN_LIMIT_MS);
+    await server.stop();
+    await close();
+    process.exit();
+  }
+
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  // The process that started this worker, if there is one, waits for the first message and may die before it.
+  process.on("disconnect", stop);
+  process.send?.("listening");
+}

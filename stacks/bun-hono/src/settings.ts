@@ -1,0 +1,21 @@
+const { env } = process;
+
+export const settings = {
+  host: env.HOST ?? "127.0.0.1",
+  port: positiveInteger("PORT", 8080),
+  cpus: positiveInteger("CPUS", 1),
+  poolSize: positiveInteger("POOL_SIZE", 16),
+  databaseUrl: env.DATABASE_URL,
+  upstreamUrl: env.UPSTREAM_URL ?? "",
+  blobPath: env.BLOB_PATH ?? "",
+};
+
+export type Settings = typeof settings;
+
+function positiveInteger(name: string, fallback: number): number {
+  const value = Number(env[name] ?? fallback);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new Error(`${name} is not a positive integer: ${env[name]}`);
+  }
+  return value;
+}

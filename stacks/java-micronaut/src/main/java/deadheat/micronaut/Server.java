@@ -1,0 +1,12 @@
+package deadheat.micronaut;
+
+import io.micronaut.runtime.Micronaut;
+
+/** The Micronaut stack. */
+public final class Server {
+  private Server() {}
+
+  public static void main(String[] args) {
+    Micronaut.build(args).banner(false).mainClass(Server.class).start();
+  }
+}

@@ -1,0 +1,26 @@
+package deadheat.ktor
+
+import java.net.URI
+import java.nio.file.Path
+
+/** The settings, all from the environment. */
+class Settings(
+    val host: String,
+    val port: Int,
+    val poolSize: Int,
+    val blobPath: Path,
+    val databaseUrl: URI?,
+    val upstreamUrl: String?,
+) {
+    companion object {
+        fun from(env: Map<String, String>) =
+            Settings(
+                host = env["HOST"] ?: "127.0.0.1",
+                port = env["PORT"]?.toInt() ?: 8080,
+                poolSize = env["POOL_SIZE"]?.toInt() ?: 16,
+                blobPath = Path.of(env["BLOB_PATH"] ?: "blob"),
+                databaseUrl = env["DATABASE_URL"]?.let(URI::create),
+                upstreamUrl = env["UPSTREAM_URL"],
+            )
+    }
+}

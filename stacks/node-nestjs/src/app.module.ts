@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { ConfigModule } from '@nestjs/config';
+import { HashModule } from './hash/hash.module.js';
+import { PayloadModule } from './payload/payload.module.js';
+import { PeopleController } from './people/people.controller.js';
+import { PlaintextController } from './plaintext.controller.js';
+import { ProxyModule } from './proxy/proxy.module.js';
+import { settings } from './settings.js';
+import { UsersModule } from './users/users.module.js';
+
+@Module({
+  imports: [
+    ConfigModule.forRoot({
+      isGlobal: true,
+      ignoreEnvFile: true,
+      load: [settings],
+    }),
+    HashModule,
+    PayloadModule,
+    ProxyModule,
+    UsersModule,
+  ],
+  controllers: [PlaintextController, PeopleController],
+})
+export class AppModule {}

@@ -1,0 +1,1 @@
+export const PAYLOAD = Buffer.alloc(1 << 20, 'd');

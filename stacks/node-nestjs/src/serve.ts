@@ -1,0 +1,42 @@
+import { ShutdownSignal, StandardSchemaValidationPipe } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import {
+  FastifyAdapter,
+  type NestFastifyApplication,
+} from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import { settings } from './settings.js';
+
+const LISTEN_BACKLOG = 4096;
+// Longer than clients and load balancers usually keep a connection.
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const HEADERS_TIMEOUT_MS = KEEP_ALIVE_TIMEOUT_MS + 1000;
+const SHUTDOWN_LIMIT_MS = 900;
+const SHUTDOWN_SIGNALS = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
+
+/** Answers until SIGTERM, then lets requests in flight finish for a short while. */
+export async function serve(): Promise<void> {
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule,
+    new FastifyAdapter({
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    }),
+    {
+      logger: ['fatal', 'error', 'warn'],
+      // Fastify parses JSON itself. Nest's parsers would accept forms as well.
+      bodyParser: false,
+    },
+  );
+  app.useGlobalPipes(new StandardSchemaValidationPipe());
+
+  app.enableShutdownHooks(SHUTDOWN_SIGNALS, { useProcessExit: true });
+  for (const signal of SHUTDOWN_SIGNALS) {
+    process.once(signal, () => {
+      setTimeout(() => process.exit(), SHUTDOWN_LIMIT_MS).unref();
+    });
+  }
+
+  const { host, port } = settings();
+  await app.listen({ host, port, backlog: LISTEN_BACKLOG });
+}

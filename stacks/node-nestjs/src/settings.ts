@@ -1,0 +1,21 @@
+import { type ConfigType, registerAs } from '@nestjs/config';
+
+export const settings = registerAs('settings', () => ({
+  host: process.env.HOST ?? '127.0.0.1',
+  port: positiveInteger('PORT', 8080),
+  cpus: positiveInteger('CPUS', 1),
+  poolSize: positiveInteger('POOL_SIZE', 16),
+  databaseUrl: process.env.DATABASE_URL,
+  upstreamUrl: process.env.UPSTREAM_URL,
+  blobPath: process.env.BLOB_PATH,
+}));
+
+export type Settings = ConfigType<typeof settings>;
+
+function positiveInteger(name: string, fallback: number): number {
+  const value = Number(process.env[name] ?? fallback);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new Error(`${name} is not a positive integer: ${process.env[name]}`);
+  }
+  return value;
+}

@@ -1,0 +1,43 @@
+import cluster from 'node:cluster';
+
+/** Runs one worker per CPU, replaces those that die, and passes SIGTERM on. */
+export function runWorkers(cpus: number, poolSize: number): void {
+  let stopping = false;
+
+  function start(poolShare: number): void {
+    const worker = cluster.fork({ POOL_SIZE: poolShare });
+    let served = false;
+    worker.on('listening', () => {
+      served = true;
+    });
+    worker.on('exit', (code, signal) => {
+      if (stopping) return;
+      console.error(`worker ${worker.process.pid} ended (${signal ?? code})`);
+      if (served) {
+        start(poolShare);
+      } else {
+        // It would fail the same way again.
+        process.exitCode = 1;
+        stop();
+      }
+    });
+  }
+
+  function stop(): void {
+    stopping = true;
+    for (const worker of Object.values(cluster.workers ?? {})) {
+      worker?.process.kill('SIGTERM');
+    }
+  }
+
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  for (const poolShare of shares(poolSize, cpus)) start(poolShare);
+}
+
+/** Divides `total` into `count` shares that add up to it, but gives each one at least. */
+function shares(total: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) =>
+    Math.max(1, Math.floor((total + count - 1 - index) / count)),
+  );
+}
