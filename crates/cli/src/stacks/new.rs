@@ -30,6 +30,10 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
     let folder = own.cloned().unwrap_or_else(|| root.join("stacks"));
     let folder = folder.join(name.id);
     let files = rendered(skeleton, &name, &left);
+    if let Some(own) = own {
+        fs::create_dir_all(own)
+            .map_err(|error| Failure::usage(format!("making {}: {error}", own.display())))?;
+    }
     write(&folder, &files).map_err(|error| {
         let already = error.kind() == io::ErrorKind::AlreadyExists;
         let folder = folder.display();
