@@ -130,11 +130,12 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
     assert.ok((await warnings.count()) >= 3 && (await warnings.first().isVisible()));
   });
 
-  inPage("shows one CPU budget at a time", async (page) => {
-    const shown = () => page.locator(".matrix").evaluateAll((all) => all.filter((one) => !one.hidden).map((one) => one.dataset.budget));
-    assert.deepEqual(await shown(), ["2"]);
+  inPage("shows one CPU budget at a time, and yardsticks with each", async (page) => {
+    const shown = () => page.locator(".matrix:not([hidden]) table").evaluateAll((all) => all.map((one) => one.id));
+    assert.deepEqual(await page.locator("#budget option").allInnerTexts(), ["2", "1"]);
+    assert.deepEqual(await shown(), ["matrix-2", "matrix-yardsticks"]);
     await page.locator("#budget").selectOption("1");
-    assert.deepEqual(await shown(), ["1"]);
+    assert.deepEqual(await shown(), ["matrix-1", "matrix-yardsticks"]);
   }, { page: "heats-budgets" });
 
   inPage("is a list for each load on a phone", async (page) => {
@@ -159,7 +160,7 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
     const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     await page.goto(pathToFileURL(fileOf("heats-budgets")).href);
-    assert.equal(await page.locator(".matrix").filter({ visible: true }).count(), 2, "both budgets");
+    assert.equal(await page.locator(".matrix").filter({ visible: true }).count(), 3, "both budgets, and yardsticks");
     assert.equal(await page.locator("select").filter({ visible: true }).count(), 0);
     assert.ok((await page.locator(".ratios svg .row").count()) > 4);
     assert.equal(await page.locator("th button:enabled").count(), 0);
