@@ -7,6 +7,10 @@ public final class Server {
   private Server() {}
 
   public static void main(String[] args) {
-    Micronaut.build(args).banner(false).mainClass(Server.class).start();
+    Micronaut.build(args)
+        .banner(false)
+        .mainClass(Server.class)
+        .propertySources(DatabaseUrl.settings(System.getenv("DATABASE_URL")))
+        .start();
   }
 }

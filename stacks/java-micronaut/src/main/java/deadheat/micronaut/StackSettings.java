@@ -1,9 +1,8 @@
 package deadheat.micronaut;
 
 import io.micronaut.context.annotation.ConfigurationProperties;
-import java.net.URI;
 import java.nio.file.Path;
 
 /** The settings of application.properties that are this application's own. */
 @ConfigurationProperties("stack")
-record StackSettings(Path blobPath, URI databaseUrl, int poolSize) {}
+record StackSettings(Path blobPath) {}

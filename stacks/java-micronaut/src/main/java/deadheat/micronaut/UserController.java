@@ -1,5 +1,6 @@
 package deadheat.micronaut;
 
+import io.micronaut.context.annotation.Requires;
 import io.micronaut.http.annotation.Controller;
 import io.micronaut.http.annotation.Get;
 import io.micronaut.scheduling.TaskExecutors;
@@ -15,6 +16,7 @@ import javax.sql.DataSource;
 
 /** The first ten users, asked from PostgreSQL. */
 @Controller
+@Requires(beans = DataSource.class)
 final class UserController {
   @Serdeable
   record User(int id, String email) {}
