@@ -3,14 +3,22 @@ package deadheat.ktor
 import io.ktor.serialization.kotlinx.json.json
 import io.ktor.server.application.Application
 import io.ktor.server.application.install
+import io.ktor.server.plugins.PayloadTooLargeException
 import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
 import io.ktor.server.plugins.defaultheaders.DefaultHeaders
+import io.ktor.server.request.ApplicationReceivePipeline
 import io.ktor.server.routing.routing
+import io.ktor.utils.io.ByteReadChannel
+import io.ktor.utils.io.core.remaining
+import io.ktor.utils.io.readRemaining
 import kotlinx.serialization.json.Json
+
+private const val MAX_BODY_BYTES = 1L shl 20
 
 /** What this server does. `/users` and `/proxy` are there if the service behind them is configured. */
 fun Application.module(settings: Settings) {
     install(DefaultHeaders)
+    limitBodies()
     install(ContentNegotiation) {
         // Ktor's default is lenient: it would take 7 for "7".
         json(Json { ignoreUnknownKeys = true })
@@ -21,5 +29,15 @@ fun Application.module(settings: Settings) {
         digests(settings.blobPath)
         settings.databaseUrl?.let { users(it, settings.poolSize) }
         settings.upstreamUrl?.let { proxy(it) }
+    }
+}
+
+/** Refuses longer bodies with 413. They are buffered whole, as JSON needs them. */
+private fun Application.limitBodies() {
+    receivePipeline.intercept(ApplicationReceivePipeline.Before) { body ->
+        if (body !is ByteReadChannel) return@intercept
+        val limited = body.readRemaining(MAX_BODY_BYTES + 1)
+        if (limited.remaining > MAX_BODY_BYTES) throw PayloadTooLargeException(MAX_BODY_BYTES)
+        proceedWith(ByteReadChannel(limited))
     }
 }

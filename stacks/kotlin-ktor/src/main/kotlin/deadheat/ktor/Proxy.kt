@@ -8,6 +8,7 @@ import io.ktor.http.HttpStatusCode
 import io.ktor.http.contentType
 import io.ktor.http.isSuccess
 import io.ktor.server.application.ApplicationStopped
+import io.ktor.server.application.log
 import io.ktor.server.response.respond
 import io.ktor.server.response.respondBytes
 import io.ktor.server.routing.Route
@@ -26,8 +27,7 @@ fun Route.proxy(upstreamUrl: String) {
             try {
                 client.get(upstreamUrl)
             } catch (cause: IOException) {
-                call.application.environment.log
-                    .warn("the upstream failed", cause)
+                call.application.log.warn("the upstream failed", cause)
                 return@get call.respond(HttpStatusCode.BadGateway)
             }
         if (answer.status.isSuccess()) {
