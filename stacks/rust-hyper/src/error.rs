@@ -1,8 +1,7 @@
 //! What a request can fail with, and its answer.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, time::Duration};
 
-use deadpool_postgres::PoolError;
 use hyper::{
     StatusCode,
     header::{ALLOW, HeaderValue},
@@ -23,6 +22,8 @@ pub enum Error {
     ContentType,
     #[error("the body is longer than {0} bytes")]
     TooLong(usize),
+    #[error("the body took longer than {} s", .0.as_secs())]
+    Slow(Duration),
     #[error("the body broke off: {0}")]
     Body(Cause),
     #[error("the body must be a JSON object with the texts name and username: {0}")]
@@ -37,11 +38,11 @@ pub enum Error {
     Cancelled(#[from] JoinError),
     #[error("the payload's worker has ended")]
     WorkerGone,
-    #[error("DATABASE_URL is missing or unusable")]
+    #[error("DATABASE_URL is missing")]
     NoDatabase,
     #[error("cannot read the users: {0}")]
-    Database(#[from] PoolError),
-    #[error("UPSTREAM_URL is missing or unusable")]
+    Database(Cause),
+    #[error("UPSTREAM_URL is missing")]
     NoUpstream,
     #[error("the upstream failed: {0}")]
     Upstream(Cause),
@@ -54,6 +55,7 @@ impl Error {
             Self::Method(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             Self::Body(_) | Self::Person(_) | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
             Self::Serialise(_) | Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone => {
                 StatusCode::INTERNAL_SERVER_ERROR

@@ -5,23 +5,34 @@ mod routes;
 mod server;
 mod state;
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, process::ExitCode};
 
 use tokio::runtime;
 
 use crate::{config::Config, state::AppState};
 
-fn main() -> Result<(), Box<dyn StdError>> {
+fn main() -> ExitCode {
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve() -> Result<(), Box<dyn StdError>> {
     let config = Config::from_env()?;
     let runtime = runtime::Builder::new_multi_thread()
-        .worker_threads(config.cpus)
+        .worker_threads(config.cpus.get())
         .enable_all()
         .build()?;
     let served = runtime.block_on(async {
         let listener = server::listen(config.address)?;
-        server::run(listener, AppState::new(config)).await
+        server::run(listener, AppState::new(config)?).await?;
+        Ok(())
     });
     // Dropping the runtime would wait for every hash that has begun.
     runtime.shutdown_background();
-    Ok(served?)
+    served
 }

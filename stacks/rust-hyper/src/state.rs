@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadpool_postgres::Pool;
+use deadpool_postgres::{BuildError, Pool};
 
 use crate::{
     config::Config,
@@ -10,9 +10,9 @@ use crate::{
 };
 
 pub struct AppState {
-    /// None without a usable DATABASE_URL: the other routes answer nevertheless.
+    /// None without a DATABASE_URL: the other routes answer nevertheless.
     pub database: Option<Pool>,
-    /// None without a usable UPSTREAM_URL.
+    /// None without an UPSTREAM_URL.
     pub upstream: Option<Upstream>,
     pub blob_path: Box<Path>,
     pub payload_worker: payload::Worker,
@@ -20,17 +20,15 @@ pub struct AppState {
 
 impl AppState {
     /// Must be called within the runtime: it starts the payload's worker.
-    pub fn new(config: Config) -> Self {
-        Self {
+    pub fn new(config: Config) -> Result<Self, BuildError> {
+        Ok(Self {
             database: config
-                .database_url
-                .and_then(|url| users::pool(&url, config.pool_size)),
-            upstream: config
-                .upstream_url
-                .and_then(|url| url.parse().ok())
-                .map(Upstream::new),
+                .database
+                .map(|database| users::pool(database, config.pool_size.get()))
+                .transpose()?,
+            upstream: config.upstream.map(Upstream::new),
             blob_path: config.blob_path.into(),
             payload_worker: payload::Worker::spawn(),
-        }
+        })
     }
 }

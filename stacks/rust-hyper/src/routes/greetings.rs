@@ -1,5 +1,7 @@
 //! Plain text and JSON.
 
+use std::time::Duration;
+
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{
     Request,
@@ -7,6 +9,7 @@ use hyper::{
     header::{CONTENT_TYPE, HeaderMap},
 };
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
 use crate::{
     error::{Cause, Error},
@@ -14,6 +17,7 @@ use crate::{
 };
 
 const MAX_BODY_BYTES: usize = 1 << 20;
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Serialize, Deserialize)]
 struct Person<Text> {
@@ -52,7 +56,10 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 async fn read(body: Incoming) -> Result<Bytes, Error> {
     let limited = Limited::new(body, MAX_BODY_BYTES);
-    let collected = limited.collect().await.map_err(|error: Cause| {
+    let collected = timeout(BODY_TIMEOUT, limited.collect())
+        .await
+        .map_err(|_| Error::Slow(BODY_TIMEOUT))?;
+    let collected = collected.map_err(|error: Cause| {
         if error.is::<LengthLimitError>() {
             Error::TooLong(MAX_BODY_BYTES)
         } else {
