@@ -11,7 +11,7 @@ class PayloadWorker {
     using Payload = std::span<const char>;
 
     /// Starts it.
-    PayloadWorker(net::any_io_executor executor);
+    explicit PayloadWorker(net::any_io_executor executor);
 
     net::awaitable<Payload> ask();
 

@@ -10,6 +10,7 @@
 namespace {
 
 constexpr std::chrono::seconds kTimeout(10);
+constexpr std::chrono::seconds kIdleTimeout(60);
 
 /// Whether the upstream has kept `stream` open: a read would then find nothing, and not an end or
 /// an error.
@@ -73,8 +74,8 @@ std::shared_ptr<Upstream::Connection> Upstream::take() {
     {
         const std::lock_guard lock(mutex_);
         while (!idle_.empty()) {
-            auto connection = std::move(idle_.front());
-            idle_.pop_front();
+            auto connection = std::move(idle_.back());
+            idle_.pop_back();
             if (is_alive(connection->stream)) return connection;
         }
     }
@@ -82,6 +83,9 @@ std::shared_ptr<Upstream::Connection> Upstream::take() {
 }
 
 void Upstream::keep(std::shared_ptr<Connection> connection) {
+    const auto now = std::chrono::steady_clock::now();
+    connection->idle_since = now;
     const std::lock_guard lock(mutex_);
+    while (!idle_.empty() && now - idle_.front()->idle_since > kIdleTimeout) idle_.pop_front();
     idle_.push_back(std::move(connection));
 }

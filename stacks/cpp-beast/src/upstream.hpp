@@ -1,6 +1,7 @@
 // The slow upstream, over connections that are kept.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -25,13 +26,15 @@ class Upstream {
     struct Connection {
         beast::tcp_stream stream;
         beast::flat_buffer buffer;
+        std::chrono::steady_clock::time_point idle_since{};
     };
 
     static net::awaitable<Answer> exchange(Upstream& upstream,
                                            std::shared_ptr<Connection> connection);
     net::awaitable<void> connect(beast::tcp_stream& stream);
-    /// An idle connection, or a new one that is not connected.
+    /// The connection that was used last, or a new one that is not connected.
     std::shared_ptr<Connection> take();
+    /// Also closes the connections that nobody has used for a while.
     void keep(std::shared_ptr<Connection> connection);
 
     net::any_io_executor executor_;
@@ -40,5 +43,6 @@ class Upstream {
     http::request<http::empty_body> request_;
 
     std::mutex mutex_;
+    /// The one that was used last is at the back.
     std::deque<std::shared_ptr<Connection>> idle_;
 };

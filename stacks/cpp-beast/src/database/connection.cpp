@@ -61,11 +61,9 @@ net::awaitable<PostgresPollingStatusType> Connection::connect() {
     auto next = PQstatus(connection_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED
                                                               : PGRES_POLLING_WRITING;
     while (next == PGRES_POLLING_WRITING || next == PGRES_POLLING_READING) {
-        // Another address of the host has another descriptor.
-        if (const int socket = PQsocket(connection_.get()); socket_.native_handle() != socket) {
-            if (socket_.is_open()) socket_.release();
-            socket_.assign(socket);
-        }
+        // libpq may have closed its descriptor and opened another one, even under the same number.
+        if (socket_.is_open()) socket_.release();
+        socket_.assign(PQsocket(connection_.get()));
         const bool writing = next == PGRES_POLLING_WRITING;
         const auto event = writing ? socket_.wait_write : socket_.wait_read;
         co_await socket_.async_wait(event, net::use_awaitable);
