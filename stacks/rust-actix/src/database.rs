@@ -1,14 +1,17 @@
 //! PostgreSQL, over a pool that all workers share.
 
-use std::{error::Error, time::Duration};
+use std::{error::Error as StdError, time::Duration};
 
-use deadpool_postgres::{
-    Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
-};
+use actix_web::rt::time::timeout;
+use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, RecyclingMethod};
 use serde::Serialize;
 use tokio_postgres::{Config, NoTls};
 
+use crate::error::Error;
+
 const FIRST_USERS: &str = "select id, email from users order by id limit 10";
+
+/// For all that a request needs: a free connection or a new one, and the rows.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Serialize)]
@@ -17,33 +20,27 @@ pub struct User {
     email: String,
 }
 
-/// A pool that connects when it is first asked; None when the URL is none.
-pub fn pool(url: &str, size: usize) -> Option<Pool> {
-    build_pool(url, size)
-        .inspect_err(|error| eprintln!("no database, DATABASE_URL is unusable: {error}"))
-        .ok()
-}
-
-fn build_pool(url: &str, size: usize) -> Result<Pool, Box<dyn Error>> {
-    let config: Config = url.parse()?;
+/// A pool that connects when it is first asked.
+pub fn pool(mut config: Config, size: usize) -> Result<Pool, BuildError> {
+    // PostgreSQL ends a statement that nobody waits for any more: its connection is back in the pool.
+    config.options("-c statement_timeout=10s");
     let recycling = ManagerConfig {
         // Asks the client whether its connection is closed, and not the database.
         recycling_method: RecyclingMethod::Fast,
     };
-    let timeouts = Timeouts {
-        wait: Some(PATIENCE),
-        create: Some(PATIENCE),
-        recycle: None,
-    };
-    let pool = Pool::builder(Manager::from_config(config, NoTls, recycling))
+    Pool::builder(Manager::from_config(config, NoTls, recycling))
         .max_size(size)
-        .timeouts(timeouts)
-        .runtime(Runtime::Tokio1)
-        .build()?;
-    Ok(pool)
+        .build()
 }
 
-pub async fn first_users(pool: &Pool) -> Result<Vec<User>, PoolError> {
+pub async fn first_users(pool: &Pool) -> Result<Vec<User>, Error> {
+    match timeout(PATIENCE, query(pool)).await {
+        Ok(users) => users.map_err(Error::Database),
+        Err(elapsed) => Err(Error::Database(elapsed.into())),
+    }
+}
+
+async fn query(pool: &Pool) -> Result<Vec<User>, Box<dyn StdError>> {
     let client = pool.get().await?;
     let statement = client.prepare_cached(FIRST_USERS).await?;
     client

@@ -1,7 +1,8 @@
 //! What a request can fail with, and its answer.
 
+use std::error::Error as StdError;
+
 use actix_web::{HttpResponse, ResponseError, error::BlockingError, http::StatusCode};
-use deadpool_postgres::PoolError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -13,11 +14,11 @@ pub enum Error {
     Cancelled(#[from] BlockingError),
     #[error("the payload's worker has ended")]
     WorkerGone,
-    #[error("DATABASE_URL is missing or unusable")]
+    #[error("DATABASE_URL is missing")]
     NoDatabase,
     #[error("cannot read the users: {0}")]
-    Database(#[from] PoolError),
-    #[error("UPSTREAM_URL is missing or unusable")]
+    Database(Box<dyn StdError>),
+    #[error("UPSTREAM_URL is missing")]
     NoUpstream,
     #[error("the upstream failed: {0}")]
     Upstream(String),

@@ -6,7 +6,7 @@ mod routes;
 mod shutdown;
 mod upstream;
 
-use std::{error::Error as StdError, io, time::Duration};
+use std::{error::Error as StdError, process::ExitCode, time::Duration};
 
 use actix_web::{
     App, HttpServer,
@@ -29,39 +29,46 @@ const DRAIN_LIMIT: Duration = Duration::from_millis(800);
 const MAX_BODY_BYTES: usize = 1 << 20;
 
 #[actix_web::main]
-async fn main() -> Result<(), Box<dyn StdError>> {
-    serve(Config::from_env()?).await?;
-    Ok(())
+async fn main() -> ExitCode {
+    match serve().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-async fn serve(config: Config) -> io::Result<()> {
+async fn serve() -> Result<(), Box<dyn StdError>> {
+    let config = Config::from_env()?;
     let database = Data::new(
         config
-            .database_url
-            .and_then(|url| database::pool(&url, config.pool_size)),
+            .database
+            .map(|database| database::pool(database, config.pool_size.get()))
+            .transpose()?,
     );
     let blob_path = Data::new(BlobPath(config.blob_path));
-    let upstream_uri = config.upstream_url.and_then(|url| url.parse().ok());
 
     // Called once in each of actix's workers, which are threads with a runtime of their own.
     let app = move || {
         App::new()
             .app_data(database.clone())
             .app_data(blob_path.clone())
-            .app_data(Data::new(Upstream::new(upstream_uri.clone())))
+            .app_data(Data::new(Upstream::new(config.upstream.clone())))
             .app_data(Data::new(PayloadWorker::spawn()))
             .app_data(JsonConfig::default().limit(MAX_BODY_BYTES))
             .configure(routes::configure)
     };
     let server = HttpServer::new(app)
-        .workers(config.cpus)
+        .workers(config.cpus.get())
         .backlog(BACKLOG)
         .tcp_nodelay(true)
         .keep_alive(KEEP_ALIVE)
         .bind(config.address)?
         .run();
     tokio::select! {
-        served = server => served,
-        overdue = shutdown::overdue(DRAIN_LIMIT) => overdue,
+        served = server => served?,
+        overdue = shutdown::overdue(DRAIN_LIMIT) => overdue?,
     }
+    Ok(())
 }
