@@ -67,9 +67,13 @@ fn load(options: &Options) -> std::io::Result<u64> {
     let request = request.as_bytes();
     let epoll = epoll::create(CreateFlags::CLOEXEC)?;
     let mut sockets = Vec::with_capacity(options.connections);
+    let mut whole = 0;
     for slot in 0..options.connections {
         let socket = TcpStream::connect(options.address)?;
         socket.set_nodelay(true)?;
+        if slot == 0 {
+            whole = learn(&socket, request, options.body)?;
+        }
         socket.set_nonblocking(true)?;
         let data = EventData::new_u64(slot as u64);
         epoll::add(&epoll, &socket, data, EventFlags::IN | EventFlags::ET)?;
@@ -82,11 +86,12 @@ fn load(options: &Options) -> std::io::Result<u64> {
     let length = Duration::from_secs(options.seconds);
     let mut events: Vec<Event> = Vec::with_capacity(128);
     let mut buffer = vec![0; HEAD_ROOM];
-    let mut dropped = vec![0; options.body as usize];
-    // Bytes that are still to come on each connection.
-    let mut left = vec![0; options.connections];
+    let mut dropped = vec![0; whole as usize];
+    // Bytes of its answer that are still to come on each connection.
+    let mut left = vec![whole; options.connections];
     let mut free: VecDeque<usize> = (0..options.connections).collect();
-    let (mut answers, mut due) = (0, Duration::ZERO);
+    // One was read to learn its length.
+    let (mut answers, mut due) = (1, Duration::ZERO);
     loop {
         let now = start.elapsed();
         if now >= length {
@@ -116,36 +121,47 @@ fn load(options: &Options) -> std::io::Result<u64> {
         }
         for event in &events {
             let slot = event.data.u64() as usize;
-            if take(
-                &sockets[slot],
-                &mut left[slot],
-                options.body,
-                &mut buffer,
-                &mut dropped,
-            )? {
+            if take(&sockets[slot], &mut left[slot], &mut buffer, &mut dropped)? {
                 answers += 1;
+                left[slot] = whole;
                 free.push_back(slot);
             }
         }
     }
 }
 
-/// Takes what has come. Whether an answer is whole: it begins with a read in which its head is expected whole, and the
-/// kernel drops the rest of its body.
+/// The length of a whole answer: of its head, which is looked for once, and its body.
+fn learn(mut socket: &TcpStream, request: &[u8], body: u64) -> std::io::Result<u64> {
+    socket.write_all(request)?;
+    let mut answer = Vec::new();
+    let mut buffer = [0; HEAD_ROOM];
+    loop {
+        let length = socket.read(&mut buffer)?;
+        if length == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        answer.extend_from_slice(&buffer[..length]);
+        let head = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        if let Some(head) = head {
+            let whole = head as u64 + 4 + body;
+            let rest = whole.saturating_sub(answer.len() as u64);
+            std::io::copy(&mut socket.take(rest), &mut std::io::sink())?;
+            return Ok(whole);
+        }
+    }
+}
+
+/// Takes what has come of the `left` bytes of an answer, and says whether it is whole: a read gets its beginning, the
+/// kernel drops the rest.
 fn take(
     mut socket: &TcpStream,
     left: &mut u64,
-    body: u64,
     buffer: &mut [u8],
     dropped: &mut [u8],
 ) -> std::io::Result<bool> {
-    if *left == 0 {
+    if *left == dropped.len() as u64 {
         let length = socket.read(buffer)?;
-        let head = buffer[..length]
-            .windows(4)
-            .position(|four| four == b"\r\n\r\n");
-        let head = head.ok_or(std::io::ErrorKind::InvalidData)? + 4;
-        *left = body.saturating_sub((length - head) as u64);
+        *left = left.saturating_sub(length as u64);
         if length < buffer.len() {
             return Ok(*left == 0);
         }
