@@ -2,8 +2,6 @@
 
 import os
 
-import os
-
 from server.settings import Settings
 
 settings = Settings.from_env()

@@ -20,13 +20,13 @@ def encode() -> list[dict[str, str]]:
 def decode() -> Response:
     match request.get_json():
         case {"name": str(name), "username": str()}:
-            return Response(greeting_for(name), mimetype="text/plain")
+            return Response(f"Hello, {name}!", mimetype="text/plain")
         case _:
             raise BadRequest("name and username must be text")
 
 
-def greeting_for(name: str) -> bytes:
-    try:
-        return f"Hello, {name}!".encode()
-    except UnicodeEncodeError as error:
-        raise BadRequest("the name has a lone surrogate") from error
+@blueprint.errorhandler(RecursionError)
+@blueprint.errorhandler(UnicodeEncodeError)
+def refuse(_: Exception) -> Response:
+    """JSON can be nested too deeply for Python, and can hold lone surrogates, which UTF-8 cannot encode."""
+    return BadRequest().get_response()
