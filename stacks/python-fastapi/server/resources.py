@@ -43,6 +43,7 @@ def open_pool(settings: Settings) -> asyncpg.Pool:
         min_size=0,
         max_size=settings.pool_size_per_worker,
         command_timeout=QUERY_PATIENCE_SECONDS,
+        max_cached_statement_lifetime=0,  # for as long as the connection, not five minutes
         reset=keep_session,
     )
 
