@@ -2,11 +2,21 @@
 
 import std/[asyncdispatch, asynchttpserver, json, times]
 
+var
+  dateSecond {.threadvar.}: int64
+  dateText {.threadvar.}: string
+
+proc date(): string =
+  ## Formatted once a second, as it has no smaller unit.
+  let now = getTime()
+  if now.toUnix != dateSecond:
+    dateSecond = now.toUnix
+    dateText = now.utc.format("ddd, dd MMM yyyy HH:mm:ss 'GMT'")
+  dateText
+
 proc headers*(contentType: string): HttpHeaders =
   ## What every answer has. asynchttpserver itself sends no date.
-  newHttpHeaders({
-    "Content-Type": contentType,
-    "Date": getTime().utc.format("ddd, dd MMM yyyy HH:mm:ss 'GMT'")})
+  newHttpHeaders({"Content-Type": contentType, "Date": date()})
 
 proc respondText*(request: Request, body: string): Future[void] =
   request.respond(Http200, body, headers("text/plain; charset=utf-8"))
