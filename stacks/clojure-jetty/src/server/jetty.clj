@@ -8,7 +8,7 @@
   (:import (java.io InputStream)
            (java.nio ByteBuffer)
            (java.nio.charset StandardCharsets)
-           (org.eclipse.jetty.http HttpField HttpFields HttpFields$Mutable)
+           (org.eclipse.jetty.http HttpException HttpField HttpFields HttpFields$Mutable)
            (org.eclipse.jetty.io Content Content$Sink Content$Source)
            (org.eclipse.jetty.server ConnectionFactory Handler$Abstract HttpConfiguration
                                      HttpConnectionFactory Request Response Server
@@ -94,10 +94,19 @@
   (put-headers (.getHeaders response) headers)
   (send-body body response callback))
 
+(defn- error-status
+  "What Jetty says of a request that the client broke, such as 400 for a malformed chunk; or 500."
+  [error]
+  (if (instance? HttpException error)
+    (.getCode ^HttpException error)
+    500))
+
 (defn- send-error
   [^Throwable error ^Request request ^Response response ^Callback callback]
-  (log/error error "a request failed")
-  (Response/writeError request response callback 500))
+  (let [status (int (error-status error))]
+    (when (>= status 500)
+      (log/error error "a request failed"))
+    (Response/writeError request response callback status)))
 
 ;; Handlers
 

@@ -3,7 +3,8 @@
   (:require [clojure.java.jdbc :as jdbc]
             [server.response :as response])
   (:import (io.vertx.core Handler)
-           (io.vertx.sqlclient Row SqlClient)))
+           (io.vertx.sqlclient Row SqlClient)
+           (java.util.function Function)))
 
 (set! *warn-on-reflection* true)
 
@@ -26,10 +27,14 @@
   [^SqlClient client]
   (if client
     (fn [_ respond raise]
-      (doto (.. client (preparedQuery first-users) execute)
-        (.onSuccess (reify Handler
-                      (handle [_ rows] (respond (response/json (mapv user rows))))))
-        (.onFailure (reify Handler
-                      (handle [_ error] (raise error))))))
+      (.. client
+          (preparedQuery first-users)
+          execute
+          (map (reify Function
+                 (apply [_ rows] (response/json (mapv user rows)))))
+          (onComplete (reify Handler
+                        (handle [_ response] (respond response)))
+                      (reify Handler
+                        (handle [_ error] (raise error))))))
     (fn [_ respond _]
       (respond (response/unavailable)))))
