@@ -8,7 +8,10 @@ internal static class UserServices
     public static void AddUsers(this IServiceCollection services, Settings settings)
     {
         // Connects on first use, so that the server starts without a database.
-        services.AddSingleton(_ => NpgsqlDataSource.Create(ConnectionString(settings)));
+        services.AddSingleton(provider =>
+            new NpgsqlDataSourceBuilder(ConnectionString(settings))
+                .UseLoggerFactory(provider.GetRequiredService<ILoggerFactory>())
+                .Build());
         switch (settings.DataAccess)
         {
             case DataAccess.Ef:
