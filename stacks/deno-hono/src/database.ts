@@ -1,0 +1,25 @@
+import postgres from "postgres";
+
+const CONNECT_TIMEOUT_S = 10;
+
+interface User {
+  id: number;
+  email: string;
+}
+
+export type Database = ReturnType<typeof createDatabase>;
+
+/** A pool that connects on first use, so that the server starts without a database. */
+export function createDatabase(url: string, poolSize: number) {
+  const sql = postgres(url, {
+    max: poolSize,
+    connect_timeout: CONNECT_TIMEOUT_S,
+  });
+
+  return {
+    // The driver prepares a statement once per connection, and knows it again by its text.
+    firstUsers: () =>
+      sql<User[]>`select id, email from users order by id limit 10`,
+    close: () => sql.end(),
+  };
+}
