@@ -36,12 +36,14 @@ export function runWorkers({ cpus, poolSize }: Settings): void {
 
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  for (const poolShare of shares(poolSize, cpus)) start(poolShare);
+  // Each worker needs a connection.
+  const count = Math.min(cpus, poolSize);
+  for (const poolShare of shares(poolSize, count)) start(poolShare);
 }
 
-/** Divides `total` into `count` shares that add up to it, but gives each one at least. */
+/** Divides `total` into `count` shares that add up to it. */
 function shares(total: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) =>
-    Math.max(1, Math.floor((total + count - 1 - index) / count)),
+    Math.floor((total + count - 1 - index) / count),
   );
 }
