@@ -13,7 +13,7 @@ use super::{
 /// Numbers of members, a part of the table for each.
 pub const MEMBERS: [usize; 2] = [2, 6];
 /// Heats, in the table.
-pub const HEATS: [usize; 6] = [3, 5, 8, 12, 20, 40];
+pub const HEATS: [usize; 7] = [2, 3, 5, 8, 12, 20, 40];
 /// By how much the first member is faster than the others, in the table. 0 asks for a dead heat.
 pub const EFFECTS: [f64; 4] = [0.03, 0.05, 0.10, 0.0];
 /// Sessions behind each figure of the table.
