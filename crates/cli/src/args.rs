@@ -46,6 +46,9 @@ pub(crate) enum Command {
     /// List, check and create stacks.
     #[command(subcommand)]
     Stacks(StacksCommand),
+    /// Loads for a coordinator on another host, on standard input and output.
+    #[command(hide = true)]
+    Agent,
     /// Runs a child and ends its tree with Deadheat.
     #[command(name = "__supervise", hide = true)]
     Supervise,

@@ -1,7 +1,9 @@
 //! The hidden commands: what Deadheat starts of itself.
 
+use std::io::{IsTerminal as _, stdin};
+
 use deadheat_runner::{
-    process,
+    agent, process,
     services::{null, upstream},
 };
 
@@ -16,6 +18,16 @@ pub(crate) fn supervise() -> Result<Exit, Failure> {
             "supervising a child (this command is for Deadheat itself): {error}"
         ))
     })?;
+    Ok(Exit::Fine)
+}
+
+pub(crate) fn agent() -> Result<Exit, Failure> {
+    if stdin().is_terminal() {
+        return Err(Failure::usage(
+            "agent: this command is for Deadheat itself; deadheat load --on HOST starts it there",
+        ));
+    }
+    agent::serve().map_err(Failure::nothing)?;
     Ok(Exit::Fine)
 }
 

@@ -72,6 +72,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
+        Command::Agent => hidden::agent(),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),
         Command::NullServer(args) => hidden::null_server(&args),

@@ -5,7 +5,7 @@ use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, LoadSpec, Protocol, Reuse, Schedule, Stage, StatusSet,
+        Arrivals as Kind, Exchange, LoadSpec, Protocol, Reuse, Schedule, Share, Stage, StatusSet,
         StopRule, Target, Timeouts,
     },
 };
@@ -15,7 +15,7 @@ use crate::{
     http1::{EncodedRequest, Manner},
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
-    schedule::{Arrivals, Quota, Taking},
+    schedule::{Arrivals, Quota, Taking, first_send},
     socket::Peer,
     sys::{self, DescriptorLimit},
     template::{Choice, Counter, Lists},
@@ -51,13 +51,16 @@ pub(crate) struct Plan {
     lists: Lists,
     counter: Counter,
     seed: u64,
+    share: Share,
     /// Whether each request has a connection of its own.
     pub(crate) per_request: bool,
     /// Connections made at the start.
     pub(crate) connections: u32,
+    /// The same of all generators.
+    all_connections: u32,
     /// Connections at most.
     pub(crate) most_connections: u32,
-    pub(crate) ramp: Duration,
+    ramp: Duration,
     /// The intended starts of an open loop, of a load that begins with the spec's warm-up.
     pub(crate) arrivals: Option<Arrivals>,
     /// How they lie around the rate, and the rate over time.
@@ -116,8 +119,9 @@ impl Plan {
             Schedule::Open {
                 arrivals, stages, ..
             } => {
-                let arrivals = Arrivals::new(*arrivals, spec.seed, spec.warm_up, stages)
-                    .map_err(|problem| LoadError::BadSchedule { problem })?;
+                let arrivals =
+                    Arrivals::new(*arrivals, spec.seed, spec.share, spec.warm_up, stages)
+                        .map_err(|problem| LoadError::BadSchedule { problem })?;
                 let arrivals = match spec.stop {
                     StopRule::Count { requests } => arrivals.ending_after(spec.warm_up, requests),
                     StopRule::Duration { .. } | StopRule::Interrupt => arrivals,
@@ -140,6 +144,14 @@ impl Plan {
             Schedule::Open { .. } if reuse == Reuse::PerRequest => 0,
             Schedule::Open { connections, .. } => *connections,
         };
+        let quota = match (spec.stop, &arrivals) {
+            (StopRule::Duration { .. } | StopRule::Interrupt, _) => Quota::Unlimited,
+            (StopRule::Count { requests }, None) => Quota::of(spec.share.part(requests)),
+            (StopRule::Count { .. }, Some(arrivals)) => {
+                Quota::of(arrivals.end() - arrivals.due_before(spec.warm_up))
+            }
+        };
+        let own = |connections: u32| spec.share.part(connections.into()) as u32;
         Ok(Self {
             target: spec.target.clone(),
             peer,
@@ -151,12 +163,14 @@ impl Plan {
             lists,
             counter: Counter::default(),
             seed: spec.seed,
+            share: spec.share,
             per_request: reuse == Reuse::PerRequest,
-            connections: at_start,
-            most_connections: spec.schedule.most_connections(),
+            connections: own(at_start),
+            all_connections: at_start,
+            most_connections: own(spec.schedule.most_connections()),
             ramp,
             taking: match arrivals {
-                Some(_) => Taking::new(spec.cpus.len().max(1), at_start),
+                Some(_) => Taking::new(spec.cpus.len().max(1), own(at_start)),
                 None => Taking::new(0, 0),
             }
             .map_err(|source| LoadError::Poll { worker: 0, source })?,
@@ -170,7 +184,7 @@ impl Plan {
             warm_up: spec.warm_up,
             stop: spec.stop,
             limit: spec.limit,
-            quota: Quota::new(spec.stop),
+            quota,
             timeouts: spec.timeouts,
             content_sample: spec.content_sample,
             wait: spec.wait,
@@ -187,7 +201,7 @@ impl Plan {
     #[inline]
     pub(crate) fn compose(&self, exchange: usize, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
         let choice = || Choice {
-            count: self.counter.next(),
+            count: self.share.number(self.counter.next()),
             seed: self.seed,
         };
         let request = &self.exchanges[exchange].request;
@@ -203,7 +217,18 @@ impl Plan {
             _ => random::number(self.seed, slice),
         };
         // The stages were accepted when the plan was made.
-        Arrivals::new(*kind, seed, guard, stages).ok()
+        Arrivals::new(*kind, seed, self.share, guard, stages).ok()
+    }
+
+    /// The exchange of the cycle that connection `index` begins with.
+    pub(crate) fn first_turn(&self, index: u32) -> usize {
+        (self.share.number(index.into()) % self.cycle.len() as u64) as usize
+    }
+
+    /// When connection `index` sends its first request, in nanoseconds since the load's start.
+    pub(crate) fn first_send(&self, index: u32) -> u64 {
+        let number = self.share.number(index.into());
+        first_send(number, self.all_connections, self.ramp)
     }
 
     /// The address that connection `index` is made from, if one is given.
@@ -244,7 +269,9 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         return Err(LoadError::NoExchanges);
     }
     match spec.schedule.most_connections() {
-        0 => return Err(LoadError::NoConnections),
+        connections if spec.share.part(connections.into()) == 0 => {
+            return Err(LoadError::NoConnections);
+        }
         connections if connections > MOST_CONNECTIONS => {
             return Err(LoadError::TooManyConnections {
                 connections,

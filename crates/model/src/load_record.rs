@@ -1,11 +1,29 @@
 //! Everything that one load left behind: what `deadheat load` writes its outputs from.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Interval, LoadSpec, Observation, machine::Machine};
 
 /// The version of the record.
 pub const SCHEMA: u32 = 1;
+
+/// One of several hosts that loaded together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorHost {
+    /// What the user called it.
+    pub host: String,
+    /// What it calls itself.
+    pub name: String,
+    /// Where its generator ran.
+    pub machine: Machine,
+    /// It began the load at the same instant as the others, give or take so long.
+    #[serde(rename = "clock_error_seconds", with = "crate::seconds")]
+    pub clock_error: Duration,
+    /// What it found.
+    pub observation: Observation,
+}
 
 /// A load: what was asked for and what was found. Every output can be made again from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,4 +46,7 @@ pub struct LoadRecord {
     pub observation: Observation,
     /// The same over time; empty where the spec asks for no intervals.
     pub intervals: Vec<Interval>,
+    /// The hosts that it came from; empty: `machine` alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<GeneratorHost>,
 }

@@ -1,6 +1,7 @@
 //! Runs a session: finds manifests, prepares stacks, starts services and servers, checks answers, loads, samples,
 //! and tells of it in events. Knows no report and no statistics.
 
+pub mod agent;
 pub mod doctor;
 pub mod files;
 mod git;

@@ -8,6 +8,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
+use deadheat_runner::agent::Launcher;
 
 use super::{
     rate,
@@ -44,7 +45,24 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
+    pub(crate) hosts: HostsArgs,
+    #[command(flatten)]
     pub(crate) care: CareArgs,
+}
+
+/// Where the load comes from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Several hosts")]
+pub(crate) struct HostsArgs {
+    /// Load from this host instead of this process, repeatable; `local` is this machine
+    #[arg(long, value_name = "HOST")]
+    pub(crate) on: Vec<String>,
+    /// How hosts are reached: ssh, srun, kubectl, or a command like 'ssh -p 2222 {host}' [default: ssh]
+    #[arg(long, value_name = "HOW", hide_short_help = true)]
+    pub(crate) launcher: Option<Launcher>,
+    /// Where deadheat is on the hosts [default: this program is copied there, once]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub(crate) agent: Option<PathBuf>,
 }
 
 /// When requests are sent.

@@ -34,9 +34,12 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
         connection,
         tls,
         answer,
+        hosts,
         care,
         ..
     } = args;
+    let on = ("--on", !hosts.on.is_empty());
+    let source = ("--source", !connection.source.is_empty());
     let rate = ("--rate", pace.rate.is_some());
     let stage = ("--stage", !pace.stage.is_empty());
     let ramp = ("--ramp", pace.ramp.is_some());
@@ -66,6 +69,16 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
     let no_address = "a Unix socket has no address: leave one of them out";
     let one_content = "the content of a body is compared with one thing: leave one of them out";
     vec![
+        (
+            on,
+            unix,
+            "a Unix socket is on one machine: leave one of them out",
+        ),
+        (
+            on,
+            source,
+            "an address belongs to one machine: leave one of them out",
+        ),
         (
             rate,
             stage,
@@ -150,8 +163,11 @@ fn needs<'a>(args: &LoadArgs, origin: &Origin) -> Vec<(Given<'a>, bool, &'static
         request,
         tls,
         answer,
+        hosts,
         ..
     } = args;
+    let on = !hosts.on.is_empty();
+    let elsewhere = "this is for other hosts: name them with --on, or leave it out";
     let open = pace.rate.is_some() || !pace.stage.is_empty();
     let body = request.body.is_some() || request.body_file.is_some();
     let content = answer.expect_body.is_some()
@@ -161,6 +177,8 @@ fn needs<'a>(args: &LoadArgs, origin: &Origin) -> Vec<(Given<'a>, bool, &'static
     let open_alone = "this is for open loops: give a --rate (or a --stage), or leave it out";
     let https = "this is for TLS: write https:// in the URL, or leave it out";
     vec![
+        (("--launcher", hosts.launcher.is_some()), on, elsewhere),
+        (("--agent", hosts.agent.is_some()), on, elsewhere),
         (("--arrivals", pace.arrivals.is_some()), open, open_alone),
         (
             ("--max-connections", pace.max_connections.is_some()),

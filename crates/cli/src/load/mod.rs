@@ -8,6 +8,7 @@ pub(crate) mod args;
 mod care;
 mod clashes;
 mod expect;
+mod hosts;
 mod live;
 mod outputs;
 mod plan_text;
@@ -33,6 +34,7 @@ use std::{
 use deadheat_load::LoadEvent;
 use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
 use deadheat_runner::{
+    agent::{Generators, Together},
     secret::{self, hide_in_load},
     session::describe_machine,
 };
@@ -40,6 +42,7 @@ use serde_json::json;
 
 use self::{
     args::{LiveArg, LoadArgs},
+    hosts::Hosts,
     live::{Live, Mode},
     outputs::{Outputs, Shown},
     plan_text::Around,
@@ -60,6 +63,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
     let mut spec = spec::spec(args, found.target, exchanges, invocation::random_seed())
         .map_err(Failure::usage)?;
+    let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
     let waiting = wait::choose(args.care.wait, &spec);
     spec.wait = waiting.wait;
     let thresholds = &args.output.fail_if;
@@ -77,6 +81,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let around = Around {
         typed: &asked.typed,
         how: found.how.as_deref(),
+        hosts: hosts.describe(),
         why_wait: waiting.why,
         files: &args.output.output,
         thresholds,
@@ -96,7 +101,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     output::note(&plan);
-    let record = go(spec, &asked, mode(args.output.live), &mut outputs)?;
+    let record = go(spec, &hosts, &asked, mode(args.output.live), &mut outputs)?;
     outputs.write(&record)?;
     Ok(conclude(&record, thresholds))
 }
@@ -113,6 +118,7 @@ pub(crate) fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
 /// Loads, and keeps what was found.
 fn go(
     spec: LoadSpec,
+    hosts: &Hosts,
     asked: &Asked,
     mode: Mode,
     outputs: &mut Outputs,
@@ -120,6 +126,12 @@ fn go(
     let stop = interrupt::on_signals().map_err(|error| {
         Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
     })?;
+    let mut generators = if hosts.names.is_empty() {
+        None
+    } else {
+        let launched = Generators::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
+        Some(launched.map_err(|error| told::lost(&asked.typed, &error))?)
+    };
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let mut live = Live::start(mode, &spec, &asked.typed);
     let mut series = Series::default();
@@ -130,9 +142,16 @@ fn go(
             series.push(*interval);
         }
     };
-    let observation = deadheat_load::run(&spec, &mut on_event, &stop);
+    let found = match &mut generators {
+        None => deadheat_load::run(&spec, &mut on_event, &stop)
+            .map(Together::alone)
+            .map_err(|error| told::refused(&asked.typed, &error)),
+        Some(generators) => generators
+            .load(&spec, &mut on_event, &stop)
+            .map_err(|error| told::lost(&asked.typed, &error)),
+    };
     live.finish();
-    let observation = observation.map_err(|error| told::refused(&asked.typed, &error))?;
+    let Together { observation, hosts } = found?;
     let mut record = LoadRecord {
         schema: SCHEMA,
         deadheat: env!("CARGO_PKG_VERSION").to_owned(),
@@ -143,6 +162,7 @@ fn go(
         interrupted: false,
         observation,
         intervals: series.into_intervals(),
+        hosts,
     };
     secret::hide_in_load(&mut record.spec);
     record.interrupted = was_cut_short(&record, &stop);

@@ -307,6 +307,7 @@ mod tests {
             interrupted: false,
             observation: Default::default(),
             intervals: Vec::new(),
+            hosts: Vec::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 use deadheat_load::LoadError;
 use deadheat_model::{Failure, LoadRecord, load::Trust, words::counted};
 use deadheat_report::load::{most_frequent, most_frequent_failure};
+use deadheat_runner::agent::AgentError;
 
 use crate::exit::Failure as CommandFailure;
 
@@ -20,6 +21,11 @@ pub(crate) fn refused(typed: &str, error: &LoadError) -> CommandFailure {
         | LoadError::Poll { .. } => CommandFailure::nothing(message),
         _ => CommandFailure::usage(message),
     }
+}
+
+/// Why the load from other hosts is no measurement.
+pub(crate) fn lost(typed: &str, error: &AgentError) -> CommandFailure {
+    CommandFailure::nothing(format!("loading {typed}: {error}"))
 }
 
 /// Why nothing was measured, if so: not one valid answer.

@@ -16,6 +16,7 @@ mod live;
 mod load;
 mod load_arrivals;
 mod load_faults;
+mod load_hosts;
 mod load_latency;
 mod load_options;
 mod load_outputs;

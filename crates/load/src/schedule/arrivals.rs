@@ -3,12 +3,13 @@
 //! Let Λ(t) be the requests expected until t: the integral of the rate, which is linear in each stage. Request k of a
 //! uniform schedule is due at Λ⁻¹(k); of a Poisson schedule at Λ⁻¹(E₀ + … + E_k), where E_k is exponential with mean
 //! 1 and a function of the seed and k alone (Çinlar, "Introduction to Stochastic Processes", 1975, ch. 4: a process of
-//! any rate is one of rate 1 on another clock). No request's time depends on an answer, on the clock or on the number
-//! of workers.
+//! any rate is one of rate 1 on another clock). No request's time depends on an answer, on the clock, on the number of
+//! workers or on that of generators: each generator has every so many requests of the same schedule, and numbers its own
+//! from 0.
 
 use std::time::Duration;
 
-use deadheat_model::load::{Arrivals as Kind, Stage};
+use deadheat_model::load::{Arrivals as Kind, Share, Stage};
 
 use super::nanos;
 use crate::{limits::MOST_PER_SECOND, random};
@@ -45,6 +46,8 @@ impl Segment {
 pub(crate) struct Arrivals {
     kind: Kind,
     seed: u64,
+    /// Which of them are this generator's.
+    share: Share,
     segments: Vec<Segment>,
     /// How many there are at most.
     end: u64,
@@ -56,6 +59,7 @@ impl Arrivals {
     pub(crate) fn new(
         kind: Kind,
         seed: u64,
+        share: Share,
         warm_up: Duration,
         stages: &[Stage],
     ) -> Result<Self, String> {
@@ -104,6 +108,7 @@ impl Arrivals {
             Ok(Self {
                 kind,
                 seed,
+                share,
                 segments,
                 end: u64::MAX,
             })
@@ -112,15 +117,25 @@ impl Arrivals {
         }
     }
 
-    /// The same, ending after `requests` that are due after the warm-up.
+    /// The same, ending after `requests` of all generators that are due after the warm-up.
     pub(crate) fn ending_after(mut self, warm_up: Duration, requests: u64) -> Self {
-        let mut cursor = Cursor::new(&self, 0, 1);
-        let mut before = 0;
-        while cursor.next(&self).is_some_and(|at| at < nanos(warm_up)) {
-            before += 1;
-        }
-        self.end = requests.saturating_add(before);
+        let whole = Self {
+            share: Share::WHOLE,
+            ..self.clone()
+        };
+        let all = requests.saturating_add(whole.due_before(warm_up));
+        self.end = self.share.part(all);
         self
+    }
+
+    /// How many are due in the load's first `time`.
+    pub(crate) fn due_before(&self, time: Duration) -> u64 {
+        let mut cursor = Cursor::new(self, 0, 1);
+        let mut count = 0;
+        while cursor.next(self).is_some_and(|at| at < nanos(time)) {
+            count += 1;
+        }
+        count
     }
 
     /// How many there are at most.
@@ -128,14 +143,21 @@ impl Arrivals {
         self.end
     }
 
-    /// Request `index`'s step on the clock of rate 1.
+    /// Request `own`'s step on the clock of rate 1: from the generator's request before it, or from the load's start.
     #[inline]
-    fn step(&self, index: u64) -> f64 {
+    fn step(&self, own: u64) -> f64 {
+        let number = self.share.number(own);
+        let first = match own {
+            0 => 0,
+            _ => self.share.number(own - 1) + 1,
+        };
         match self.kind {
-            Kind::Uniform if index == 0 => 0.0,
-            Kind::Uniform => 1.0,
+            Kind::Uniform if own == 0 => number as f64,
+            Kind::Uniform => (number + 1 - first) as f64,
             // 1 − u is never 0.
-            Kind::Poisson => -(1.0 - random::unit(self.seed, index)).ln(),
+            Kind::Poisson => (first..=number)
+                .map(|number| -(1.0 - random::unit(self.seed, number)).ln())
+                .sum(),
         }
     }
 }

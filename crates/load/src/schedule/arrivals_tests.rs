@@ -11,7 +11,7 @@ fn stage(seconds: f64, from: f64, to: f64) -> Stage {
 }
 
 fn arrivals(kind: Kind, stages: &[Stage]) -> Arrivals {
-    Arrivals::new(kind, 42, Duration::ZERO, stages).unwrap()
+    Arrivals::new(kind, 42, Share::WHOLE, Duration::ZERO, stages).unwrap()
 }
 
 fn take(arrivals: &Arrivals, worker: usize, workers: usize, count: usize) -> Vec<u64> {
@@ -49,7 +49,14 @@ fn a_constant_rate_is_a_multiplication() {
 #[test]
 fn a_warm_up_has_the_first_rate() {
     let stages = [stage(1.0, 100.0, 100.0), stage(1.0, 1_000.0, 1_000.0)];
-    let arrivals = Arrivals::new(Kind::Uniform, 0, Duration::from_secs(2), &stages).unwrap();
+    let arrivals = Arrivals::new(
+        Kind::Uniform,
+        0,
+        Share::WHOLE,
+        Duration::from_secs(2),
+        &stages,
+    )
+    .unwrap();
     let due = take(&arrivals, 0, 1, 1_400);
     let between = |from: u64, until: u64| {
         due.iter()
@@ -161,7 +168,8 @@ fn the_schedule_does_not_depend_on_the_workers() {
 fn another_seed_is_another_schedule_of_the_same_rate() {
     let of = |seed| {
         let stages = [Stage::constant(100.0)];
-        let arrivals = Arrivals::new(Kind::Poisson, seed, Duration::ZERO, &stages).unwrap();
+        let arrivals =
+            Arrivals::new(Kind::Poisson, seed, Share::WHOLE, Duration::ZERO, &stages).unwrap();
         take(&arrivals, 0, 1, 50)
     };
     assert_eq!(of(1), of(1));
@@ -170,7 +178,8 @@ fn another_seed_is_another_schedule_of_the_same_rate() {
 
 #[test]
 fn rates_that_are_none_are_refused() {
-    let new = |stages: &[Stage]| Arrivals::new(Kind::Uniform, 0, Duration::ZERO, stages);
+    let new =
+        |stages: &[Stage]| Arrivals::new(Kind::Uniform, 0, Share::WHOLE, Duration::ZERO, stages);
     assert!(new(&[]).is_err());
     for rate in [-1.0, f64::NAN, f64::INFINITY, 2e9] {
         assert!(new(&[Stage::constant(rate)]).is_err(), "{rate}");
@@ -195,5 +204,34 @@ fn a_count_ends_so_many_after_the_warm_up() {
         let mut cursor = Cursor::new(&ending, 0, 1);
         cursor.seek(&ending, 5);
         assert_eq!(cursor.next(&ending), Some(endless[5]));
+    }
+}
+
+#[test]
+fn the_shares_of_several_generators_are_the_schedule_of_one() {
+    let stages = [stage(1.0, 100.0, 900.0), stage(0.0, 50.0, 50.0)];
+    let warm_up = Duration::from_millis(500);
+    for kind in [Kind::Uniform, Kind::Poisson] {
+        let of = |share| {
+            Arrivals::new(kind, 7, share, warm_up, &stages)
+                .unwrap()
+                .ending_after(warm_up, 600)
+        };
+        let whole = of(Share::WHOLE);
+        let mut all = Vec::new();
+        let (mut end, mut before) = (0, 0);
+        for index in 0..3 {
+            let part = of(Share::new(index, 3).unwrap());
+            all.extend(take(&part, 0, 1, 10_000));
+            end += part.end();
+            before += part.due_before(warm_up);
+        }
+        all.sort_unstable();
+        let one = take(&whole, 0, 1, 10_000);
+        assert_eq!(all.len(), one.len());
+        // The sums are added up in another order.
+        assert!(all.iter().zip(&one).all(|(a, b)| a.abs_diff(*b) <= 1));
+        assert_eq!((end, before), (whole.end(), whole.due_before(warm_up)));
+        assert_eq!(end - before, 600);
     }
 }

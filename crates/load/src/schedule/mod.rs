@@ -12,7 +12,7 @@ pub(crate) use taking::Taking;
 
 /// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:
 /// index ↦ ramp × index / connections.
-pub(crate) fn first_send(index: u32, connections: u32, ramp: Duration) -> u64 {
+pub(crate) fn first_send(index: u64, connections: u32, ramp: Duration) -> u64 {
     let offset = ramp.as_nanos() * u128::from(index) / u128::from(connections.max(1));
     u64::try_from(offset).unwrap_or(u64::MAX)
 }
@@ -74,7 +74,10 @@ mod tests {
         let starts: Vec<u64> = (0..4).map(|index| first_send(index, 4, ramp)).collect();
         assert_eq!(starts, [0, 25_000_000, 50_000_000, 75_000_000]);
         assert_eq!(first_send(7, 8, Duration::ZERO), 0);
-        assert_eq!(first_send(u32::MAX - 1, u32::MAX, Duration::MAX), u64::MAX);
+        assert_eq!(
+            first_send(u64::from(u32::MAX) - 1, u32::MAX, Duration::MAX),
+            u64::MAX
+        );
     }
 
     #[test]

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_model::load::StopRule;
-
 /// How many requests the workers may still issue after the warm-up, together.
 #[derive(Debug)]
 pub(crate) enum Quota {
@@ -14,11 +12,8 @@ pub(crate) enum Quota {
 }
 
 impl Quota {
-    pub(crate) fn new(stop: StopRule) -> Self {
-        match stop {
-            StopRule::Duration { .. } | StopRule::Interrupt => Quota::Unlimited,
-            StopRule::Count { requests } => Quota::Left(AtomicU64::new(requests)),
-        }
+    pub(crate) fn of(requests: u64) -> Self {
+        Quota::Left(AtomicU64::new(requests))
     }
 
     /// Takes one request from the quota, if one is left.
@@ -57,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_quota_is_exact_over_threads() {
-        let quota = Quota::new(StopRule::Count { requests: 1_000 });
+        let quota = Quota::of(1_000);
         let claimed = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {

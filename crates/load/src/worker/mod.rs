@@ -121,7 +121,7 @@ impl<'a> Worker<'a> {
         }
         let workers = plan.cpus.len();
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
-            .map(|global| Connection::new(global as usize % plan.cycle.len(), plan.pipeline))
+            .map(|global| Connection::new(plan.first_turn(global), plan.pipeline))
             .collect();
         let exchanges = plan.exchanges.iter().map(|prepared| &prepared.exchange);
         let resumption = plan.target.tls.as_ref().is_some_and(|tls| tls.resumption);

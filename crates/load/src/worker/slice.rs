@@ -12,7 +12,7 @@ use crate::{
     plan::Plan,
     poller::{EVENTS, Events},
     recorder::{Extent, Outlet, Recorder},
-    schedule::{Course, first_send, global},
+    schedule::{Course, global},
 };
 
 /// What one worker saw in a slice.
@@ -67,9 +67,8 @@ impl Worker<'_> {
         for slot in 0..self.connections.len() {
             let global = global(self.index, workers, slot);
             if global < connections {
-                let after = first_send(global, connections, self.plan.ramp);
-                self.deadlines
-                    .set(slot, timeline.start.saturating_add(after));
+                let at = timeline.start.saturating_add(self.plan.first_send(global));
+                self.deadlines.set(slot, at);
             }
         }
         if let Some(arrivals) = course.arrivals {

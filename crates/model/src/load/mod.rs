@@ -4,6 +4,7 @@ mod exchange;
 mod expectation;
 mod protocol;
 mod schedule;
+mod share;
 mod status;
 mod target;
 
@@ -16,6 +17,7 @@ pub use exchange::{Body, Exchange, RequestSpec};
 pub use expectation::{Content, Expectation};
 pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use schedule::{Arrivals, Schedule, Stage};
+pub use share::Share;
 pub use status::StatusSet;
 pub use target::{Endpoint, Identity, Target, Tls, Trust};
 
@@ -54,6 +56,9 @@ pub struct LoadSpec {
     /// The seed of random arrivals and templates.
     #[serde(default)]
     pub seed: u64,
+    /// Which part of it this generator has.
+    #[serde(default, skip_serializing_if = "Share::is_whole")]
+    pub share: Share,
     /// One worker thread per CPU, pinned to it; empty: one worker, not pinned.
     pub cpus: Vec<usize>,
     /// How a closed loop's workers wait for answers.
@@ -88,6 +93,7 @@ impl LoadSpec {
             timeouts: Timeouts::default(),
             content_sample: 1,
             seed: 0,
+            share: Share::WHOLE,
             cpus: Vec::new(),
             wait: Wait::default(),
             bin: Duration::from_millis(500),

@@ -1,6 +1,8 @@
 //! The load for programs: everything that is known of it, unrounded. docs/load-json.md describes each field.
 
-use deadheat_model::{Interval, LoadRecord, LoadSpec, Observation, machine::Machine};
+use deadheat_model::{
+    Interval, LoadRecord, LoadSpec, Observation, load_record::GeneratorHost, machine::Machine,
+};
 use deadheat_stats::load::{Judged, LoadAnalysis, LoadFigures, LoadSettings, Standing};
 use serde::Serialize;
 
@@ -25,6 +27,8 @@ struct Report<'a> {
     spec: &'a LoadSpec,
     observation: &'a Observation,
     intervals: &'a [Interval],
+    #[serde(skip_serializing_if = "<[GeneratorHost]>::is_empty")]
+    hosts: &'a [GeneratorHost],
 }
 
 #[derive(Serialize)]
@@ -69,6 +73,7 @@ pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
         spec: &record.spec,
         observation: &record.observation,
         intervals: &record.intervals,
+        hosts: &record.hosts,
     };
     let mut text = serde_json::to_string_pretty(&report)?;
     text.push('\n');

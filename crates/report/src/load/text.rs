@@ -28,6 +28,7 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     page.examples(&view.examples);
     page.section("Connections");
     page.facts(&view.connections);
+    page.hosts(&view.hosts);
     page.section("The generator itself");
     page.facts(&view.generator);
     page.bullets("Notes", "- ", &notes(view));
@@ -49,6 +50,7 @@ pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
     page.latency(&view.latency);
     page.failures(&view.failures);
     page.examples(&view.examples);
+    page.hosts(&view.hosts);
     page.bullets("Notes", "- ", &notes(view));
     page.line(Style::new(), "");
     page.wrapped(
@@ -69,6 +71,13 @@ impl Page {
         };
         self.wrapped(style, "", &view.headline);
         self.wrapped(Style::new(), "", &view.url);
+    }
+
+    fn hosts(&mut self, hosts: &[Fact]) {
+        if !hosts.is_empty() {
+            self.section("Hosts");
+            self.facts(hosts);
+        }
     }
 
     fn doubts(&mut self, view: &LoadView) {

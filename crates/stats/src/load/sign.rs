@@ -18,6 +18,13 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "sign", rename_all = "kebab-case")]
 pub enum Sign {
+    /// One of the hosts that load has a sign of its own.
+    OnHost {
+        /// The host, as the user named it.
+        host: String,
+        /// What was found there.
+        found: Box<Sign>,
+    },
     /// A worker thread had hardly any time left.
     Busy {
         /// The worker, from 0.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use deadheat_model::{
     Failure, Interval, LoadPhase, LoadRecord, Schedule, StopRule,
     load::{Endpoint, Protocol, Reuse},
+    load_record::GeneratorHost,
     observation::{OpenLoop, WorkerHealth},
 };
 
@@ -42,7 +43,8 @@ pub(super) fn all(
         figures,
         settings,
     };
-    let mut signs = load.busy();
+    let mut signs = load.on_hosts();
+    signs.extend(load.busy());
     signs.extend(load.of_some_length());
     signs.extend(load.no_local_port());
     signs.extend(load.not_conserved());
@@ -96,7 +98,39 @@ pub(super) fn note(sign: Sign) -> Judged {
 pub(super) const LONG_ENOUGH: Duration = Duration::from_secs(1);
 
 impl Load<'_> {
+    /// What speaks against each host's own generator.
+    fn on_hosts(&self) -> Vec<Judged> {
+        let hosts = self.record.hosts.iter();
+        let of_host = |host: &GeneratorHost| {
+            let record = LoadRecord {
+                machine: host.machine.clone(),
+                observation: host.observation.clone(),
+                intervals: Vec::new(),
+                hosts: Vec::new(),
+                ..self.record.clone()
+            };
+            let figures = LoadFigures::new(&record);
+            let signs = all(&record, &figures, self.settings).into_iter();
+            let own = signs.filter(|judged| {
+                judged.severity == Severity::Limit || matches!(judged.sign, Sign::CpuWait { .. })
+            });
+            let named = own.map(|judged| Judged {
+                severity: judged.severity,
+                sign: Sign::OnHost {
+                    host: host.host.clone(),
+                    found: Box::new(judged.sign),
+                },
+            });
+            named.collect::<Vec<Judged>>()
+        };
+        hosts.flat_map(of_host).collect()
+    }
+
     fn busy(&self) -> Vec<Judged> {
+        if !self.record.hosts.is_empty() {
+            // Each host's are named with it.
+            return Vec::new();
+        }
         let bound = self.settings.generator_busy;
         let workers = self.record.observation.workers.iter().enumerate();
         let mut busy: Vec<_> = workers
@@ -513,6 +547,7 @@ impl Load<'_> {
         let endpoint = &self.record.spec.target.endpoint;
         let local = self.is_loopback() || matches!(endpoint, Endpoint::Unix { .. });
         let cpus = self.record.machine.cpus.len();
+        // With hosts, a loopback address is allowed for this machine alone.
         local.then(|| note(Sign::SameMachine { cpus }))
     }
 

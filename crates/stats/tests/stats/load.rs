@@ -53,6 +53,18 @@ fn a_load_without_a_flaw_is_sound_and_says_what_a_closed_loop_hides() {
 }
 
 #[test]
+fn a_host_that_is_the_limit_makes_the_load_limited_and_is_named() {
+    let verdict = judge(&cases::three_hosts());
+    assert_eq!(verdict.standing, Standing::GeneratorLimited);
+    let limits: Vec<&Sign> = verdict.of(Severity::Limit).collect();
+    let [Sign::OnHost { host, found }] = limits[..] else {
+        panic!("{limits:?}");
+    };
+    assert_eq!(host, "load2");
+    assert!(matches!(**found, Sign::Busy { worker: 0, .. }), "{found:?}");
+}
+
+#[test]
 fn a_worker_without_rest_is_the_limit_from_the_threshold_on() {
     let second = Second::of(5_000, Duration::from_millis(2));
     for (busy, expected) in [(0.84, None), (0.86, Some(Severity::Limit))] {

@@ -10,7 +10,7 @@ use deadheat_model::{
         Arrivals, Endpoint, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, Stage,
         StatusSet, Target, Tls, Trust,
     },
-    load_record::SCHEMA,
+    load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
     observation::{
         Bin, FailureExample, FailureGroup, OpenLoop, ReceiveQueues, TlsSeen, WorkerHealth,
@@ -158,6 +158,7 @@ impl Simulation {
             interrupted: false,
             observation,
             intervals: Vec::new(),
+            hosts: Vec::new(),
         };
         Self { record, answers: 0 }
     }
@@ -352,6 +353,34 @@ pub fn open_freeze() -> LoadRecord {
         }
     });
     load.ended(0.12)
+}
+
+/// From three hosts, of which the second had no moment's rest.
+pub fn three_hosts() -> LoadRecord {
+    let fine = closed_fine();
+    let host = |name: &str, busy: f64| {
+        let mut observation = fine.observation.clone();
+        for worker in &mut observation.workers {
+            worker.cpu_time = observation.window.mul_f64(busy);
+        }
+        GeneratorHost {
+            host: name.to_owned(),
+            name: format!("{name}.example"),
+            machine: machine(),
+            clock_error: Duration::from_micros(90),
+            observation,
+        }
+    };
+    let hosts = vec![host("load1", 0.4), host("load2", 0.99), host("load3", 0.5)];
+    let mut observation = hosts[0].observation.clone();
+    observation.merge(&hosts[1].observation);
+    observation.merge(&hosts[2].observation);
+    LoadRecord {
+        observation,
+        hosts,
+        intervals: Vec::new(),
+        ..fine
+    }
 }
 
 /// A worker without a moment's rest.

@@ -33,6 +33,8 @@ pub(crate) struct Around<'a> {
     pub(crate) typed: &'a str,
     /// How the address was found.
     pub(crate) how: Option<&'a str>,
+    /// The hosts that load, where there are any but this process.
+    pub(crate) hosts: Option<String>,
     /// Why workers wait as they do, where nobody asked for it.
     pub(crate) why_wait: Option<&'a str>,
     /// Files that are written.
@@ -59,6 +61,9 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     say("ceiling", ceiling(&spec.schedule));
     say("length", length(spec));
     say("valid is", validity(spec));
+    if let Some(hosts) = &around.hosts {
+        say("from", hosts.clone());
+    }
     say("generator", generator(spec));
     if let Some(waiting) = waiting(spec, around.why_wait) {
         say("waiting", waiting);

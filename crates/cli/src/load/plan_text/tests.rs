@@ -28,6 +28,7 @@ fn told(spec: &LoadSpec) -> String {
     let around = Around {
         typed: "http://localhost:8080/hello",
         how: Some("localhost resolves to it"),
+        hosts: None,
         why_wait: Some("no CPU is reserved"),
         files: &[Path::new("out.json").to_owned()],
         thresholds: &["p99>50ms".parse().unwrap()],

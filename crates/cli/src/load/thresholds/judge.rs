@@ -255,6 +255,7 @@ mod tests {
             interrupted: false,
             observation,
             intervals: Vec::new(),
+            hosts: Vec::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The facts beside the distributions: answers, bytes, connections, the generator's own health, provenance.
 
-use deadheat_model::{LoadRecord, Wait, observation::WorkerHealth};
+use deadheat_model::{LoadRecord, Wait, load_record::GeneratorHost, observation::WorkerHealth};
 use deadheat_stats::load::{Latency, LatencyKind, LoadAnalysis, LoadFigures};
 
 use super::{capital, fact, latency, share, size, time as seconds};
@@ -162,6 +162,36 @@ fn summary(times: &Latency) -> String {
         .shown(99.0)
         .map_or(String::new(), |p99| format!("p99 {}, ", seconds(p99)));
     format!("{median}{p99}longest {}", seconds(times.most_seconds))
+}
+
+/// What each host contributed, how busy its workers were, and how exactly it began with the others.
+pub(super) fn hosts(record: &LoadRecord) -> Vec<Fact> {
+    let of_host = |host: &GeneratorHost| {
+        let found = &host.observation;
+        let times = match &found.open {
+            Some(open) => &open.response_time,
+            None => &found.service_time,
+        };
+        let p99 = times.quantile(0.99).map_or(String::new(), |p99| {
+            format!(", p99 {}", seconds(p99.as_secs_f64()))
+        });
+        let name = if host.host == host.name {
+            clean(&host.host)
+        } else {
+            format!("{} ({})", clean(&host.host), clean(&host.name))
+        };
+        fact(
+            &name,
+            format!(
+                "{} valid answers/s{p99}, {} failed; {}; clock within {}",
+                figure(found.throughput()),
+                count(found.measured.failed.total()),
+                workers(&found.workers),
+                seconds(host.clock_error.as_secs_f64())
+            ),
+        )
+    };
+    record.hosts.iter().map(of_host).collect()
 }
 
 /// How the generator itself fared.

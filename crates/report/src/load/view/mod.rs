@@ -47,6 +47,8 @@ pub struct LoadView {
     pub examples: Vec<Fact>,
     /// How connections were made and used.
     pub connections: Vec<Fact>,
+    /// The hosts that loaded, each with its figures; empty: this machine alone.
+    pub hosts: Vec<Fact>,
     /// How the generator itself fared.
     pub generator: Vec<Fact>,
     /// Where the figures come from.
@@ -134,6 +136,7 @@ impl LoadView {
             failures: failures(record),
             examples: examples(record),
             connections: facts::connections(record, &analysis.figures),
+            hosts: facts::hosts(record),
             generator: facts::generator(record, analysis),
             provenance: facts::provenance(record),
             series: series::of(record),

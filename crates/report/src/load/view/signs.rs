@@ -3,11 +3,15 @@
 use deadheat_stats::load::Sign;
 
 use super::{share, size, time as seconds};
-use crate::figure::{count, counted, figure, percent};
+use crate::{
+    figure::{count, counted, figure, percent},
+    view::clean,
+};
 
 /// A sign as a sentence that begins with a lower-case letter, unless it is a name, and ends with a full stop.
 pub(super) fn sentence(sign: &Sign) -> String {
     match sign {
+        Sign::OnHost { host, found } => format!("on {}, {}", clean(host), sentence(found)),
         Sign::Busy {
             worker,
             cpu,
@@ -216,8 +220,9 @@ pub(super) fn sentence(sign: &Sign) -> String {
 }
 
 /// What a limit of the generator does to the figures: a sentence to go on with, or nothing.
-pub(super) const fn meaning(sign: &Sign) -> &'static str {
+pub(super) fn meaning(sign: &Sign) -> &'static str {
     match sign {
+        Sign::OnHost { found, .. } => meaning(found),
         Sign::Busy { .. } | Sign::CpuWait { .. } => {
             " Throughput is a lower bound for the server, times are upper bounds."
         }

@@ -113,6 +113,8 @@ fn walk(
 fn records() -> Vec<LoadRecord> {
     let mut records: Vec<LoadRecord> = cases::all().into_iter().map(|(_, record)| record).collect();
 
+    records.push(cases::three_hosts());
+
     // Every kind of failure, in the whole load and in the measurement; a stage that is a ramp; a body.
     let mut late = cases::open_freeze();
     for kind in Failure::ALL {

@@ -28,6 +28,7 @@ fn phrases(view: &LoadView) -> Vec<String> {
     let facts = [
         &view.answers,
         &view.connections,
+        &view.hosts,
         &view.generator,
         &view.provenance,
     ];
@@ -55,7 +56,8 @@ fn phrases(view: &LoadView) -> Vec<String> {
 
 #[test]
 fn everything_of_the_view_is_in_both_outputs() {
-    for (name, record) in cases::all() {
+    let hosts = [("three hosts", cases::three_hosts())];
+    for (name, record) in cases::all().into_iter().chain(hosts) {
         let view = view(&record);
         for (format, page) in shown(&view) {
             for phrase in phrases(&view) {

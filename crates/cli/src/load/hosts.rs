@@ -1,0 +1,132 @@
+//! The hosts that a load comes from.
+
+use std::{collections::BTreeSet, net::SocketAddr};
+
+use deadheat_model::{LoadSpec, load::Endpoint};
+use deadheat_runner::agent::{Binary, LOCAL, Launcher};
+
+use super::args::HostsArgs;
+
+/// The hosts that a load comes from, and how they are reached. Without hosts it comes from this process.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    /// The target, if it is another one on each host.
+    own: Option<SocketAddr>,
+    pub(crate) names: Vec<String>,
+    pub(crate) launcher: Launcher,
+    pub(crate) binary: Binary,
+}
+
+/// The hosts that were asked for, if `spec` can be shared among them.
+pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> {
+    let names = &args.on;
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
+        return Err(format!(
+            "--on {twice}: it is there twice; name each host once"
+        ));
+    }
+    if let Some(strange) = names
+        .iter()
+        .find(|name| name.is_empty() || name.starts_with('-'))
+    {
+        return Err(format!("--on {strange:?} is no host's name"));
+    }
+    let connections = spec.schedule.most_connections();
+    if names.len() > connections as usize {
+        return Err(format!(
+            "--on: {} hosts cannot share {connections} connections: name fewer hosts, or give more --connections",
+            names.len()
+        ));
+    }
+    let own = match spec.target.endpoint {
+        Endpoint::Tcp { address } if address.ip().is_loopback() => Some(address),
+        Endpoint::Tcp { .. } | Endpoint::Unix { .. } => None,
+    };
+    Ok(Hosts {
+        own,
+        names: names.clone(),
+        launcher: args.launcher.clone().unwrap_or_else(Launcher::ssh),
+        binary: args.agent.clone().map_or(Binary::Copied, Binary::At),
+    })
+}
+
+impl Hosts {
+    /// Who loads, for the plan: "3 hosts: a, b, c, reached by ssh {host}; each has an equal share".
+    pub(crate) fn describe(&self) -> Option<String> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let count = deadheat_model::words::counted(self.names.len() as u64, "host");
+        let how = if self.names.iter().all(|name| name == LOCAL) {
+            String::new()
+        } else {
+            format!(", reached by {}", self.launcher)
+        };
+        let own = self
+            .own
+            .filter(|_| self.names.iter().any(|name| name != LOCAL));
+        let own = own.map_or(String::new(), |address| {
+            format!("; each loads its own {address}, which is not this machine's")
+        });
+        Some(format!(
+            "{count}: {}{how}; each has an equal share{own}",
+            self.names.join(", ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use deadheat_model::{
+        Schedule, StopRule,
+        load::{Exchange, Expectation, RequestSpec, StatusSet, Target},
+    };
+
+    use super::*;
+
+    fn ask(names: &[&str], address: &str) -> Result<Hosts, String> {
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: None,
+            content: None,
+        };
+        let schedule = Schedule::Closed {
+            connections: 2,
+            ramp: Duration::ZERO,
+        };
+        let spec = LoadSpec::new(
+            Target::plain(address.parse().unwrap()),
+            vec![Exchange::new(RequestSpec::get("/"), expect)],
+            schedule,
+            StopRule::Interrupt,
+        );
+        let args = HostsArgs {
+            on: names.iter().map(|name| (*name).to_owned()).collect(),
+            launcher: None,
+            agent: None,
+        };
+        hosts(&args, &spec)
+    }
+
+    #[test]
+    fn a_load_that_cannot_be_shared_is_refused_with_the_reason() {
+        let refusal = |names: &[&str], address: &str| ask(names, address).unwrap_err();
+        assert!(refusal(&["a", "a"], "10.0.0.1:80").contains("twice"));
+        assert!(refusal(&["-oProxyCommand=x"], "10.0.0.1:80").contains("no host's name"));
+        assert!(refusal(&["a", "b", "c"], "10.0.0.1:80").contains("2 connections"));
+        let own = ask(&["local", "b"], "127.0.0.1:80")
+            .unwrap()
+            .describe()
+            .unwrap();
+        assert!(own.contains("each loads its own 127.0.0.1:80"), "{own}");
+        let local = ask(&["local"], "127.0.0.1:80").unwrap().describe().unwrap();
+        assert!(!local.contains("own"), "{local}");
+        let both = ask(&["a", "b"], "10.0.0.1:80").unwrap();
+        let said = both.describe().unwrap();
+        assert!(said.starts_with("2 hosts: a, b, reached by ssh "), "{said}");
+        assert_eq!(ask(&[], "10.0.0.1:80").unwrap().describe(), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! How far another host's monotonic clock is from this one's.
+
+use std::time::Duration;
+
+/// A question and its answer: asked and heard on this clock, answered on the other one, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    pub(super) asked: u64,
+    pub(super) answered: u64,
+    pub(super) heard: u64,
+}
+
+/// What is known of the other clock: the best of several exchanges. The answer was given some time between the question
+/// and its arrival, so the quickest exchange says most (Cristian, "Probabilistic clock synchronization", 1989).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Offset {
+    /// The other clock less this one, in nanoseconds.
+    nanoseconds: i128,
+    /// The quickest round trip. The offset is right within half of it.
+    pub(super) round_trip: Duration,
+}
+
+impl Offset {
+    pub(super) fn of(exchanges: &[Exchange]) -> Option<Self> {
+        let trip = |it: &Exchange| it.heard.saturating_sub(it.asked);
+        let best = exchanges.iter().min_by_key(|it| trip(it))?;
+        let middle = (i128::from(best.asked) + i128::from(best.heard)) / 2;
+        Some(Self {
+            nanoseconds: i128::from(best.answered) - middle,
+            round_trip: Duration::from_nanos(trip(best)),
+        })
+    }
+
+    /// What the other clock shows when this one shows `here`.
+    pub(super) fn there(&self, here: u64) -> u64 {
+        u64::try_from(i128::from(here) + self.nanoseconds).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quickest_exchange_decides_and_its_half_bounds_the_error() {
+        let truth = 5_000_000_000_i128;
+        let exchange = |asked: u64, out: u64, back: u64| Exchange {
+            asked,
+            answered: (i128::from(asked + out) + truth) as u64,
+            heard: asked + out + back,
+        };
+        let offset = Offset::of(&[
+            exchange(1_000, 900, 100_000),
+            exchange(200_000, 70, 30),
+            exchange(400_000, 5_000, 90),
+        ]);
+        let offset = offset.unwrap();
+        assert_eq!(offset.round_trip, Duration::from_nanos(100));
+        assert!((offset.nanoseconds - truth).abs() <= 50);
+        assert!(offset.there(1_000).abs_diff(5_000_001_000) <= 50);
+        assert_eq!(Offset::of(&[]), None);
+    }
+
+    #[test]
+    fn the_other_clock_may_be_behind() {
+        let exchange = Exchange {
+            asked: 10_000,
+            answered: 4_000,
+            heard: 12_000,
+        };
+        let offset = Offset::of(&[exchange]).unwrap();
+        assert_eq!(offset.there(11_000), 4_000);
+        assert_eq!(offset.there(0), 0);
+    }
+}

@@ -1,0 +1,197 @@
+//! Frames: how messages travel over a pipe that may be cut, stalled or damaged anywhere on its way.
+//!
+//! A stream begins with [`GREETING`], so that what a login shell prints before is told apart from it. Each frame is the
+//! length of its content (4 bytes, little-endian), a CRC-32 of length and content (the same), and the content. Frames
+//! end with one that says so: a stream that ends without it was cut.
+
+use std::io::{self, BufRead, Read, Write};
+
+/// The line that a stream of frames begins with.
+pub(super) const GREETING: &str = "deadheat-agent 1";
+/// The most that is skipped before the greeting.
+const MOST_SKIPPED: usize = 64 * 1024;
+/// The longest content. A length beyond it is a damaged one.
+const LONGEST: u32 = 256 * 1024 * 1024;
+
+/// Why there is no next frame.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FrameError {
+    /// The stream ended.
+    #[error("the connection was closed")]
+    Closed,
+    /// The stream ended within a frame.
+    #[error("the connection was cut in the middle of a message")]
+    Cut,
+    /// The checksum is wrong.
+    #[error("a message arrived damaged (its checksum is wrong)")]
+    Damaged,
+    /// The stream does not begin as one of frames.
+    #[error("what came is no answer of a deadheat agent: {0:?}")]
+    Stranger(String),
+    /// The system says why.
+    #[error("reading failed: {0}")]
+    Read(#[from] io::Error),
+}
+
+/// Writes `content` as a frame and flushes.
+pub(super) fn write(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(content.len())
+        .ok()
+        .filter(|it| *it <= LONGEST);
+    let length = length.ok_or(io::ErrorKind::InvalidInput)?.to_le_bytes();
+    let mut frame = Vec::with_capacity(content.len() + 8);
+    frame.extend_from_slice(&length);
+    frame.extend_from_slice(&checksum(&length, content));
+    frame.extend_from_slice(content);
+    out.write_all(&frame)?;
+    out.flush()
+}
+
+/// Reads the content of the next frame.
+pub(super) fn read(input: &mut impl Read) -> Result<Vec<u8>, FrameError> {
+    let mut head = [0; 8];
+    match fill(input, &mut head)? {
+        0 => return Err(FrameError::Closed),
+        8 => {}
+        _ => return Err(FrameError::Cut),
+    }
+    let [a, b, c, d, sum @ ..] = head;
+    let length = [a, b, c, d];
+    let expected = u32::from_le_bytes(length);
+    if expected > LONGEST {
+        return Err(FrameError::Damaged);
+    }
+    // As much as comes: a damaged length reserves no memory.
+    let mut content = Vec::new();
+    input.take(expected.into()).read_to_end(&mut content)?;
+    if content.len() < expected as usize {
+        return Err(FrameError::Cut);
+    }
+    if checksum(&length, &content) == sum {
+        Ok(content)
+    } else {
+        Err(FrameError::Damaged)
+    }
+}
+
+/// Reads lines up to one of `wanted`, which it returns.
+pub(super) fn line_of<'a>(
+    input: &mut impl BufRead,
+    wanted: &[&'a str],
+) -> Result<&'a str, FrameError> {
+    let mut skipped = Vec::new();
+    loop {
+        let start = skipped.len();
+        let room = (MOST_SKIPPED - start) as u64;
+        let read = input.take(room).read_until(b'\n', &mut skipped)?;
+        let line = skipped[start..].trim_ascii();
+        if let Some(found) = wanted.iter().find(|one| one.as_bytes() == line) {
+            return Ok(found);
+        }
+        if read == 0 {
+            let text = String::from_utf8_lossy(&skipped);
+            let text: String = text.trim().chars().take(200).collect();
+            return Err(if text.is_empty() {
+                FrameError::Closed
+            } else {
+                FrameError::Stranger(text)
+            });
+        }
+    }
+}
+
+fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn checksum(length: &[u8], content: &[u8]) -> [u8; 4] {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(length);
+    sum.update(content);
+    sum.finalize().to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> Vec<u8> {
+        let mut stream = Vec::new();
+        write(&mut stream, b"first").unwrap();
+        write(&mut stream, &[7; 300]).unwrap();
+        stream
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let stream = two();
+        let mut input = stream.as_slice();
+        assert_eq!(read(&mut input).unwrap(), b"first");
+        assert_eq!(read(&mut input).unwrap(), [7; 300]);
+        assert!(matches!(read(&mut input), Err(FrameError::Closed)));
+    }
+
+    #[test]
+    fn a_stream_cut_at_any_byte_is_no_message() {
+        let stream = two();
+        let first = 8 + 5;
+        for cut in 0..stream.len() {
+            let mut input = &stream[..cut];
+            let mut whole = 0;
+            let end = loop {
+                match read(&mut input) {
+                    Ok(_) => whole += 1,
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(whole, usize::from(cut >= first), "cut at {cut}");
+            let at_boundary = cut == 0 || cut == first;
+            assert_eq!(
+                matches!(end, FrameError::Closed),
+                at_boundary,
+                "cut at {cut}: {end}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_found_wherever_it_is() {
+        let stream = two();
+        for at in 0..8 + 5 {
+            for bit in 0..8 {
+                let mut damaged = stream.clone();
+                damaged[at] ^= 1 << bit;
+                assert!(
+                    read(&mut damaged.as_slice()).is_err(),
+                    "byte {at}, bit {bit}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_shell_prints_first_is_skipped() {
+        let mut input = "Welcome!\n\ndeadheat-agent 1\nrest".as_bytes();
+        assert_eq!(line_of(&mut input, &["x", GREETING]).unwrap(), GREETING);
+        assert_eq!(input, b"rest");
+        for strange in ["sh: deadheat: not found\n", "deadheat-agent 2"] {
+            let error = line_of(&mut strange.as_bytes(), &[GREETING]).unwrap_err();
+            assert!(matches!(error, FrameError::Stranger(_)), "{error}");
+        }
+        let endless = vec![b'x'; 2 * MOST_SKIPPED];
+        assert!(line_of(&mut endless.as_slice(), &[GREETING]).is_err());
+        assert!(matches!(
+            line_of(&mut [].as_slice(), &[GREETING]),
+            Err(FrameError::Closed)
+        ));
+    }
+}

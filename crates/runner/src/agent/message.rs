@@ -1,0 +1,99 @@
+//! What the coordinator and an agent say to each other.
+
+use std::io::{Read, Write};
+
+use deadheat_model::{Interval, LoadSpec, Observation, machine::Machine};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::frame::{self, FrameError};
+
+/// The version of these messages. Coordinator and agent must have the same.
+pub(super) const PROTOCOL: u32 = 1;
+
+/// What the coordinator says. The first message is `Hello`, the last one `Bye`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "say")]
+pub(super) enum Order {
+    Hello {
+        protocol: u32,
+    },
+    /// What time is it there?
+    Clock {
+        nth: u32,
+    },
+    /// Get ready for a load.
+    Load {
+        spec: Box<LoadSpec>,
+    },
+    /// Begin it when the agent's monotonic clock says so, in nanoseconds.
+    Start {
+        at: u64,
+    },
+    /// End it now.
+    Stop,
+    /// The coordinator is still there.
+    Alive,
+    Bye,
+}
+
+/// What an agent says. The first message is `Hello`, the last one `Bye`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "say")]
+pub(super) enum Answer {
+    Hello(Box<Host>),
+    Clock {
+        nth: u32,
+        at: u64,
+    },
+    /// The load can begin.
+    Ready,
+    /// The load came to an instant.
+    Reached(Instant),
+    Interval {
+        interval: Box<Interval>,
+    },
+    /// The load is over.
+    Observed {
+        observation: Box<Observation>,
+    },
+    /// The load could not be started or carried through.
+    Refused {
+        why: String,
+    },
+    /// The agent is still there.
+    Alive,
+    Bye,
+}
+
+/// An instant of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "instant")]
+pub(super) enum Instant {
+    MeasurementStarted,
+    MeasurementEnded,
+}
+
+/// Who an agent is, and where.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Host {
+    pub(super) protocol: u32,
+    /// Deadheat's version there.
+    pub(super) version: String,
+    /// The host's own name.
+    pub(super) name: String,
+    pub(super) machine: Machine,
+}
+
+/// Writes a message as a frame.
+pub(super) fn send(out: &mut impl Write, message: &impl Serialize) -> std::io::Result<()> {
+    frame::write(out, &serde_json::to_vec(message)?)
+}
+
+/// Reads the next message.
+pub(super) fn receive<T: DeserializeOwned>(input: &mut impl Read) -> Result<T, FrameError> {
+    let content = frame::read(input)?;
+    serde_json::from_slice(&content).map_err(|error| {
+        // The checksum is right: the other side speaks another language.
+        FrameError::Stranger(error.to_string())
+    })
+}

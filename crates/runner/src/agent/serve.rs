@@ -1,0 +1,223 @@
+//! The agent's side: what `deadheat agent` does on a host.
+
+use std::{
+    io::{self, BufReader, Write as _},
+    process,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::Duration,
+};
+
+use deadheat_load::{LoadEvent, Phase};
+use deadheat_model::LoadSpec;
+
+use super::{
+    frame::{FrameError, GREETING},
+    message::{self, Answer, Host, Instant, Order, PROTOCOL},
+    monotonic_ns,
+};
+use crate::session::describe_machine;
+
+/// How often the agent says that it is there.
+pub(super) const PULSE: Duration = Duration::from_secs(1);
+/// A side that hears nothing of the other for so long takes it for lost.
+pub(super) const SILENCE: Duration = Duration::from_secs(6);
+/// How long a load may take to end when the coordinator is lost.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+/// The agent wakes so long before a load begins, and waits awake for the rest.
+const AWAKE: Duration = Duration::from_micros(300);
+
+/// What all threads of the agent share.
+struct Shared {
+    /// Ends the load that runs.
+    stop: AtomicBool,
+    /// When the coordinator was heard last.
+    heard: AtomicU64,
+    /// Whether the coordinator is gone, or has said goodbye.
+    over: AtomicBool,
+    out: Mutex<io::Stdout>,
+}
+
+impl Shared {
+    /// Says something. Who cannot be reached any more is noticed by the reader.
+    fn say(&self, answer: &Answer) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if message::send(&mut *out, answer).is_err() {
+            self.end();
+        }
+    }
+
+    fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+        self.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Runs an agent on standard input and output until the coordinator says goodbye or is lost.
+///
+/// # Errors
+/// When the coordinator is lost, or is none.
+pub fn serve() -> Result<(), String> {
+    let shared = Shared {
+        stop: AtomicBool::new(false),
+        heard: AtomicU64::new(monotonic_ns()),
+        over: AtomicBool::new(false),
+        out: Mutex::new(io::stdout()),
+    };
+    {
+        let mut out = shared.out.lock().unwrap_or_else(PoisonError::into_inner);
+        writeln!(out, "{GREETING}").map_err(|error| format!("greeting: {error}"))?;
+        out.flush().map_err(|error| format!("greeting: {error}"))?;
+    }
+    let shared: &'static Shared = Box::leak(Box::new(shared));
+    let (pass_on, orders) = mpsc::channel();
+    let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+        let named = thread::Builder::new().name(name.to_owned());
+        named
+            .spawn(work)
+            .map(drop)
+            .map_err(|error| format!("starting a thread: {error}"))
+    };
+    let (tell, end) = mpsc::channel();
+    spawn(
+        "orders",
+        Box::new(move || {
+            // Nobody listens when the agent has ended before.
+            let _ = tell.send(listen(shared, &pass_on));
+        }),
+    )?;
+    spawn("pulse", Box::new(move || pulse(shared)))?;
+    obey(shared, &orders);
+    let end = end
+        .recv_timeout(LAST_WAIT)
+        .unwrap_or(Err(FrameError::Closed));
+    match end {
+        Ok(()) => {
+            shared.say(&Answer::Bye);
+            Ok(())
+        }
+        Err(error) => Err(format!("the coordinator is lost: {error}")),
+    }
+}
+
+/// Reads orders until the last one. What must not wait is done at once; the others are passed on.
+fn listen(shared: &Shared, pass_on: &Sender<Order>) -> Result<(), FrameError> {
+    let mut input = BufReader::new(io::stdin());
+    let end = loop {
+        let order = match message::receive(&mut input) {
+            Ok(order) => order,
+            Err(error) => break Err(error),
+        };
+        shared.heard.store(monotonic_ns(), Ordering::Relaxed);
+        match order {
+            Order::Clock { nth } => shared.say(&Answer::Clock {
+                nth,
+                at: monotonic_ns(),
+            }),
+            Order::Stop => shared.stop.store(true, Ordering::SeqCst),
+            Order::Alive => {}
+            Order::Bye => break Ok(()),
+            order => {
+                if pass_on.send(order).is_err() {
+                    break Err(FrameError::Closed);
+                }
+            }
+        }
+    };
+    shared.end();
+    end
+}
+
+/// Says that the agent is there, and ends it when the coordinator is not.
+fn pulse(shared: &Shared) {
+    loop {
+        thread::sleep(PULSE);
+        let silent = monotonic_ns().saturating_sub(shared.heard.load(Ordering::Relaxed));
+        if Duration::from_nanos(silent) > SILENCE {
+            shared.end();
+        }
+        if shared.over.load(Ordering::SeqCst) {
+            // The load gets a moment; what does not end by itself ends with the process.
+            thread::sleep(LAST_WAIT);
+            process::exit(1);
+        }
+        shared.say(&Answer::Alive);
+    }
+}
+
+/// Does what is asked for, one thing after the other.
+fn obey(shared: &Shared, orders: &Receiver<Order>) {
+    while let Ok(order) = orders.recv() {
+        match order {
+            Order::Hello { .. } => shared.say(&Answer::Hello(Box::new(Host {
+                protocol: PROTOCOL,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                name: host_name(),
+                machine: describe_machine(),
+            }))),
+            Order::Load { spec } => load(shared, &spec, orders),
+            // A start that came too late for a load that was refused.
+            _ => {}
+        }
+    }
+}
+
+fn load(shared: &Shared, spec: &LoadSpec, orders: &Receiver<Order>) {
+    if !shared.over.load(Ordering::SeqCst) {
+        shared.stop.store(false, Ordering::SeqCst);
+    }
+    let mut on_event = |event| match event {
+        LoadEvent::Phase(Phase::WarmUpStarted) => {
+            shared.say(&Answer::Ready);
+            wait_for_start(shared, orders);
+        }
+        LoadEvent::Phase(Phase::MeasurementStarted) => {
+            shared.say(&Answer::Reached(Instant::MeasurementStarted));
+        }
+        LoadEvent::Phase(Phase::MeasurementEnded) => {
+            shared.say(&Answer::Reached(Instant::MeasurementEnded));
+        }
+        LoadEvent::Interval(interval) => shared.say(&Answer::Interval { interval }),
+    };
+    let found = deadheat_load::run(spec, &mut on_event, &shared.stop);
+    shared.say(&match found {
+        Ok(observation) => Answer::Observed {
+            observation: Box::new(observation),
+        },
+        Err(error) => Answer::Refused {
+            why: error.to_string(),
+        },
+    });
+}
+
+/// Waits until the load is to begin. A load that is stopped before begins at once, and ends as one that was stopped.
+fn wait_for_start(shared: &Shared, orders: &Receiver<Order>) {
+    let at = loop {
+        match orders.recv_timeout(Duration::from_millis(10)) {
+            Ok(Order::Start { at }) => break at,
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if shared.stop.load(Ordering::SeqCst) {
+            return;
+        }
+    };
+    let left = Duration::from_nanos(at.saturating_sub(monotonic_ns()));
+    // Longer than any start is ahead: the clocks are not what they were taken for.
+    thread::sleep(left.saturating_sub(AWAKE).min(SILENCE));
+    while monotonic_ns() < at && !shared.stop.load(Ordering::SeqCst) {
+        std::hint::spin_loop();
+    }
+}
+
+/// The host's own name, as a label.
+fn host_name() -> String {
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
+}
