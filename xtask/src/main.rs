@@ -1,6 +1,7 @@
 //! The one entry for development: `cargo xtask test | lint | …`.
 
 mod browser;
+mod cluster;
 mod conformance;
 mod fuzz;
 mod lint;
@@ -48,6 +49,8 @@ enum Command {
     Browser(browser::Options),
     /// Check every stack against every rule
     Conformance(Strictness),
+    /// Load from several hosts: network namespaces of this machine, with an sshd in each. Needs root
+    Cluster,
     /// Fuzz the parsers
     Fuzz {
         /// How long for each parser
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
                 conformance::check(steps);
             }
         }),
+        Command::Cluster => alone(&Strictness::full(), cluster::cluster),
         Command::Fuzz { seconds, keep } => alone(&Strictness::full(), |steps| {
             fuzz::fuzz(steps, seconds, keep)
         }),

@@ -4,7 +4,7 @@
 use std::{fs, path::Path, process::Command, sync::mpsc, thread};
 
 use crate::{
-    FUZZ_SECONDS, browser, conformance, fuzz, lint, peers, session, setup,
+    FUZZ_SECONDS, browser, cluster, conformance, fuzz, lint, peers, session, setup,
     steps::{Lack, Steps, binary, cargo, root, target},
 };
 
@@ -44,6 +44,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
         stacks.join().expect("no check panics")
     });
     serial_tests(steps);
+    cluster::cluster(steps);
     thread::scope(|scope| {
         scope.spawn(|| browser::test(steps));
         session::short_sessions(steps, &stacks);

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod checking;
+mod cluster;
 mod comparing;
 mod comparing_live;
 mod conformance;

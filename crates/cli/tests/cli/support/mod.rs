@@ -3,6 +3,7 @@
 mod ended;
 mod fake;
 pub mod loaded;
+pub mod network;
 pub mod processes;
 pub mod recorded;
 pub mod root;

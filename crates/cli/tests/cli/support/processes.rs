@@ -20,19 +20,27 @@ pub type Processes = BTreeMap<u32, String>;
 /// Processes that come from a test with this root folder.
 pub fn marked(root: &Path) -> Processes {
     let mark = format!("{MARK}={}", root.display());
+    pids()
+        .filter(|pid| {
+            // One that is gone meanwhile, or is a zombie, has no environment.
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == mark.as_bytes())
+        })
+        .map(|pid| (pid, command_line(pid)))
+        .collect()
+}
+
+/// All processes.
+pub fn all() -> Processes {
+    pids().map(|pid| (pid, command_line(pid))).collect()
+}
+
+fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").expect("listing /proc");
-    let pids = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| {
-        // One that is gone meanwhile, or is a zombie, has no environment.
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|variable| variable == mark.as_bytes())
-    })
-    .map(|pid| (pid, command_line(pid)))
-    .collect()
+    let entries = entries.flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// `root` and everything below it, also what has overwritten its environment (PostgreSQL does, for its titles).

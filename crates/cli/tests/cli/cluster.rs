@@ -1,0 +1,248 @@
+//! Several hosts for real: network namespaces with an sshd in each. `cargo xtask cluster` runs these tests, which need
+//! root, and Debian's openssh-server, iproute2 and nftables.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use deadheat_model::Observation;
+use deadheat_testkit::{
+    Listen, OracleServer, Turn, answers,
+    judge::{distance, least},
+};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{
+    Root, Running, eventually,
+    loaded::{Loaded, load},
+    network::Network,
+    processes,
+    running::command,
+};
+
+/// What ends on a host when its coordinator is gone does so within this.
+const BOUND: Duration = Duration::from_secs(20);
+
+fn server(network: &Network) -> OracleServer {
+    let address = SocketAddr::new(network.here(), 0);
+    let listen = Listen::at(address).expect("listening in the network");
+    listen
+        .serve(|_: &Turn<'_>| answers::send(answers::hello()))
+        .expect("a server")
+}
+
+fn on_all(network: &Network, args: &[&str], url: &str) -> Loaded {
+    let launcher = network.ssh();
+    let hosts = [
+        "--on",
+        "h1",
+        "--on",
+        "h2",
+        "--on",
+        "h3",
+        "--launcher",
+        &launcher,
+    ];
+    load(&[&hosts[..], args, &[url]].concat())
+}
+
+fn started(network: &Network, root: &Root, hosts: &[&str], url: &str) -> Running {
+    let mut command = command(
+        root.path(),
+        "load --live off --until-interrupted --warm-up 0s -c 6 --launcher",
+    );
+    command.arg(network.ssh()).arg(url);
+    for host in hosts {
+        command.args(["--on", host]);
+    }
+    Running::start_command(root.path(), command, "load on hosts")
+}
+
+fn url(address: impl std::fmt::Display) -> String {
+    format!("http://{address}/")
+}
+
+fn parts(loaded: &Loaded) -> Vec<(String, Observation)> {
+    let json: Value = serde_json::from_str(&loaded.stdout).expect("JSON");
+    let hosts = json["hosts"].as_array().expect("hosts").clone();
+    let part = |host: Value| {
+        let name = host["name"].as_str().expect("a name").to_owned();
+        (
+            name,
+            serde_json::from_value(host["observation"].clone()).expect("an observation"),
+        )
+    };
+    hosts.into_iter().map(part).collect()
+}
+
+fn wait_until_quiet(network: &Network, hosts: usize, after: &str) {
+    for nth in 1..=hosts {
+        let left = processes::wait_until_none(BOUND, || network.agents(nth));
+        assert!(
+            left.is_ok(),
+            "{BOUND:?} after {after}, on h{nth}: {left:#?}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs root and an sshd: cargo xtask cluster"]
+fn arrivals_of_three_hosts_have_the_schedules_law() {
+    let network = Network::new(3);
+    let mut names = Vec::new();
+    let far = least(0.06, || {
+        let server = server(&network);
+        let args = [
+            "-c",
+            "12",
+            "-n",
+            "1500",
+            "--rate",
+            "500/s",
+            "--arrivals",
+            "uniform",
+        ];
+        let loaded = on_all(&network, &args, &url(server.address())).all_succeed(1_500);
+        let seen = server.seen_at_rest();
+        names = parts(&loaded).into_iter().map(|(name, _)| name).collect();
+        let first = seen.arrivals[0];
+        let at = seen.arrivals.iter().map(|at| (*at - first).as_secs_f64());
+        distance(at.collect(), |at| at / 3.0)
+    });
+    assert!(far <= 0.06, "{far} from the schedule");
+    assert_eq!(names, ["h1", "h2", "h3"]);
+    wait_until_quiet(&network, 3, "a load");
+}
+
+#[test]
+#[ignore = "needs root and an sshd: cargo xtask cluster"]
+fn a_slow_link_and_a_lossy_one_are_in_the_times_of_their_hosts() {
+    let network = Network::new(3);
+    let server = server(&network);
+    let delayed = relay(&network, server.address(), Duration::from_millis(20));
+    let args = ["-c", "6", "-d", "2s", "--warm-up", "500ms"];
+    let loaded = on_all(&network, &args, &url(delayed));
+    for (name, part) in parts(&loaded) {
+        let median = part.service_time.quantile(0.5).expect("answers");
+        let expected = Duration::from_millis(40)..Duration::from_millis(80);
+        assert!(
+            expected.contains(&median),
+            "{name}: {median:?} through 20 ms each way"
+        );
+    }
+    network.lose(2, 100, server.address().port());
+    let loaded = on_all(&network, &args, &url(server.address()));
+    // What is lost is sent again after 200 ms at least (RFC 6298, as Linux has it).
+    for (name, part) in parts(&loaded) {
+        let longest = part.service_time.max().expect("answers");
+        let lossy = longest >= Duration::from_millis(150);
+        assert_eq!(lossy, name == "h2", "{name}: at most {longest:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs root and an sshd: cargo xtask cluster"]
+fn whatever_is_lost_is_named_and_nothing_goes_on() {
+    type Harm = fn(&Network, &Running);
+    let kill_agent: Harm = |network, _| {
+        for pid in network.agents(2).into_keys() {
+            processes::signal(pid, Signal::KILL);
+        }
+    };
+    let cut: Harm = |network, _| network.link(2, false);
+    let kill: Harm = |_, coordinator| coordinator.signal(Signal::KILL);
+    let network = Network::new(3);
+    for (what, harm, told) in [
+        ("an agent was killed", kill_agent, Some("host h2: ")),
+        ("a link was cut", cut, Some("host h2: ")),
+        ("the coordinator was killed", kill, None),
+    ] {
+        let server = server(&network);
+        let root = Root::with(&[]);
+        let running = started(&network, &root, &["h1", "h2", "h3"], &url(server.address()));
+        eventually("the load", || {
+            (server.seen().answered() > 300).then_some(())
+        });
+        assert!((1..=3).all(|nth| network.agents(nth).len() == 1));
+        harm(&network, &running);
+        let begun = Instant::now();
+        let ended = running.wait();
+        if let Some(told) = told {
+            assert_eq!(ended.status_code(), Some(3), "{what}: {ended}");
+            assert!(ended.stderr.contains(told), "{what}: {ended}");
+        }
+        wait_until_quiet(&network, 3, what);
+        println!("{what}: over after {:.1} s", begun.elapsed().as_secs_f64());
+        network.link(2, true);
+        thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+#[ignore = "needs root and an sshd: cargo xtask cluster"]
+fn two_coordinators_use_one_host() {
+    let network = Network::new(1);
+    let server = server(&network);
+    let roots = [Root::with(&[]), Root::with(&[])];
+    let both = roots
+        .each_ref()
+        .map(|root| started(&network, root, &["h1"], &url(server.address())));
+    eventually("both", || (network.agents(1).len() == 2).then_some(()));
+    eventually("the load", || {
+        (server.seen().answered() > 300).then_some(())
+    });
+    for running in both {
+        running.signal(Signal::INT);
+        let ended = running.wait();
+        assert_eq!(ended.status_code(), Some(0), "{ended}");
+    }
+    wait_until_quiet(&network, 1, "both loads");
+}
+
+/// Passes bytes on to `server`, each way after `delay`. Ends with the process.
+fn relay(network: &Network, server: SocketAddr, delay: Duration) -> SocketAddr {
+    let listener = TcpListener::bind((network.here(), 0)).expect("a relay");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for near in listener.incoming().flatten() {
+            let far = TcpStream::connect(server).expect("connecting to the server");
+            for stream in [&near, &far] {
+                stream
+                    .set_nodelay(true)
+                    .expect("no delay of the kernel's own");
+            }
+            let ways = [(near.try_clone(), far.try_clone()), (Ok(far), Ok(near))];
+            for (from, to) in ways {
+                let (from, to) = (from.expect("a stream"), to.expect("a stream"));
+                thread::spawn(move || pass_on(from, to, delay));
+            }
+        }
+    });
+    address
+}
+
+fn pass_on(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    let (late, due) = std::sync::mpsc::channel::<(Instant, Vec<u8>)>();
+    thread::spawn(move || {
+        for (at, bytes) in due {
+            thread::sleep(at.saturating_duration_since(Instant::now()));
+            if to.write_all(&bytes).is_err() {
+                return;
+            }
+        }
+        let _ = to.shutdown(std::net::Shutdown::Write);
+    });
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        if late
+            .send((Instant::now() + delay, buffer[..length].to_vec()))
+            .is_err()
+        {
+            return;
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Hosts on one machine: network namespaces behind a bridge, with an sshd in each. Needs root.
+
+use std::{
+    fs,
+    net::IpAddr,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::{
+    eventually,
+    processes::{self, Processes},
+};
+
+/// The network, of which .1 is this machine outside all namespaces. It is only within these namespaces.
+const NETWORK: &str = "10.231.7";
+
+/// Hosts h1, h2, … and what they need. Dropping it ends everything in them.
+pub struct Network {
+    folder: TempDir,
+    prefix: String,
+    hosts: usize,
+    daemons: Vec<Child>,
+}
+
+impl Network {
+    /// So many hosts.
+    pub fn new(hosts: usize) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("deadheat-hosts-")
+            .tempdir()
+            .expect("a folder");
+        let mut network = Self {
+            folder,
+            prefix: format!("dh{}", std::process::id()),
+            hosts,
+            daemons: Vec::new(),
+        };
+        network.lay_out();
+        for nth in 1..=hosts {
+            network.start_sshd(nth);
+        }
+        network.write_client();
+        network
+    }
+
+    fn bridge(&self) -> String {
+        format!("{}b", self.prefix)
+    }
+
+    fn namespace(&self, nth: usize) -> String {
+        format!("{}h{nth}", self.prefix)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The address of this machine in the network.
+    pub fn here(&self) -> IpAddr {
+        format!("{NETWORK}.1").parse().expect("an address")
+    }
+
+    fn lay_out(&self) {
+        let bridge = self.bridge();
+        ip(&["link", "add", &bridge, "type", "bridge"]);
+        ip(&["address", "add", &format!("{NETWORK}.1/24"), "dev", &bridge]);
+        ip(&["link", "set", &bridge, "up"]);
+        for nth in 1..=self.hosts {
+            let (namespace, outer) = (self.namespace(nth), format!("{}v{nth}", self.prefix));
+            let address = format!("{NETWORK}.{}/24", 10 + nth);
+            ip(&["netns", "add", &namespace]);
+            ip(&[
+                "link", "add", &outer, "type", "veth", "peer", "name", "eth0", "netns", &namespace,
+            ]);
+            ip(&["link", "set", &outer, "master", &bridge, "up"]);
+            ip(&["-n", &namespace, "address", "add", &address, "dev", "eth0"]);
+            ip(&["-n", &namespace, "link", "set", "eth0", "up"]);
+            ip(&["-n", &namespace, "link", "set", "lo", "up"]);
+        }
+    }
+
+    fn start_sshd(&mut self, nth: usize) {
+        fs::create_dir_all("/run/sshd").expect("making /run/sshd");
+        let key = self.path("key");
+        if nth == 1 {
+            run(Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(&key));
+        }
+        let cache = self.path(&format!("cache{nth}"));
+        let config = self.path(&format!("sshd{nth}"));
+        let text = format!(
+            "ListenAddress {NETWORK}.{}\nHostKey {key}\nAuthorizedKeysFile {key}.pub\nStrictModes no\nUsePAM no\n\
+             PidFile none\nSetEnv XDG_CACHE_HOME={}\n",
+            10 + nth,
+            cache.display(),
+            key = key.display(),
+        );
+        fs::write(&config, text).expect("writing sshd's configuration");
+        let mut sshd = self.within(
+            nth,
+            &[
+                "/usr/sbin/sshd",
+                "-D",
+                "-e",
+                "-f",
+                &config.display().to_string(),
+            ],
+        );
+        let log = fs::File::create(self.path(&format!("sshd{nth}.log"))).expect("a log");
+        sshd.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        self.daemons.push(sshd.spawn().expect("starting sshd"));
+    }
+
+    fn write_client(&self) {
+        let mut text = String::new();
+        for nth in 1..=self.hosts {
+            text.push_str(&format!("Host h{nth}\n  HostName {NETWORK}.{}\n", 10 + nth));
+        }
+        text.push_str(&format!(
+            "Host *\n  User root\n  IdentityFile {}\n  IdentitiesOnly yes\n  StrictHostKeyChecking no\n  \
+             UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  BatchMode yes\n  ServerAliveInterval 1\n  \
+             ServerAliveCountMax 3\n",
+            self.path("key").display()
+        ));
+        fs::write(self.path("client"), text).expect("writing ssh's configuration");
+        for nth in 1..=self.hosts {
+            eventually("sshd", || {
+                let mut ssh = Command::new("ssh");
+                ssh.arg("-F")
+                    .arg(self.path("client"))
+                    .args([&format!("h{nth}"), "true"]);
+                let tried = ssh.stderr(Stdio::null()).status().expect("starting ssh");
+                tried.success().then_some(())
+            });
+        }
+    }
+
+    /// The launcher that reaches the hosts.
+    pub fn ssh(&self) -> String {
+        format!("ssh -T -F {} {{host}}", self.path("client").display())
+    }
+
+    /// A command in the namespace of a host, under its name.
+    pub fn within(&self, nth: usize, words: &[&str]) -> Command {
+        let mut command = Command::new("nsenter");
+        command
+            .arg(format!("--net=/run/netns/{}", self.namespace(nth)))
+            .args([
+                "unshare",
+                "--uts",
+                "sh",
+                "-c",
+                "hostname \"$0\"; exec \"$@\"",
+            ])
+            .arg(format!("h{nth}"))
+            .args(words);
+        command
+    }
+
+    /// Cuts a host off, or connects it again.
+    pub fn link(&self, nth: usize, up: bool) {
+        let state = if up { "up" } else { "down" };
+        ip(&["link", "set", &format!("{}v{nth}", self.prefix), state]);
+    }
+
+    /// Drops one packet in so many of those that a host receives from a port.
+    pub fn lose(&self, nth: usize, one_in: u32, from_port: u16) {
+        let rules = [
+            "add table inet lossy".to_owned(),
+            "add chain inet lossy in { type filter hook input priority 0; }".to_owned(),
+            format!(
+                "add rule inet lossy in tcp sport {from_port} numgen random mod {one_in} == 0 drop"
+            ),
+        ];
+        for rule in rules {
+            let mut words = vec!["nft"];
+            words.extend(rule.split(' '));
+            run(&mut self.within(nth, &words));
+        }
+    }
+
+    /// The agents that run on a host.
+    pub fn agents(&self, nth: usize) -> Processes {
+        let of_host = |path: &Path| fs::metadata(path).map(|it| it.ino()).ok();
+        let host = of_host(&Path::new("/run/netns").join(self.namespace(nth)));
+        let is_agent = |pid: &u32, line: &String| {
+            line.ends_with(" agent")
+                && of_host(&PathBuf::from(format!("/proc/{pid}/ns/net"))) == host
+        };
+        let all = processes::all().into_iter();
+        all.filter(|(pid, line)| is_agent(pid, line)).collect()
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        for nth in 1..=self.hosts {
+            for pid in self.agents(nth).into_keys() {
+                processes::signal(pid, Signal::KILL);
+            }
+        }
+        for daemon in &mut self.daemons {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+        for nth in 1..=self.hosts {
+            let _ = Command::new("ip")
+                .args(["netns", "delete", &self.namespace(nth)])
+                .status();
+            let _ = Command::new("ip")
+                .args(["link", "delete", &format!("{}v{nth}", self.prefix)])
+                .stderr(Stdio::null())
+                .status();
+        }
+        let _ = Command::new("ip")
+            .args(["link", "delete", &self.bridge()])
+            .status();
+    }
+}
+
+fn ip(words: &[&str]) {
+    run(Command::new("ip").args(words));
+}
+
+#[track_caller]
+fn run(command: &mut Command) {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.unwrap_or_else(|error| panic!("starting {command:?}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}: {said}",
+        output.status
+    );
+}

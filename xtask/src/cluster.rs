@@ -1,0 +1,49 @@
+//! Several hosts on one machine: the tests that need network namespaces, and an sshd in each.
+
+use std::process::{Command, Stdio};
+
+use crate::steps::{Lack, Steps, cargo};
+
+/// What they need, and Debian's package of it.
+const PROGRAMS: [(&str, &str); 4] = [
+    ("ip", "iproute2"),
+    ("nft", "nftables"),
+    ("ssh", "openssh-client"),
+    ("/usr/sbin/sshd", "openssh-server"),
+];
+/// A namespace that is made to see whether one can be.
+const TRIAL: &str = "deadheat-trial";
+
+/// Runs them, one after the other.
+pub(crate) fn cluster(steps: &Steps) {
+    if let Err(because) = possible() {
+        return steps.not_tested(Lack::new("cluster", &because));
+    }
+    let mut tests = cargo(&["test", "--workspace", "--quiet", "--test", "cli", "--"]);
+    tests.args(["cluster::", "--ignored", "--test-threads=1"]);
+    steps.run("several hosts", tests);
+}
+
+fn possible() -> Result<(), String> {
+    for (program, package) in PROGRAMS {
+        let there = Command::new("sh")
+            .args(["-c", "command -v \"$0\"", program])
+            .stdout(Stdio::null())
+            .status();
+        if !there.is_ok_and(|status| status.success()) {
+            return Err(format!("{program} is missing (Debian: {package})"));
+        }
+    }
+    let netns = |what: &str| {
+        let output = Command::new("ip").args(["netns", what, TRIAL]).output();
+        let output = output.map_err(|error| format!("ip netns {what}: {error}"))?;
+        if output.status.success() {
+            Ok(())
+        } else {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("ip netns {what}: {}", said.trim()))
+        }
+    };
+    netns("add")?;
+    netns("delete")
+}
