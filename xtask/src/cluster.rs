@@ -5,11 +5,15 @@ use std::process::{Command, Stdio};
 use crate::steps::{Lack, Steps, cargo};
 
 /// What they need, and Debian's package of it.
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("ip", "iproute2"),
     ("nft", "nftables"),
     ("ssh", "openssh-client"),
     ("/usr/sbin/sshd", "openssh-server"),
+    ("salloc", "slurm-client"),
+    ("slurmctld", "slurmctld"),
+    ("slurmd", "slurmd"),
+    ("munged", "munge"),
 ];
 /// A namespace that is made to see whether one can be.
 const TRIAL: &str = "deadheat-trial";

@@ -1,5 +1,5 @@
 //! Several hosts for real: network namespaces with an sshd in each. `cargo xtask cluster` runs these tests, which need
-//! root, and Debian's openssh-server, iproute2 and nftables.
+//! root, and Debian's openssh-server, iproute2, nftables, slurmctld, slurmd, slurm-client and munge.
 
 use std::{
     io::{Read as _, Write as _},
@@ -201,6 +201,42 @@ fn two_coordinators_use_one_host() {
         assert_eq!(ended.status_code(), Some(0), "{ended}");
     }
     wait_until_quiet(&network, 1, "both loads");
+}
+
+#[test]
+#[ignore = "needs root, an sshd and Slurm: cargo xtask cluster"]
+fn a_job_of_slurm_loads_from_its_nodes() {
+    let mut network = Network::new(3);
+    network.start_slurm();
+    let server = server(&network);
+    let url = url(server.address());
+    let job = [
+        "salloc",
+        "--quiet",
+        "--nodes=2",
+        env!("CARGO_BIN_EXE_deadheat"),
+    ];
+    let load = [
+        "load", "--live", "off", "--json", "-n", "100", "-c", "4", &url,
+    ];
+    let hosts = ["--launcher", "srun", "--on", "h2", "--on", "h3"];
+    let output = network
+        .in_slurm(&[&job[..], &load, &hosts].concat())
+        .output()
+        .expect("starting salloc");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let names: Vec<&str> = json["hosts"]
+        .as_array()
+        .expect("hosts")
+        .iter()
+        .filter_map(|host| host["name"].as_str())
+        .collect();
+    assert_eq!(names, ["h2", "h3"], "{told}");
+    assert_eq!(json["observation"]["measured"]["succeeded"], 100, "{told}");
+    assert_eq!(server.seen_at_rest().answered(), 100);
+    wait_until_quiet(&network, 3, "a job");
 }
 
 /// Passes bytes on to `server`, each way after `delay`. Ends with the process.

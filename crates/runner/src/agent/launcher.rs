@@ -34,8 +34,10 @@ impl Launcher {
 
     /// A task of the Slurm job that this process runs in.
     pub fn srun() -> Self {
+        // Slurm keeps output back until a line is whole, unless it is told not to.
         Self::new([
             "srun",
+            "--unbuffered",
             "--nodes=1",
             "--ntasks=1",
             "--overlap",

@@ -4,11 +4,12 @@ use deadheat_model::{
     TargetId, Wait,
     fault::TRANSPORT_FAILURES,
     heat::Freezing,
-    heats::SessionRecord,
+    heats::{PlannedLoad, SessionRecord},
     plan::{NoiseBound, Pinning},
 };
 
 use super::types::{Doubt, LoadStandings, Row};
+use crate::heats::LimitedBy;
 
 /// Requests that fail on the way in more than this share are reported, although they are too few to discard a heat.
 const FEW_FAILURES: f64 = TRANSPORT_FAILURES / 10.0;
@@ -21,8 +22,9 @@ pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Doubt> 
     let mut doubts = Vec::new();
     doubts.extend(loads.iter().filter_map(twin_differs));
     doubts.extend(disturbed(record));
-    for load in loads {
+    for (load, planned) in loads.iter().zip(&record.header.plan.loads) {
         doubts.extend(of_load(load));
+        doubts.extend(nobody_limited(load, planned));
     }
     doubts.extend(frozen_by_signals(record));
     doubts.extend(generator_slept(record));
@@ -123,6 +125,20 @@ fn of_load(load: &LoadStandings) -> Vec<Doubt> {
         });
     }
     doubts
+}
+
+/// Who waited for something else than a CPU, where a closed loop leaves a server nothing to wait for by design.
+fn nobody_limited(load: &LoadStandings, planned: &PlannedLoad) -> Option<Doubt> {
+    if planned.point.open.is_some() || planned.delay_seconds.is_some() {
+        return None;
+    }
+    let rows = load.tables.iter().flat_map(|table| &table.rows);
+    let waited = rows.filter(|row| row.limited_by == Some(LimitedBy::Neither));
+    let targets: Vec<TargetId> = waited.map(|row| row.target.clone()).collect();
+    (!targets.is_empty()).then(|| Doubt::NobodyLimited {
+        load: load.name(),
+        targets,
+    })
 }
 
 fn frozen_by_signals(record: &SessionRecord) -> Option<Doubt> {

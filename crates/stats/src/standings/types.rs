@@ -426,6 +426,13 @@ pub enum Doubt {
         /// Which.
         targets: Vec<TargetId>,
     },
+    /// Servers and the generator had CPU time left: something else was the limit, such as the database.
+    NobodyLimited {
+        /// The load.
+        load: String,
+        /// Which.
+        targets: Vec<TargetId>,
+    },
     /// Requests failed on the way in more than one of 1,000.
     FailedRequests {
         /// The load.

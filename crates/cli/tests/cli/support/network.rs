@@ -102,7 +102,7 @@ impl Network {
             key = key.display(),
         );
         fs::write(&config, text).expect("writing sshd's configuration");
-        let mut sshd = self.within(
+        let sshd = self.within(
             nth,
             &[
                 "/usr/sbin/sshd",
@@ -112,9 +112,7 @@ impl Network {
                 &config.display().to_string(),
             ],
         );
-        let log = fs::File::create(self.path(&format!("sshd{nth}.log"))).expect("a log");
-        sshd.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        self.daemons.push(sshd.spawn().expect("starting sshd"));
+        self.start_daemon(sshd, "sshd");
     }
 
     fn write_client(&self) {
@@ -139,6 +137,88 @@ impl Network {
                 tried.success().then_some(())
             });
         }
+    }
+
+    /// Starts Slurm: the controller on h1, which is no node, and a daemon on each of the others.
+    pub fn start_slurm(&mut self) {
+        let folder = |name: &str| {
+            let path = self.path(name);
+            fs::create_dir_all(&path).expect("a folder for Slurm");
+            path.display().to_string()
+        };
+        let nodes: Vec<String> = (2..=self.hosts).map(|nth| format!("h{nth}")).collect();
+        let mut text = format!(
+            "ClusterName=deadheat\nSlurmctldHost=h1({NETWORK}.11)\nAuthType=auth/munge\nSlurmUser=root\n\
+             StateSaveLocation={}\nSlurmdSpoolDir={}.%n\nSlurmctldPidFile={pids}/ctld\nSlurmdPidFile={pids}/%n\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\n\
+             ReturnToService=2\nMpiDefault=none\n",
+            folder("state"),
+            folder("spool"),
+            pids = folder("pids"),
+        );
+        for nth in 2..=self.hosts {
+            text.push_str(&format!(
+                "NodeName=h{nth} NodeAddr={NETWORK}.{} CPUs=2 State=UNKNOWN\n",
+                10 + nth
+            ));
+        }
+        text.push_str(&format!(
+            "PartitionName=all Nodes={} Default=YES State=UP OverSubscribe=EXCLUSIVE\n",
+            nodes.join(",")
+        ));
+        fs::write(self.path("slurm.conf"), text).expect("writing slurm.conf");
+        self.start_munge();
+        let config = self.path("slurm.conf").display().to_string();
+        self.start_daemon(
+            self.within(1, &["slurmctld", "-D", "-f", &config]),
+            "slurmctld",
+        );
+        for nth in 2..=self.hosts {
+            self.start_daemon(self.within(nth, &["slurmd", "-D", "-f", &config]), "slurmd");
+        }
+        let count = nodes.len();
+        eventually("Slurm's nodes", || {
+            let mut sinfo = self.in_slurm(&["sinfo", "--noheader", "--states=idle", "--format=%D"]);
+            let output = sinfo.output().expect("starting sinfo");
+            (String::from_utf8_lossy(&output.stdout).trim() == count.to_string()).then_some(())
+        });
+    }
+
+    /// A command on h1 that knows Slurm.
+    pub fn in_slurm(&self, words: &[&str]) -> Command {
+        let mut command = self.within(1, words);
+        command.env("SLURM_CONF", self.path("slurm.conf"));
+        command.env("XDG_CACHE_HOME", self.path("cache"));
+        command
+    }
+
+    /// Who vouches for users, unless one of this machine does.
+    fn start_munge(&mut self) {
+        let status = Command::new("munge")
+            .args(["-n", "-o", "/dev/null"])
+            .stderr(Stdio::null())
+            .status();
+        if status.is_ok_and(|status| status.success()) {
+            return;
+        }
+        run(Command::new("install").args(["-d", "-o", "munge", "-g", "munge", "/run/munge"]));
+        let mut munged = Command::new("setpriv");
+        munged.args(["--reuid=munge", "--regid=munge", "--clear-groups"]);
+        munged.args(["/usr/sbin/munged", "--foreground", "--force"]);
+        self.start_daemon(munged, "munged");
+    }
+
+    fn start_daemon(&mut self, mut command: Command, name: &str) {
+        let log = fs::File::create(self.path(&format!("{name}{}.log", self.daemons.len())));
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log.expect("a log"));
+        self.daemons.push(
+            command
+                .spawn()
+                .unwrap_or_else(|error| panic!("starting {name}: {error}")),
+        );
     }
 
     /// The launcher that reaches the hosts.

@@ -221,6 +221,13 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
             ),
             "Compare them by CPU per request.",
         ),
+        Doubt::NobodyLimited { .. } => WarningView::new(
+            format!(
+                "Had CPU time left, so something else was the limit, such as the database: {}.",
+                places(standings, all)
+            ),
+            "Compare them by CPU per request, or give the database a machine of its own (--postgres).",
+        ),
         Doubt::FailedRequests { .. } => WarningView::new(
             format!("Requests failed: {}.", shares(standings, all)),
             "Read their logs before you choose one.",
@@ -282,7 +289,8 @@ fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
     let place = |doubt: &&Doubt| match doubt {
         Doubt::Unsteady { load, targets }
         | Doubt::FailedHeats { load, targets }
-        | Doubt::GeneratorLimited { load, targets } => {
+        | Doubt::GeneratorLimited { load, targets }
+        | Doubt::NobodyLimited { load, targets } => {
             let names: Vec<String> = targets.iter().map(name).collect();
             let names = words::some(&names, MOST_NAMES);
             Some(format!("{names} ({})", short_of(standings, load)))
