@@ -59,7 +59,11 @@ const WRITES: [&str; 7] = [
 ];
 
 /// Files outside the one that writes for deadheat which write all the same, and why they may.
-const WRITERS: [(&str, &str); 3] = [
+const WRITERS: [(&str, &str); 4] = [
+    (
+        "crates/runner/src/agent/serve.rs",
+        "an agent's standard output is a pipe to its coordinator",
+    ),
     (
         "crates/runner/src/files.rs",
         "`-o /dev/stdout` is a file that a user named",

@@ -29,8 +29,18 @@ pub(super) enum FrameError {
     #[error("what came is no answer of a deadheat agent: {0:?}")]
     Stranger(String),
     /// The system says why.
-    #[error("reading failed: {0}")]
-    Read(#[from] io::Error),
+    #[error("the connection failed: {0}")]
+    Io(io::Error),
+}
+
+impl From<io::Error> for FrameError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // Writing meets the end first, when an agent ends while it is spoken to.
+            io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::Io(error),
+        }
+    }
 }
 
 /// Writes `content` as a frame and flushes.

@@ -15,6 +15,7 @@ use deadheat_model::{Interval, LoadSpec, Observation, load::Share, load_record::
 
 use super::{
     clock::{Exchange, Offset},
+    frame::FrameError,
     launcher::{Binary, Launcher},
     message::{Answer, Instant, Order},
     monotonic_ns,
@@ -252,9 +253,7 @@ impl Generators {
 
     fn say(&mut self, index: usize, order: &Order) -> Result<(), AgentError> {
         let said = self.agents[index].say(order);
-        said.map_err(|error| {
-            self.agents[index].lost(&format!("the connection was closed: {error}"))
-        })
+        said.map_err(|error| self.agents[index].lost(&FrameError::from(error)))
     }
 
     /// The next answer of any agent.
