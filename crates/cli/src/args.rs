@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
     compare::args::CompareArgs,
+    elsewhere::ElsewhereArgs,
     gone::GoneArgs,
     load::args::LoadArgs,
     output::ColourArg,
@@ -88,11 +89,14 @@ pub(crate) struct SelectionArgs {
     pub(crate) all: bool,
 }
 
+/// PostgreSQL as it is found by itself.
+pub(crate) const AUTO: &str = "auto";
+
 /// Where PostgreSQL comes from.
 #[derive(Debug, Args)]
 pub(crate) struct PostgresArgs {
     /// PostgreSQL: `auto`, `installed`, `download`, or a URL (`postgres://user:password@host/db`)
-    #[arg(long, value_name = "SOURCE", default_value = "auto")]
+    #[arg(long, value_name = "SOURCE", default_value = AUTO)]
     pub(crate) postgres: String,
 }
 
@@ -153,6 +157,8 @@ pub(crate) struct RunArgs {
     /// Whether server and generator have CPUs of their own
     #[arg(long, value_enum, default_value_t = PinningArg::Apart, hide_short_help = true)]
     pub(crate) pinning: PinningArg,
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereArgs,
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
     /// The folder of sessions

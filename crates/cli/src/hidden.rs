@@ -10,6 +10,7 @@ use deadheat_runner::{
 use crate::{
     args::HiddenArgs,
     exit::{Exit, Failure},
+    invocation,
 };
 
 pub(crate) fn supervise() -> Result<Exit, Failure> {
@@ -27,7 +28,7 @@ pub(crate) fn agent() -> Result<Exit, Failure> {
             "agent: this command is for Deadheat itself; deadheat load --on HOST starts it there",
         ));
     }
-    agent::serve().map_err(Failure::nothing)?;
+    agent::serve(&invocation::supervision()?).map_err(Failure::nothing)?;
     Ok(Exit::Fine)
 }
 

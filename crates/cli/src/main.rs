@@ -1,10 +1,12 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
+mod care;
 mod compare;
 mod doctor;
 #[cfg(test)]
 mod documented;
+mod elsewhere;
 mod exit;
 mod gone;
 mod heats;
@@ -20,6 +22,7 @@ mod place;
 mod plan_text;
 mod profile;
 mod progress;
+mod reach;
 mod report;
 mod resume;
 mod run;

@@ -11,7 +11,8 @@ use deadheat_runner::{
 };
 
 use crate::{
-    args::{ProfileArg, RunArgs, SelectionArgs},
+    args::{AUTO, ProfileArg, RunArgs, SelectionArgs},
+    elsewhere,
     exit::Failure,
     invocation::{self, random_seed},
     select,
@@ -57,6 +58,12 @@ impl Profile {
         args: &RunArgs,
         catalogue: &Catalogue,
     ) -> Result<SessionOptions, Failure> {
+        let hosts = elsewhere::hosts(&args.elsewhere, true).map_err(Failure::usage)?;
+        if args.elsewhere.database.is_some() && args.postgres.postgres != AUTO {
+            return Err(Failure::usage(
+                "--postgres and --database: give one of them; --database HOST starts a PostgreSQL of its own there",
+            ));
+        }
         Ok(SessionOptions {
             cells: self.cells,
             published: self.published,
@@ -76,6 +83,7 @@ impl Profile {
             warm_up: args.warm_up,
             latency: latency(args.latency, self.purpose),
             pinning: args.pinning.mode(),
+            hosts,
             typed: Typed {
                 root: args.selection.place.root.clone(),
                 stacks: args.selection.place.more_stacks.clone(),

@@ -149,6 +149,7 @@ fn options(
             Pinning::Apart { .. } => PinningMode::Apart,
             Pinning::Off { .. } => PinningMode::Off,
         },
+        hosts: plan.hosts.clone(),
         postgres: select::postgres(&source)?,
         start_timeout: (*start_timeout_seconds)
             .and_then(time)

@@ -1,6 +1,6 @@
 //! Values that options of several commands take.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use clap::ValueEnum;
 use deadheat_runner::session::PinningMode;
@@ -29,6 +29,39 @@ impl PinningArg {
             PinningArg::Apart => PinningMode::Apart,
             PinningArg::Off => PinningMode::Off,
         }
+    }
+}
+
+/// CPUs with a higher number than this are not there: the kernel's own limit is lower.
+const MOST_CPUS: usize = 8_192;
+
+/// "2,3", "0-3": CPUs by their numbers, as `option` has them.
+pub(crate) fn cpus(option: &str, text: &str) -> Result<Vec<usize>, String> {
+    let bad = || format!("{option} {text:?}: write numbers and ranges, like 2,3 or 0-3");
+    let number = |text: &str| -> Result<usize, String> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits.then(|| text.parse().ok()).flatten();
+        number.filter(|cpu| *cpu < MOST_CPUS).ok_or_else(bad)
+    };
+    let mut cpus = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        match part.split_once('-') {
+            None => cpus.push(number(part)?),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                if first > last {
+                    return Err(bad());
+                }
+                cpus.extend(first..=last);
+            }
+        }
+    }
+    let mut seen = BTreeSet::new();
+    match cpus.iter().find(|cpu| !seen.insert(**cpu)) {
+        Some(twice) => Err(format!(
+            "{option} {text:?}: CPU {twice} is there twice, and two workers on one would wait for each other"
+        )),
+        None => Ok(cpus),
     }
 }
 
@@ -85,6 +118,36 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpus_are_numbers_and_ranges() {
+        let cpus = |text| cpus("--cpus", text);
+        let cases = [
+            ("0", vec![0]),
+            ("2,3", vec![2, 3]),
+            ("0-3", vec![0, 1, 2, 3]),
+            ("5, 0-1", vec![5, 0, 1]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(cpus(text), Ok(expected), "{text}");
+        }
+        let bad = [
+            "",
+            ",",
+            "a",
+            "-1",
+            "3-1",
+            "1-",
+            "+1",
+            "9999999",
+            "0-99999999999",
+        ];
+        for text in bad {
+            let error = cpus(text).unwrap_err();
+            assert!(error.contains("like 2,3 or 0-3"), "{text}");
+        }
+        assert!(cpus("1,0-1").unwrap_err().contains("CPU 1 is there twice"));
+    }
 
     #[test]
     fn durations_need_a_unit_and_a_length() {

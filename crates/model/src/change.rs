@@ -10,6 +10,7 @@ use crate::{
     TargetId, Wait,
     heat::HeatPlan,
     heats::{PlannedLoad, SessionHeader},
+    hosts::HostRecord,
     machine::Machine,
     plan::Pinning,
     session::TargetRecord,
@@ -141,6 +142,18 @@ impl Changes {
             self.note(Aspect::Settings, what, of(before), of(after));
         };
         note("pinning", |header| Some(pinning(&header.plan.pinning)));
+        note("other hosts", |header| {
+            let host = |one: &HostRecord| {
+                let (name, machine) = (&one.name, &one.machine);
+                let cpus = numbers(&machine.cpus);
+                format!(
+                    "{name} ({}, CPUs {cpus}, {})",
+                    machine.cpu_model, machine.kernel
+                )
+            };
+            let hosts: Vec<String> = header.hosts.iter().map(host).collect();
+            Some(hosts.join("; "))
+        });
         // Without a workload that needs it there is none to compare.
         if before.postgres.is_some() && after.postgres.is_some() {
             note("PostgreSQL", |header| header.postgres.clone());

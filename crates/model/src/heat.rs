@@ -34,6 +34,9 @@ pub struct HeatRecord {
     pub rounds: Vec<Vec<SliceRecord>>,
     /// How it ended.
     pub end: HeatEnd,
+    /// The host that was lost, if that is why it was interrupted, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// From the first start to the last stop.
     #[serde(rename = "wall_seconds", with = "crate::seconds")]
     pub wall: Duration,
@@ -510,6 +513,7 @@ mod tests {
             members: vec![member; 7],
             rounds: (0..20).map(round).collect(),
             end: HeatEnd::Interrupted,
+            lost: Some("host h2: the connection was closed".to_owned()),
             wall: Duration::from_millis(24_500),
         };
         let json = serde_json::to_string(&heat).unwrap();

@@ -13,6 +13,7 @@ use crate::{
     LoadPoint, RepeatedTable, TargetId,
     comparison::{Comparison, Contender},
     heat::{HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role},
+    hosts::{DatabaseHost, HostRecord, Hosts},
     machine::{Finding, Machine},
     plan::Pinning,
     session::TargetRecord,
@@ -38,6 +39,9 @@ pub struct SessionHeader {
     pub arguments: Vec<String>,
     /// Where it ran.
     pub machine: Machine,
+    /// The hosts of [`Plan::hosts`], as they were found when it began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRecord>,
     /// What `deadheat doctor` would have said about the machine when the session began, except what was fine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -129,9 +133,35 @@ pub struct Plan {
     #[serde(rename = "estimate_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub estimate: Duration,
+    /// The other hosts that take part; `None`: this machine does everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
     /// Stacks that there are and that nobody asked for: a session without `--stack` measures the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<TargetId>,
+}
+
+impl Plan {
+    /// Whether other hosts load the servers.
+    pub fn is_loaded_elsewhere(&self) -> bool {
+        self.hosts.as_ref().is_some_and(Hosts::load_it)
+    }
+
+    /// The host of the database, if it is another one.
+    pub fn database_host(&self) -> Option<&DatabaseHost> {
+        self.hosts.as_ref()?.database.as_ref()
+    }
+
+    /// What this machine does beside the servers.
+    pub fn beside_servers(&self) -> Vec<&'static str> {
+        let all = [
+            ("generator", !self.is_loaded_elsewhere()),
+            ("database", self.database_host().is_none()),
+            ("upstream", true),
+        ];
+        let here = all.into_iter().filter(|(_, is_here)| *is_here);
+        here.map(|(what, _)| what).collect()
+    }
 }
 
 /// A workload at a load point, and how it is measured.
@@ -292,6 +322,8 @@ pub enum EndReason {
     Budget,
     /// SIGINT or SIGTERM. It can be resumed.
     Interrupted,
+    /// A host was lost and could not be reached again. It can be resumed.
+    Lost,
     /// There was nothing to measure, or nothing left that could be.
     Nothing,
 }

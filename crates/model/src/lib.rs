@@ -12,6 +12,7 @@ pub mod fault;
 pub mod heat;
 pub mod heats;
 pub mod histogram;
+pub mod hosts;
 pub mod interval;
 pub mod load;
 pub mod load_record;

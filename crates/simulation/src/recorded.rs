@@ -182,6 +182,7 @@ impl Recorded {
         MeasuredHeat {
             load: next.load as u32,
             heat: HeatRecord {
+                lost: None,
                 heat: record.heats.len() as u32,
                 started: "2026-11-23T12:00:00Z".to_owned(),
                 plan: load.heat,
@@ -273,6 +274,7 @@ impl Recorded {
             looks: self.looks.clone(),
         };
         SessionHeader {
+            hosts: Vec::new(),
             schema: SCHEMA,
             id: "2026-11-23-simulated".to_owned(),
             deadheat: "0.1.0".to_owned(),
@@ -284,6 +286,7 @@ impl Recorded {
             comparison: None,
             asked: Default::default(),
             plan: Plan {
+                hosts: None,
                 seed,
                 loads: self.workloads.iter().map(load).collect(),
                 pinning: Pinning::Apart {

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
 
 use crate::{
+    elsewhere::ElsewhereArgs,
     gone::GoneArgs,
     place::PlaceArgs,
     values::{PinningArg, duration, margin, share, time},
@@ -141,6 +142,8 @@ pub(crate) struct MeasureArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereArgs,
+    #[command(flatten)]
     pub(crate) _gone: GoneArgs,
 }
 
@@ -191,6 +194,7 @@ impl MeasureArgs {
             results: None,
             start_timeout: None,
             dry_run: false,
+            elsewhere: ElsewhereArgs::default(),
             _gone: GoneArgs::default(),
         }
     }

@@ -59,7 +59,7 @@ fn ended(end: Option<EndReason>) -> Ended {
         Some(EndReason::Finished) => Ended::LooksTaken,
         Some(EndReason::Budget) => Ended::Budget,
         Some(EndReason::Nothing) => Ended::Failed,
-        Some(EndReason::Interrupted) | None => Ended::Interrupted,
+        Some(EndReason::Interrupted | EndReason::Lost) | None => Ended::Interrupted,
     }
 }
 
@@ -149,7 +149,7 @@ fn conditions(header: &SessionHeader, folder: &Path) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("load", self::loads(loads)),
         Fact::new("generator", waiting(loads)),
-        Fact::new("CPUs", pinning(&header.plan.pinning)),
+        Fact::new("CPUs", pinning(&header.plan)),
         Fact::new("processor", &machine.cpu_model),
         Fact::new("kernel", &machine.kernel),
     ];

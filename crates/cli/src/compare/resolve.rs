@@ -246,6 +246,7 @@ fn kinds(comparands: &Comparands) -> &'static str {
 /// The options that were given and that nothing would read.
 fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str> {
     let (measure, server, stacks) = (&args.measure, &args.server, &args.stacks);
+    let elsewhere = &measure.elsewhere;
     let sessions = matches!(comparands, Comparands::Sessions { .. });
     let urls = matches!(comparands, Comparands::Live(Live::Urls { .. }));
     let of_stacks = matches!(comparands, Comparands::Live(Live::Stacks { .. }));
@@ -265,6 +266,10 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--results", measure.results.is_some(), !sessions),
         ("--start-timeout", measure.start_timeout.is_some(), starts),
         ("--dry-run", measure.dry_run, !sessions),
+        ("--generator", !elsewhere.generator.is_empty(), !sessions),
+        ("--database", elsewhere.database.is_some(), of_stacks),
+        // Servers that run already listen where they do.
+        ("--address", elsewhere.address.is_some(), starts),
         (
             "--connections",
             server.connections.is_some(),

@@ -21,7 +21,7 @@ pub(crate) use self::show::Rendered;
 use self::{progress::Progress, steer::Steer};
 use crate::{
     args::RunArgs,
-    doctor,
+    doctor, elsewhere,
     exit::{Exit, Failure},
     invocation::shown,
     live::Live,
@@ -45,6 +45,7 @@ pub(crate) fn run(
         _ => None,
     };
     let draft = heats::draft(&options, &steer);
+    elsewhere::check(&draft).map_err(Failure::usage)?;
     let unfit = if args.publish {
         publication::objections(&draft, session::commit_of(&options).as_deref())
     } else {

@@ -9,7 +9,7 @@ use deadheat_model::{
 };
 use deadheat_stats::steering::foretold;
 
-use crate::plan_text::{about, entry, glued, length, pinning};
+use crate::plan_text::{about, entry, glued, hosts, length, listed, pinning};
 
 /// Of more stacks than these some are a number, …
 const NAMES: usize = 12;
@@ -47,7 +47,8 @@ pub(super) fn describe(plan: &Plan) -> String {
             .into_iter()
             .flat_map(|reason| entry("members", reason)),
     );
-    lines.push(format!("  CPUs      {}", pinning(&plan.pinning)));
+    lines.extend(hosts(plan));
+    lines.push(format!("  CPUs      {}", pinning(plan)));
     if !plan.left_out.is_empty() {
         let names: Vec<String> = plan.left_out.iter().map(ToString::to_string).collect();
         let all = glued("--stack '*'");
@@ -178,14 +179,6 @@ fn too_short(plan: &Plan) -> Option<String> {
          as have fewer stacks (--stack) or workloads (--workload)",
         glued(&format!("--budget {minutes:.0}m"))
     ))
-}
-
-fn listed(names: &[String], most: usize) -> String {
-    match names.len() {
-        0 => "none".to_owned(),
-        all if all > most => format!("{}, and {} more", names[..most].join(", "), all - most),
-        _ => names.join(", "),
-    }
 }
 
 #[cfg(test)]

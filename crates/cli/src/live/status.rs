@@ -126,12 +126,13 @@ impl Status {
 
 /// In words, and as a title.
 const fn ended(reason: EndReason) -> (&'static str, &'static str) {
-    use EndReason::{Budget, Decided, Finished, Interrupted, Nothing};
+    use EndReason::{Budget, Decided, Finished, Interrupted, Lost, Nothing};
     match reason {
         Decided => ("finished: every ranking is decided", "finished"),
         Finished => ("finished: all heats were measured", "finished"),
         Budget => ("ended: its budget was used up", "ended"),
         Interrupted => ("interrupted", "interrupted"),
+        Lost => ("ended: a host was lost", "ended"),
         Nothing => ("ended: there was nothing to measure", "ended"),
     }
 }

@@ -5,10 +5,10 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
+use crate::reach::ReachArgs;
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
-use deadheat_runner::agent::Launcher;
 
 use super::{
     rate,
@@ -57,12 +57,8 @@ pub(crate) struct HostsArgs {
     /// Load from this host instead of this process, repeatable; `local` is this machine
     #[arg(long, value_name = "HOST")]
     pub(crate) on: Vec<String>,
-    /// How hosts are reached: ssh, srun, kubectl, or a command like 'ssh -p 2222 {host}' [default: ssh]
-    #[arg(long, value_name = "HOW", hide_short_help = true)]
-    pub(crate) launcher: Option<Launcher>,
-    /// Where deadheat is on the hosts [default: this program is copied there, once]
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
-    pub(crate) agent: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
 }
 
 /// When requests are sent.

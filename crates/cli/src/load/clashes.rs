@@ -177,8 +177,12 @@ fn needs<'a>(args: &LoadArgs, origin: &Origin) -> Vec<(Given<'a>, bool, &'static
     let open_alone = "this is for open loops: give a --rate (or a --stage), or leave it out";
     let https = "this is for TLS: write https:// in the URL, or leave it out";
     vec![
-        (("--launcher", hosts.launcher.is_some()), on, elsewhere),
-        (("--agent", hosts.agent.is_some()), on, elsewhere),
+        (
+            ("--launcher", hosts.reach.launcher.is_some()),
+            on,
+            elsewhere,
+        ),
+        (("--agent", hosts.reach.agent.is_some()), on, elsewhere),
         (("--arrivals", pace.arrivals.is_some()), open, open_alone),
         (
             ("--max-connections", pace.max_connections.is_some()),

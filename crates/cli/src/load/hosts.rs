@@ -1,11 +1,12 @@
 //! The hosts that a load comes from.
 
-use std::{collections::BTreeSet, net::SocketAddr};
+use std::net::SocketAddr;
 
 use deadheat_model::{LoadSpec, load::Endpoint};
 use deadheat_runner::agent::{Binary, LOCAL, Launcher};
 
 use super::args::HostsArgs;
+use crate::reach::{check_names, check_share};
 
 /// The hosts that a load comes from, and how they are reached. Without hosts it comes from this process.
 #[derive(Debug)]
@@ -20,25 +21,8 @@ pub(crate) struct Hosts {
 /// The hosts that were asked for, if `spec` can be shared among them.
 pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> {
     let names = &args.on;
-    let mut seen = BTreeSet::new();
-    if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
-        return Err(format!(
-            "--on {twice}: it is there twice; name each host once"
-        ));
-    }
-    if let Some(strange) = names
-        .iter()
-        .find(|name| name.is_empty() || name.starts_with('-'))
-    {
-        return Err(format!("--on {strange:?} is no host's name"));
-    }
-    let connections = spec.schedule.most_connections();
-    if names.len() > connections as usize {
-        return Err(format!(
-            "--on: {} hosts cannot share {connections} connections: name fewer hosts, or give more --connections",
-            names.len()
-        ));
-    }
+    check_names("--on", names)?;
+    check_share("--on", names.len(), spec.schedule.most_connections())?;
     let own = match spec.target.endpoint {
         Endpoint::Tcp { address } if address.ip().is_loopback() => Some(address),
         Endpoint::Tcp { .. } | Endpoint::Unix { .. } => None,
@@ -46,8 +30,8 @@ pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> 
     Ok(Hosts {
         own,
         names: names.clone(),
-        launcher: args.launcher.clone().unwrap_or_else(Launcher::ssh),
-        binary: args.agent.clone().map_or(Binary::Copied, Binary::At),
+        launcher: args.reach.launcher(),
+        binary: args.reach.agent.clone().map_or(Binary::Copied, Binary::At),
     })
 }
 
@@ -86,6 +70,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::reach::ReachArgs;
 
     fn ask(names: &[&str], address: &str) -> Result<Hosts, String> {
         let expect = Expectation {
@@ -105,8 +90,7 @@ mod tests {
         );
         let args = HostsArgs {
             on: names.iter().map(|name| (*name).to_owned()).collect(),
-            launcher: None,
-            agent: None,
+            reach: ReachArgs::default(),
         };
         hosts(&args, &spec)
     }

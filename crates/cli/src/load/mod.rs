@@ -5,7 +5,6 @@
 //! ```
 
 pub(crate) mod args;
-mod care;
 mod clashes;
 mod expect;
 mod hosts;
@@ -34,7 +33,7 @@ use std::{
 use deadheat_load::LoadEvent;
 use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
 use deadheat_runner::{
-    agent::{Generators, Together},
+    agent::{Agents, Together},
     secret::{self, hide_in_load},
     session::describe_machine,
 };
@@ -129,7 +128,7 @@ fn go(
     let mut generators = if hosts.names.is_empty() {
         None
     } else {
-        let launched = Generators::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
+        let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
         Some(launched.map_err(|error| told::lost(&asked.typed, &error))?)
     };
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();

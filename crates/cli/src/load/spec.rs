@@ -1,6 +1,6 @@
 //! From what was typed to the load generator's input.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use deadheat_model::{
     LoadSpec, Schedule, StopRule,
@@ -8,6 +8,7 @@ use deadheat_model::{
 };
 
 use super::{args::LoadArgs, rate, request, template};
+use crate::values;
 
 /// Connections, if nobody says how many.
 pub(crate) const CONNECTIONS: u32 = 50;
@@ -19,8 +20,6 @@ const WARM_UP: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The longest bins of the time series.
 const WIDEST_BIN: Duration = Duration::from_millis(500);
-/// CPUs with a higher number than this are not there: the kernel's own limit is lower.
-const MOST_CPUS: usize = 8_192;
 
 /// The load generator's input.
 pub(crate) fn spec(
@@ -35,7 +34,8 @@ pub(crate) fn spec(
         Default::default()
     };
     let schedule = schedule(args);
-    let cpus = args.care.cpus.as_deref().map_or(Ok(Vec::new()), cpus)?;
+    let cpus = args.care.cpus.as_deref();
+    let cpus = cpus.map_or(Ok(Vec::new()), |list| values::cpus("--cpus", list))?;
     if cpus.len() > schedule.most_connections() as usize {
         return Err(format!(
             "--cpus: {} workers cannot share {} connections: give fewer CPUs, or more --connections",
@@ -96,36 +96,6 @@ fn stop(args: &LoadArgs) -> StopRule {
             let length = end.duration.or(stages).unwrap_or(DURATION);
             StopRule::Duration { length }
         }
-    }
-}
-
-/// "2,3", "0-3": CPUs by their numbers.
-fn cpus(text: &str) -> Result<Vec<usize>, String> {
-    let bad = || format!("--cpus {text:?}: write numbers and ranges, like 2,3 or 0-3");
-    let number = |text: &str| -> Result<usize, String> {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits.then(|| text.parse().ok()).flatten();
-        number.filter(|cpu| *cpu < MOST_CPUS).ok_or_else(bad)
-    };
-    let mut cpus = Vec::new();
-    for part in text.split(',').map(str::trim) {
-        match part.split_once('-') {
-            None => cpus.push(number(part)?),
-            Some((first, last)) => {
-                let (first, last) = (number(first)?, number(last)?);
-                if first > last {
-                    return Err(bad());
-                }
-                cpus.extend(first..=last);
-            }
-        }
-    }
-    let mut seen = BTreeSet::new();
-    match cpus.iter().find(|cpu| !seen.insert(**cpu)) {
-        Some(twice) => Err(format!(
-            "--cpus {text:?}: CPU {twice} is there twice, and two workers on one would wait for each other"
-        )),
-        None => Ok(cpus),
     }
 }
 
@@ -258,33 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_are_numbers_and_ranges() {
-        let cases = [
-            ("0", vec![0]),
-            ("2,3", vec![2, 3]),
-            ("0-3", vec![0, 1, 2, 3]),
-            ("5, 0-1", vec![5, 0, 1]),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(cpus(text), Ok(expected), "{text}");
-        }
-        for text in [
-            "",
-            ",",
-            "a",
-            "-1",
-            "3-1",
-            "1-",
-            "+1",
-            "9999999",
-            "0-99999999999",
-        ] {
-            assert!(
-                cpus(text).unwrap_err().contains("like 2,3 or 0-3"),
-                "{text}"
-            );
-        }
-        assert!(cpus("1,0-1").unwrap_err().contains("CPU 1 is there twice"));
+    fn each_worker_has_a_connection() {
         let error = spec_of("-c 1 --cpus 0-1").unwrap_err();
         assert!(
             error.contains("2 workers cannot share 1 connections"),

@@ -13,10 +13,10 @@ use deadheat_runner::files;
 
 use super::{
     args::{ConnectionArgs, LoadArgs, TlsArgs},
-    care,
     url::{Host, Origin},
     values::FixedAddress,
 };
+use crate::care;
 use crate::exit::Failure;
 
 /// How long an address of several may take to show that it accepts connections.

@@ -3,7 +3,14 @@
 mod publication;
 mod words;
 
-use deadheat_model::{RepeatedTable, plan::Pinning, published::RepeatedRow, words::counted};
+use deadheat_model::{
+    RepeatedTable,
+    heats::Plan,
+    hosts::{DatabaseHost, Hosts},
+    plan::Pinning,
+    published::RepeatedRow,
+    words::counted,
+};
 
 pub(crate) use self::{
     publication::{of_the_checkout, told},
@@ -31,13 +38,57 @@ pub(crate) fn published(tables: &[RepeatedTable]) -> String {
     lines.join("\n")
 }
 
-pub(crate) fn pinning(pinning: &Pinning) -> String {
-    match pinning {
+/// Of more hosts than these some are a number.
+const NAMES: usize = 12;
+
+/// The lines about the other hosts, if there are any.
+pub(crate) fn hosts(plan: &Plan) -> Vec<String> {
+    let others = plan.hosts.as_ref().map(others);
+    others.map_or_else(Vec::new, |others| entry("hosts", &others))
+}
+
+/// The other hosts: "loaded from h2, h3, an equal share each; servers listen on 10.0.0.1; database on h4, reached by ssh".
+fn others(hosts: &Hosts) -> String {
+    let mut parts = Vec::new();
+    if hosts.load_it() {
+        let share = match hosts.generators.len() {
+            1 => "",
+            _ => ", an equal share each",
+        };
+        let names = listed(&hosts.generators, NAMES);
+        parts.push(format!("loaded from {names}{share}"));
+        parts.push(format!("servers listen on {}", hosts.address));
+    }
+    if let Some(database) = &hosts.database {
+        let DatabaseHost { host, address, .. } = database;
+        parts.push(format!("database on {host}, which listens on {address}"));
+    }
+    let program = hosts.launcher.split(' ').next().unwrap_or_default();
+    parts.push(format!("reached by {program}"));
+    parts.join("; ")
+}
+
+/// The names, of more than `most` the first ones, and how many more.
+pub(crate) fn listed(names: &[String], most: usize) -> String {
+    match names.len() {
+        0 => "none".to_owned(),
+        all if all > most => format!("{}, and {} more", names[..most].join(", "), all - most),
+        _ => names.join(", "),
+    }
+}
+
+/// How the CPUs of this machine are shared out.
+pub(crate) fn pinning(plan: &Plan) -> String {
+    match &plan.pinning {
         Pinning::Apart { server, generator } => format!(
-            "server on {}; generator, database and upstream on {}",
+            "server on {}; {} on {}",
             list(server),
+            with_and(&plan.beside_servers()),
             list(generator)
         ),
+        Pinning::Off { cpus } if plan.is_loaded_elsewhere() => {
+            format!("not pinned: the server has {}", list(cpus))
+        }
         Pinning::Off { cpus } => format!("not pinned: server and generator share {}", list(cpus)),
     }
 }
@@ -45,4 +96,13 @@ pub(crate) fn pinning(pinning: &Pinning) -> String {
 fn list(cpus: &[usize]) -> String {
     let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
     format!("CPU {}", numbers.join(", "))
+}
+
+/// "a", "a and b", "a, b and c".
+fn with_and(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
 }

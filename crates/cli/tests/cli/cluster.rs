@@ -17,10 +17,11 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Root, Running, eventually,
+    Fake, Root, Running, eventually,
     loaded::{Loaded, load},
     network::Network,
     processes,
+    recorded::journal_lines,
     running::command,
 };
 
@@ -81,7 +82,7 @@ fn parts(loaded: &Loaded) -> Vec<(String, Observation)> {
 
 fn wait_until_quiet(network: &Network, hosts: usize, after: &str) {
     for nth in 1..=hosts {
-        let left = processes::wait_until_none(BOUND, || network.agents(nth));
+        let left = processes::wait_until_none(BOUND, || network.started(nth));
         assert!(
             left.is_ok(),
             "{BOUND:?} after {after}, on h{nth}: {left:#?}"
@@ -235,6 +236,73 @@ fn a_job_of_slurm_loads_from_its_nodes() {
     assert_eq!(json["observation"]["measured"]["succeeded"], 100, "{told}");
     assert_eq!(server.seen_at_rest().answered(), 100);
     wait_until_quiet(&network, 3, "a job");
+}
+
+#[test]
+#[ignore = "needs root and an sshd: cargo xtask cluster"]
+fn a_session_is_loaded_by_two_hosts() {
+    let network = Network::new(2);
+    let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
+    let mut command = command(
+        root.path(),
+        "run --heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --generator h1 \
+         --generator h2 --launcher",
+    );
+    command.arg(network.ssh());
+    command.arg("--address").arg(network.here().to_string());
+    Running::start_command(root.path(), command, "run on hosts")
+        .wait()
+        .exits(0)
+        .says(&["fake-one", "fake-two", "loaded from 2 other hosts"]);
+    let session = root.session();
+    session.assert_measured("fake-one");
+    session.assert_measured("fake-two");
+    let hosts = &session.record.header.hosts;
+    let names = hosts.iter().map(|host| host.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["h1", "h2"]);
+    wait_until_quiet(&network, 2, "a session");
+}
+
+#[test]
+#[ignore = "needs root and an sshd: cargo xtask cluster"]
+fn a_database_on_another_host_is_for_the_servers_alone_and_goes_with_the_session() {
+    let network = Network::new(2);
+    for signal in [Signal::INT, Signal::KILL] {
+        let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
+        root.copy_workload("users");
+        let mut command = command(
+            root.path(),
+            "run --heats 500 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --workload \
+             plaintext --workload users --launcher",
+        );
+        command.arg(network.ssh());
+        command.arg(format!("--database=h1={}", network.address(1)));
+        let running = Running::start_command(root.path(), command, "run with a database elsewhere");
+        eventually("a heat", || {
+            let folder = root.sessions().pop()?;
+            (journal_lines(&folder) >= 1).then_some(())
+        });
+        let database = root.session().record.header.postgres;
+        let database = database.expect("a database");
+        assert!(database.ends_with(" on h1"), "{database}");
+        let listening = network.told(1, &["ss", "-Htln"]);
+        let address = network.address(1).to_string();
+        let ports = listening.lines().filter_map(|line| {
+            let (host, port) = line.split_whitespace().nth(3)?.rsplit_once(':')?;
+            (host == address && port != "22").then(|| port.to_owned())
+        });
+        let ports: Vec<String> = ports.collect();
+        let [port] = &ports[..] else {
+            panic!("one port for the database: {listening}");
+        };
+        let ask =
+            format!("PGPASSWORD=x psql -h {address} -p {port} -U deadheat postgres -c 'select 1'");
+        let refused = network.told(2, &["sh", "-c", &ask]);
+        assert!(refused.contains("no pg_hba.conf entry"), "{refused}");
+        running.signal(signal);
+        drop(running.wait());
+        wait_until_quiet(&network, 2, "a session");
+    }
 }
 
 /// Passes bytes on to `server`, each way after `delay`. Ends with the process.

@@ -27,7 +27,7 @@ fn wait_for_heats(root: &Root, count: usize) {
 fn once_after_a_heat_ends_in_a_valid_report() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
-        let running = root.start_run("--heats 500 --heat-time 50ms");
+        let running = root.start_run("--heats 500 --heat-time 300ms");
         wait_for_heats(&root, 1);
         running.signal(signal);
         running

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::{
     load::{Loading, hello_server, json, tally, url},
     support::{
-        eventually,
+        Running, eventually,
         loaded::{Loaded, load},
     },
 };
@@ -184,6 +184,55 @@ fn a_host_that_cannot_load_is_named_with_the_reason() {
             "{special}: {ended}"
         );
         loading.root.assert_nothing_runs(BOUND, special);
+    }
+}
+
+#[test]
+fn pods_are_reached_by_kubectl_and_one_that_cuts_its_output_is_named() {
+    let server = hello_server();
+    let loading = Loading::new();
+    let root = &loading.root;
+    let path = format!(
+        "{}:{}",
+        root.path().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let home = root.path().join("home");
+    // As kubectl does, it ends with status 0 even where a stream was cut.
+    let kubectls = [
+        ("shift 4; exec \"$@\"", None),
+        (
+            "pod=$3; shift 4; [ $pod = a ] || exec \"$@\"; \"$@\" | head -c 3000; exit 0",
+            Some("host a: "),
+        ),
+    ];
+    for (kubectl, told) in kubectls {
+        root.write_program("kubectl", kubectl);
+        let args = [
+            "--on",
+            "a",
+            "--on",
+            "b",
+            "--launcher",
+            "kubectl",
+            "-n",
+            "10",
+            "-c",
+            "2",
+        ];
+        let mut command = loading.command(&url(&server, "/"), &args);
+        command.env("PATH", &path).env("XDG_CACHE_HOME", &home);
+        let ended = Running::start_command(root.path(), command, kubectl).wait();
+        match told {
+            None => assert_eq!(ended.status_code(), Some(0), "{ended}"),
+            Some(told) => {
+                assert_eq!(ended.status_code(), Some(3), "{ended}");
+                assert!(
+                    ended.stderr.contains(told) && ended.stdout.is_empty(),
+                    "{ended}"
+                );
+            }
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod reporting;
 mod results_folder;
 mod resumed;
 mod resumed_after_kills;
+mod run_hosts;
 mod services;
 mod session;
 mod setup;

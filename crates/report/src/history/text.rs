@@ -65,6 +65,7 @@ impl Page {
             Some(EndReason::Decided | EndReason::Finished) => "",
             Some(EndReason::Budget) => "; ended by its budget",
             Some(EndReason::Interrupted) => "; interrupted",
+            Some(EndReason::Lost) => "; ended when a host was lost",
             Some(EndReason::Nothing) => "; nothing was left to measure",
             None => "; killed, or not over",
         };

@@ -27,7 +27,7 @@ pub(crate) const NULL_SERVER: &str = "null server";
 pub const YARDSTICKS: &str = "Yardsticks, not ranked";
 
 /// What the columns of a table mean.
-pub const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank 2–4: order not proven.";
+pub const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank m–n: order not proven.";
 
 /// What a load's stacks are ranked by, as a column's head.
 pub const fn measure_head(measure: Measure) -> &'static str {
@@ -192,6 +192,7 @@ pub const fn state(state: State) -> &'static str {
         State::Ended(EndReason::Finished) => "all planned heats were run",
         State::Ended(EndReason::Budget) => "the time budget was used up",
         State::Ended(EndReason::Interrupted) => "interrupted",
+        State::Ended(EndReason::Lost) => "ended when a host was lost",
         State::Ended(EndReason::Nothing) => "nothing could be measured",
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use deadheat_model::{
+    heats::SessionHeader,
+    hosts::{HostRecord, HostRole},
     machine::Machine,
     plan::Pinning,
     session::{TargetRecord, TargetState},
@@ -69,13 +71,14 @@ pub struct StackFacts {
     pub limits: Vec<String>,
 }
 
-/// The machine, and how its CPUs were shared out.
-pub(crate) fn machine(machine: &Machine, pinning: &Pinning) -> Vec<Fact> {
+/// The machine of the servers, how its CPUs were shared out, and the other hosts.
+pub(crate) fn machine(header: &SessionHeader) -> Vec<Fact> {
+    let machine = &header.machine;
     let mut facts = Vec::new();
     let mut fact = |name: &str, value: String| facts.push(Fact::new(name, value));
     fact("Processor", machine.cpu_model.clone());
     fact("CPUs", usable_cpus(machine));
-    fact("Pinning", self::pinning(pinning));
+    fact("Pinning", pinning(header));
     fact("Memory", bytes(machine.memory_bytes as f64));
     fact("System", machine.os.clone());
     fact("Kernel", machine.kernel.clone());
@@ -88,11 +91,43 @@ pub(crate) fn machine(machine: &Machine, pinning: &Pinning) -> Vec<Fact> {
         fact("Congestion control", name.clone());
     }
     fact("Mitigations", or_none(machine.mitigations.join("; ")));
+    if let Some(hosts) = &header.plan.hosts {
+        fact("Servers listened on", hosts.address.to_string());
+        for host in &header.hosts {
+            let role = match host.role {
+                HostRole::Generator => "Generator",
+                HostRole::Database => "Database",
+            };
+            fact(role, self::host(host));
+        }
+    }
     facts
 }
 
-fn pinning(pinning: &Pinning) -> String {
-    match pinning {
+/// Another host.
+fn host(host: &HostRecord) -> String {
+    let machine = &host.machine;
+    let name = if host.host == host.name {
+        host.host.clone()
+    } else {
+        format!("{} ({})", host.host, host.name)
+    };
+    format!(
+        "{name}: {}, {}, kernel {}; a message there and back took {}",
+        machine.cpu_model,
+        figure::counted(machine.cpus.len(), "CPU"),
+        machine.kernel,
+        seconds(host.round_trip_seconds)
+    )
+}
+
+fn pinning(header: &SessionHeader) -> String {
+    let elsewhere = header.plan.is_loaded_elsewhere();
+    match &header.plan.pinning {
+        Pinning::Off { cpus } if elsewhere => {
+            format!("off: the server may use {}", cpu_words(cpus))
+        }
+        Pinning::Off { cpus } => format!("off: everything shares {}", cpu_words(cpus)),
         Pinning::Apart { server, generator } => {
             let one_core = match (server.len(), generator.len()) {
                 (1, 1) => "; on two cores that is a one-core server",
@@ -100,12 +135,12 @@ fn pinning(pinning: &Pinning) -> String {
                 _ => "",
             };
             format!(
-                "server on {}; generator, database, upstream and sampling on {}{one_core}",
+                "server on {}; {} and sampling on {}{one_core}",
                 cpu_words(server),
+                header.plan.beside_servers().join(", "),
                 cpu_words(generator)
             )
         }
-        Pinning::Off { cpus } => format!("off: everything shares {}", cpu_words(cpus)),
     }
 }
 

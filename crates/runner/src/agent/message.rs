@@ -1,6 +1,10 @@
 //! What the coordinator and an agent say to each other.
 
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    net::IpAddr,
+    time::Duration,
+};
 
 use deadheat_model::{Interval, LoadSpec, Observation, machine::Machine};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -8,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::frame::{self, FrameError};
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 2;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,7 +33,28 @@ pub(super) enum Order {
     Start {
         at: u64,
     },
-    /// End it now.
+    /// Get ready for a load in slices, which is called by this number.
+    Open {
+        load: u32,
+        spec: Box<LoadSpec>,
+    },
+    /// Load for a slice, from when the agent's monotonic clock says so, in nanoseconds.
+    Slice {
+        load: u32,
+        at: u64,
+        guard: Duration,
+        length: Duration,
+    },
+    /// Close its connections.
+    Close {
+        load: u32,
+    },
+    /// Start a database that listens on an address of the agent's host, for one client and itself.
+    Database {
+        listen: IpAddr,
+        client: IpAddr,
+    },
+    /// End the load or slice now.
     Stop,
     /// The coordinator is still there.
     Alive,
@@ -56,7 +81,22 @@ pub(super) enum Answer {
     Observed {
         observation: Box<Observation>,
     },
-    /// The load could not be started or carried through.
+    /// The slices can begin.
+    Opened {
+        load: u32,
+    },
+    /// A slice is over.
+    Sliced {
+        load: u32,
+        part: Box<SlicePart>,
+    },
+    /// The database runs.
+    Serving {
+        /// With a password, which is nowhere else.
+        url: String,
+        description: String,
+    },
+    /// What was asked for could not be started or carried through.
     Refused {
         why: String,
     },
@@ -71,6 +111,18 @@ pub(super) enum Answer {
 pub(super) enum Instant {
     MeasurementStarted,
     MeasurementEnded,
+}
+
+/// What one host saw of a slice, as [`deadheat_load::SliceSeen`] has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SlicePart {
+    pub(super) observation: Observation,
+    pub(super) drained: Duration,
+    pub(super) undrained: u64,
+    pub(super) reconnected: u64,
+    pub(super) interrupted: bool,
+    /// How long after the agreed instant it began.
+    pub(super) late: Duration,
 }
 
 /// Who an agent is, and where.

@@ -1,23 +1,27 @@
 //! Other hosts: an agent on each, which the coordinator (this process) reaches by a launcher of the user's site.
 //!
 //! ```text
-//! coordinator: Generators → Agent ── launcher (ssh HOST …) ── deadheat agent: serve → deadheat_load::run
+//! coordinator: Agents → Agent ── launcher (ssh HOST …) ── deadheat agent: serve → deadheat_load::run
 //!                             orders →   frames on standard input and output   ← answers
 //! ```
 //!
 //! There is no port, no daemon and no secret. An agent ends when its input ends, or when it hears nothing for some
 //! seconds, and the coordinator takes an agent for lost by the same rule.
 
+mod agents;
 mod clock;
+mod database;
 mod deliver;
 mod frame;
-mod generators;
 mod launcher;
 mod message;
 mod remote;
 mod serve;
+mod sliced;
+mod slices;
 
-pub use generators::{Generators, Together};
+pub use agents::{Agents, Together};
+pub use database::Serving;
 pub use launcher::{Binary, LOCAL, Launcher};
 pub use remote::AgentError;
 pub use serve::serve;

@@ -4,7 +4,7 @@ use std::{
     io::{self, BufReader, Write as _},
     process,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
@@ -12,15 +12,17 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{LoadEvent, Phase};
+use deadheat_load::{LoadEvent, Phase, Slice};
 use deadheat_model::LoadSpec;
 
 use super::{
+    database::HostedDatabase,
     frame::{FrameError, GREETING},
     message::{self, Answer, Host, Instant, Order, PROTOCOL},
     monotonic_ns,
+    sliced::SlicedLoads,
 };
-use crate::session::describe_machine;
+use crate::{process::Supervision, services::Access, session::describe_machine};
 
 /// How often the agent says that it is there.
 pub(super) const PULSE: Duration = Duration::from_secs(1);
@@ -33,8 +35,8 @@ const AWAKE: Duration = Duration::from_micros(300);
 
 /// What all threads of the agent share.
 struct Shared {
-    /// Ends the load that runs.
-    stop: AtomicBool,
+    /// Ends the load or slice that runs.
+    stop: Arc<AtomicBool>,
     /// When the coordinator was heard last.
     heard: AtomicU64,
     /// Whether the coordinator is gone, or has said goodbye.
@@ -57,13 +59,14 @@ impl Shared {
     }
 }
 
-/// Runs an agent on standard input and output until the coordinator says goodbye or is lost.
+/// Runs an agent on standard input and output until the coordinator says goodbye or is lost. What it starts is supervised
+/// like this.
 ///
 /// # Errors
 /// When the coordinator is lost, or is none.
-pub fn serve() -> Result<(), String> {
+pub fn serve(supervision: &Supervision) -> Result<(), String> {
     let shared = Shared {
-        stop: AtomicBool::new(false),
+        stop: Arc::default(),
         heard: AtomicU64::new(monotonic_ns()),
         over: AtomicBool::new(false),
         out: Mutex::new(io::stdout()),
@@ -91,7 +94,7 @@ pub fn serve() -> Result<(), String> {
         }),
     )?;
     spawn("pulse", Box::new(move || pulse(shared)))?;
-    obey(shared, &orders);
+    obey(shared, supervision, &orders);
     let end = end
         .recv_timeout(LAST_WAIT)
         .unwrap_or(Err(FrameError::Closed));
@@ -122,6 +125,10 @@ fn listen(shared: &Shared, pass_on: &Sender<Order>) -> Result<(), FrameError> {
             Order::Alive => {}
             Order::Bye => break Ok(()),
             order => {
+                if matches!(order, Order::Load { .. } | Order::Slice { .. }) {
+                    // In the order of what was said: a stop may follow at once.
+                    shared.stop.store(false, Ordering::SeqCst);
+                }
                 if pass_on.send(order).is_err() {
                     break Err(FrameError::Closed);
                 }
@@ -150,8 +157,13 @@ fn pulse(shared: &Shared) {
 }
 
 /// Does what is asked for, one thing after the other.
-fn obey(shared: &Shared, orders: &Receiver<Order>) {
+fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
+    let mut loads = SlicedLoads::default();
+    let mut databases = Vec::new();
     while let Ok(order) = orders.recv() {
+        if shared.over.load(Ordering::SeqCst) {
+            return;
+        }
         match order {
             Order::Hello { .. } => shared.say(&Answer::Hello(Box::new(Host {
                 protocol: PROTOCOL,
@@ -160,6 +172,28 @@ fn obey(shared: &Shared, orders: &Receiver<Order>) {
                 machine: describe_machine(),
             }))),
             Order::Load { spec } => load(shared, &spec, orders),
+            Order::Open { load, spec } => {
+                shared.say(&loads.open(load, *spec, Arc::clone(&shared.stop)));
+            }
+            Order::Slice {
+                load,
+                at,
+                guard,
+                length,
+            } => {
+                wait_until(shared, at);
+                shared.say(&loads.slice(load, at, Slice { guard, length }));
+            }
+            Order::Close { load } => loads.close(load),
+            Order::Database { listen, client } => {
+                match HostedDatabase::start(Access { listen, client }, supervision) {
+                    Ok(database) => {
+                        shared.say(&database.answer());
+                        databases.push(database);
+                    }
+                    Err(why) => shared.say(&Answer::Refused { why }),
+                }
+            }
             // A start that came too late for a load that was refused.
             _ => {}
         }
@@ -167,9 +201,6 @@ fn obey(shared: &Shared, orders: &Receiver<Order>) {
 }
 
 fn load(shared: &Shared, spec: &LoadSpec, orders: &Receiver<Order>) {
-    if !shared.over.load(Ordering::SeqCst) {
-        shared.stop.store(false, Ordering::SeqCst);
-    }
     let mut on_event = |event| match event {
         LoadEvent::Phase(Phase::WarmUpStarted) => {
             shared.say(&Answer::Ready);
@@ -206,6 +237,11 @@ fn wait_for_start(shared: &Shared, orders: &Receiver<Order>) {
             return;
         }
     };
+    wait_until(shared, at);
+}
+
+/// Waits until the monotonic clock says so, unless the load is stopped.
+fn wait_until(shared: &Shared, at: u64) {
     let left = Duration::from_nanos(at.saturating_sub(monotonic_ns()));
     // Longer than any start is ahead: the clocks are not what they were taken for.
     thread::sleep(left.saturating_sub(AWAKE).min(SILENCE));

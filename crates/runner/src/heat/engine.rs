@@ -141,6 +141,7 @@ pub fn run_told(
         plan: course.plan,
         rounds,
         end,
+        lost: None,
         wall: world.now().since(&begun),
         members: course.places.into_iter().map(Place::into_record).collect(),
     })

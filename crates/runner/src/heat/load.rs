@@ -1,7 +1,7 @@
 //! The load on one member: the only place in a heat that knows the load generator.
 
 use std::{
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -9,15 +9,72 @@ use deadheat_load::{LoadError, Session, Slice, SliceEvent};
 use deadheat_model::LoadSpec;
 
 use super::{Edge, Seen};
+use crate::agent::{AgentError, Agents};
+
+/// Where the load of a heat's members comes from.
+#[derive(Clone, Copy)]
+pub enum Generator<'g> {
+    /// This process.
+    Here,
+    /// Agents on other hosts. The first of them to be lost is kept.
+    Hosts(&'g Mutex<Hosts>),
+}
+
+/// Agents on other hosts, and whether one was lost.
+pub struct Hosts {
+    generators: Agents,
+    lost: Option<AgentError>,
+}
+
+impl Hosts {
+    /// All agents are there.
+    pub fn new(generators: Agents) -> Self {
+        Self {
+            generators,
+            lost: None,
+        }
+    }
+
+    /// Which host was lost, if so. What is measured with the others is no measurement.
+    pub fn lost(&self) -> Option<&AgentError> {
+        self.lost.as_ref()
+    }
+
+    fn kept<T>(&mut self, outcome: Result<T, AgentError>) -> Result<T, String> {
+        outcome.map_err(|error| {
+            let text = error.to_string();
+            self.lost.get_or_insert(error);
+            text
+        })
+    }
+}
 
 /// A load whose connections stay open from slice to slice.
-#[derive(Debug)]
-pub(super) struct Load(Session);
+pub(super) enum Load<'g> {
+    Here(Session),
+    There {
+        hosts: &'g Mutex<Hosts>,
+        load: u32,
+        stop: Arc<AtomicBool>,
+    },
+}
 
-impl Load {
+impl<'g> Load<'g> {
     /// Sets it up. Setting `stop` ends a slice.
-    pub(super) fn open(spec: LoadSpec, stop: Arc<AtomicBool>) -> Result<Self, LoadError> {
-        Session::open(spec, stop).map(Self)
+    pub(super) fn open(
+        spec: LoadSpec,
+        generator: Generator<'g>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, String> {
+        match generator {
+            Generator::Here => Ok(Self::Here(Session::open(spec, stop).map_err(in_words)?)),
+            Generator::Hosts(hosts) => {
+                let mut there = lock(hosts);
+                let opened = there.generators.open(&spec);
+                let load = there.kept(opened)?;
+                Ok(Self::There { hosts, load, stop })
+            }
+        }
     }
 
     /// A slice, as [`super::Member::slice`] says.
@@ -26,13 +83,21 @@ impl Load {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(Edge),
-    ) -> Result<Seen, LoadError> {
+    ) -> Result<Seen, String> {
         let mut on_event = |event| match event {
             SliceEvent::CountingStarted => on_edge(Edge::Started),
             SliceEvent::CountingEnded => on_edge(Edge::Ended),
             SliceEvent::Drained => {}
         };
-        let seen = self.0.slice(Slice { guard, length }, &mut on_event)?;
+        let slice = Slice { guard, length };
+        let seen = match self {
+            Self::Here(session) => session.slice(slice, &mut on_event).map_err(in_words)?,
+            Self::There { hosts, load, stop } => {
+                let mut there = lock(hosts);
+                let seen = there.generators.slice(*load, slice, &mut on_event, stop);
+                there.kept(seen)?
+            }
+        };
         Ok(Seen {
             observation: seen.observation,
             cpu: None,
@@ -42,4 +107,20 @@ impl Load {
             interrupted: seen.interrupted,
         })
     }
+}
+
+impl Drop for Load<'_> {
+    fn drop(&mut self) {
+        if let Self::There { hosts, load, .. } = self {
+            lock(hosts).generators.close(*load);
+        }
+    }
+}
+
+fn in_words(error: LoadError) -> String {
+    error.to_string()
+}
+
+fn lock(hosts: &Mutex<Hosts>) -> MutexGuard<'_, Hosts> {
+    hosts.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -29,6 +29,7 @@ mod world;
 
 pub use engine::{Entry, Heat, HeatError, run, run_told};
 pub(crate) use judging::suited;
+pub use load::{Generator, Hosts};
 pub use machine::Machine;
 pub use member::{Edge, Member, Seen, Started};
 pub use server::ServerMember;

@@ -12,7 +12,10 @@ use deadheat_model::{
     stack_failure::{Phase, StackFailure},
 };
 
-use super::{Edge, Member, Seen, Started, load::Load};
+use super::{
+    Edge, Member, Seen, Started,
+    load::{Generator, Load},
+};
 use crate::{
     sampling::Tree,
     session::{
@@ -57,16 +60,17 @@ pub(crate) struct Services {
 /// A server that takes part in a heat.
 pub struct ServerMember<'a> {
     subject: Box<dyn Subject + 'a>,
+    generator: Generator<'a>,
     stop: Arc<AtomicBool>,
-    running: Option<Running>,
+    running: Option<Running<'a>>,
 }
 
 /// A server that is there, with its load.
-struct Running {
+struct Running<'a> {
     server: Server,
     tree: Tree,
     exchanges: Vec<Exchange>,
-    load: Option<Load>,
+    load: Option<Load<'a>>,
     warm_up: WarmUpSeen,
 }
 
@@ -81,11 +85,13 @@ struct WarmUpSeen {
 
 impl<'a> ServerMember<'a> {
     /// A member that is started and checked as `request` says, and loaded at its load point. Its warm-up and length are
-    /// the heat's, and its generator waits as `wait` says. Members share `fixtures`. Setting `stop` ends a start and a slice.
+    /// the heat's, and `generator` loads it and waits as `wait` says. Members share `fixtures`. Setting `stop` ends a start
+    /// and a slice.
     pub fn new(
         request: MemberRequest<'a>,
         wait: Wait,
         fixtures: &'a Mutex<&'a mut Fixtures>,
+        generator: Generator<'a>,
         stop: Arc<AtomicBool>,
     ) -> Self {
         let subject = StackSubject {
@@ -93,13 +99,18 @@ impl<'a> ServerMember<'a> {
             wait,
             fixtures,
         };
-        Self::of(subject, stop)
+        Self::of(subject, generator, stop)
     }
 
     /// A member that is what `subject` says.
-    pub(crate) fn of(subject: impl Subject + 'a, stop: Arc<AtomicBool>) -> Self {
+    pub(crate) fn of(
+        subject: impl Subject + 'a,
+        generator: Generator<'a>,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             subject: Box::new(subject),
+            generator,
             stop,
             running: None,
         }
@@ -107,7 +118,9 @@ impl<'a> ServerMember<'a> {
 }
 
 /// What runs; the failure to say so when nothing does.
-fn there(running: &mut Option<Running>) -> Result<&mut Running, StackFailure> {
+fn there<'r, 'a>(
+    running: &'r mut Option<Running<'a>>,
+) -> Result<&'r mut Running<'a>, StackFailure> {
     running.as_mut().ok_or_else(|| {
         let reason = "the server is not running".to_owned();
         without_server(Phase::Start, reason)
@@ -161,10 +174,8 @@ impl Member for ServerMember<'_> {
         let running = there(&mut self.running)?;
         let address = running.server.address;
         let spec = self.subject.load(address, running.exchanges.clone());
-        let load = Load::open(spec, stop);
-        let failed = |error: deadheat_load::LoadError| {
-            running.server.failure(Phase::Load, error.to_string())
-        };
+        let load = Load::open(spec, self.generator, stop);
+        let failed = |error: String| running.server.failure(Phase::Load, error);
         running.load = Some(load.map_err(failed)?);
         running.warm_up.is_on = true;
         let told = |fault: Fault| running.server.failure(Phase::Service, fault.to_string());
@@ -218,7 +229,7 @@ impl Member for ServerMember<'_> {
                 }
                 Ok(Seen { cpu, ..seen })
             }
-            Err(error) => Err(running.server.failure(Phase::Load, error.to_string())),
+            Err(error) => Err(running.server.failure(Phase::Load, error)),
         }
     }
 

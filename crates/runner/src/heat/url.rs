@@ -11,28 +11,33 @@ use deadheat_model::{
     stack_failure::{Phase, StackFailure},
 };
 
-use super::{Edge, Member, Seen, Started, load::Load, server::without_server};
+use super::{
+    Edge, Member, Seen, Started,
+    load::{Generator, Load},
+    server::without_server,
+};
 
 /// A server that runs already. Deadheat neither starts, freezes nor stops it; its answers are checked under load alone.
-#[derive(Debug)]
-pub struct UrlMember {
+pub struct UrlMember<'a> {
     spec: LoadSpec,
+    generator: Generator<'a>,
     stop: Arc<AtomicBool>,
-    load: Option<Load>,
+    load: Option<Load<'a>>,
 }
 
-impl UrlMember {
-    /// A member that is loaded as `spec` says. Setting `stop` ends a slice.
-    pub fn new(spec: LoadSpec, stop: Arc<AtomicBool>) -> Self {
+impl<'a> UrlMember<'a> {
+    /// A member that `generator` loads as `spec` says. Setting `stop` ends a slice.
+    pub fn new(spec: LoadSpec, generator: Generator<'a>, stop: Arc<AtomicBool>) -> Self {
         Self {
             spec,
+            generator,
             stop,
             load: None,
         }
     }
 }
 
-impl Member for UrlMember {
+impl Member for UrlMember<'_> {
     fn start(&mut self) -> Result<Option<Started>, StackFailure> {
         Ok(Some(Started {
             command: Vec::new(),
@@ -46,8 +51,8 @@ impl Member for UrlMember {
     }
 
     fn open(&mut self) -> Result<(), StackFailure> {
-        let load = Load::open(self.spec.clone(), Arc::clone(&self.stop));
-        self.load = Some(load.map_err(|error| without_server(Phase::Load, error.to_string()))?);
+        let load = Load::open(self.spec.clone(), self.generator, Arc::clone(&self.stop));
+        self.load = Some(load.map_err(|error| without_server(Phase::Load, error))?);
         Ok(())
     }
 
@@ -62,7 +67,7 @@ impl Member for UrlMember {
             return Err(without_server(Phase::Load, reason));
         };
         let seen = load.slice(guard, length, on_edge);
-        seen.map_err(|error| without_server(Phase::Load, error.to_string()))
+        seen.map_err(|error| without_server(Phase::Load, error))
     }
 
     /// Nothing is known of what is behind it.

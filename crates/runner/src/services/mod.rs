@@ -10,5 +10,5 @@ pub mod postgres;
 pub mod upstream;
 
 pub use error::ServiceError;
-pub use postgres::{Mirror, Places, Postgres, PostgresOptions, Said, Source};
+pub use postgres::{Access, Mirror, Places, Postgres, PostgresOptions, Said, Served, Source};
 pub use upstream::Upstream;

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
-use super::{SelectedTarget, SessionOptions, share_out};
+use super::{SelectedTarget, SessionOptions};
 use crate::prepare::{Host, Inspection, inspect};
 
 /// Those of the targets that have their toolchains and CPUs here. It asks the toolchains for their versions, and builds
 /// and starts nothing.
 pub fn available(options: &SessionOptions, interrupt: &AtomicBool) -> Vec<SelectedTarget> {
     let host = Host::here(options.supervision.clone(), interrupt);
-    let pinning = share_out(options.pinning);
+    let pinning = options.share_out();
     let mut stacks: BTreeMap<&str, Inspection> = BTreeMap::new();
     let targets = options.targets.iter().filter(|one| {
         let inspection = stacks

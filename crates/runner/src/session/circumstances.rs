@@ -6,11 +6,12 @@ use deadheat_model::{
     TargetId,
     change::{Aspect, Change, between},
     heats::SessionHeader,
+    hosts::HostRecord,
     session::{FoundVersion, TargetRecord, TargetState},
 };
 
 use super::{
-    SessionOptions, describe_machine, share_out,
+    SessionOptions, describe_machine,
     sources::{definitions, hash_sources},
 };
 use crate::prepare::{Host, inspect};
@@ -98,6 +99,15 @@ pub(super) fn prepared(
     changes
 }
 
+/// Whether the other hosts are what they were.
+pub(super) fn hosts(before: &SessionHeader, found: Vec<HostRecord>) -> Changes {
+    let after = SessionHeader {
+        hosts: found,
+        ..before.clone()
+    };
+    Changes::of(before, &after)
+}
+
 /// The targets that the session measures. The others stay what they were, whatever has become of them.
 fn measured(before: &SessionHeader) -> impl Iterator<Item = &TargetRecord> {
     let targets = before.targets.iter();
@@ -143,7 +153,7 @@ fn now(
     if (was.abs_diff(is) as f64) < MEMORY_TOLERANCE * was as f64 {
         after.machine.memory_bytes = was;
     }
-    after.plan.pinning = share_out(options.pinning);
+    after.plan.pinning = options.share_out();
     after.definitions = definitions(options);
     after
         .targets

@@ -27,6 +27,12 @@ pub enum SessionError {
     /// What was to be measured next is not in the plan.
     #[error("measuring a heat that is not in the session's plan: {0}; please report this as a bug")]
     Unplanned(String),
+    /// Another host cannot be reached.
+    #[error("reaching the other hosts: {0}")]
+    Host(#[from] crate::agent::AgentError),
+    /// What reaches other hosts is no command for that.
+    #[error("reaching the other hosts: {0}")]
+    Launcher(String),
     /// The user asked to stop while stacks were prepared.
     #[error("interrupted before anything was measured; there are no records")]
     Interrupted,

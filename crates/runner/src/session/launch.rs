@@ -1,7 +1,7 @@
 //! How a stack's server is started: its command, with the environment of the contract.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
     time::Duration,
@@ -25,6 +25,8 @@ pub struct Launch<'a> {
     pub pinned: Option<Vec<usize>>,
     /// How many CPUs it may use.
     pub cpus: usize,
+    /// The address of this machine that it listens on.
+    pub host: IpAddr,
     /// The workload that it is asked for, which may need an environment of its own.
     pub workload: &'a str,
     /// Its number among the servers that are alive together, each of which has a role of its own in the database.
@@ -55,6 +57,7 @@ fn program<'a>(launch: &Launch<'a>, fixtures: &Fixtures) -> Program<'a> {
     Program {
         name: target.target.to_string(),
         command: target.stack.manifest.command(&target.target).to_vec(),
+        host: launch.host,
         dir: target.stack.dir.clone(),
         env: environment(launch, fixtures),
         supervision: launch.supervision,

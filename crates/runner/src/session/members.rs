@@ -11,7 +11,6 @@ use deadheat_model::{
     heat::{HeatPlan, Role, WarmUpRule},
     plan::Pinning,
     stack::Runtime,
-    workload::Oracle,
 };
 
 use super::{
@@ -20,7 +19,7 @@ use super::{
     participant::{OVERHEAD, USUAL_READY},
 };
 use crate::{
-    heat::{Entry, ServerMember, rule, rule_of},
+    heat::{Entry, Generator, ServerMember, rule, rule_of},
     verify::{Canned, Fixtures},
 };
 
@@ -51,13 +50,17 @@ pub(super) fn starting_time(ready: Option<Duration>) -> Duration {
 }
 
 /// How the load generator waits for answers: awake, if it has CPUs that nothing else needs.
-pub(super) fn wait(workload: &WorkloadManifest, pinning: &Pinning) -> Wait {
+pub(super) fn wait(
+    session: &SessionOptions,
+    workload: &WorkloadManifest,
+    pinning: &Pinning,
+) -> Wait {
     // PostgreSQL and the slow upstream work on the generator's CPUs, which they need.
-    let shares = matches!(workload.oracle, Oracle::Users | Oracle::Relayed);
-    match (shares, pinning) {
+    let own = || match (session.needs_service(workload), pinning) {
         (false, Pinning::Apart { .. }) => Wait::Poll,
         _ => Wait::Sleep,
-    }
+    };
+    session.wait_elsewhere().unwrap_or_else(own)
 }
 
 /// A heat at a load, as all its members share it.
@@ -69,6 +72,7 @@ pub(super) struct HeatSetting<'a> {
     pub(super) plan: &'a HeatPlan,
     pub(super) pinning: &'a Pinning,
     pub(super) seed: u64,
+    pub(super) generator: Generator<'a>,
     pub(super) interrupt: &'a Arc<AtomicBool>,
 }
 
@@ -126,12 +130,13 @@ impl<'a> HeatSetting<'a> {
                 supervision: &self.session.supervision,
                 pinned,
                 cpus,
+                host: self.session.address(),
                 workload: &self.workload.id,
                 seat: seat.number,
                 log: seat.log,
                 timeout: self.session.start_timeout,
             },
-            pinning: self.pinning,
+            workers: self.session.workers(self.pinning).unwrap_or_default(),
             measure: self.plan.slice,
             offered_per_second: seat.offered_per_second,
             seed: self.seed,
@@ -141,7 +146,13 @@ impl<'a> HeatSetting<'a> {
             target: target.target.clone(),
             role,
             warm_up: warm_up_rule(self.session.warm_up, target, runtime),
-            member: Box::new(ServerMember::new(request, self.plan.wait, fixtures, stop)),
+            member: Box::new(ServerMember::new(
+                request,
+                self.plan.wait,
+                fixtures,
+                self.generator,
+                stop,
+            )),
         }
     }
 }

@@ -8,6 +8,7 @@ mod cpus;
 mod error;
 mod folder;
 pub mod heats;
+mod hosts;
 mod journal;
 mod launch;
 mod listener;
@@ -124,7 +125,7 @@ pub fn check(
 ) -> Result<Checked, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
     let pinning = share_out(PinningMode::Off);
-    let services = Services::start(options, &folder, &pinning, on_event, interrupt)?;
+    let services = Services::start(options, &folder, &pinning, None, on_event, interrupt)?;
     let mut preparing = Preparing {
         options,
         folder: &folder,

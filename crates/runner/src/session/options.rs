@@ -1,13 +1,18 @@
 //! What a session is asked to do.
 
-use std::{collections::BTreeSet, path::PathBuf, time::Duration};
-
-use deadheat_model::{
-    Cell, LoadPoint, RepeatedTable, TargetId, WorkloadManifest, choice::Purpose,
-    comparison::Comparison, machine::Finding,
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr},
+    path::PathBuf,
+    time::Duration,
 };
 
-use super::{START_TIMEOUT, heats::HeatOptions};
+use deadheat_model::{
+    Cell, LoadPoint, RepeatedTable, TargetId, Wait, WorkloadManifest, choice::Purpose,
+    comparison::Comparison, hosts::Hosts, machine::Finding, plan::Pinning, workload::Oracle,
+};
+
+use super::{START_TIMEOUT, cpus::share_out, heats::HeatOptions};
 use crate::{
     manifest::{SelectedWorkload, Stack},
     process::Supervision,
@@ -86,6 +91,8 @@ pub struct SessionOptions {
     pub heats: HeatOptions,
     /// Whether server and generator are kept apart.
     pub pinning: PinningMode,
+    /// The other hosts that take part; `None`: this machine does everything.
+    pub hosts: Option<Hosts>,
     /// What was typed, for the record.
     pub typed: Typed,
     /// Where PostgreSQL comes from.
@@ -128,6 +135,7 @@ impl SessionOptions {
             latency: LatencyMode::Off,
             heats: HeatOptions::default(),
             pinning: PinningMode::Apart,
+            hosts: None,
             typed: Typed::default(),
             postgres: Source::automatic(None),
             supervision,
@@ -136,6 +144,55 @@ impl SessionOptions {
             live: false,
             arguments: Vec::new(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// Shares out the CPUs of this machine. Where nothing but the server needs them, it may use all of them.
+    pub fn share_out(&self) -> Pinning {
+        let loaded_elsewhere = self.hosts.as_ref().is_some_and(Hosts::load_it);
+        let mut workloads = self.workloads.iter();
+        let is_alone = loaded_elsewhere && !workloads.any(|one| self.needs_service(&one.manifest));
+        share_out(if is_alone {
+            PinningMode::Off
+        } else {
+            self.pinning
+        })
+    }
+
+    /// The address that servers listen on.
+    pub(super) fn address(&self) -> IpAddr {
+        let hosts = self.hosts.as_ref();
+        hosts.map_or(Ipv4Addr::LOCALHOST.into(), |hosts| hosts.address)
+    }
+
+    /// The CPUs of the generator's workers; `None`: it is not pinned.
+    pub(super) fn workers(&self, pinning: &Pinning) -> Option<Vec<usize>> {
+        match (&self.hosts, pinning) {
+            (Some(hosts), _) if hosts.load_it() => Some(hosts.generator_cpus.clone()),
+            (_, Pinning::Apart { generator, .. }) => Some(generator.clone()),
+            (_, Pinning::Off { .. }) => None,
+        }
+    }
+
+    /// How generators on other hosts wait: awake, if they were given CPUs. `None`: there are none.
+    pub(super) fn wait_elsewhere(&self) -> Option<Wait> {
+        let hosts = self.hosts.as_ref().filter(|hosts| hosts.load_it())?;
+        Some(match hosts.generator_cpus[..] {
+            [] => Wait::Sleep,
+            _ => Wait::Poll,
+        })
+    }
+
+    /// Whether a workload needs a service of this machine: the database, or the slow upstream.
+    pub(super) fn needs_service(&self, workload: &WorkloadManifest) -> bool {
+        let has_database = || {
+            let hosts = self.hosts.as_ref();
+            hosts.is_none_or(|hosts| hosts.database.is_none())
+        };
+        match workload.oracle {
+            Oracle::Relayed => true,
+            Oracle::Users => has_database(),
+            _ => false,
         }
     }
 

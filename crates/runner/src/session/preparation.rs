@@ -27,6 +27,7 @@ use super::{
     sources::hash_sources,
 };
 use crate::{
+    agent::Agents,
     manifest::{SelectedWorkload, Stack},
     prepare::{
         BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, NotPrepared, Unavailable,
@@ -55,14 +56,16 @@ pub(super) fn prepare(
     options: &SessionOptions,
     folder: &SessionFolder,
     pinning: &Pinning,
+    database_host: Option<Agents>,
     on_event: &mut dyn FnMut(&Event),
     interrupt: &AtomicBool,
 ) -> Result<(Services, Vec<Prepared>), SessionError> {
+    let services = Services::start(options, folder, pinning, database_host, on_event, interrupt)?;
     let mut preparing = Preparing {
         options,
         folder,
         pinning,
-        services: Services::start(options, folder, pinning, on_event, interrupt)?,
+        services,
         on_event,
         interrupt,
         loads: true,
@@ -326,6 +329,7 @@ impl Preparing<'_> {
             supervision: &options.supervision,
             pinned,
             cpus,
+            host: options.address(),
             workload: &workload.manifest.id,
             seat: 0,
             log: self.folder.log(&log_name(&target.target)),

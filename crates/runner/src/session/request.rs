@@ -5,7 +5,6 @@ use std::{net::SocketAddr, time::Duration};
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Schedule, StopRule, WorkloadManifest,
     load::{Stage, Target},
-    plan::Pinning,
 };
 
 use super::{
@@ -32,8 +31,8 @@ pub struct MemberRequest<'a> {
     pub point: &'a LoadPoint,
     /// How the server is started.
     pub launch: Launch<'a>,
-    /// How CPUs are shared out.
-    pub pinning: &'a Pinning,
+    /// The generator's CPUs, one for each worker; none: one worker, not pinned.
+    pub workers: Vec<usize>,
     /// The counted part of a slice.
     pub measure: Duration,
     /// The rate of an open loop, in requests per second.
@@ -80,10 +79,7 @@ pub(crate) fn load_spec(
     LoadSpec {
         protocol: request.point.protocol(),
         content_sample: request.workload.content_sample,
-        cpus: match request.pinning {
-            Pinning::Apart { generator, .. } => generator.clone(),
-            Pinning::Off { .. } => Vec::new(),
-        },
+        cpus: request.workers.clone(),
         bin: bin(request.measure),
         seed: request.seed,
         ..LoadSpec::new(Target::plain(address), exchanges.collect(), schedule, stop)

@@ -16,6 +16,7 @@ use super::{
     preparation::prepare,
     services::Services,
 };
+use crate::agent::Agents;
 
 /// Why a session does not go on.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +117,7 @@ pub(super) fn prepare_again(
     folder: &SessionFolder,
     header: &SessionHeader,
     options: &SessionOptions,
+    database_host: Option<Agents>,
     on_event: &mut dyn FnMut(&Event),
     interrupt: &AtomicBool,
 ) -> Result<Option<Services>, ResumeError> {
@@ -123,7 +125,8 @@ pub(super) fn prepare_again(
     refuse(folder, circumstances::at_once(header, options))?;
     folder.remove_remains();
     let pinning = &header.plan.pinning;
-    let (services, prepared) = prepare(options, folder, pinning, on_event, interrupt)?;
+    let (services, prepared) =
+        prepare(options, folder, pinning, database_host, on_event, interrupt)?;
     if interrupt.load(Ordering::Relaxed) {
         return Ok(None);
     }
@@ -136,7 +139,7 @@ pub(super) fn prepare_again(
     Ok(Some(services))
 }
 
-fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), ResumeError> {
+pub(super) fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), ResumeError> {
     if changes.is_empty() {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{IpAddr, SocketAddr, TcpListener},
     path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -36,6 +36,8 @@ pub struct Program<'a> {
     pub name: String,
     /// The command. `$HOST`, `$PORT` and `$CPUS` in its arguments stand for their values.
     pub command: Vec<String>,
+    /// The address of this machine that it listens on.
+    pub host: IpAddr,
     /// The folder that it runs in.
     pub dir: PathBuf,
     /// Its environment beside `HOST`, `PORT` and Deadheat's own.
@@ -123,15 +125,13 @@ impl Server {
     ) -> Result<Self, StartError> {
         let mut attempt = 1;
         loop {
-            let port = free_port().map_err(|error| {
-                failed(
-                    program,
-                    format!("finding a free port on {}: {error}", Ipv4Addr::LOCALHOST),
-                )
+            let host = program.host;
+            let port = free_port(host).map_err(|error| {
+                failed(program, format!("finding a free port on {host}: {error}"))
             })?;
             match Self::start_on(port, program, interrupt, probe) {
                 // Somebody else took the port in between: not this stack's fault.
-                Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(port) => {
+                Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(host, port) => {
                     attempt += 1
                 }
                 other => return other,
@@ -145,7 +145,7 @@ impl Server {
         interrupt: &AtomicBool,
         probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
     ) -> Result<Self, StartError> {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let address = SocketAddr::from((program.host, port));
         let name = &program.name;
         let env = environment(program, address);
         let command = filled(&program.command, &env);
@@ -343,11 +343,11 @@ fn after_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 /// A port that nobody has now, below the ranges from which systems give clients theirs (Linux: 32768 and up), so that
 /// no connection of the load takes it before the server does.
-fn free_port() -> std::io::Result<u16> {
+fn free_port(host: IpAddr) -> std::io::Result<u16> {
     let mut last = std::io::ErrorKind::AddrInUse.into();
     for _ in 0..100 {
         let port = rand::random_range(PORTS);
-        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+        match TcpListener::bind((host, port)) {
             Ok(_) => return Ok(port),
             Err(error) => last = error,
         }
@@ -355,8 +355,8 @@ fn free_port() -> std::io::Result<u16> {
     Err(last)
 }
 
-fn is_taken(port: u16) -> bool {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err()
+fn is_taken(host: IpAddr, port: u16) -> bool {
+    TcpListener::bind((host, port)).is_err()
 }
 
 #[cfg(test)]
@@ -377,6 +377,7 @@ mod tests {
             args: vec!["-c".to_owned(), supervisor],
         };
         let program = Program {
+            host: std::net::Ipv4Addr::LOCALHOST.into(),
             name: "a server".to_owned(),
             command: vec!["true".to_owned()],
             dir: "/".into(),

@@ -21,7 +21,7 @@ use super::{
     server::{Program, Server, StartError},
 };
 use crate::{
-    heat::{Entry, Member, ServerMember, Subject, UrlMember, rule, rule_for_unknown},
+    heat::{Entry, Generator, Member, ServerMember, Subject, UrlMember, rule, rule_for_unknown},
     prepare::search_path,
     process::environment,
     secret::{hide_in_load, without_password},
@@ -83,6 +83,7 @@ pub(super) struct ServerSetting<'a> {
     pub(super) plan: &'a HeatPlan,
     pub(super) pinning: &'a Pinning,
     pub(super) seed: u64,
+    pub(super) generator: Generator<'a>,
     pub(super) interrupt: &'a Arc<AtomicBool>,
 }
 
@@ -91,13 +92,15 @@ impl<'a> ServerSetting<'a> {
     pub(super) fn entry(&self, one: &'a Contender, log: PathBuf) -> Option<Entry<'a>> {
         let stop = Arc::clone(self.interrupt);
         let member: Box<dyn Member + 'a> = match &one.kind {
-            ContenderKind::Url { load } => Box::new(UrlMember::new(self.spec(load), stop)),
+            ContenderKind::Url { load } => {
+                Box::new(UrlMember::new(self.spec(load), self.generator, stop))
+            }
             ContenderKind::Command { command, load } => {
                 let subject = CommandSubject {
                     program: self.program(&one.name, command, log),
                     load: self.spec(load),
                 };
-                Box::new(ServerMember::of(subject, stop))
+                Box::new(ServerMember::of(subject, self.generator, stop))
             }
             ContenderKind::Stack { .. } => return None,
         };
@@ -113,10 +116,10 @@ impl<'a> ServerSetting<'a> {
         LoadSpec {
             wait: self.plan.wait,
             seed: self.seed,
-            cpus: match self.pinning {
-                Pinning::Apart { generator, .. } => generator.clone(),
-                Pinning::Off { .. } => load.cpus.clone(),
-            },
+            cpus: self
+                .session
+                .workers(self.pinning)
+                .unwrap_or_else(|| load.cpus.clone()),
             ..load.clone()
         }
     }
@@ -129,6 +132,7 @@ impl<'a> ServerSetting<'a> {
         Program {
             name: name.to_owned(),
             command: command.words.clone(),
+            host: self.session.address(),
             dir: command.folder.clone(),
             // It is the user's own, and so is the environment that it was given on the command line with.
             env: environment::whole()

@@ -15,6 +15,7 @@ use super::{
     folder::{BLOB_FILE, SessionFolder},
 };
 use crate::{
+    agent::Agents,
     process::CpuGroup,
     services::{Postgres, PostgresOptions, Upstream},
     verify::{Blob, Fixtures},
@@ -24,12 +25,15 @@ use crate::{
 pub struct Services {
     /// What the verifier compares with.
     pub fixtures: Fixtures,
+    /// On the host of the database, if that is another one. It ends after the connections to it.
+    database_host: Option<Agents>,
     postgres_failure: Option<StackFailure>,
     upstream_failure: Option<StackFailure>,
 }
 
 impl Services {
-    /// Starts what the workloads need, on the generator's CPUs. `interrupt` ends a download.
+    /// Starts what the workloads need, on the generator's CPUs; the database by `database_host`, if there is one.
+    /// `interrupt` ends a download.
     ///
     /// # Errors
     /// When the blob cannot be written.
@@ -37,6 +41,7 @@ impl Services {
         options: &SessionOptions,
         folder: &SessionFolder,
         pinning: &Pinning,
+        database_host: Option<Agents>,
         on_event: &mut dyn FnMut(&Event),
         interrupt: &AtomicBool,
     ) -> Result<Self, SessionError> {
@@ -61,6 +66,7 @@ impl Services {
                 postgres: None,
                 upstream: None,
             },
+            database_host,
             postgres_failure: None,
             upstream_failure: None,
         };
@@ -71,12 +77,20 @@ impl Services {
         };
         if needs(Oracle::Users) {
             begin("PostgreSQL");
-            let started = Postgres::start(&PostgresOptions {
-                sources: options.postgres.clone(),
-                cpus: cpus.clone(),
-                interrupt,
-                ..PostgresOptions::new(options.supervision.clone(), folder.logs())
-            });
+            let there = options.hosts.as_ref().and_then(|one| one.database.as_ref());
+            let started = match (&mut own.database_host, there) {
+                (Some(agents), Some(there)) => {
+                    let serving = agents.database(there.address, there.client)?;
+                    let description = format!("{} on {}", serving.description, there.host);
+                    Postgres::served(&serving.url, description)
+                }
+                _ => Postgres::start(&PostgresOptions {
+                    sources: options.postgres.clone(),
+                    cpus: cpus.clone(),
+                    interrupt,
+                    ..PostgresOptions::new(options.supervision.clone(), folder.logs())
+                }),
+            };
             match started {
                 Ok(postgres) => own.fixtures.postgres = Some(postgres),
                 Err(error) => own.postgres_failure = Some(failure(&error)),
@@ -121,6 +135,12 @@ impl Services {
             .flatten()
             .cloned()
             .collect()
+    }
+
+    /// Whether the database's host was lost, and how.
+    pub(super) fn lost(&mut self) -> Option<String> {
+        let agents = self.database_host.as_mut()?;
+        agents.check().err().map(|error| error.to_string())
     }
 
     /// Connections that the database has free; `None` without one, or where it does not say.

@@ -1,6 +1,7 @@
 //! Heats of real servers: the null server, in several processes at once.
 
 use std::{
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -13,10 +14,9 @@ use std::{
 use deadheat_model::{
     StackManifest, TargetId, Wait, WorkloadManifest,
     heat::{Freezing, HeatEnd, HeatPlan, HeatRecord, Role, Rounds, SliceFlag, WarmUpRule},
-    plan::Pinning,
 };
 use deadheat_runner::{
-    heat::{Entry, Heat, Machine, ServerMember, run},
+    heat::{Entry, Generator, Heat, Machine, ServerMember, run},
     manifest::Stack,
     services::null,
     session::{Checks, Launch, MemberRequest, SelectedTarget},
@@ -111,7 +111,7 @@ impl Scene {
             .collect();
         let log = |place: usize| self.path(&format!("{place}.log"));
         let logs: Vec<_> = (0..targets.len()).map(log).collect();
-        let (supervision, pinning) = (supervision(), Pinning::Off { cpus: Vec::new() });
+        let supervision = supervision();
         let fixtures = Mutex::new(&mut self.fixtures);
         let entries = targets.iter().zip(logs).map(|(target, log)| {
             let request = MemberRequest {
@@ -120,6 +120,7 @@ impl Scene {
                 workload: &self.workload,
                 point: &self.workload.point[0],
                 launch: Launch {
+                    host: Ipv4Addr::LOCALHOST.into(),
                     target,
                     supervision: &supervision,
                     pinned: None,
@@ -129,7 +130,7 @@ impl Scene {
                     log,
                     timeout: Duration::from_secs(30),
                 },
-                pinning: &pinning,
+                workers: Vec::new(),
                 measure: plan.slice,
                 offered_per_second: None,
                 seed: 1,
@@ -142,6 +143,7 @@ impl Scene {
                     request,
                     plan.wait,
                     &fixtures,
+                    Generator::Here,
                     Arc::clone(stop),
                 )),
             }

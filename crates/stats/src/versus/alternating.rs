@@ -235,10 +235,7 @@ fn final_look(design: &Design, heats: u32, end: Option<EndReason>) -> Option<Loo
     let taken = design.looks.iter().rfind(|look| look.heats <= heats);
     let last = match end {
         Some(EndReason::Budget) => design.last_at(heats),
-        Some(
-            EndReason::Decided | EndReason::Finished | EndReason::Interrupted | EndReason::Nothing,
-        )
-        | None => None,
+        _ => None,
     };
     last.or(taken.copied())
 }

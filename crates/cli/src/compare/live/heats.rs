@@ -27,9 +27,10 @@ use crate::{
         bounds,
         measured::{loads, versus, waiting},
     },
+    elsewhere,
     exit::Failure,
     output,
-    plan_text::{about, pinning},
+    plan_text::{about, hosts, pinning},
 };
 
 /// How long a heat goes on, if nobody says: many short heats beat few long ones, because processes differ.
@@ -59,6 +60,7 @@ pub(super) fn measure(
     options.heats.alpha = alpha;
     options.budget = looks.budget;
     let plan = heats::draft(&options, &steering);
+    elsewhere::check(&plan).map_err(Failure::usage)?;
     let described = described(&options, &plan, &looks, turn);
     if args.measure.dry_run {
         let plan = match args.verdict.format {
@@ -158,7 +160,10 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
         ),
         format!("  generator {}", waiting(&plan.loads)),
         format!("  looks     {}", looks.describe()),
-        format!("  CPUs      {}", pinning(&plan.pinning)),
+    ]);
+    lines.extend(hosts(plan));
+    lines.extend([
+        format!("  CPUs      {}", pinning(plan)),
         format!("  seed      {}", plan.seed),
     ]);
     let alike = options

@@ -17,7 +17,7 @@ use super::{
     args::{CompareArgs, MeasureArgs},
     resolve::Live,
 };
-use crate::{exit::Failure, invocation};
+use crate::{elsewhere, exit::Failure, invocation};
 
 /// Measures both sides until every cell has a verdict at a look, or looks or budget end. `None` after `--dry-run`,
 /// which has printed the plan.
@@ -34,9 +34,14 @@ fn slice(args: &MeasureArgs) -> Duration {
     args.slice.unwrap_or(HeatOptions::default().slice)
 }
 
-/// `base` with what is asked for of any session.
-fn session(args: &MeasureArgs, base: SessionOptions) -> SessionOptions {
-    SessionOptions {
+/// `base` with what is asked for of any session; `starts`: with servers that are started.
+fn session(
+    args: &MeasureArgs,
+    starts: bool,
+    base: SessionOptions,
+) -> Result<SessionOptions, Failure> {
+    Ok(SessionOptions {
+        hosts: elsewhere::hosts(&args.elsewhere, starts).map_err(Failure::usage)?,
         results: args.results.clone().unwrap_or_else(|| "results".into()),
         warm_up: args.warm_up,
         pinning: args
@@ -45,5 +50,5 @@ fn session(args: &MeasureArgs, base: SessionOptions) -> SessionOptions {
         start_timeout: args.start_timeout.unwrap_or(START_TIMEOUT),
         arguments: invocation::arguments(),
         ..base
-    }
+    })
 }

@@ -5,8 +5,12 @@ use std::env;
 use deadheat_model::{
     LoadSpec, TargetId,
     comparison::{ComparedCommand, Comparison, Contender, ContenderKind, Side},
+    load::Endpoint,
 };
-use deadheat_runner::session::{PinningMode, SessionOptions};
+use deadheat_runner::{
+    agent::LOCAL,
+    session::{PinningMode, SessionOptions},
+};
 use deadheat_stats::versus::Versus;
 
 use super::{
@@ -24,6 +28,10 @@ pub(super) fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
         Ok((name, ContenderKind::Url { load }))
     };
     let sides = [server(&args.a)?, server(&args.b)?];
+    let generators = &args.measure.elsewhere.generator;
+    if generators.iter().any(|name| name != LOCAL) {
+        refuse_loopback(&sides)?;
+    }
     compare(sides, Some(PinningMode::Off), args)
 }
 
@@ -64,6 +72,7 @@ fn compare(
         name,
         kind,
     };
+    let starts = !matches!(sides[0].1, ContenderKind::Url { .. });
     let [a, b] = sides;
     let comparison = Comparison {
         a: contender(Side::A, a),
@@ -73,10 +82,23 @@ fn compare(
     let seed = args.measure.seed.unwrap_or_else(invocation::random_seed);
     let supervision = invocation::supervision()?;
     let alone = SessionOptions::new(Vec::new(), Vec::new(), None, seed, supervision);
-    let mut options = session(&args.measure, alone);
+    let mut options = session(&args.measure, starts, alone)?;
     options.pinning = pinning.unwrap_or(options.pinning);
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     measure(comparison, options, args, &interrupted)
+}
+
+/// A generator on another host would load its own loopback.
+fn refuse_loopback(sides: &[(String, ContenderKind); 2]) -> Result<(), Failure> {
+    let own = sides.iter().find(|(_, kind)| {
+        matches!(kind, ContenderKind::Url { load }
+            if matches!(load.target.endpoint, Endpoint::Tcp { address } if address.ip().is_loopback()))
+    });
+    own.map_or(Ok(()), |(name, _)| {
+        Err(Failure::usage(format!(
+            "--generator: {name} leads each generator to itself; give the address of this machine that they reach"
+        )))
+    })
 }
 
 /// That both sides are the same, if so.

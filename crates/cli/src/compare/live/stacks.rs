@@ -45,6 +45,7 @@ pub(super) fn measure(
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
         ..session(
             &args.measure,
+            true,
             SessionOptions::new(
                 vec![sides.a.selected.clone(), sides.b.selected.clone()],
                 selection.workloads,
@@ -52,7 +53,7 @@ pub(super) fn measure(
                 args.measure.seed.unwrap_or_else(invocation::random_seed),
                 supervision,
             ),
-        )
+        )?
     };
     check_common(&options, &sides)?;
     if !args.measure.dry_run {

@@ -265,23 +265,47 @@ impl Network {
         }
     }
 
+    /// The address of a host.
+    pub fn address(&self, nth: usize) -> IpAddr {
+        let address = format!("{NETWORK}.{}", 10 + nth);
+        address.parse().expect("an address")
+    }
+
+    /// What a command in the namespace of a host prints, errors included.
+    pub fn told(&self, nth: usize, words: &[&str]) -> String {
+        let output = self.within(nth, words).output();
+        let output = output.unwrap_or_else(|error| panic!("{words:?}: {error}"));
+        let told = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&told).into_owned()
+    }
+
     /// The agents that run on a host.
     pub fn agents(&self, nth: usize) -> Processes {
+        self.those(nth, |line| line.ends_with(" agent"))
+    }
+
+    /// The agents that run on a host, and what they have started.
+    pub fn started(&self, nth: usize) -> Processes {
+        self.those(nth, |line| {
+            line.ends_with(" agent") || line.contains("__supervise") || line.contains("postgres")
+        })
+    }
+
+    fn those(&self, nth: usize, are: impl Fn(&str) -> bool) -> Processes {
         let of_host = |path: &Path| fs::metadata(path).map(|it| it.ino()).ok();
         let host = of_host(&Path::new("/run/netns").join(self.namespace(nth)));
-        let is_agent = |pid: &u32, line: &String| {
-            line.ends_with(" agent")
-                && of_host(&PathBuf::from(format!("/proc/{pid}/ns/net"))) == host
+        let is_one = |pid: &u32, line: &String| {
+            are(line) && of_host(&PathBuf::from(format!("/proc/{pid}/ns/net"))) == host
         };
         let all = processes::all().into_iter();
-        all.filter(|(pid, line)| is_agent(pid, line)).collect()
+        all.filter(|(pid, line)| is_one(pid, line)).collect()
     }
 }
 
 impl Drop for Network {
     fn drop(&mut self) {
         for nth in 1..=self.hosts {
-            for pid in self.agents(nth).into_keys() {
+            for pid in self.started(nth).into_keys() {
                 processes::signal(pid, Signal::KILL);
             }
         }

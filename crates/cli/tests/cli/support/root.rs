@@ -96,6 +96,15 @@ impl Root {
             });
     }
 
+    /// Writes a shell script that can be executed, in one step: the one before may be about to be started.
+    pub fn write_program(&self, path: &str, script: &str) {
+        self.write("new", &format!("#!/bin/sh\n{script}\n"));
+        let new = self.path().join("new");
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o755))
+            .and_then(|()| fs::rename(&new, self.path().join(path)))
+            .unwrap_or_else(|error| panic!("making {path} executable: {error}"));
+    }
+
     /// Copies one of the project's own workloads.
     pub fn copy_workload(&self, id: &str) {
         let path = project().join(format!("workloads/{id}.toml"));

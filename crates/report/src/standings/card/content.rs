@@ -22,6 +22,8 @@ pub(super) struct Content<'a> {
     pub(super) body: Body<'a>,
     /// The machine, in one line.
     pub(super) machine: String,
+    /// The machines and the way between them, in two or three words.
+    pub(super) way: &'static str,
 }
 
 /// The plot, or who failed.
@@ -83,6 +85,11 @@ pub(super) fn content<'a>(
         ),
         body,
         machine: format!("{} · {}", view.title.machine, view.trust.line),
+        way: if view.title.alone {
+            "One machine over loopback"
+        } else {
+            "Machines in a network"
+        },
     })
 }
 

@@ -115,8 +115,7 @@ fn foot(canvas: &mut Canvas, content: &Content) {
     let kind = Type::regular(16.0, DIM);
     let at = (MARGIN, MACHINE_Y);
     canvas.text(kind, at, Anchor::Start, ROOM, &content.machine);
-    let mut caveat =
-        "One machine over loopback: the report says what this does not show.".to_owned();
+    let mut caveat = format!("{}: the report says what this does not show.", content.way);
     if canvas.lacks {
         caveat += &format!(" {LACKING}: not in the card's font.");
     }

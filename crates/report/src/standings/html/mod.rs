@@ -138,6 +138,8 @@ fn state(state: State) -> Option<&'static str> {
         State::Ended(EndReason::Decided | EndReason::Finished | EndReason::Budget) => None,
         State::Running
         | State::Killed
-        | State::Ended(EndReason::Interrupted | EndReason::Nothing) => Some(words::state(state)),
+        | State::Ended(EndReason::Interrupted | EndReason::Lost | EndReason::Nothing) => {
+            Some(words::state(state))
+        }
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn details(record: &SessionRecord, standings: &Standings, state: Stat
     findings.sort_by_key(|one| std::cmp::Reverse(one.level));
     Details {
         provenance: provenance(record, state),
-        machine: facts::machine(&header.machine, &header.plan.pinning),
+        machine: facts::machine(header),
         method: method(record, standings),
         findings,
         stacks: header.targets.iter().map(facts::stack).collect(),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use deadheat_model::{TargetId, heats::SessionHeader, machine::Machine};
+use deadheat_model::{TargetId, heats::SessionHeader};
 use deadheat_stats::standings::Standings;
 use serde::Serialize;
 
@@ -21,6 +21,9 @@ pub struct Title {
     pub compared: String,
     /// On what machine ("AMD EPYC 7B13, 2 CPUs").
     pub machine: String,
+    /// Whether nothing but that machine took part.
+    #[serde(skip)]
+    pub alone: bool,
     /// When ("22 Nov 2026").
     pub date: String,
 }
@@ -34,7 +37,8 @@ impl fmt::Display for Title {
 pub(super) fn title(header: &SessionHeader, standings: &Standings) -> Title {
     Title {
         compared: compared(header, standings),
-        machine: machine(&header.machine),
+        machine: machine(header),
+        alone: header.plan.hosts.is_none(),
         date: date(&header.started),
     }
 }
@@ -76,12 +80,23 @@ fn compared(header: &SessionHeader, standings: &Standings) -> String {
     format!("{stacks}, {workloads}")
 }
 
-fn machine(machine: &Machine) -> String {
+fn machine(header: &SessionHeader) -> String {
+    let machine = &header.machine;
     let cpus = counted(machine.cpus.len(), "CPU");
-    match model(&machine.cpu_model) {
+    let own = match model(&machine.cpu_model) {
         model if model.is_empty() => cpus,
         model => format!("{model}, {cpus}"),
-    }
+    };
+    let generators = header.plan.hosts.iter().flat_map(|one| &one.generators);
+    let loaded = match generators.count() {
+        0 => String::new(),
+        count => format!(", loaded from {}", counted(count, "other host")),
+    };
+    let database = match header.plan.database_host() {
+        Some(_) => ", database on another host",
+        None => "",
+    };
+    format!("{own}{loaded}{database}")
 }
 
 /// A processor's name without what all of them have.

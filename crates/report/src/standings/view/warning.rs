@@ -70,6 +70,7 @@ pub(super) fn warnings(
     let mut found: Vec<WarningView> = Vec::new();
     let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
     found.extend(early_end(state, heats));
+    found.extend(lost_hosts(record));
     found.extend(too_few_heats(standings, state));
     found.extend(doubts(standings));
     let bad = header.findings.iter();
@@ -85,6 +86,7 @@ fn early_end(state: State, heats: u32) -> Option<WarningView> {
     let what = match state {
         State::Killed => "The session was killed before its end",
         State::Ended(EndReason::Interrupted) => "The session was interrupted",
+        State::Ended(EndReason::Lost) => "A host was lost and could not be reached again",
         State::Ended(EndReason::Nothing) => {
             let text = "Nothing could be measured.";
             return Some(WarningView::new(text, "See why under “Not measured”."));
@@ -99,6 +101,22 @@ fn early_end(state: State, heats: u32) -> Option<WarningView> {
     Some(WarningView::new(
         text,
         "Continue it with `deadheat run --resume FOLDER`.",
+    ))
+}
+
+/// What became of heats in which a host was lost.
+fn lost_hosts(record: &SessionRecord) -> Option<WarningView> {
+    let lost: Vec<&str> = record
+        .heats
+        .iter()
+        .filter_map(|one| one.heat.lost.as_deref())
+        .collect();
+    let last = clean(lost.last()?);
+    let heats = counted(lost.len(), "heat");
+    let verb = if lost.len() == 1 { "counts" } else { "count" };
+    Some(WarningView::new(
+        format!("{heats} {verb} for nothing, because a generator was lost: {last}."),
+        "The rest was measured with all of them.",
     ))
 }
 

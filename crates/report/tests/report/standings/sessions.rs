@@ -52,6 +52,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
         looks: vec![5, 7, 10, 14, 20],
     });
     let header = SessionHeader {
+        hosts: Vec::new(),
         schema: SCHEMA,
         id: "20261122T030405Z".to_owned(),
         deadheat: "0.2.0".to_owned(),
@@ -73,6 +74,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
         comparison: None,
         asked: Default::default(),
         plan: Plan {
+            hosts: None,
             seed: 42,
             loads: planned.collect(),
             pinning: Pinning::Apart {

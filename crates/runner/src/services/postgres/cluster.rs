@@ -3,7 +3,7 @@
 use std::{
     fs, io,
     io::Write,
-    net::{Ipv4Addr, TcpListener},
+    net::{IpAddr, Ipv4Addr, TcpListener},
     os::unix::fs::{OpenOptionsExt, chown},
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -34,9 +34,36 @@ pub(super) struct Plan<'a> {
     pub(super) supervision: &'a Supervision,
     pub(super) user: Option<User>,
     pub(super) cpus: Option<Vec<usize>>,
+    pub(super) access: Access,
     pub(super) log_dir: &'a Path,
     /// How long the server may take until it answers.
     pub(super) patience: Duration,
+}
+
+/// Who reaches the server, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The address of this machine that it listens on.
+    pub listen: IpAddr,
+    /// The only address beside that one whose connections it takes.
+    pub client: IpAddr,
+}
+
+impl Access {
+    /// This machine alone.
+    pub const LOOPBACK: Self = Self {
+        listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        client: IpAddr::V4(Ipv4Addr::LOCALHOST),
+    };
+
+    /// Lines for `pg_hba.conf`.
+    fn rules(self) -> String {
+        let rule = |address: IpAddr| {
+            let whole = if address.is_ipv4() { 32 } else { 128 };
+            format!("host all all {address}/{whole} scram-sha-256\n")
+        };
+        [self.listen, self.client].map(rule).concat()
+    }
 }
 
 /// A running server. Dropping it stops it and deletes its folder.
@@ -61,7 +88,7 @@ impl Cluster {
     /// Makes one and starts its server on a port that `ports` chooses; on another one if that is taken by then.
     pub(super) fn start(
         plan: &Plan<'_>,
-        mut ports: impl FnMut() -> io::Result<u16>,
+        mut ports: impl FnMut(IpAddr) -> io::Result<u16>,
     ) -> Result<Self, ServiceError> {
         // From the beginning on somebody deletes it, should Deadheat be killed meanwhile.
         let folder = plan.make_folder().map_err(|error| {
@@ -73,14 +100,12 @@ impl Cluster {
         plan.initdb(folder.path(), &password)?;
         let mut attempt = 1;
         loop {
-            let port = ports().map_err(|error| {
-                ServiceError::new(
-                    "looking for a free port on 127.0.0.1",
-                    error,
-                    "free some ports",
-                )
+            let host = plan.access.listen;
+            let port = ports(host).map_err(|error| {
+                let attempt = format!("looking for a free port on {host}");
+                ServiceError::new(attempt, error, "free some ports")
             })?;
-            let endpoint = Endpoint::own(port, &password);
+            let endpoint = Endpoint::own(host, port, &password);
             let log = match attempt {
                 1 => plan.log_dir.join("postgres.log"),
                 _ => plan.log_dir.join(format!("postgres-{attempt}.log")),
@@ -110,9 +135,9 @@ impl Cluster {
     }
 }
 
-/// A port that is free at this moment.
-pub(super) fn free_port() -> io::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+/// A port of this machine's address `host` that is free at this moment.
+pub(super) fn free_port(host: IpAddr) -> io::Result<u16> {
+    let listener = TcpListener::bind((host, 0))?;
     Ok(listener.local_addr()?.port())
 }
 
@@ -120,7 +145,8 @@ impl Plan<'_> {
     /// Starts the server of the cluster in `folder`.
     fn serve(&self, folder: &Path, endpoint: &Endpoint, log: &Path) -> Result<Supervised, Failure> {
         let port = endpoint.port;
-        let what = format!("starting {} on 127.0.0.1:{port}", self.binaries.describe());
+        let host = &endpoint.host;
+        let what = format!("starting {} on {host}:{port}", self.binaries.describe());
         let failed = |problem: String| ServiceError::new(&what, problem, ADVICE).with_log(log);
         let args = [
             "-D".to_owned(),
@@ -198,8 +224,14 @@ impl Plan<'_> {
             }
             Some(_) => stopped.map(drop).map_err(|error| failed(error.to_string())),
         }?;
-        let settings = settings::text(folder, self.binaries.count_statements());
+        let count = self.binaries.count_statements();
+        let settings = settings::text(folder, self.access.listen, count);
         append(&data.join("postgresql.conf"), &settings)
+            .and_then(|()| match self.access {
+                // There already.
+                Access::LOOPBACK => Ok(()),
+                access => append(&data.join("pg_hba.conf"), &access.rules()),
+            })
             .map_err(|error| failed(format!("writing its settings: {error}")))
     }
 

@@ -1,5 +1,7 @@
 //! Where a server is and who may do what there.
 
+use std::net::IpAddr;
+
 use postgres::{Config, config::Host};
 use rand::{RngExt as _, distr::Alphanumeric};
 
@@ -20,9 +22,9 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Deadheat's own cluster on `port`.
-    pub(super) fn own(port: u16, password: &str) -> Self {
-        let host = "127.0.0.1".to_owned();
+    /// Deadheat's own cluster, which listens on `host` and `port`.
+    pub(super) fn own(host: IpAddr, port: u16, password: &str) -> Self {
+        let host = host.to_string();
         let mut config = Config::new();
         config
             .host(&host)
@@ -80,6 +82,11 @@ impl Endpoint {
         String::from_utf8_lossy(password).into_owned()
     }
 
+    /// The URL of the user that it names, and of the database to begin with.
+    pub(super) fn own_url(&self) -> String {
+        self.url(self.user(), &self.password(), MAINTENANCE)
+    }
+
     /// What stacks get: another user in another database.
     pub(super) fn url(&self, user: &str, password: &str, database: &str) -> String {
         let (user, password) = (percent_encode(user), percent_encode(password));
@@ -129,6 +136,8 @@ fn percent_encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     #[test]
@@ -143,7 +152,7 @@ mod tests {
         let short = Endpoint::parse("postgresql://me@localhost").unwrap();
         assert_eq!(short.url("me", "", "x"), "postgresql://me@localhost:5432/x");
         assert_eq!(short.config.get_dbname(), Some("postgres"));
-        let own = Endpoint::own(40_123, "secret");
+        let own = Endpoint::own(Ipv4Addr::LOCALHOST.into(), 40_123, "secret");
         assert_eq!(
             own.url("you", "p", "d"),
             "postgresql://you:p@127.0.0.1:40123/d"

@@ -25,6 +25,7 @@ use std::{
     time::Duration,
 };
 
+pub use cluster::Access;
 pub use connections::Room;
 pub use database::SEATS;
 pub use said::Said;
@@ -50,6 +51,8 @@ pub struct PostgresOptions<'a> {
     pub supervision: Supervision,
     /// The CPUs that a cluster of Deadheat's own is pinned to.
     pub cpus: Option<Vec<usize>>,
+    /// Who reaches a cluster of Deadheat's own.
+    pub access: Access,
     /// The folder for its logs: `postgres.log`, `postgres-initdb.log`.
     pub log_dir: PathBuf,
     /// How long the server may take until it answers.
@@ -68,6 +71,7 @@ impl PostgresOptions<'static> {
             sources: Source::automatic(None),
             supervision,
             cpus: None,
+            access: Access::LOOPBACK,
             log_dir: log_dir.into(),
             patience: Duration::from_secs(30),
             interrupt: &NEVER,
@@ -91,44 +95,27 @@ impl Postgres {
     /// # Errors
     /// When no source has one, or the one that was found does not start, cannot be connected to or cannot be seeded.
     pub fn start(options: &PostgresOptions<'_>) -> Result<Self, ServiceError> {
-        let mut missing = Vec::new();
-        for source in &options.sources {
-            let found = match source {
-                Source::Url(url) => return Self::guest(url),
-                Source::Installed(places) => Binaries::find(places, server_user()?),
-                Source::Download(mirror) => match download::binaries(mirror, options.interrupt) {
-                    Ok(folder) => Binaries::probe(&folder, server_user()?),
-                    Err(error) => Err(format!("{}: {}", error.attempt, error.problem)),
-                },
-            };
-            match found {
-                Ok(binaries) => return Self::own(options, &binaries),
-                Err(reason) => missing.push(reason),
-            }
+        match find(options)? {
+            Found::Server(url) => Self::guest(url),
+            Found::Binaries(binaries) => Self::own(options, &binaries),
         }
-        let problem = if missing.is_empty() {
-            "no source was given".to_owned()
-        } else {
-            missing.join("; ")
-        };
-        Err(ServiceError::new(
-            "looking for PostgreSQL",
-            problem,
-            "install it (Debian: `apt install postgresql`; Homebrew: `brew install postgresql`) \
-             or give a server of yours with `--postgres postgresql://user:password@host:port/database`",
-        ))
+    }
+
+    /// The cluster of Deadheat's own that another host serves ([`Served`]), seeded.
+    ///
+    /// # Errors
+    /// When it cannot be connected to or cannot be seeded.
+    pub fn served(url: &str, description: String) -> Result<Self, ServiceError> {
+        let endpoint = endpoint_of(url)?;
+        Ok(Self {
+            database: Database::create(&endpoint, Tenure::Own)?,
+            cluster: None,
+            description,
+        })
     }
 
     fn own(options: &PostgresOptions<'_>, binaries: &Binaries) -> Result<Self, ServiceError> {
-        let plan = Plan {
-            binaries,
-            supervision: &options.supervision,
-            user: server_user()?,
-            cpus: options.cpus.clone(),
-            log_dir: &options.log_dir,
-            patience: options.patience,
-        };
-        let cluster = Cluster::start(&plan, free_port)?;
+        let cluster = cluster(options, binaries)?;
         let database = Database::create(&cluster.endpoint, Tenure::Own)
             .map_err(|error| error.with_log(&cluster.log))?;
         Ok(Self {
@@ -139,11 +126,7 @@ impl Postgres {
     }
 
     fn guest(url: &str) -> Result<Self, ServiceError> {
-        let endpoint = Endpoint::parse(url).map_err(|problem| {
-            // The URL itself holds a password and stays out of messages and records.
-            let advice = "write it as postgresql://user:password@host:port/database";
-            ServiceError::new("reading the URL of PostgreSQL", problem, advice)
-        })?;
+        let endpoint = endpoint_of(url)?;
         let database = Database::create(&endpoint, Tenure::Guest)?;
         let description = format!(
             "PostgreSQL {} at {}:{}",
@@ -327,4 +310,96 @@ fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
             "run deadheat as an ordinary user, or give a server of yours with `--postgres URL`";
         ServiceError::new("choosing a user for PostgreSQL", problem, advice)
     })
+}
+
+/// What a source has.
+enum Found<'u> {
+    /// A server that runs, by its URL.
+    Server(&'u str),
+    /// What a server can be started with.
+    Binaries(Binaries),
+}
+
+/// The first source that has something.
+fn find<'u>(options: &'u PostgresOptions<'_>) -> Result<Found<'u>, ServiceError> {
+    let mut missing = Vec::new();
+    for source in &options.sources {
+        let found = match source {
+            Source::Url(url) => return Ok(Found::Server(url)),
+            Source::Installed(places) => Binaries::find(places, server_user()?),
+            Source::Download(mirror) => match download::binaries(mirror, options.interrupt) {
+                Ok(folder) => Binaries::probe(&folder, server_user()?),
+                Err(error) => Err(format!("{}: {}", error.attempt, error.problem)),
+            },
+        };
+        match found {
+            Ok(binaries) => return Ok(Found::Binaries(binaries)),
+            Err(reason) => missing.push(reason),
+        }
+    }
+    let problem = if missing.is_empty() {
+        "no source was given".to_owned()
+    } else {
+        missing.join("; ")
+    };
+    Err(ServiceError::new(
+        "looking for PostgreSQL",
+        problem,
+        "install it (Debian: `apt install postgresql`; Homebrew: `brew install postgresql`) \
+         or give a server of yours with `--postgres postgresql://user:password@host:port/database`",
+    ))
+}
+
+fn cluster(options: &PostgresOptions<'_>, binaries: &Binaries) -> Result<Cluster, ServiceError> {
+    let plan = Plan {
+        binaries,
+        supervision: &options.supervision,
+        user: server_user()?,
+        cpus: options.cpus.clone(),
+        access: options.access,
+        log_dir: &options.log_dir,
+        patience: options.patience,
+    };
+    Cluster::start(&plan, free_port)
+}
+
+fn endpoint_of(url: &str) -> Result<Endpoint, ServiceError> {
+    Endpoint::parse(url).map_err(|problem| {
+        // The URL itself holds a password and stays out of messages and records.
+        let advice = "write it as postgresql://user:password@host:port/database";
+        ServiceError::new("reading the URL of PostgreSQL", problem, advice)
+    })
+}
+
+/// A cluster of Deadheat's own without a database, for another host's Deadheat. Dropping it stops it and deletes it.
+#[derive(Debug)]
+pub struct Served {
+    /// Where it is, with the password of its superuser.
+    pub url: String,
+    /// "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
+    pub description: String,
+    _cluster: Cluster,
+}
+
+impl Served {
+    /// Finds and starts it.
+    ///
+    /// # Errors
+    /// As [`Postgres::start`]; a server that runs already is none of Deadheat's own.
+    pub fn start(options: &PostgresOptions<'_>) -> Result<Self, ServiceError> {
+        let Found::Binaries(binaries) = find(options)? else {
+            let advice = "name it with --postgres on the machine of the servers";
+            return Err(ServiceError::new(
+                "starting PostgreSQL",
+                "it runs already",
+                advice,
+            ));
+        };
+        let cluster = cluster(options, &binaries)?;
+        Ok(Self {
+            url: cluster.endpoint.own_url(),
+            description: binaries.describe(),
+            _cluster: cluster,
+        })
+    }
 }

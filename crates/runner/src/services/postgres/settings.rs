@@ -1,12 +1,12 @@
 //! The settings of a database that holds nothing worth keeping and shall not be what limits a stack.
 
-use std::path::Path;
+use std::{net::IpAddr, path::Path};
 
 /// The longest path of a socket is 107 bytes, of which the server needs some (unix(7)).
 const MAX_SOCKET_FOLDER: usize = 80;
 
 /// Lines for the end of `postgresql.conf`. The socket is in `folder`.
-pub(super) fn text(folder: &Path, count_statements: bool) -> String {
+pub(super) fn text(folder: &Path, listen: IpAddr, count_statements: bool) -> String {
     let folder = folder.display().to_string();
     let sockets = if folder.len() > MAX_SOCKET_FOLDER {
         ""
@@ -21,8 +21,8 @@ pub(super) fn text(folder: &Path, count_statements: bool) -> String {
     };
     format!(
         "
-# Deadheat: reached on loopback only.
-listen_addresses = '127.0.0.1'
+# Deadheat: reached on this address only.
+listen_addresses = '{listen}'
 unix_socket_directories = '{sockets}'
 # 400 clients that connect for each request, whose connections overlap, the pools of the servers that are alive beside
 # the one that is asked, and some more.
@@ -54,10 +54,13 @@ log_line_prefix = '%u '
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     #[test]
     fn the_extension_is_loaded_only_where_it_is() {
+        let text = |folder: &Path, count| text(folder, Ipv4Addr::LOCALHOST.into(), count);
         let folder = Path::new("/tmp/it's");
         assert!(text(folder, true).contains("'pg_stat_statements'"));
         assert!(!text(folder, false).contains("pg_stat_statements"));

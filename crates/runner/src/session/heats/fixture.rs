@@ -48,6 +48,7 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
 /// A session of these loads, without heats.
 pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
     let plan = Plan {
+        hosts: None,
         seed: 7,
         loads,
         pinning: Pinning::Off { cpus: vec![0, 1] },
@@ -74,6 +75,7 @@ pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
 /// A heat of these members, in each round a slice of each with this throughput. One is the null server, by its name.
 pub(super) fn heat<const N: usize>(members: &[&str; N], rounds: &[[u64; N]]) -> HeatRecord {
     HeatRecord {
+        lost: None,
         heat: 0,
         started: String::new(),
         plan: load(&[]).heat,

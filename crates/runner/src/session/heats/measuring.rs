@@ -27,6 +27,7 @@ use crate::{
         SelectedTarget, SessionError, SessionOptions,
         ceiling::Ceiling,
         folder::{SessionFolder, now},
+        hosts::LoadedFrom,
         journal::Journal,
         members::{HeatSetting, Seat},
         servers::{ServerSetting, words_as_recorded},
@@ -35,6 +36,9 @@ use crate::{
     verify::Fixtures,
 };
 
+/// After so many heats in a row that lost a host, the session ends.
+const MOST_LOSSES: u32 = 3;
+
 /// Measures what is left of a session.
 pub(super) struct Measuring<'a> {
     pub(super) options: &'a SessionOptions,
@@ -42,6 +46,7 @@ pub(super) struct Measuring<'a> {
     /// The session so far, as its files hold it.
     pub(super) record: SessionRecord,
     pub(super) services: &'a mut Services,
+    pub(super) generators: LoadedFrom,
     pub(super) journal: &'a mut Journal,
     pub(super) steering: &'a mut dyn Steering,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
@@ -51,6 +56,7 @@ pub(super) struct Measuring<'a> {
 impl Measuring<'_> {
     /// Runs heats until there are enough, or the user asks to stop.
     pub(super) fn all(&mut self) -> Result<EndReason, SessionError> {
+        let mut losses = 0;
         loop {
             if self.interrupt.load(Ordering::Relaxed) {
                 return Ok(EndReason::Interrupted);
@@ -62,16 +68,48 @@ impl Measuring<'_> {
             match self.steering.next(&self.record, spent(&self.record)) {
                 Step::End(reason) => return Ok(reason),
                 Step::Heat(next) => {
-                    if self.heat(&next)? == HeatEnd::Interrupted {
+                    let heat = self.heat(&next)?;
+                    if heat.lost.is_some() {
+                        losses += 1;
+                        if !self.reach_again(losses) {
+                            return Ok(EndReason::Lost);
+                        }
+                    } else if heat.end == HeatEnd::Interrupted {
                         return Ok(EndReason::Interrupted);
+                    } else {
+                        losses = 0;
                     }
                 }
             }
         }
     }
 
-    /// Runs a heat and keeps it; how it ended.
-    fn heat(&mut self, next: &NextHeat) -> Result<HeatEnd, SessionError> {
+    /// Reaches the generators anew after so many losses in a row; whether that worked.
+    fn reach_again(&mut self, losses: u32) -> bool {
+        let is_interrupted = self.interrupt.load(Ordering::Relaxed);
+        // What a database has held is gone with it.
+        if losses > MOST_LOSSES || is_interrupted || self.services.lost().is_some() {
+            return false;
+        }
+        // The agents that are left end first.
+        self.generators = LoadedFrom::default();
+        let Some(hosts) = &self.record.header.plan.hosts else {
+            return false;
+        };
+        match LoadedFrom::reach(hosts, self.interrupt) {
+            Ok((generators, _)) => {
+                self.generators = generators;
+                true
+            }
+            Err(error) => {
+                tracing::warn!("{error}");
+                false
+            }
+        }
+    }
+
+    /// Runs a heat and keeps it.
+    fn heat(&mut self, next: &NextHeat) -> Result<HeatRecord, SessionError> {
         let number = self.record.heats.len() as u32;
         (self.on_event)(&Event::HeatStarted {
             heat: number,
@@ -84,9 +122,9 @@ impl Measuring<'_> {
         let kept = Box::new(measured.clone());
         self.journal.append(&JournalEntry::Heat(kept.clone()))?;
         (self.on_event)(&Event::HeatEnded { heat: kept });
-        let end = measured.heat.end;
+        let heat = measured.heat.clone();
         self.record.heats.push(measured);
-        Ok(end)
+        Ok(heat)
     }
 
     fn run(&mut self, number: u32, next: &NextHeat) -> Result<HeatRecord, SessionError> {
@@ -94,11 +132,13 @@ impl Measuring<'_> {
         let load = planned(&plan.loads, next.load)?;
         let mut cast = cast(&self.record, load, next, number)?;
         let seed = plan.seed ^ u64::from(number) << 32;
+        let generator = self.generators.generator();
         let servers = ServerSetting {
             session: self.options,
             plan: &load.heat,
             pinning: &plan.pinning,
             seed,
+            generator,
             interrupt: self.interrupt,
         };
         let stacks = workload(self.options, load).map(|workload| HeatSetting {
@@ -108,6 +148,7 @@ impl Measuring<'_> {
             plan: &load.heat,
             pinning: &plan.pinning,
             seed,
+            generator,
             interrupt: self.interrupt,
         });
         let machine = Machine {
@@ -162,6 +203,11 @@ impl Measuring<'_> {
         for (member, one) in record.members.iter_mut().zip(&cast) {
             member.command = words_as_recorded(&member.command);
             member.offered_per_second = one.offered_per_second;
+        }
+        record.lost = self.generators.lost().or_else(|| self.services.lost());
+        if record.lost.is_some() {
+            // Its members failed for no fault of theirs.
+            record.end = HeatEnd::Interrupted;
         }
         Ok(record)
     }

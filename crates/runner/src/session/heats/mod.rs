@@ -40,13 +40,14 @@ pub use self::{
 use super::{
     Participant, SessionError, SessionOptions, describe_machine,
     folder::{self, SessionFolder},
+    hosts::Elsewhere,
     inherited_by_servers,
     journal::{HEADER_FILE, Journal},
     machine,
     preparation::prepare,
     servers::{as_recorded, environment_of},
     services::Services,
-    share_out, sources, stay_off_the_servers_cpus,
+    sources, stay_off_the_servers_cpus,
 };
 
 /// Who decides what is measured next.
@@ -78,7 +79,7 @@ pub struct HeatsOutcome {
 pub fn draft(options: &SessionOptions, steering: &dyn Steering) -> Plan {
     let circumstances = Circumstances {
         participants: &super::participants(options),
-        pinning: share_out(options.pinning),
+        pinning: options.share_out(),
         limits: Limits {
             memory: machine::available_memory(),
             connections: None,
@@ -100,8 +101,16 @@ pub fn run(
 ) -> Result<HeatsOutcome, SessionError> {
     let folder = SessionFolder::create(&options.results, options.seed)?;
     let mut journal = Journal::claim_as(folder.path(), HEATS_FILE)?;
-    let pinning = share_out(options.pinning);
-    let (mut services, prepared) = prepare(options, &folder, &pinning, on_event, interrupt)?;
+    let pinning = options.share_out();
+    let elsewhere = Elsewhere::reach(options.hosts.as_ref(), interrupt)?;
+    let (mut services, prepared) = prepare(
+        options,
+        &folder,
+        &pinning,
+        elsewhere.database,
+        on_event,
+        interrupt,
+    )?;
     // With one side there is nothing to compare.
     if options.comparison.is_some() && prepared.len() < options.targets.len() {
         return Err(SessionError::Interrupted);
@@ -122,7 +131,10 @@ pub fn run(
     };
     let plan = plan(options, &circumstances);
     let records = prepared.into_iter().map(|one| one.record).collect();
-    let header = header(options, &folder, plan, records, &services);
+    let header = SessionHeader {
+        hosts: elsewhere.found,
+        ..header(options, &folder, plan, records, &services)
+    };
     journal.begin_as(HEADER_FILE, &header)?;
     let reason = measure(Measuring {
         options,
@@ -134,6 +146,7 @@ pub fn run(
             end: None,
         },
         services: &mut services,
+        generators: elsewhere.generators,
         journal: &mut journal,
         steering,
         on_event,
@@ -163,6 +176,7 @@ fn header(
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),
+        hosts: Vec::new(),
         findings: options.findings.clone(),
         comparison: comparison.map(|one| Box::new(as_recorded(one))),
         asked: Asked {

@@ -61,6 +61,7 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         until_decided: options.heats.until_decided,
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: times.into_iter().sum(),
+        hosts: options.hosts.clone(),
         left_out: options.heats.left_out.clone(),
     }
 }
@@ -112,7 +113,8 @@ impl Asked<'_> {
         share: Option<Duration>,
     ) -> (PlannedLoad, Duration) {
         let manifest = &self.workload.manifest;
-        let heat = least(&options.heats, true, wait(manifest, &circumstances.pinning));
+        let wait = wait(options, manifest, &circumstances.pinning);
+        let heat = least(&options.heats, true, wait);
         let limits = match manifest.oracle {
             Oracle::Users => circumstances.limits,
             _ => Limits {
@@ -163,6 +165,7 @@ fn of_servers(
     let loads = [sides[0].load()?, sides[1].load()?];
     let [a, b] = loads.map(asked_for);
     let (freeze, wait) = freezing_and_wait(sides[0], &circumstances.pinning);
+    let wait = options.wait_elsewhere().unwrap_or(wait);
     let heat = least(&options.heats, freeze, wait);
     let rule = warm_up(options.warm_up);
     let bring_up = match sides[0].kind {

@@ -17,11 +17,12 @@ use super::{
     measuring::Measuring,
 };
 use crate::session::{
-    ResumeError, SessionOptions,
+    ResumeError, SessionOptions, circumstances,
     folder::{SessionFolder, now},
+    hosts::Elsewhere,
     journal::Journal,
     machine,
-    resume::{expect_header, prepare_again, reopen},
+    resume::{expect_header, prepare_again, refuse, reopen},
 };
 
 /// A session that may go on. While this is there, no other process writes it.
@@ -70,7 +71,7 @@ impl Resumable {
     /// Whether it ended of its own accord, so that nothing is left of it.
     pub fn is_complete(&self) -> bool {
         match self.record.end {
-            None | Some(EndReason::Interrupted) => false,
+            None | Some(EndReason::Interrupted | EndReason::Lost) => false,
             Some(
                 EndReason::Decided | EndReason::Finished | EndReason::Budget | EndReason::Nothing,
             ) => true,
@@ -111,7 +112,19 @@ pub fn resume(
         reason,
         journal,
     };
-    let again = prepare_again(&folder, &record.header, options, on_event, interrupt)?;
+    let elsewhere = Elsewhere::reach(record.header.plan.hosts.as_ref(), interrupt)?;
+    refuse(
+        &folder,
+        circumstances::hosts(&record.header, elsewhere.found),
+    )?;
+    let again = prepare_again(
+        &folder,
+        &record.header,
+        options,
+        elsewhere.database,
+        on_event,
+        interrupt,
+    )?;
     let Some(mut services) = again else {
         return Ok(ended(EndReason::Interrupted, journal));
     };
@@ -127,6 +140,7 @@ pub fn resume(
         // As the next one who reads it will find it.
         record: read_session(folder.path())?,
         services: &mut services,
+        generators: elsewhere.generators,
         journal: &mut journal,
         steering,
         on_event,

@@ -127,6 +127,7 @@ fn record(heats: u32, ratio: f64) -> SessionRecord {
         MeasuredHeat {
             load: 0,
             heat: HeatRecord {
+                lost: None,
                 heat: number,
                 started: String::new(),
                 plan: PLAN,
@@ -165,6 +166,7 @@ fn header(heats: u32) -> SessionHeader {
         looks: vec![heats],
     };
     SessionHeader {
+        hosts: Vec::new(),
         schema: SCHEMA,
         id: String::new(),
         deadheat: String::new(),
@@ -180,6 +182,7 @@ fn header(heats: u32) -> SessionHeader {
         })),
         asked: Default::default(),
         plan: Plan {
+            hosts: None,
             seed: 1,
             loads: vec![load],
             pinning: Pinning::Off { cpus: vec![0] },

@@ -7,12 +7,17 @@ use crate::view::{clean, facts};
 
 /// What the session does not show, a sentence or two each.
 pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<String> {
-    let mut caveats = vec![
-        "Requests travelled over the loopback interface of one machine: there was no network card, no network and no \
-         TLS."
-            .to_owned(),
-        loops(standings).to_owned(),
-    ];
+    let way = match &header.plan.hosts {
+        None => {
+            "Requests travelled over the loopback interface of one machine: there was no network card, no network and \
+             no TLS."
+        }
+        Some(_) => {
+            "Requests travelled from the generators over a network, whose delay is in all times and whose bandwidth \
+             bounds all rates. There was no TLS."
+        }
+    };
+    let mut caveats = vec![way.to_owned(), loops(standings).to_owned()];
     let machine = &header.machine;
     if let Some(name) = machine
         .congestion_control
@@ -24,6 +29,12 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
              longer and cost more than with Linux's default, cubic.",
             clean(name)
         ));
+    }
+    if header.plan.database_host().is_some() {
+        caveats.push(
+            "The database was reached over a network, whose delay is in all answers that need it."
+                .to_owned(),
+        );
     }
     caveats.extend(cpus(header));
     let loads = || standings.loads.iter();
@@ -61,10 +72,14 @@ fn loops(standings: &Standings) -> &'static str {
 }
 
 fn cpus(header: &SessionHeader) -> Vec<String> {
+    let elsewhere = header.plan.is_loaded_elsewhere();
     let Pinning::Apart { server, generator } = &header.plan.pinning else {
-        return vec![
-            "Nothing was pinned: servers and generator took CPU time from each other.".to_owned(),
-        ];
+        let shared = "Nothing was pinned: servers and generator took CPU time from each other.";
+        return if elsewhere {
+            Vec::new()
+        } else {
+            vec![shared.to_owned()]
+        };
     };
     let mut caveats = Vec::new();
     if server.len() == 1 {
@@ -73,13 +88,20 @@ fn cpus(header: &SessionHeader) -> Vec<String> {
     let on = |side: &[usize], core: &[usize]| core.iter().any(|cpu| side.contains(cpu));
     let mut cores = header.machine.shared_cores.iter();
     if cores.any(|core| on(server, core) && on(generator, core)) {
-        caveats.push(
-            "Server and generator ran on threads of one core: each was slower while the other worked.".to_owned(),
-        );
-    }
-    if header.postgres.is_some() {
+        let others = header.plan.beside_servers();
+        let other = others.first().copied().unwrap_or("services");
         caveats.push(format!(
-            "The generator and the database shared {}, which may have limited these figures.",
+            "Server and {other} ran on threads of one core: each was slower while the other worked."
+        ));
+    }
+    if header.postgres.is_some() && header.plan.database_host().is_none() {
+        let who = if elsewhere {
+            "The database had"
+        } else {
+            "The generator and the database shared"
+        };
+        caveats.push(format!(
+            "{who} {}, which may have limited these figures.",
             facts::cpu_words(generator)
         ));
     }

@@ -11,7 +11,12 @@ use std::{
 };
 
 use deadheat_load::{LoadEvent, Phase};
-use deadheat_model::{Interval, LoadSpec, Observation, load::Share, load_record::GeneratorHost};
+use deadheat_model::{
+    Interval, LoadSpec, Observation,
+    hosts::{HostRecord, HostRole},
+    load::Share,
+    load_record::GeneratorHost,
+};
 
 use super::{
     clock::{Exchange, Offset},
@@ -26,18 +31,22 @@ use super::{
 /// Questions for the time, of which the quickest answered one counts.
 const QUESTIONS: u32 = 16;
 /// How long an agent may take to set up its worker threads.
-const PREPARATION: Duration = Duration::from_secs(30);
+pub(super) const PREPARATION: Duration = Duration::from_secs(30);
 /// The start is at least so far ahead that every agent has heard of it before.
 const LEAD: Duration = Duration::from_millis(50);
 /// How long the others may take to end their load when one is lost.
 const LEFTOVERS: Duration = Duration::from_secs(2);
 /// Between two looks at whether somebody stops the load.
-const TICK: Duration = Duration::from_millis(10);
+pub(super) const TICK: Duration = Duration::from_millis(10);
 
 /// The hosts of a load.
-pub struct Generators {
-    agents: Vec<Agent>,
+pub struct Agents {
+    pub(super) agents: Vec<Agent>,
     heard: Receiver<Heard>,
+    /// How many loads in slices there were.
+    pub(super) opened: u32,
+    /// How late hosts began a slice lately.
+    pub(super) late: Duration,
 }
 
 /// What several hosts found together.
@@ -59,7 +68,7 @@ impl Together {
     }
 }
 
-impl Generators {
+impl Agents {
     /// Starts an agent on each of `hosts`, all at the same time, unless `stop` is set meanwhile.
     ///
     /// # Errors
@@ -86,7 +95,30 @@ impl Generators {
             });
             joined.collect::<Result<Vec<Agent>, AgentError>>()
         })?;
-        Ok(Self { agents, heard })
+        Ok(Self {
+            agents,
+            heard,
+            opened: 0,
+            late: Duration::ZERO,
+        })
+    }
+
+    /// The hosts as they are, and what all of them do.
+    ///
+    /// # Errors
+    /// When one is lost.
+    pub fn describe(&mut self, role: HostRole) -> Result<Vec<HostRecord>, AgentError> {
+        let offsets = self.offsets(QUESTIONS)?;
+        let hosts = self.agents.iter().zip(offsets);
+        Ok(hosts
+            .map(|(agent, offset)| HostRecord {
+                role,
+                host: agent.host.clone(),
+                name: agent.seen.name.clone(),
+                machine: agent.seen.machine.clone(),
+                round_trip_seconds: offset.round_trip.as_secs_f64(),
+            })
+            .collect())
     }
 
     /// Loads as `spec` says, each host with its share. `on_event` gets what [`deadheat_load::run`] tells: an instant
@@ -132,10 +164,8 @@ impl Generators {
                 _ => {}
             }
         }
-        let offsets = self.offsets()?;
-        let slowest = offsets.iter().map(|offset| offset.round_trip).max();
-        let lead = LEAD + 4 * slowest.unwrap_or_default();
-        let start = monotonic_ns() + lead.as_nanos() as u64;
+        let offsets = self.offsets(QUESTIONS)?;
+        let start = start(&offsets, LEAD);
         for (index, offset) in offsets.iter().enumerate() {
             let at = offset.there(start);
             self.say(index, &Order::Start { at })?;
@@ -222,11 +252,11 @@ impl Generators {
     }
 
     /// How far each agent's clock is from this one's.
-    fn offsets(&mut self) -> Result<Vec<Offset>, AgentError> {
+    pub(super) fn offsets(&mut self, questions: u32) -> Result<Vec<Offset>, AgentError> {
         let mut offsets = Vec::new();
         for index in 0..self.agents.len() {
             let mut exchanges = Vec::new();
-            for nth in 0..QUESTIONS {
+            for nth in 0..questions {
                 let asked = monotonic_ns();
                 self.say(index, &Order::Clock { nth })?;
                 loop {
@@ -251,21 +281,30 @@ impl Generators {
         Ok(offsets)
     }
 
-    fn say(&mut self, index: usize, order: &Order) -> Result<(), AgentError> {
+    pub(super) fn say(&mut self, index: usize, order: &Order) -> Result<(), AgentError> {
         let said = self.agents[index].say(order);
         said.map_err(|error| self.agents[index].lost(&FrameError::from(error)))
     }
 
     /// The next answer of any agent.
-    fn next(&mut self, wait: Duration) -> Result<(usize, u64, Answer), AgentError> {
-        match next(&self.heard, wait) {
-            Some(heard) => self.heard(heard),
-            None => {
-                let hosts: Vec<&str> = self.agents.iter().map(|it| it.host.as_str()).collect();
-                let silence = format!("nothing was heard for {wait:?}");
-                Err(AgentError::new(&hosts.join(", "), silence))
-            }
-        }
+    pub(super) fn next(&mut self, wait: Duration) -> Result<(usize, u64, Answer), AgentError> {
+        let heard = self.next_within(wait)?;
+        heard.ok_or_else(|| self.silent(wait))
+    }
+
+    /// The next answer of any agent, if one comes in time.
+    pub(super) fn next_within(
+        &mut self,
+        wait: Duration,
+    ) -> Result<Option<(usize, u64, Answer)>, AgentError> {
+        let heard = next(&self.heard, wait);
+        heard.map(|heard| self.heard(heard)).transpose()
+    }
+
+    /// That nothing was heard for so long.
+    pub(super) fn silent(&self, wait: Duration) -> AgentError {
+        let hosts: Vec<&str> = self.agents.iter().map(|it| it.host.as_str()).collect();
+        AgentError::new(&hosts.join(", "), format!("nothing was heard for {wait:?}"))
     }
 
     fn heard(&mut self, heard: Heard) -> Result<(usize, u64, Answer), AgentError> {
@@ -290,6 +329,13 @@ impl Generators {
             }
         }
     }
+}
+
+/// When a load begins, by this clock: so far ahead, and a few round trips more.
+pub(super) fn start(offsets: &[Offset], ahead: Duration) -> u64 {
+    let slowest = offsets.iter().map(|offset| offset.round_trip).max();
+    let lead = ahead + 4 * slowest.unwrap_or_default();
+    monotonic_ns() + lead.as_nanos() as u64
 }
 
 /// Joins what the hosts saw in each interval.

@@ -27,6 +27,22 @@ pub(crate) fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> 
     Ok(())
 }
 
+/// Refuses an address that servers of a benchmark are not to be reached at.
+pub(crate) fn may_listen(option: &str, address: IpAddr) -> Result<(), String> {
+    if address.is_unspecified() || address.is_multicast() || address == Ipv4Addr::BROADCAST {
+        return Err(format!(
+            "{option} {address}: servers listen on one address, and on no other; name it"
+        ));
+    }
+    if is_near(address) {
+        return Ok(());
+    }
+    Err(format!(
+        "{option} {address} is neither this machine's own nor in a private network: anybody could reach the servers of a \
+         benchmark there; give a private address"
+    ))
+}
+
 /// Whether an address is this machine's or private: loopback, unspecified (which connects to this machine), RFC 1918,
 /// link-local (RFC 3927, RFC 4291 §2.5.6), carrier-grade NAT (RFC 6598), unique local (RFC 4193).
 fn is_near(address: IpAddr) -> bool {

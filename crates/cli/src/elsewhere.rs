@@ -1,0 +1,269 @@
+//! The other hosts of a session: those that load the servers, and the one of the database.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs as _, UdpSocket},
+};
+
+use clap::Args;
+use deadheat_model::{
+    heats::Plan,
+    hosts::{DatabaseHost, Hosts},
+};
+use deadheat_runner::agent::LOCAL;
+
+use crate::{
+    care::may_listen,
+    reach::{ReachArgs, check_names, check_share},
+    values::cpus,
+};
+
+/// The port that an unsent datagram is for, to learn which address leads there (RFC 863).
+const DISCARD: u16 = 9;
+
+/// What is done elsewhere.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Several hosts")]
+pub(crate) struct ElsewhereArgs {
+    /// Load the servers from this host instead of this machine, repeatable; each has an equal share
+    #[arg(long, value_name = "HOST", hide_short_help = true)]
+    pub(crate) generator: Vec<String>,
+    /// Run PostgreSQL on this host instead of this machine; ADDRESS if its name does not lead there
+    #[arg(long, value_name = "HOST[=ADDRESS]", hide_short_help = true)]
+    pub(crate) database: Option<String>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
+    /// The CPUs of each generator, a worker on each, such as 0-3, for hosts that do nothing else: it waits awake
+    /// [default: one worker, not pinned, which sleeps]
+    #[arg(long, value_name = "LIST", hide_short_help = true)]
+    pub(crate) generator_cpus: Option<String>,
+    /// This machine's address that the generators reach; servers listen on it [default: the one that leads to the first
+    /// generator]
+    #[arg(long, value_name = "IP", hide_short_help = true)]
+    pub(crate) address: Option<IpAddr>,
+}
+
+/// The hosts that were asked for; `None`: this machine does everything. `starts`: servers are started, and need an address
+/// of this machine.
+///
+/// # Errors
+/// What is wrong with them.
+pub(crate) fn hosts(args: &ElsewhereArgs, starts: bool) -> Result<Option<Hosts>, String> {
+    let names = &args.generator;
+    let unneeded = [
+        (
+            "--generator-cpus",
+            args.generator_cpus.is_some(),
+            names.is_empty(),
+        ),
+        ("--address", args.address.is_some(), names.is_empty()),
+    ];
+    if let Some((option, ..)) = unneeded.iter().find(|(_, given, lacks)| *given && *lacks) {
+        return Err(format!(
+            "{option}: this is for generators: name them with --generator, or leave it out"
+        ));
+    }
+    if names.is_empty() && args.database.is_none() {
+        let reach = [
+            ("--launcher", args.reach.launcher.is_some()),
+            ("--agent", args.reach.agent.is_some()),
+        ];
+        return match reach.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(format!(
+                "{option}: this is for other hosts: name them with --generator or --database, or leave it out"
+            )),
+            None => Ok(None),
+        };
+    }
+    check_names("--generator", names)?;
+    let generator_cpus = args.generator_cpus.as_deref();
+    Ok(Some(Hosts {
+        generators: names.clone(),
+        database: args.database.as_deref().map(database).transpose()?,
+        launcher: args.reach.launcher().to_string(),
+        agent: args.reach.agent.clone(),
+        generator_cpus: generator_cpus
+            .map(|list| cpus("--generator-cpus", list))
+            .transpose()?
+            .unwrap_or_default(),
+        address: match (args.address, names.first()) {
+            (Some(address), _) => own(address)?,
+            (None, Some(first)) if starts => leading_to(names, first)?,
+            _ => Ipv4Addr::LOCALHOST.into(),
+        },
+    }))
+}
+
+/// Refuses a plan with a load that has fewer connections than there are generators.
+pub(crate) fn check(plan: &Plan) -> Result<(), String> {
+    let generators = plan
+        .hosts
+        .as_ref()
+        .map_or(0, |hosts| hosts.generators.len());
+    let loads = plan.loads.iter();
+    let fewest = loads.map(|load| load.point.connections).min();
+    check_share("--generator", generators, fewest.unwrap_or(u32::MAX))
+}
+
+/// "db1", "db1=10.0.0.3": the host of the database.
+fn database(text: &str) -> Result<DatabaseHost, String> {
+    let (host, address) = match text.split_once('=') {
+        Some((host, address)) => {
+            let address = address.parse().map_err(|_| {
+                format!(
+                    "--database {text}: {address:?} is no IP address; write HOST or HOST=ADDRESS"
+                )
+            })?;
+            (host, Some(address))
+        }
+        None => (text, None),
+    };
+    check_names("--database", &[host.to_owned()])?;
+    let address = match address {
+        Some(address) => address,
+        None if host == LOCAL => Ipv4Addr::LOCALHOST.into(),
+        None => resolved(host)
+            .map_err(|error| {
+                format!(
+                    "--database {host}: its address is not known ({error}); write {host}=ADDRESS"
+                )
+            })?
+            .ip(),
+    };
+    may_listen("--database", address)?;
+    let client = way_to(SocketAddr::new(address, DISCARD))
+        .map_err(|error| format!("--database {host}: there is no way to {address}: {error}"))?;
+    Ok(DatabaseHost {
+        host: host.to_owned(),
+        address,
+        client,
+    })
+}
+
+/// The address, if it is one of this machine's that servers may listen on.
+fn own(address: IpAddr) -> Result<IpAddr, String> {
+    may_listen("--address", address)?;
+    TcpListener::bind((address, 0))
+        .map(|_| address)
+        .map_err(|error| {
+            format!("--address {address}: servers cannot listen on it: {error}; give an address of this machine")
+        })
+}
+
+/// The address of this machine that a host reaches, by the way that leads to it. Nothing is sent.
+fn leading_to(names: &[String], host: &str) -> Result<IpAddr, String> {
+    if names.iter().all(|name| name == LOCAL) {
+        return Ok(Ipv4Addr::LOCALHOST.into());
+    }
+    let address = resolved(host).and_then(way_to).map_err(|error| {
+        format!(
+            "--generator {host}: the address of this machine that leads there is not known ({error}); give it with \
+             --address"
+        )
+    })?;
+    may_listen("--address", address)?;
+    Ok(address)
+}
+
+/// The first address of a host's name.
+fn resolved(host: &str) -> io::Result<SocketAddr> {
+    let found = (host, DISCARD).to_socket_addrs()?.next();
+    found.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// This machine's address on the way to another one. Nothing is sent.
+fn way_to(there: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match there {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(there)?;
+    Ok(socket.local_addr()?.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(change: impl FnOnce(&mut ElsewhereArgs)) -> Result<Option<Hosts>, String> {
+        let mut args = ElsewhereArgs::default();
+        change(&mut args);
+        hosts(&args, true)
+    }
+
+    #[test]
+    fn without_generators_this_machine_does_everything() {
+        assert_eq!(ask(|_| ()), Ok(None));
+        let lone = ask(|args| args.address = Some(Ipv4Addr::LOCALHOST.into()));
+        assert!(
+            lone.unwrap_err()
+                .starts_with("--address: this is for generators")
+        );
+    }
+
+    #[test]
+    fn servers_listen_where_the_generators_reach_them() {
+        let of = |names: &[&str], address: Option<&str>| {
+            ask(|args| {
+                args.generator = names.iter().map(|name| (*name).to_owned()).collect();
+                args.address = address.map(|text| text.parse().unwrap());
+            })
+        };
+        let local = of(&["local"], None).unwrap().unwrap();
+        assert_eq!(local.address, Ipv4Addr::LOCALHOST);
+        let near = of(&["127.0.0.1"], None).unwrap().unwrap();
+        assert_eq!(near.address, Ipv4Addr::LOCALHOST);
+        let refusals = [
+            (
+                of(&["no-such-host.invalid"], None),
+                "give it with --address",
+            ),
+            (of(&["h2"], Some("192.0.2.1")), "neither this machine's"),
+            (
+                of(&["h2"], Some("10.255.255.254")),
+                "give an address of this machine",
+            ),
+            (of(&["h2"], Some("0.0.0.0")), "one address"),
+            (of(&["h2", "h2"], Some("127.0.0.1")), "twice"),
+        ];
+        for (refusal, why) in refusals {
+            let refusal = refusal.unwrap_err();
+            assert!(refusal.contains(why), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn the_database_takes_connections_from_the_way_that_leads_to_it() {
+        let of = |text: &str| ask(|args| args.database = Some(text.to_owned()));
+        let hosts = of("db=127.0.0.2").unwrap().unwrap();
+        assert!(!hosts.load_it());
+        assert_eq!(hosts.address, Ipv4Addr::LOCALHOST);
+        let database = hosts.database.unwrap();
+        assert_eq!(database.host, "db");
+        assert_eq!(database.address, Ipv4Addr::new(127, 0, 0, 2));
+        assert!(database.client.is_loopback());
+        let refusals = [
+            ("no-such-host.invalid", "write no-such-host.invalid=ADDRESS"),
+            ("db=x", "no IP address"),
+            ("db=192.0.2.1", "neither"),
+            ("-x=10.0.0.1", "no host's name"),
+        ];
+        for (text, why) in refusals {
+            let error = of(text).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn cpus_are_those_of_the_generators() {
+        let of = |list: &str| {
+            ask(|args| {
+                args.generator = vec!["local".to_owned()];
+                args.generator_cpus = Some(list.to_owned());
+            })
+        };
+        assert_eq!(of("0-2,5").unwrap().unwrap().generator_cpus, [0, 1, 2, 5]);
+        assert!(of("x").unwrap_err().starts_with("--generator-cpus \"x\""));
+    }
+}

@@ -1,0 +1,50 @@
+//! Other hosts: their names, and how they are reached.
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use clap::Args;
+use deadheat_runner::agent::Launcher;
+
+/// How other hosts are reached.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Several hosts")]
+pub(crate) struct ReachArgs {
+    /// How hosts are reached: ssh, srun, kubectl, or a command like 'ssh -p 2222 {host}' [default: ssh]
+    #[arg(long, value_name = "HOW", hide_short_help = true)]
+    pub(crate) launcher: Option<Launcher>,
+    /// Where deadheat is on the hosts [default: this program is copied there, once]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub(crate) agent: Option<PathBuf>,
+}
+
+impl ReachArgs {
+    /// The launcher that was asked for, or Secure Shell.
+    pub(crate) fn launcher(&self) -> Launcher {
+        self.launcher.clone().unwrap_or_else(Launcher::ssh)
+    }
+}
+
+/// Refuses hosts that `option` names twice, and what is no host's name.
+pub(crate) fn check_names(option: &str, names: &[String]) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
+        return Err(format!(
+            "{option} {twice}: it is there twice; name each host once"
+        ));
+    }
+    let strange = |name: &&String| name.is_empty() || name.starts_with('-');
+    match names.iter().find(strange) {
+        Some(strange) => Err(format!("{option} {strange:?} is no host's name")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses more hosts than `connections`, of which each has a share.
+pub(crate) fn check_share(option: &str, hosts: usize, connections: u32) -> Result<(), String> {
+    if hosts <= connections as usize {
+        return Ok(());
+    }
+    Err(format!(
+        "{option}: {hosts} hosts cannot share {connections} connections: name fewer hosts, or give more --connections"
+    ))
+}

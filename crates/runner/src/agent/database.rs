@@ -1,0 +1,90 @@
+//! A database on another host: there a cluster of Deadheat's own, here who asks for it.
+
+use std::{net::IpAddr, time::Duration};
+
+use super::{
+    agents::Agents,
+    message::{Answer, Order},
+    remote::AgentError,
+};
+use crate::{
+    process::{KeptFolder, Supervision},
+    services::{Access, PostgresOptions, Served},
+};
+
+/// How long it may take, with a download of PostgreSQL.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A database that an agent has started. Dropping it ends it.
+pub(super) struct HostedDatabase {
+    // The order matters: the server ends before its logs go.
+    served: Served,
+    _logs: KeptFolder,
+}
+
+impl HostedDatabase {
+    /// Starts it.
+    pub(super) fn start(access: Access, supervision: &Supervision) -> Result<Self, String> {
+        let logs = KeptFolder::create("deadheat-logs-", supervision);
+        let logs = logs.map_err(|error| format!("making a folder for logs: {error}"))?;
+        let options = PostgresOptions {
+            access,
+            ..PostgresOptions::new(supervision.clone(), logs.path())
+        };
+        let served = Served::start(&options).map_err(|error| error.to_string())?;
+        Ok(Self {
+            served,
+            _logs: logs,
+        })
+    }
+
+    /// What the coordinator is told.
+    pub(super) fn answer(&self) -> Answer {
+        Answer::Serving {
+            url: self.served.url.clone(),
+            description: self.served.description.clone(),
+        }
+    }
+}
+
+/// Where a database is that another host serves.
+pub struct Serving {
+    /// With the password of its superuser.
+    pub url: String,
+    /// "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
+    pub description: String,
+}
+
+impl Agents {
+    /// Has the one host start PostgreSQL on its address `listen`, for `client` and itself. It ends with the agent.
+    ///
+    /// # Errors
+    /// When the host is lost, or has no PostgreSQL.
+    pub(crate) fn database(
+        &mut self,
+        listen: IpAddr,
+        client: IpAddr,
+    ) -> Result<Serving, AgentError> {
+        self.say(0, &Order::Database { listen, client })?;
+        loop {
+            match self.next(PATIENCE)? {
+                (_, _, Answer::Serving { url, description }) => {
+                    return Ok(Serving { url, description });
+                }
+                (index, _, Answer::Refused { why }) => {
+                    return Err(AgentError::new(&self.agents[index].host, why));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether all hosts are there, by what was heard of them until now.
+    ///
+    /// # Errors
+    /// The first one that was lost.
+    pub(crate) fn check(&mut self) -> Result<(), AgentError> {
+        while self.next_within(Duration::ZERO)?.is_some() {}
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! The agent's loads in slices, which stay open beside each other.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use deadheat_load::{LoadError, Session, Slice};
+use deadheat_model::LoadSpec;
+
+use super::{
+    message::{Answer, SlicePart},
+    monotonic_ns,
+};
+
+/// Loads by their numbers.
+#[derive(Default)]
+pub(super) struct SlicedLoads(BTreeMap<u32, Session>);
+
+impl SlicedLoads {
+    /// Sets a load up; setting `stop` ends its slices.
+    pub(super) fn open(&mut self, load: u32, spec: LoadSpec, stop: Arc<AtomicBool>) -> Answer {
+        match Session::open(spec, stop) {
+            Ok(session) => {
+                self.0.insert(load, session);
+                Answer::Opened { load }
+            }
+            Err(error) => refused(&error),
+        }
+    }
+
+    /// Loads for a slice that was to begin `at`.
+    pub(super) fn slice(&mut self, load: u32, at: u64, slice: Slice) -> Answer {
+        let Some(session) = self.0.get_mut(&load) else {
+            return Answer::Refused {
+                why: format!("load {load} was not opened"),
+            };
+        };
+        let late = Duration::from_nanos(monotonic_ns().saturating_sub(at));
+        match session.slice(slice, &mut |_| ()) {
+            Ok(seen) => Answer::Sliced {
+                load,
+                part: Box::new(SlicePart {
+                    observation: seen.observation,
+                    drained: seen.drained,
+                    undrained: seen.undrained,
+                    reconnected: seen.reconnected,
+                    interrupted: seen.interrupted,
+                    late,
+                }),
+            },
+            Err(error) => refused(&error),
+        }
+    }
+
+    pub(super) fn close(&mut self, load: u32) {
+        self.0.remove(&load);
+    }
+}
+
+fn refused(error: &LoadError) -> Answer {
+    Answer::Refused {
+        why: error.to_string(),
+    }
+}

@@ -1,0 +1,164 @@
+//! A load in slices from several hosts: each has its share, and each slice begins at one instant on all of them.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use deadheat_load::{Slice, SliceEvent, SliceSeen};
+use deadheat_model::{LoadSpec, Observation, load::Share};
+
+use super::{
+    agents::{Agents, PREPARATION, TICK, start},
+    message::{Answer, Order, SlicePart},
+    monotonic_ns,
+    remote::AgentError,
+    serve::SILENCE,
+};
+
+/// Questions for the time before each slice: clocks go apart by up to 50 µs in a second.
+const QUESTIONS: u32 = 4;
+/// A slice begins at least so far ahead, and longer where hosts came late to the one before.
+const LEAD: Duration = Duration::from_millis(3);
+
+impl Agents {
+    /// Gets all hosts ready for a load in slices; its number.
+    ///
+    /// # Errors
+    /// When a host is lost, or cannot load so.
+    pub(crate) fn open(&mut self, spec: &LoadSpec) -> Result<u32, AgentError> {
+        let load = self.opened;
+        self.opened += 1;
+        let of = self.agents.len() as u32;
+        for index in 0..of {
+            let share = Share::new(index, of).unwrap_or_default();
+            let spec = Box::new(LoadSpec {
+                share,
+                ..spec.clone()
+            });
+            self.say(index as usize, &Order::Open { load, spec })?;
+        }
+        let mut ready = 0;
+        while ready < of {
+            match self.next(PREPARATION)? {
+                (_, _, Answer::Opened { load: opened }) if opened == load => ready += 1,
+                (index, _, Answer::Refused { why }) => {
+                    return Err(AgentError::new(&self.agents[index].host, why));
+                }
+                _ => {}
+            }
+        }
+        Ok(load)
+    }
+
+    /// A slice of a load that is open. `on_event` is called when its counted part begins and ends by this clock, which
+    /// the hosts' clocks were compared with just before.
+    ///
+    /// # Errors
+    /// When a host is lost, or could not go on.
+    pub(crate) fn slice(
+        &mut self,
+        load: u32,
+        slice: Slice,
+        on_event: &mut dyn FnMut(SliceEvent),
+        stop: &AtomicBool,
+    ) -> Result<SliceSeen, AgentError> {
+        let offsets = self.offsets(QUESTIONS)?;
+        let start = start(&offsets, LEAD + self.late);
+        for (index, offset) in offsets.iter().enumerate() {
+            let order = Order::Slice {
+                load,
+                at: offset.there(start),
+                guard: slice.guard,
+                length: slice.length,
+            };
+            self.say(index, &order)?;
+        }
+        let counted = start + slice.guard.as_nanos() as u64;
+        if wait_until(counted, stop) {
+            on_event(SliceEvent::CountingStarted);
+            if wait_until(counted + slice.length.as_nanos() as u64, stop) {
+                on_event(SliceEvent::CountingEnded);
+            }
+        }
+        self.gather(load, stop)
+    }
+
+    /// Waits for what all hosts saw.
+    fn gather(&mut self, load: u32, stop: &AtomicBool) -> Result<SliceSeen, AgentError> {
+        let mut parts: Vec<SlicePart> = Vec::new();
+        let mut told = false;
+        let mut waited = monotonic_ns();
+        while parts.len() < self.agents.len() {
+            if !told && stop.load(Ordering::SeqCst) {
+                told = true;
+                for index in 0..self.agents.len() {
+                    self.say(index, &Order::Stop)?;
+                }
+            }
+            match self.next_within(TICK)? {
+                Some((_, at, Answer::Sliced { load: of, part })) if of == load => {
+                    waited = at;
+                    parts.push(*part);
+                }
+                Some((index, _, Answer::Refused { why })) => {
+                    return Err(AgentError::new(&self.agents[index].host, why));
+                }
+                // A host in a long drain still has a pulse.
+                Some((_, at, _)) => waited = at,
+                None => {}
+            }
+            let silent = Duration::from_nanos(monotonic_ns().saturating_sub(waited));
+            if silent > SILENCE {
+                return Err(self.silent(SILENCE));
+            }
+        }
+        // Half of it is forgotten with each slice: one late start is no reason to wait for ever.
+        let late = parts.iter().map(|part| part.late).max().unwrap_or_default();
+        self.late = late.max(self.late / 2).min(SILENCE / 10);
+        Ok(together(parts))
+    }
+
+    /// Closes a load's connections. A host that is lost has closed them.
+    pub(crate) fn close(&mut self, load: u32) {
+        for agent in &self.agents {
+            let _ = agent.say(&Order::Close { load });
+        }
+    }
+}
+
+/// Sleeps until the monotonic clock says so; whether it did before `stop` was set.
+fn wait_until(at: u64, stop: &AtomicBool) -> bool {
+    loop {
+        let left = Duration::from_nanos(at.saturating_sub(monotonic_ns()));
+        if left.is_zero() {
+            return true;
+        }
+        if stop.load(Ordering::SeqCst) {
+            return false;
+        }
+        thread::sleep(left.min(TICK));
+    }
+}
+
+fn together(parts: Vec<SlicePart>) -> SliceSeen {
+    let mut whole = SliceSeen {
+        observation: Observation::default(),
+        drained: Duration::ZERO,
+        undrained: 0,
+        reconnected: 0,
+        interrupted: false,
+    };
+    for (nth, part) in parts.into_iter().enumerate() {
+        match nth {
+            0 => whole.observation = part.observation,
+            _ => whole.observation.merge(&part.observation),
+        }
+        whole.drained = whole.drained.max(part.drained);
+        whole.undrained += part.undrained;
+        whole.reconnected += part.reconnected;
+        whole.interrupted |= part.interrupted;
+    }
+    whole
+}

@@ -1,0 +1,93 @@
+//! The other hosts of a session: reached when it begins, and the generators again when one was lost.
+
+use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
+
+use deadheat_model::hosts::{self, HostRecord, HostRole};
+
+use super::SessionError;
+use crate::{
+    agent::{Agents, Binary, Launcher},
+    heat::{Generator, Hosts},
+};
+
+/// The agents on other hosts, as far as there are any.
+#[derive(Default)]
+pub(super) struct Elsewhere {
+    /// On all generators.
+    pub(super) generators: LoadedFrom,
+    /// On the database's host.
+    pub(super) database: Option<Agents>,
+    /// The hosts as they were found.
+    pub(super) found: Vec<HostRecord>,
+}
+
+impl Elsewhere {
+    /// Starts an agent on each host.
+    ///
+    /// # Errors
+    /// When a host cannot be reached, or `stop` was set meanwhile.
+    pub(super) fn reach(
+        hosts: Option<&hosts::Hosts>,
+        stop: &AtomicBool,
+    ) -> Result<Self, SessionError> {
+        let Some(hosts) = hosts else {
+            return Ok(Self::default());
+        };
+        let (generators, mut found) = LoadedFrom::reach(hosts, stop)?;
+        let mut database = None;
+        if let Some(host) = &hosts.database {
+            let mut agents = agents(hosts, std::slice::from_ref(&host.host), stop)?;
+            found.extend(agents.describe(HostRole::Database)?);
+            database = Some(agents);
+        }
+        Ok(Self {
+            generators,
+            database,
+            found,
+        })
+    }
+}
+
+fn agents(
+    hosts: &hosts::Hosts,
+    names: &[String],
+    stop: &AtomicBool,
+) -> Result<Agents, SessionError> {
+    let launcher: Launcher = hosts.launcher.parse().map_err(SessionError::Launcher)?;
+    let binary = hosts.agent.clone().map_or(Binary::Copied, Binary::At);
+    Ok(Agents::launch(names, &launcher, &binary, stop)?)
+}
+
+/// Where the load of a session comes from: this process, or agents.
+#[derive(Default)]
+pub(super) struct LoadedFrom(Option<Mutex<Hosts>>);
+
+impl LoadedFrom {
+    /// Starts an agent on each generator, if there are any; with these as they were found.
+    ///
+    /// # Errors
+    /// When one cannot be reached, or `stop` was set meanwhile.
+    pub(super) fn reach(
+        hosts: &hosts::Hosts,
+        stop: &AtomicBool,
+    ) -> Result<(Self, Vec<HostRecord>), SessionError> {
+        if hosts.generators.is_empty() {
+            return Ok((Self::default(), Vec::new()));
+        }
+        let mut generators = agents(hosts, &hosts.generators, stop)?;
+        let found = generators.describe(HostRole::Generator)?;
+        Ok((Self(Some(Mutex::new(Hosts::new(generators)))), found))
+    }
+
+    /// For the members of a heat.
+    pub(super) fn generator(&self) -> Generator<'_> {
+        self.0.as_ref().map_or(Generator::Here, Generator::Hosts)
+    }
+
+    /// Which host was lost and how, if one was.
+    pub(super) fn lost(&self) -> Option<String> {
+        let hosts = self.0.as_ref()?.lock();
+        let hosts = hosts.unwrap_or_else(PoisonError::into_inner);
+        hosts.lost().map(ToString::to_string)
+    }
+}
