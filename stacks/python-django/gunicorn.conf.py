@@ -2,8 +2,6 @@
 
 import os
 
-import os
-
 from server import environment
 
 bind = f"{environment.HOST}:{environment.PORT}"

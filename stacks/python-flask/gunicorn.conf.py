@@ -7,7 +7,7 @@ from server.settings import Settings
 settings = Settings.from_env()
 
 bind = f"{settings.host}:{settings.port}"
-workers = settings.cpus
+workers = settings.processes
 worker_class = "gthread"
 # A request that waits for the database or the upstream holds a thread.
 threads = int(os.environ.get("THREADS", "16"))

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { createDatabase } from "./database.ts";
+import { answerError } from "./errors.ts";
 import { hash } from "./routes/hash.ts";
 import { payload } from "./routes/payload.ts";
 import { people } from "./routes/people.ts";
@@ -16,24 +16,18 @@ type AppSettings = Pick<
 
 /** The application, and a function that closes what it holds open. */
 export function createApp(settings: AppSettings) {
-  const database = createDatabase(settings.databaseUrl, settings.poolSize);
+  const { databaseUrl, poolSize, upstreamUrl, blobPath } = settings;
 
   const app = new Hono()
     .route("/", plaintext)
     .route("/", people)
     .route("/", payload)
-    .route("/", hash(settings.blobPath))
-    .route("/", users(database))
-    .route("/", proxy(settings.upstreamUrl));
-  // Hono logs no exception that has an answer of its own.
-  app.onError((error, c) => {
-    const answer =
-      error instanceof HTTPException
-        ? error.getResponse()
-        : c.text("Internal Server Error", 500);
-    if (answer.status >= 500) console.error(error);
-    return answer;
-  });
+    .route("/", hash(blobPath));
+  app.onError(answerError);
 
-  return { app, close: database.close };
+  const database = databaseUrl ? createDatabase(databaseUrl, poolSize) : undefined;
+  if (database) app.route("/", users(database));
+  if (upstreamUrl) app.route("/", proxy(upstreamUrl));
+
+  return { app, close: async () => await database?.close() };
 }

@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 
-// Counts the wait for a connection that is in use, too.
 const CONNECTION_TIMEOUT_S = 10;
+const STATEMENT_TIMEOUT_MS = 10_000;
 
 interface User {
   id: number;
@@ -10,13 +10,14 @@ interface User {
 
 export type Database = ReturnType<typeof createDatabase>;
 
-/** A pool that connects on first use, so that the server starts without a database. */
-export function createDatabase(url: string | undefined, poolSize: number) {
+/** A pool that connects on first use. */
+export function createDatabase(url: string, poolSize: number) {
   const sql = new SQL({
     url,
     adapter: "postgres",
     max: poolSize,
     connectionTimeout: CONNECTION_TIMEOUT_S,
+    connection: { statement_timeout: STATEMENT_TIMEOUT_MS },
   });
 
   return {

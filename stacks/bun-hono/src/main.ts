@@ -2,7 +2,7 @@ import { serve } from "./serve.ts";
 import { settings } from "./settings.ts";
 import { runWorkers } from "./workers.ts";
 
-if (settings.cpus > 1) {
+if (settings.processes > 1) {
   runWorkers(settings);
 } else {
   serve(settings);

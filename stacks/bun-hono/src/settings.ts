@@ -1,13 +1,15 @@
 const { env } = process;
 
+const cpus = positiveInteger("CPUS", 1);
+
 export const settings = {
   host: env.HOST ?? "127.0.0.1",
   port: positiveInteger("PORT", 8080),
-  cpus: positiveInteger("CPUS", 1),
+  processes: Math.min(cpus, positiveInteger("MAX_PROCESSES", cpus)),
   poolSize: positiveInteger("POOL_SIZE", 16),
   databaseUrl: env.DATABASE_URL,
-  upstreamUrl: env.UPSTREAM_URL ?? "",
-  blobPath: env.BLOB_PATH ?? "",
+  upstreamUrl: env.UPSTREAM_URL,
+  blobPath: env.BLOB_PATH ?? "blob.bin",
 };
 
 export type Settings = typeof settings;

@@ -1,7 +1,7 @@
 import type { Settings } from "./settings.ts";
 
-/** Runs one process per CPU on the same port, replaces those that die, and passes SIGTERM on. */
-export function runWorkers({ cpus, poolSize }: Settings): void {
+/** Runs the processes on the same port, replaces those that die, and passes SIGTERM on. */
+export function runWorkers({ processes, poolSize }: Settings): void {
   const workers = new Set<Bun.Subprocess>();
   let stopping = false;
 
@@ -36,14 +36,12 @@ export function runWorkers({ cpus, poolSize }: Settings): void {
 
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  // Each worker needs a connection.
-  const count = Math.min(cpus, poolSize);
-  for (const poolShare of shares(poolSize, count)) start(poolShare);
+  for (const poolShare of shares(poolSize, processes)) start(poolShare);
 }
 
-/** Divides `total` into `count` shares that add up to it. */
+/** Divides `total` into `count` shares that add up to it, but none is below 1. */
 function shares(total: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) =>
-    Math.floor((total + count - 1 - index) / count),
+    Math.max(1, Math.floor((total + count - 1 - index) / count)),
   );
 }

@@ -1,6 +1,7 @@
 import postgres from "postgres";
 
 const CONNECT_TIMEOUT_S = 10;
+const STATEMENT_TIMEOUT_MS = 10_000;
 
 interface User {
   id: number;
@@ -9,11 +10,14 @@ interface User {
 
 export type Database = ReturnType<typeof createDatabase>;
 
-/** A pool that connects on first use, so that the server starts without a database. */
+/** A pool that connects on first use. */
 export function createDatabase(url: string, poolSize: number) {
   const sql = postgres(url, {
     max: poolSize,
     connect_timeout: CONNECT_TIMEOUT_S,
+    connection: { statement_timeout: STATEMENT_TIMEOUT_MS },
+    // The driver would first ask for the array types, and no query here has arrays.
+    fetch_types: false,
   });
 
   return {

@@ -1,13 +1,13 @@
 const { env } = Deno;
 
+// Each thread of deno serve --parallel runs this module and has a pool of its own.
+const threads = positiveInteger("DENO_JOBS", 1);
+
 export const settings = {
-  // Each thread of deno serve --parallel runs this module and has a pool of its own.
-  poolSize: Math.floor(
-    positiveInteger("POOL_SIZE", 16) / positiveInteger("DENO_JOBS", 1),
-  ),
-  databaseUrl: env.get("DATABASE_URL") ?? "",
-  upstreamUrl: env.get("UPSTREAM_URL") ?? "",
-  blobPath: env.get("BLOB_PATH") ?? "",
+  poolSize: Math.max(1, Math.floor(positiveInteger("POOL_SIZE", 16) / threads)),
+  databaseUrl: env.get("DATABASE_URL"),
+  upstreamUrl: env.get("UPSTREAM_URL"),
+  blobPath: env.get("BLOB_PATH") ?? "blob.bin",
 };
 
 export type Settings = typeof settings;

@@ -2,6 +2,7 @@ import pg from 'pg';
 
 // Counts the wait for a connection that is in use, too.
 const CONNECTION_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
 
 // Named, so that each connection prepares it once.
 const FIRST_USERS = {
@@ -15,8 +16,7 @@ export function createDatabase(url, poolSize) {
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-    // The pool keeps its connections. By default, pg closes one after ten idle seconds.
-    idleTimeoutMillis: 0,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
     // The pool keeps its connections. By default, pg closes one after ten idle seconds.
     idleTimeoutMillis: 0,
   });

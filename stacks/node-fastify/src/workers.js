@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 
-/** Runs one worker per CPU, replaces those that die, and passes SIGTERM on. */
-export function runWorkers({ cpus, poolSize }) {
+/** Runs the workers, replaces those that die, and passes SIGTERM on. */
+export function runWorkers({ processes, poolSize }) {
   let stopping = false;
 
   function start(poolShare) {
@@ -32,14 +32,12 @@ export function runWorkers({ cpus, poolSize }) {
 
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Each worker needs a connection.
-  const count = Math.min(cpus, poolSize);
-  for (const poolShare of shares(poolSize, count)) start(poolShare);
+  for (const poolShare of shares(poolSize, processes)) start(poolShare);
 }
 
-/** Divides `total` into `count` shares that add up to it. */
+/** Divides `total` into `count` shares that add up to it, but none is below 1. */
 function shares(total, count) {
   return Array.from({ length: count }, (_, index) =>
-    Math.floor((total + count - 1 - index) / count),
+    Math.max(1, Math.floor((total + count - 1 - index) / count)),
   );
 }

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { settings } from './settings.js';
 
-if (cluster.isPrimary && settings.cpus > 1) {
+if (cluster.isPrimary && settings.processes > 1) {
   const { runWorkers } = await import('./workers.js');
   runWorkers(settings);
 } else {

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import { settings } from './settings.js';
 
-const { cpus, poolSize } = settings();
+const { processes, poolSize } = settings();
 
-if (cluster.isPrimary && cpus > 1) {
+if (cluster.isPrimary && processes > 1) {
   const { runWorkers } = await import('./workers.js');
-  runWorkers(cpus, poolSize);
+  runWorkers(processes, poolSize);
 } else {
   const { serve } = await import('./serve.js');
   await serve();

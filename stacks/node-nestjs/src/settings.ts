@@ -1,14 +1,17 @@
 import { type ConfigType, registerAs } from '@nestjs/config';
 
-export const settings = registerAs('settings', () => ({
-  host: process.env.HOST ?? '127.0.0.1',
-  port: positiveInteger('PORT', 8080),
-  cpus: positiveInteger('CPUS', 1),
-  poolSize: positiveInteger('POOL_SIZE', 16),
-  databaseUrl: process.env.DATABASE_URL,
-  upstreamUrl: process.env.UPSTREAM_URL,
-  blobPath: process.env.BLOB_PATH,
-}));
+export const settings = registerAs('settings', () => {
+  const cpus = positiveInteger('CPUS', 1);
+  return {
+    host: process.env.HOST ?? '127.0.0.1',
+    port: positiveInteger('PORT', 8080),
+    processes: Math.min(cpus, positiveInteger('MAX_PROCESSES', cpus)),
+    poolSize: positiveInteger('POOL_SIZE', 16),
+    databaseUrl: process.env.DATABASE_URL,
+    upstreamUrl: process.env.UPSTREAM_URL,
+    blobPath: process.env.BLOB_PATH,
+  };
+});
 
 export type Settings = ConfigType<typeof settings>;
 

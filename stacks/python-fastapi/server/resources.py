@@ -43,7 +43,9 @@ def open_pool(settings: Settings) -> asyncpg.Pool:
         min_size=0,
         max_size=settings.pool_size_per_worker,
         command_timeout=QUERY_PATIENCE_SECONDS,
-        max_cached_statement_lifetime=0,  # for as long as the connection, not five minutes
+        # Prepared statements, and the connections that hold them, are kept for good.
+        max_cached_statement_lifetime=0,
+        max_inactive_connection_lifetime=0,
         reset=keep_session,
     )
 

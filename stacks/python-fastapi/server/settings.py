@@ -12,6 +12,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = 8080
     cpus: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    max_processes: int | None = Field(default=None, ge=1)
     pool_size: int = Field(default=16, ge=1)  # connections over all processes
     database_url: str | None = None
     upstream_url: str | None = None
@@ -20,7 +21,7 @@ class Settings(BaseSettings):
     @property
     def workers(self) -> int:
         """One process per CPU, because of the GIL."""
-        return self.cpus
+        return min(self.cpus, self.max_processes or self.cpus)
 
     @property
     def pool_size_per_worker(self) -> int:

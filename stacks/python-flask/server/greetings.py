@@ -18,15 +18,23 @@ def encode() -> list[dict[str, str]]:
 
 @blueprint.post("/json")
 def decode() -> Response:
-    match request.get_json():
+    match read_json():
         case {"name": str(name), "username": str()}:
-            return Response(f"Hello, {name}!", mimetype="text/plain")
+            return Response(greeting(name), mimetype="text/plain")
         case _:
             raise BadRequest("name and username must be text")
 
 
-@blueprint.errorhandler(RecursionError)
-@blueprint.errorhandler(UnicodeEncodeError)
-def refuse(_: Exception) -> Response:
-    """JSON can be nested too deeply for Python, and can hold lone surrogates, which UTF-8 cannot encode."""
-    return BadRequest().get_response()
+def read_json() -> object:
+    try:
+        return request.get_json()
+    except RecursionError as error:
+        raise BadRequest("the JSON is nested too deeply") from error
+
+
+def greeting(name: str) -> bytes:
+    try:
+        return f"Hello, {name}!".encode()
+    except UnicodeEncodeError as error:
+        # JSON can hold lone surrogates, which UTF-8 cannot encode.
+        raise BadRequest("the name is not valid Unicode") from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Settings:
     host: str
     port: int
-    cpus: int
+    processes: int  # one per CPU, because of the GIL
     pool_size: int  # database connections over all processes
     database_url: str | None
     upstream_url: str | None
@@ -17,10 +17,11 @@ class Settings:
     @classmethod
     def from_env(cls) -> "Settings":
         env = os.environ
+        cpus = int(env.get("CPUS") or os.cpu_count() or 1)
         return cls(
             host=env.get("HOST", "127.0.0.1"),
             port=int(env.get("PORT", "8080")),
-            cpus=int(env.get("CPUS") or os.cpu_count() or 1),
+            processes=min(cpus, int(env.get("MAX_PROCESSES", cpus))),
             pool_size=int(env.get("POOL_SIZE", "16")),
             database_url=env.get("DATABASE_URL"),
             upstream_url=env.get("UPSTREAM_URL"),

@@ -65,8 +65,11 @@ async def open_database(settings: Settings) -> Pooled | PerRequest | None:
         await asyncpg.create_pool(
             settings.database_url,
             min_size=0,
-            max_size=settings.pool_size // settings.workers,
+            max_size=settings.pool_size_per_worker,
             connection_class=Connection,
             command_timeout=QUERY_PATIENCE_SECONDS,
+            # Prepared statements, and the connections that hold them, are kept for good.
+            max_cached_statement_lifetime=0,
+            max_inactive_connection_lifetime=0,
         )
     )

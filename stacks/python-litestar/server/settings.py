@@ -14,6 +14,7 @@ class Settings(msgspec.Struct, frozen=True):
     host: str = "127.0.0.1"
     port: int = 8080
     cpus: AtLeastOne = os.cpu_count() or 1
+    max_processes: AtLeastOne | None = None
     pool_size: AtLeastOne = 16  # connections over all processes
     database_url: str | None = None
     upstream_url: str | None = None
@@ -21,12 +22,12 @@ class Settings(msgspec.Struct, frozen=True):
 
     @property
     def workers(self) -> int:
-        """One process per CPU, because of the GIL. Each needs a database connection."""
-        return min(self.cpus, self.pool_size)
+        """One process per CPU, because of the GIL."""
+        return min(self.cpus, self.max_processes or self.cpus)
 
     @property
     def pool_size_per_worker(self) -> int:
-        return self.pool_size // self.workers
+        return max(1, self.pool_size // self.workers)
 
 
 @cache

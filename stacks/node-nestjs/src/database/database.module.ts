@@ -4,6 +4,7 @@ import { type Settings, settings } from '../settings.js';
 
 // Counts the wait for a connection that is in use, too.
 const CONNECTION_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
 
 /** Provides a pool that connects on first use, so that the server starts without a database. */
 @Module({
@@ -26,6 +27,7 @@ function createPool({ databaseUrl, poolSize }: Settings): Pool {
     connectionString: databaseUrl,
     max: poolSize,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
     // The pool keeps its connections. By default, pg closes one after ten idle seconds.
     idleTimeoutMillis: 0,
   });
