@@ -11,6 +11,8 @@
 
 (set! *warn-on-reflection* true)
 
+(def ^:private statement-timeout "10s")
+
 (defn- credentials
   "User and password of a URL."
   [^URI url]
@@ -27,6 +29,7 @@
       ;; A statement is prepared at its first use on a connection. The driver waits for the fifth
       ;; otherwise.
       (.setPrepareThreshold 1)
+      (.setOptions (str "-c statement_timeout=" statement-timeout))
       (.setUser user)
       (.setPassword password))))
 
@@ -53,6 +56,7 @@
   (when database-url
     (.. (PgBuilder/client)
         (connectingTo (.. (PgConnectOptions/fromUri ^String database-url)
+                          (addProperty "statement_timeout" statement-timeout)
                           (setCachePreparedStatements true)
                           (setPipeliningLimit pipelining-limit)))
         (with (doto (PoolOptions.)

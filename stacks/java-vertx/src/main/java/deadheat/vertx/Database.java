@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 /** Connections to PostgreSQL. */
 final class Database {
   private static final int PIPELINING_LIMIT = 16; // statements on the way, for each connection
+  private static final String STATEMENT_TIMEOUT = "10s";
 
   private Database() {}
 
@@ -30,6 +31,7 @@ final class Database {
     return PgBuilder.client()
         .connectingTo(
             PgConnectOptions.fromUri(url)
+                .addProperty("statement_timeout", STATEMENT_TIMEOUT)
                 .setCachePreparedStatements(true)
                 .setPipeliningLimit(PIPELINING_LIMIT))
         .with(new PoolOptions().setMaxSize(connections))

@@ -19,5 +19,6 @@ fun connectionPool(
     config.initializationFailTimeout = -1
     // A statement is prepared on the server when it is first used, not the fifth time.
     config.addDataSourceProperty("prepareThreshold", "1")
+    config.addDataSourceProperty("options", "-c statement_timeout=10s")
     return HikariDataSource(config)
 }
