@@ -1,11 +1,13 @@
 //! What a request can fail with, and its answer.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, time::Duration};
 
 use actix_web::{HttpResponse, ResponseError, error::BlockingError, http::StatusCode};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    #[error("the body took longer than {} s", .0.as_secs())]
+    Slow(Duration),
     #[error("rounds must be from 1 to {max}")]
     Rounds { max: u32 },
     #[error("cannot read the file at BLOB_PATH: {0}")]
@@ -27,6 +29,7 @@ pub enum Error {
 impl ResponseError for Error {
     fn status_code(&self) -> StatusCode {
         match self {
+            Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             Self::Rounds { .. } => StatusCode::BAD_REQUEST,
             Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone => {
                 StatusCode::INTERNAL_SERVER_ERROR

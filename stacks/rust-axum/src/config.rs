@@ -1,50 +1,56 @@
 //! The settings, all from the environment.
 
 use std::{
-    env,
+    env::{self, VarError},
     error::Error,
     net::{Ipv4Addr, SocketAddr},
+    num::NonZero,
     path::PathBuf,
     str::FromStr,
     thread,
 };
 
+use axum::http::Uri;
+
 pub struct Config {
     pub address: SocketAddr,
     /// CPUs that the server may use.
-    pub cpus: usize,
+    pub cpus: NonZero<usize>,
     /// Database connections at most.
-    pub pool_size: usize,
-    pub database_url: Option<String>,
-    pub upstream_url: Option<String>,
+    pub pool_size: NonZero<usize>,
+    pub database: Option<tokio_postgres::Config>,
+    pub upstream: Option<Uri>,
     pub blob_path: PathBuf,
 }
 
 impl Config {
     pub fn from_env() -> Result<Self, Box<dyn Error>> {
-        let available = thread::available_parallelism().map_or(1, Into::into);
+        let available = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         Ok(Self {
             address: SocketAddr::new(
-                parsed("HOST", Ipv4Addr::LOCALHOST.into())?,
-                parsed("PORT", 8080)?,
+                setting("HOST")?.unwrap_or(Ipv4Addr::LOCALHOST.into()),
+                setting("PORT")?.unwrap_or(8080),
             ),
-            cpus: parsed("CPUS", available)?.max(1),
-            pool_size: parsed("POOL_SIZE", 16)?.max(1),
-            database_url: env::var("DATABASE_URL").ok(),
-            upstream_url: env::var("UPSTREAM_URL").ok(),
-            blob_path: env::var_os("BLOB_PATH").unwrap_or_default().into(),
+            cpus: setting("CPUS")?.unwrap_or(available),
+            pool_size: setting("POOL_SIZE")?.unwrap_or(const { NonZero::new(16).unwrap() }),
+            database: setting("DATABASE_URL")?,
+            upstream: setting("UPSTREAM_URL")?,
+            blob_path: setting("BLOB_PATH")?.unwrap_or("blob".into()),
         })
     }
 }
 
-fn parsed<T>(name: &str, default: T) -> Result<T, Box<dyn Error>>
+/// None if the variable is not set. The error does not have its value, which may hold a password.
+fn setting<T>(name: &str) -> Result<Option<T>, Box<dyn Error>>
 where
     T: FromStr<Err: Error>,
 {
-    match env::var(name) {
+    let parsed = match env::var(name) {
         Ok(text) => text
             .parse()
-            .map_err(|error| format!("{name}={text}: {error}").into()),
-        Err(_) => Ok(default),
-    }
+            .map_err(|error| format!("{name} has an unusable value: {error}"))?,
+        Err(VarError::NotPresent) => return Ok(None),
+        Err(VarError::NotUnicode(_)) => return Err(format!("{name} is not UTF-8").into()),
+    };
+    Ok(Some(parsed))
 }

@@ -3,7 +3,7 @@ mod routes;
 mod shutdown;
 mod state;
 
-use std::{error::Error, io, net::SocketAddr, time::Duration};
+use std::{error::Error, io, net::SocketAddr, process::ExitCode, time::Duration};
 
 use axum::serve::ListenerExt;
 use tokio::{
@@ -19,10 +19,20 @@ const BACKLOG: u32 = 4096;
 /// How long open requests may take after SIGTERM; the slow upstream needs half a second.
 const DRAIN_LIMIT: Duration = Duration::from_millis(800);
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let config = Config::from_env()?;
     let runtime = runtime::Builder::new_multi_thread()
-        .worker_threads(config.cpus)
+        .worker_threads(config.cpus.get())
         .enable_all()
         .build()?;
     let served = runtime.block_on(serve(config));
@@ -36,7 +46,7 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
         // It fails only on a connection that is gone already.
         let _ = stream.set_nodelay(true);
     });
-    let app = routes::router(AppState::new(config));
+    let app = routes::router(AppState::new(config)?);
     let shutdown = shutdown::watch()?;
     let server = axum::serve(listener, app).with_graceful_shutdown(shutdown.clone().requested());
     tokio::select! {

@@ -3,10 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use axum::{body::Body, http::Uri};
-use deadpool_postgres::Pool;
+use deadpool_postgres::{BuildError, Pool};
 use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
+    rt::{TokioExecutor, TokioTimer},
 };
 
 use crate::{config::Config, routes};
@@ -15,8 +15,9 @@ pub type HttpClient = Client<HttpConnector, Body>;
 
 #[derive(Clone)]
 pub struct AppState {
-    /// None without a usable DATABASE_URL: the other routes answer nevertheless.
+    /// None without a DATABASE_URL: the other routes answer nevertheless.
     pub database: Option<Pool>,
+    /// None without an UPSTREAM_URL.
     pub upstream: Option<Uri>,
     pub client: HttpClient,
     pub blob_path: Arc<Path>,
@@ -25,19 +26,22 @@ pub struct AppState {
 
 impl AppState {
     /// Must be called within the runtime: it starts the payload's worker.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: Config) -> Result<Self, BuildError> {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
-        Self {
+        Ok(Self {
             database: config
-                .database_url
-                .and_then(|url| routes::users::pool(&url, config.pool_size)),
-            upstream: config.upstream_url.and_then(|url| url.parse().ok()),
+                .database
+                .map(|database| routes::users::pool(database, config.pool_size.get()))
+                .transpose()?,
+            upstream: config.upstream,
             client: Client::builder(TokioExecutor::new())
                 .retry_canceled_requests(false)
+                // Without a timer, idle connections would stay for ever.
+                .pool_timer(TokioTimer::new())
                 .build(connector),
             blob_path: config.blob_path.into(),
             payload_worker: routes::payload::Worker::spawn(),
-        }
+        })
     }
 }

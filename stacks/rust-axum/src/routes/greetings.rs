@@ -1,7 +1,16 @@
 //! Plain text and JSON.
 
-use axum::{Json, extract::rejection::JsonRejection, http::StatusCode};
+use std::time::Duration;
+
+use axum::{
+    Json,
+    extract::{FromRequest, Request, rejection::JsonRejection},
+    http::StatusCode,
+};
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Serialize)]
 pub struct User {
@@ -30,10 +39,10 @@ pub async fn encode() -> Json<[User; 1]> {
     }])
 }
 
-pub async fn decode(
-    greeted: Result<Json<Greeted>, JsonRejection>,
-) -> Result<String, (StatusCode, String)> {
-    let Json(Greeted { name, .. }) = greeted.map_err(refusal)?;
+pub async fn decode(request: Request) -> Result<String, (StatusCode, String)> {
+    // Extracted here and not by axum, which waits for a body as long as it takes.
+    let extracted = timeout(BODY_TIMEOUT, Json::from_request(request, &())).await;
+    let Json(Greeted { name, .. }) = extracted.map_err(|_| too_slow())?.map_err(refusal)?;
     Ok(format!("Hello, {name}!"))
 }
 
@@ -44,4 +53,10 @@ fn refusal(rejection: JsonRejection) -> (StatusCode, String) {
         status => status,
     };
     (status, rejection.body_text())
+}
+
+fn too_slow() -> (StatusCode, String) {
+    let seconds = BODY_TIMEOUT.as_secs();
+    let reason = format!("the body took longer than {seconds} s");
+    (StatusCode::REQUEST_TIMEOUT, reason)
 }

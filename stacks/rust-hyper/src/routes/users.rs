@@ -27,7 +27,9 @@ struct User {
 /// A pool that connects when it is first asked.
 pub fn pool(mut config: Config, size: usize) -> Result<Pool, BuildError> {
     // PostgreSQL ends a statement that nobody waits for any more: its connection is back in the pool.
-    config.options("-c statement_timeout=10s");
+    let options = config.get_options().unwrap_or_default();
+    let options = format!("{options} -c statement_timeout=10s");
+    config.options(options).tcp_user_timeout(PATIENCE);
     let recycling = ManagerConfig {
         // Asks the client whether its connection is closed, and not the database.
         recycling_method: RecyclingMethod::Fast,
