@@ -47,6 +47,8 @@ pub(crate) enum Command {
     /// List, check and create stacks.
     #[command(subcommand)]
     Stacks(StacksCommand),
+    /// Print a script for sbatch that runs a session on the nodes of a Slurm job.
+    SlurmScript(SlurmScriptArgs),
     /// Loads for a coordinator on another host, on standard input and output.
     #[command(hide = true)]
     Agent,
@@ -320,6 +322,26 @@ pub(crate) struct CheckArgs {
     /// How long a server may take to its first correct answer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub(crate) start_timeout: Duration,
+}
+
+/// What `deadheat slurm-script` is asked to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: deadheat slurm-script --nodes 3 -- --stack 'rust-*' --workload users | sbatch"
+)]
+pub(crate) struct SlurmScriptArgs {
+    /// Nodes of the job: one for the servers, the others for load and database
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) nodes: u32,
+    /// The time limit of the job, as sbatch takes it
+    #[arg(long, value_name = "TIME", default_value = "01:00:00")]
+    pub(crate) time: String,
+    /// The partition [default: the cluster's default]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// The options of `deadheat run`
+    #[arg(last = true, value_name = "OPTIONS")]
+    pub(crate) options: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,25 +1,20 @@
 //! The other hosts of a session: those that load the servers, and the one of the database.
 
-use std::{
-    io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs as _, UdpSocket},
-};
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 use clap::Args;
 use deadheat_model::{
     heats::Plan,
     hosts::{DatabaseHost, Hosts},
 };
-use deadheat_runner::agent::LOCAL;
+use deadheat_runner::agent::{LOCAL, Launcher};
 
 use crate::{
     care::may_listen,
-    reach::{ReachArgs, check_names, check_share},
+    reach::{ReachArgs, check_names, check_share, resolved, way_to},
+    slurm::{self, Node},
     values::cpus,
 };
-
-/// The port that an unsent datagram is for, to learn which address leads there (RFC 863).
-const DISCARD: u16 = 9;
 
 /// What is done elsewhere.
 #[derive(Clone, Debug, Default, Args)]
@@ -31,6 +26,10 @@ pub(crate) struct ElsewhereArgs {
     /// Run PostgreSQL on this host instead of this machine; ADDRESS if its name does not lead there
     #[arg(long, value_name = "HOST[=ADDRESS]", hide_short_help = true)]
     pub(crate) database: Option<String>,
+    /// In a Slurm job: the servers run on this node, the others load them; the last of several has the database, if a
+    /// workload needs one
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher"])]
+    pub(crate) slurm: bool,
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
     /// The CPUs of each generator, a worker on each, such as 0-3, for hosts that do nothing else: it waits awake
@@ -48,7 +47,14 @@ pub(crate) struct ElsewhereArgs {
 ///
 /// # Errors
 /// What is wrong with them.
-pub(crate) fn hosts(args: &ElsewhereArgs, starts: bool) -> Result<Option<Hosts>, String> {
+pub(crate) fn hosts(
+    args: &ElsewhereArgs,
+    starts: bool,
+    needs_database: bool,
+) -> Result<Option<Hosts>, String> {
+    if args.slurm {
+        return of_job(args, &slurm::others()?, needs_database).map(Some);
+    }
     let names = &args.generator;
     let unneeded = [
         (
@@ -76,22 +82,62 @@ pub(crate) fn hosts(args: &ElsewhereArgs, starts: bool) -> Result<Option<Hosts>,
         };
     }
     check_names("--generator", names)?;
-    let generator_cpus = args.generator_cpus.as_deref();
     Ok(Some(Hosts {
         generators: names.clone(),
         database: args.database.as_deref().map(database).transpose()?,
         launcher: args.reach.launcher().to_string(),
         agent: args.reach.agent.clone(),
-        generator_cpus: generator_cpus
-            .map(|list| cpus("--generator-cpus", list))
-            .transpose()?
-            .unwrap_or_default(),
+        generator_cpus: generator_cpus(args)?,
         address: match (args.address, names.first()) {
             (Some(address), _) => own(address)?,
             (None, Some(first)) if starts => leading_to(names, first)?,
             _ => Ipv4Addr::LOCALHOST.into(),
         },
     }))
+}
+
+/// The other nodes of a Slurm job.
+fn of_job(args: &ElsewhereArgs, others: &[Node], needs_database: bool) -> Result<Hosts, String> {
+    let (database, generators) = match others {
+        [generators @ .., last] if needs_database && !generators.is_empty() => {
+            (Some(last), generators)
+        }
+        all => (None, all),
+    };
+    let way = |node: &Node| {
+        let way = way_to(node.address);
+        way.map_err(|error| format!("--slurm: there is no way to {}: {error}", node.name))
+    };
+    let database = database.map(|node| {
+        may_listen("--slurm: the database at", node.address)?;
+        Ok::<_, String>(DatabaseHost {
+            host: node.name.clone(),
+            address: node.address,
+            client: way(node)?,
+        })
+    });
+    let address = match (args.address, generators.first()) {
+        (Some(address), _) => own(address)?,
+        (None, Some(first)) => way(first)?,
+        (None, None) => Ipv4Addr::LOCALHOST.into(),
+    };
+    may_listen("--slurm: servers at", address)?;
+    Ok(Hosts {
+        generators: generators.iter().map(|node| node.name.clone()).collect(),
+        database: database.transpose()?,
+        launcher: Launcher::srun().to_string(),
+        agent: args.reach.agent.clone(),
+        generator_cpus: generator_cpus(args)?,
+        address,
+    })
+}
+
+fn generator_cpus(args: &ElsewhereArgs) -> Result<Vec<usize>, String> {
+    let list = args.generator_cpus.as_deref();
+    let parsed = list
+        .map(|list| cpus("--generator-cpus", list))
+        .transpose()?;
+    Ok(parsed.unwrap_or_default())
 }
 
 /// Refuses a plan with a load that has fewer connections than there are generators.
@@ -122,16 +168,12 @@ fn database(text: &str) -> Result<DatabaseHost, String> {
     let address = match address {
         Some(address) => address,
         None if host == LOCAL => Ipv4Addr::LOCALHOST.into(),
-        None => resolved(host)
-            .map_err(|error| {
-                format!(
-                    "--database {host}: its address is not known ({error}); write {host}=ADDRESS"
-                )
-            })?
-            .ip(),
+        None => resolved(host).map_err(|error| {
+            format!("--database {host}: its address is not known ({error}); write {host}=ADDRESS")
+        })?,
     };
     may_listen("--database", address)?;
-    let client = way_to(SocketAddr::new(address, DISCARD))
+    let client = way_to(address)
         .map_err(|error| format!("--database {host}: there is no way to {address}: {error}"))?;
     Ok(DatabaseHost {
         host: host.to_owned(),
@@ -165,23 +207,6 @@ fn leading_to(names: &[String], host: &str) -> Result<IpAddr, String> {
     Ok(address)
 }
 
-/// The first address of a host's name.
-fn resolved(host: &str) -> io::Result<SocketAddr> {
-    let found = (host, DISCARD).to_socket_addrs()?.next();
-    found.ok_or_else(|| io::ErrorKind::NotFound.into())
-}
-
-/// This machine's address on the way to another one. Nothing is sent.
-fn way_to(there: SocketAddr) -> io::Result<IpAddr> {
-    let any: IpAddr = match there {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((any, 0))?;
-    socket.connect(there)?;
-    Ok(socket.local_addr()?.ip())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +214,7 @@ mod tests {
     fn ask(change: impl FnOnce(&mut ElsewhereArgs)) -> Result<Option<Hosts>, String> {
         let mut args = ElsewhereArgs::default();
         change(&mut args);
-        hosts(&args, true)
+        hosts(&args, true, true)
     }
 
     #[test]
@@ -253,6 +278,23 @@ mod tests {
             let error = of(text).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    #[test]
+    fn the_last_of_several_nodes_has_the_database_if_one_is_needed() {
+        let node = |nth: u8| Node {
+            name: format!("n{nth}"),
+            address: Ipv4Addr::new(127, 0, 0, nth).into(),
+        };
+        let nodes = [node(2), node(3), node(4)];
+        let of = |count: usize, needs: bool| {
+            let hosts = of_job(&ElsewhereArgs::default(), &nodes[..count], needs).unwrap();
+            (hosts.generators, hosts.database.map(|one| one.host))
+        };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(of(3, true), (names(&["n2", "n3"]), Some("n4".to_owned())));
+        assert_eq!(of(3, false), (names(&["n2", "n3", "n4"]), None));
+        assert_eq!(of(1, true), (names(&["n2"]), None));
     }
 
     #[test]

@@ -28,6 +28,8 @@ mod resume;
 mod run;
 mod select;
 mod setup;
+mod slurm;
+mod slurm_script;
 mod stacks;
 mod values;
 mod wrap;
@@ -75,6 +77,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
+        Command::SlurmScript(args) => slurm_script::script(&args),
         Command::Agent => hidden::agent(),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use deadheat_model::{Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose};
+use deadheat_model::{
+    Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose, workload::Oracle,
+};
 use deadheat_runner::{
     heat::rule_of,
     manifest::{self, Asked, Catalogue, Reach, Selection},
@@ -58,7 +60,11 @@ impl Profile {
         args: &RunArgs,
         catalogue: &Catalogue,
     ) -> Result<SessionOptions, Failure> {
-        let hosts = elsewhere::hosts(&args.elsewhere, true).map_err(Failure::usage)?;
+        let hosts = {
+            let mut workloads = self.selection.workloads.iter();
+            let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
+            elsewhere::hosts(&args.elsewhere, true, needs_database).map_err(Failure::usage)?
+        };
         if args.elsewhere.database.is_some() && args.postgres.postgres != AUTO {
             return Err(Failure::usage(
                 "--postgres and --database: give one of them; --database HOST starts a PostgreSQL of its own there",

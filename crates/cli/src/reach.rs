@@ -1,6 +1,11 @@
 //! Other hosts: their names, and how they are reached.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs as _, UdpSocket},
+    path::PathBuf,
+};
 
 use clap::Args;
 use deadheat_runner::agent::Launcher;
@@ -47,4 +52,25 @@ pub(crate) fn check_share(option: &str, hosts: usize, connections: u32) -> Resul
     Err(format!(
         "{option}: {hosts} hosts cannot share {connections} connections: name fewer hosts, or give more --connections"
     ))
+}
+
+/// The port that an unsent datagram is for, to learn which address leads there (RFC 863).
+const DISCARD: u16 = 9;
+
+/// The first address of a host's name.
+pub(crate) fn resolved(host: &str) -> io::Result<IpAddr> {
+    let found = (host, DISCARD).to_socket_addrs()?.next();
+    let address = found.map(|found| found.ip());
+    address.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// This machine's address on the way to another one. Nothing is sent.
+pub(crate) fn way_to(there: IpAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match there {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect((there, DISCARD))?;
+    Ok(socket.local_addr()?.ip())
 }

@@ -268,6 +268,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--dry-run", measure.dry_run, !sessions),
         ("--generator", !elsewhere.generator.is_empty(), !sessions),
         ("--database", elsewhere.database.is_some(), of_stacks),
+        ("--slurm", elsewhere.slurm, starts),
         // Servers that run already listen where they do.
         ("--address", elsewhere.address.is_some(), starts),
         (

@@ -185,16 +185,17 @@ fn whatever_is_lost_is_named_and_nothing_goes_on() {
 #[ignore = "needs root and an sshd: cargo xtask cluster"]
 fn two_coordinators_use_one_host() {
     let network = Network::new(1);
-    let server = server(&network);
-    let roots = [Root::with(&[]), Root::with(&[])];
-    let both = roots
-        .each_ref()
-        .map(|root| started(&network, root, &["h1"], &url(server.address())));
-    eventually("both", || (network.agents(1).len() == 2).then_some(()));
-    eventually("the load", || {
-        (server.seen().answered() > 300).then_some(())
+    let places = [(); 2].map(|()| (server(&network), Root::with(&[])));
+    let both = places.each_ref().map(|(server, root)| {
+        let running = started(&network, root, &["h1"], &url(server.address()));
+        (server, running)
     });
-    for running in both {
+    for (server, _) in &both {
+        eventually("the load", || {
+            (server.seen().answered() > 100).then_some(())
+        });
+    }
+    for (_, running) in both {
         running.signal(Signal::INT);
         let ended = running.wait();
         assert_eq!(ended.status_code(), Some(0), "{ended}");
@@ -303,6 +304,48 @@ fn a_database_on_another_host_is_for_the_servers_alone_and_goes_with_the_session
         drop(running.wait());
         wait_until_quiet(&network, 2, "a session");
     }
+}
+
+#[test]
+#[ignore = "needs root, an sshd and Slurm: cargo xtask cluster"]
+fn a_session_takes_the_nodes_of_its_job() {
+    let mut network = Network::new(4);
+    network.start_slurm();
+    let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
+    root.copy_workload("users");
+    let run = "run --heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --slurm \
+               --workload plaintext --workload users";
+    let on_first = [
+        "salloc",
+        "--quiet",
+        "--nodes=3",
+        "srun",
+        "--nodes=1",
+        "--ntasks=1",
+        "--overlap",
+    ];
+    let words = [
+        &on_first[..],
+        &[env!("CARGO_BIN_EXE_deadheat")],
+        &run.split_whitespace().collect::<Vec<_>>(),
+    ]
+    .concat();
+    let mut command = network.in_slurm(&words);
+    command.current_dir(root.path());
+    let output = command.output().expect("starting salloc");
+    let told = String::from_utf8_lossy(&output.stderr);
+    // It answers no users.
+    assert!(!output.status.success(), "{told}");
+    let session = root.session();
+    session.assert_measured("fake-one");
+    let header = &session.record.header;
+    let hosts = header.hosts.iter().map(|host| host.name.as_str());
+    assert_eq!(hosts.collect::<Vec<_>>(), ["h3", "h4"], "{told}");
+    let database = header.postgres.as_deref().expect("a database");
+    assert!(database.ends_with(" on h4"), "{database}");
+    let listened = header.plan.hosts.as_ref().map(|hosts| hosts.address);
+    assert_eq!(listened, Some(network.address(2)));
+    wait_until_quiet(&network, 4, "a job");
 }
 
 /// Passes bytes on to `server`, each way after `delay`. Ends with the process.

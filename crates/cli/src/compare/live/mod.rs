@@ -10,6 +10,7 @@ mod words;
 
 use std::time::Duration;
 
+use deadheat_model::workload::Oracle;
 use deadheat_runner::session::{PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions};
 use deadheat_stats::versus::Versus;
 
@@ -40,8 +41,10 @@ fn session(
     starts: bool,
     base: SessionOptions,
 ) -> Result<SessionOptions, Failure> {
+    let mut workloads = base.workloads.iter();
+    let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
     Ok(SessionOptions {
-        hosts: elsewhere::hosts(&args.elsewhere, starts).map_err(Failure::usage)?,
+        hosts: elsewhere::hosts(&args.elsewhere, starts, needs_database).map_err(Failure::usage)?,
         results: args.results.clone().unwrap_or_else(|| "results".into()),
         warm_up: args.warm_up,
         pinning: args
