@@ -13,6 +13,7 @@ import (
 
 const (
 	connectTimeout = 5 * time.Second
+	queryTimeout   = 10 * time.Second
 	firstUsers     = "select id, email from users order by id limit 10"
 )
 
@@ -38,8 +39,10 @@ func newPool(ctx context.Context, s settings) (*pgxpool.Pool, error) {
 }
 
 func (h usersHandler) list(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), queryTimeout)
+	defer cancel()
 	// Query's error, if any, is CollectRows' too.
-	rows, _ := h.pool.Query(c.Request.Context(), firstUsers)
+	rows, _ := h.pool.Query(ctx, firstUsers)
 	users, err := pgx.CollectRows(rows, pgx.RowToStructByPos[user])
 	if err != nil {
 		c.AbortWithError(http.StatusInternalServerError, fmt.Errorf("query the users: %w", err))

@@ -14,6 +14,7 @@ import (
 
 const (
 	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
 	shutdownGrace     = 700 * time.Millisecond
 )
@@ -52,6 +53,7 @@ func run() error {
 			proxy:    proxyHandler{client: newUpstreamClient(), url: settings.upstreamURL},
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
 		IdleTimeout:       idleTimeout,
 	}
 	return serve(ctx, server)

@@ -12,6 +12,7 @@ import (
 
 const (
 	connectTimeout = 5 * time.Second
+	queryTimeout   = 10 * time.Second
 	firstUsers     = "select id, email from users order by id limit 10"
 )
 
@@ -37,8 +38,10 @@ func newPool(ctx context.Context, s settings) (*pgxpool.Pool, error) {
 }
 
 func (h usersHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+	defer cancel()
 	// Query's error, if any, is CollectRows' too.
-	rows, _ := h.pool.Query(r.Context(), firstUsers)
+	rows, _ := h.pool.Query(ctx, firstUsers)
 	users, err := pgx.CollectRows(rows, pgx.RowToStructByPos[user])
 	if err != nil {
 		respondInternalError(w, "query the users", err)

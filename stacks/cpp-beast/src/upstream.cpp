@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -71,21 +72,29 @@ net::awaitable<void> Upstream::connect(beast::tcp_stream& stream) {
 }
 
 std::shared_ptr<Upstream::Connection> Upstream::take() {
-    {
-        const std::lock_guard lock(mutex_);
-        while (!idle_.empty()) {
-            auto connection = std::move(idle_.back());
-            idle_.pop_back();
-            if (is_alive(connection->stream)) return connection;
-        }
+    while (auto connection = pop()) {
+        if (is_alive(connection->stream)) return connection;
     }
     return std::make_shared<Connection>(beast::tcp_stream(net::make_strand(executor_)));
+}
+
+std::shared_ptr<Upstream::Connection> Upstream::pop() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return nullptr;
+    auto connection = std::move(idle_.back());
+    idle_.pop_back();
+    return connection;
 }
 
 void Upstream::keep(std::shared_ptr<Connection> connection) {
     const auto now = std::chrono::steady_clock::now();
     connection->idle_since = now;
+    // Before the lock, so that their sockets are closed after it is released.
+    std::vector<std::shared_ptr<Connection>> expired;
     const std::lock_guard lock(mutex_);
-    while (!idle_.empty() && now - idle_.front()->idle_since > kIdleTimeout) idle_.pop_front();
+    while (!idle_.empty() && now - idle_.front()->idle_since > kIdleTimeout) {
+        expired.push_back(std::move(idle_.front()));
+        idle_.pop_front();
+    }
     idle_.push_back(std::move(connection));
 }

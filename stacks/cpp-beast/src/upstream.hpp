@@ -34,6 +34,8 @@ class Upstream {
     net::awaitable<void> connect(beast::tcp_stream& stream);
     /// The connection that was used last, or a new one that is not connected.
     std::shared_ptr<Connection> take();
+    /// The connection that was used last, which the upstream may have closed, or a null pointer.
+    std::shared_ptr<Connection> pop();
     /// Also closes the connections that nobody has used for a while.
     void keep(std::shared_ptr<Connection> connection);
 

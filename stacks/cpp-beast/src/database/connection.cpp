@@ -1,7 +1,11 @@
 #include "database/connection.hpp"
 
+#include <fcntl.h>
+
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <system_error>
 
 namespace database {
 
@@ -22,15 +26,16 @@ PGconn* start(const std::string& url) {
     return PQconnectStartParams(keywords.data(), values.data(), kDbnameIsUrl);
 }
 
+int duplicate(int descriptor) {
+    const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) throw Error("no descriptor: " + std::generic_category().message(errno));
+    return copy;
+}
+
 }  // namespace
 
 Connection::Connection(net::any_io_executor executor, const std::string& url)
     : connection_(start(url), &PQfinish), socket_(executor) {}
-
-Connection::~Connection() {
-    // The descriptor is libpq's, which closes it.
-    if (socket_.is_open()) socket_.release();
-}
 
 net::awaitable<std::unique_ptr<Connection>> Connection::open(net::any_io_executor executor,
                                                              const std::string& url) {
@@ -62,8 +67,8 @@ net::awaitable<PostgresPollingStatusType> Connection::connect() {
                                                               : PGRES_POLLING_WRITING;
     while (next == PGRES_POLLING_WRITING || next == PGRES_POLLING_READING) {
         // libpq may have closed its descriptor and opened another one, even under the same number.
-        if (socket_.is_open()) socket_.release();
-        socket_.assign(PQsocket(connection_.get()));
+        socket_.close();
+        socket_.assign(duplicate(PQsocket(connection_.get())));
         const bool writing = next == PGRES_POLLING_WRITING;
         const auto event = writing ? socket_.wait_write : socket_.wait_read;
         co_await socket_.async_wait(event, net::use_awaitable);

@@ -51,9 +51,6 @@ class Connection {
   public:
     static net::awaitable<std::unique_ptr<Connection>> open(net::any_io_executor executor,
                                                             const std::string& url);
-    ~Connection();
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
 
     net::awaitable<Rows> execute(const Statement& statement);
 
@@ -69,6 +66,7 @@ class Connection {
     Error error() const;
 
     std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
+    /// A duplicate of libpq's descriptor, as libpq closes its own when it likes.
     net::posix::stream_descriptor socket_;
     std::set<std::string_view> prepared_;
 };
