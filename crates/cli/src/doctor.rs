@@ -4,7 +4,10 @@ mod text;
 
 use std::{path::Path, time::Duration};
 
-use deadheat_model::machine::{Finding, Level, Machine};
+use deadheat_model::{
+    hosts::Hosts,
+    machine::{Finding, Level, Machine},
+};
 use deadheat_runner::{
     doctor::{CONNECTIONS, WATCH, WATCH_BEFORE_A_RUN, Watched, World, judge},
     manifest::{self, ROOT_VARIABLE},
@@ -55,7 +58,11 @@ pub(crate) fn before_a_run(options: &SessionOptions) -> Vec<Finding> {
         options.pinning,
         connections.unwrap_or(CONNECTIONS),
     ));
-    findings.retain(|finding| finding.level != Level::Fine);
+    let loaded_elsewhere = options.hosts.as_ref().is_some_and(Hosts::load_it);
+    findings.retain(|finding| {
+        // They are judged for a generator on this machine.
+        finding.level != Level::Fine && !(loaded_elsewhere && finding.check == "cpus")
+    });
     if let Some(lines) = text::in_short(&findings) {
         output::note(&lines);
     }

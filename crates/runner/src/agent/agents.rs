@@ -251,34 +251,32 @@ impl Agents {
         Ok(observed.into_iter().flatten().collect())
     }
 
-    /// How far each agent's clock is from this one's.
+    /// How far each agent's clock is from this one's. All are asked at once, so that it takes no longer with many.
     pub(super) fn offsets(&mut self, questions: u32) -> Result<Vec<Offset>, AgentError> {
-        let mut offsets = Vec::new();
-        for index in 0..self.agents.len() {
-            let mut exchanges = Vec::new();
-            for nth in 0..questions {
-                let asked = monotonic_ns();
+        let count = self.agents.len();
+        let mut exchanges = vec![Vec::new(); count];
+        for nth in 0..questions {
+            let mut asked = vec![0; count];
+            for (index, asked) in asked.iter_mut().enumerate() {
+                *asked = monotonic_ns();
                 self.say(index, &Order::Clock { nth })?;
-                loop {
-                    let (from, heard, answer) = self.next(SILENCE)?;
-                    if let Answer::Clock {
-                        nth: answered_nth,
-                        at,
-                    } = answer
-                        && (from, answered_nth) == (index, nth)
-                    {
-                        exchanges.push(Exchange {
-                            asked,
-                            answered: at,
-                            heard,
-                        });
-                        break;
-                    }
+            }
+            let mut missing = count;
+            while missing > 0 {
+                let (index, heard, answer) = self.next(SILENCE)?;
+                if let Answer::Clock { nth: of, at } = answer
+                    && of == nth
+                {
+                    missing -= 1;
+                    exchanges[index].push(Exchange {
+                        asked: asked[index],
+                        answered: at,
+                        heard,
+                    });
                 }
             }
-            offsets.extend(Offset::of(&exchanges));
         }
-        Ok(offsets)
+        Ok(exchanges.iter().filter_map(|all| Offset::of(all)).collect())
     }
 
     pub(super) fn say(&mut self, index: usize, order: &Order) -> Result<(), AgentError> {

@@ -155,6 +155,10 @@ fn frozen_by_signals(record: &SessionRecord) -> Option<Doubt> {
 /// Where the generator slept although the loads themselves do not ask for it, and why.
 fn generator_slept(record: &SessionRecord) -> Option<Doubt> {
     let plan = &record.header.plan;
+    if plan.is_loaded_elsewhere() {
+        // Whom it wakes is another machine.
+        return None;
+    }
     if let Pinning::Off { .. } = plan.pinning {
         return Some(Doubt::NotPinned);
     }
