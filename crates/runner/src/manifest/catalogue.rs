@@ -18,6 +18,9 @@ use super::{
 };
 use crate::files;
 
+/// A stack's manifest, in the stack's folder.
+const MANIFEST: &str = "stack.toml";
+
 /// A stack: its manifest and the folder that it is about.
 #[derive(Clone, Debug)]
 pub struct Stack {
@@ -76,6 +79,15 @@ pub enum LoadError {
         /// What happened.
         source: io::Error,
     },
+    /// A folder that should hold stacks is one itself.
+    #[error(
+        "--stacks {}: this folder is a stack itself, because it has a stack.toml; name the folder above it",
+        folder.display()
+    )]
+    IsStack {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// There are mistakes in manifests.
     #[error(transparent)]
     Manifests(#[from] ManifestErrors),
@@ -98,7 +110,8 @@ pub fn load(root: &Path, more: &[PathBuf]) -> Result<Catalogue, LoadError> {
 /// mistakes in the others.
 ///
 /// # Errors
-/// When `stacks`, `workloads` or a folder of `more` cannot be listed, or `published` is there and cannot.
+/// When `stacks`, `workloads` or a folder of `more` cannot be listed, or `published` is there and cannot; or a folder of
+/// `more` is a stack itself.
 pub fn read(root: &Path, more: &[PathBuf]) -> Result<Reading, LoadError> {
     let mut files = Files {
         root,
@@ -113,6 +126,10 @@ pub fn read(root: &Path, more: &[PathBuf]) -> Result<Reading, LoadError> {
         .collect();
     let mut dirs = list(&root.join("stacks"))?;
     for folder in more {
+        if folder.join(MANIFEST).is_file() {
+            let folder = folder.clone();
+            return Err(LoadError::IsStack { folder });
+        }
         dirs.extend(list(&absolute(folder)?)?);
     }
     let stacks = files.stacks(dirs, &known)?;
@@ -211,6 +228,7 @@ impl Files<'_> {
             };
             let (read, errors) = examine::<StackManifest>(&source, |checks, manifest| {
                 stack::check(checks, manifest, workloads);
+                stack::check_lock_files(checks, manifest, &dir);
             });
             if let Some((manifest, id_span)) = read {
                 let right = errors.is_empty() && manifest.id == folder;
@@ -242,7 +260,7 @@ impl Files<'_> {
         if !dir.is_dir() {
             return None;
         }
-        let path = dir.join("stack.toml");
+        let path = dir.join(MANIFEST);
         if !path.exists() {
             self.warnings.push(format!(
                 "{} has no stack.toml and is left out",

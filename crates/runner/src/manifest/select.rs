@@ -238,8 +238,12 @@ fn matching_parts(choice: &Choice, glob: &str, matcher: &GlobMatcher, all: bool)
 
 fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
     let names = || choices.iter().map(|choice| choice.name.as_str());
+    let elsewhere = match noun {
+        "stack" => "; --stacks DIR adds those of another folder",
+        _ => "",
+    };
     if choices.is_empty() {
-        return format!("no {noun} matches `{glob}`: there are none");
+        return format!("no {noun} matches `{glob}`: there are none{elsewhere}");
     }
     let (name, part) = glob.split_once(':').unwrap_or((glob, ""));
     // The name alone may be right, and only what stands after the colon wrong.
@@ -263,7 +267,7 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
     }
     let nearest = did_you_mean(name, names()).map_or(String::new(), |text| format!(" {text}"));
     format!(
-        "no {noun} matches `{glob}`:{nearest} there are {}",
+        "no {noun} matches `{glob}`:{nearest} there are {}{elsewhere}",
         enumerate(names())
     )
 }

@@ -1,12 +1,14 @@
 //! What must hold in a `stack.toml` beside its types.
 
+use std::path::Path;
+
 use deadheat_model::stack::{Http, StackManifest, Toolchain, Variant};
 
 use super::{
     checks::Checks,
     suggest::{did_you_mean, enumerate},
 };
-use crate::prepare::locked;
+use crate::prepare::locked::{self, LockedError};
 
 /// Environment that the stack contract sets; a manifest that sets it too would be overruled without a word.
 const CONTRACT: [&str; 7] = [
@@ -155,6 +157,18 @@ fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
                     enumerate(locked::SUPPORTED)
                 ));
             checks.errors.push(error);
+        }
+    }
+}
+
+/// Notes the packages of `manifest` that the lock files in the stack's folder `dir` lack. A lock file that is not there
+/// may be what a fetch brings.
+pub(super) fn check_lock_files(checks: &mut Checks<'_, '_>, manifest: &StackManifest, dir: &Path) {
+    for (index, package) in manifest.locked.iter().enumerate() {
+        if let Err(LockedError::Missing { .. }) = locked::find_version(dir, package) {
+            let title = format!("`{}` is not in {}", package.package, package.file);
+            let path = ["locked", &index.to_string(), "package"];
+            checks.refuse(&path, title, "write the name that the lock file has");
         }
     }
 }

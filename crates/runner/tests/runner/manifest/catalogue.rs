@@ -155,3 +155,30 @@ fn colour_is_asked_for() {
     assert!(error.render(true).contains("\u{1b}["));
     assert!(!error.render(false).contains('\u{1b}'));
 }
+
+#[test]
+fn a_package_that_its_lock_file_lacks_is_a_mistake_but_not_a_lock_file_that_is_to_be_fetched() {
+    let locked = "\n[[locked]]\nfile = \"go.mod\"\npackage = \"y\"\n";
+    let manifest = stack("a", locked);
+    let files = [("stacks/a/stack.toml", manifest.as_str())];
+    assert_eq!(super::drawn(&files), "");
+    let drawn = super::drawn(&[files[0], ("stacks/a/go.mod", "require x v1.2.3")]);
+    assert!(drawn.contains("`y` is not in go.mod"), "{drawn}");
+    assert!(drawn.contains("package = \"y\""), "{drawn}");
+    assert_eq!(
+        super::drawn(&[files[0], ("stacks/a/go.mod", "require y v1.2.3")]),
+        ""
+    );
+}
+
+#[test]
+fn a_stack_itself_is_no_folder_with_more_stacks() {
+    let root = super::root(&[("mine/a/stack.toml", &super::stack("a", ""))]);
+    let mine = root.path().join("mine");
+    let stack = mine.join("a");
+    assert_eq!(load(root.path(), &[mine]).unwrap().stacks.len(), 1);
+    let error = load(root.path(), &[stack]).unwrap_err();
+    assert!(matches!(error, LoadError::IsStack { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("name the folder above it"), "{text}");
+}

@@ -146,17 +146,20 @@ fn what_matches_nothing_gets_the_nearest_name_and_what_there_is() {
         (
             &["rust-axm"],
             &[],
-            "no stack matches `rust-axm`: did you mean `rust-axum`? there are `go-fast`, `go-nethttp`, `rust-axum`",
+            "no stack matches `rust-axm`: did you mean `rust-axum`? there are `go-fast`, `go-nethttp`, `rust-axum`; \
+             --stacks DIR adds those of another folder",
         ),
         (
             &["axum"],
             &[],
-            "no stack matches `axum`: did you mean `rust-axum`? there are `go-fast`, `go-nethttp`, `rust-axum`",
+            "no stack matches `axum`: did you mean `rust-axum`? there are `go-fast`, `go-nethttp`, `rust-axum`; \
+             --stacks DIR adds those of another folder",
         ),
         (
             &["zig-*"],
             &[],
-            "no stack matches `zig-*`: there are `go-fast`, `go-nethttp`, `rust-axum`",
+            "no stack matches `zig-*`: there are `go-fast`, `go-nethttp`, `rust-axum`; \
+             --stacks DIR adds those of another folder",
         ),
         (
             &["go-nethttp:3cpu"],
@@ -176,7 +179,8 @@ fn what_matches_nothing_gets_the_nearest_name_and_what_there_is() {
         (
             &["go-fsat"],
             &["user", "plaintext"],
-            "no stack matches `go-fsat`: did you mean `go-fast`? there are `go-fast`, `go-nethttp`, `rust-axum`\n\
+            "no stack matches `go-fsat`: did you mean `go-fast`? there are `go-fast`, `go-nethttp`, `rust-axum`; \
+             --stacks DIR adds those of another folder\n\
              no workload matches `user`: did you mean `users`? there are `hash`, `plaintext`, `users`",
         ),
         (
