@@ -310,6 +310,9 @@ pub struct GeneratorUse {
     pub polled_seconds: f64,
     /// The largest share of the time that one of them was at work (0 to 1), without what it waited awake.
     pub busiest: f64,
+    /// Whose that was: the host's place in [`crate::hosts::Hosts::generators`]; `None`: this machine's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<u32>,
 }
 
 /// What the machine did in the counted part of a slice, in CPU seconds on the CPUs that server and generator use. The
@@ -446,6 +449,7 @@ mod tests {
                 cpu_seconds: 0.1,
                 polled_seconds: 0.012_345,
                 busiest: 0.876_54,
+                host: Some(1),
             },
             noise: Some(SliceNoise {
                 steal_seconds: 0.01,

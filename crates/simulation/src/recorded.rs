@@ -234,6 +234,7 @@ impl Recorded {
                 cpu_seconds: window,
                 polled_seconds: (1.0 - busiest) * window,
                 busiest,
+                host: None,
             },
             noise: Some(SliceNoise {
                 steal_seconds: 0.0,

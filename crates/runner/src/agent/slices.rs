@@ -22,6 +22,17 @@ const QUESTIONS: u32 = 4;
 /// A slice begins at least so far ahead, and longer where hosts came late to the one before.
 const LEAD: Duration = Duration::from_millis(3);
 
+/// A slice that several hosts loaded.
+#[derive(Debug)]
+pub(crate) struct Sliced {
+    /// What they saw together.
+    pub(crate) seen: SliceSeen,
+    /// The place of the host with the busiest worker.
+    pub(crate) busiest_host: u32,
+    /// How long after the agreed instant the last of them began.
+    pub(crate) late: Duration,
+}
+
 impl Agents {
     /// Gets all hosts ready for a load in slices; its number.
     ///
@@ -63,7 +74,7 @@ impl Agents {
         slice: Slice,
         on_event: &mut dyn FnMut(SliceEvent),
         stop: &AtomicBool,
-    ) -> Result<SliceSeen, AgentError> {
+    ) -> Result<Sliced, AgentError> {
         let offsets = self.offsets(QUESTIONS)?;
         let start = start(&offsets, LEAD + self.late);
         for (index, offset) in offsets.iter().enumerate() {
@@ -86,8 +97,12 @@ impl Agents {
     }
 
     /// Waits for what all hosts saw.
-    fn gather(&mut self, load: u32, stop: &AtomicBool) -> Result<SliceSeen, AgentError> {
-        let mut parts: Vec<SlicePart> = Vec::new();
+    fn gather(
+        &mut self,
+        load: u32,
+        stop: &AtomicBool,
+    ) -> Result<Sliced, AgentError> {
+        let mut parts: Vec<(usize, SlicePart)> = Vec::new();
         let mut told = false;
         let mut waited = monotonic_ns();
         while parts.len() < self.agents.len() {
@@ -98,9 +113,9 @@ impl Agents {
                 }
             }
             match self.next_within(TICK)? {
-                Some((_, at, Answer::Sliced { load: of, part })) if of == load => {
+                Some((index, at, Answer::Sliced { load: of, part })) if of == load => {
                     waited = at;
-                    parts.push(*part);
+                    parts.push((index, *part));
                 }
                 Some((index, _, Answer::Refused { why })) => {
                     return Err(AgentError::new(&self.agents[index].host, why));
@@ -114,10 +129,17 @@ impl Agents {
                 return Err(self.silent(SILENCE));
             }
         }
+        let late = parts.iter().map(|(_, part)| part.late).max();
+        let late = late.unwrap_or_default();
         // Half of it is forgotten with each slice: one late start is no reason to wait for ever.
-        let late = parts.iter().map(|part| part.late).max().unwrap_or_default();
         self.late = late.max(self.late / 2).min(SILENCE / 10);
-        Ok(together(parts))
+        let busy = |(_, part): &&(usize, SlicePart)| part.observation.busiest_worker();
+        let busiest = parts.iter().max_by(|a, b| busy(a).total_cmp(&busy(b)));
+        Ok(Sliced {
+            busiest_host: busiest.map_or(0, |(index, _)| *index as u32),
+            late,
+            seen: together(parts.into_iter().map(|(_, part)| part)),
+        })
     }
 
     /// Closes a load's connections. A host that is lost has closed them.
@@ -142,7 +164,7 @@ fn wait_until(at: u64, stop: &AtomicBool) -> bool {
     }
 }
 
-fn together(parts: Vec<SlicePart>) -> SliceSeen {
+fn together(parts: impl Iterator<Item = SlicePart>) -> SliceSeen {
     let mut whole = SliceSeen {
         observation: Observation::default(),
         drained: Duration::ZERO,
@@ -150,7 +172,7 @@ fn together(parts: Vec<SlicePart>) -> SliceSeen {
         reconnected: 0,
         interrupted: false,
     };
-    for (nth, part) in parts.into_iter().enumerate() {
+    for (nth, part) in parts.enumerate() {
         match nth {
             0 => whole.observation = part.observation,
             _ => whole.observation.merge(&part.observation),

@@ -90,12 +90,16 @@ impl<'g> Load<'g> {
             SliceEvent::Drained => {}
         };
         let slice = Slice { guard, length };
-        let seen = match self {
-            Self::Here(session) => session.slice(slice, &mut on_event).map_err(in_words)?,
+        let (seen, busiest_host, late) = match self {
+            Self::Here(session) => {
+                let seen = session.slice(slice, &mut on_event).map_err(in_words)?;
+                (seen, None, Duration::ZERO)
+            }
             Self::There { hosts, load, stop } => {
                 let mut there = lock(hosts);
                 let seen = there.generators.slice(*load, slice, &mut on_event, stop);
-                there.kept(seen)?
+                let sliced = there.kept(seen)?;
+                (sliced.seen, Some(sliced.busiest_host), sliced.late)
             }
         };
         Ok(Seen {
@@ -105,6 +109,8 @@ impl<'g> Load<'g> {
             undrained: seen.undrained,
             reconnected: seen.reconnected,
             interrupted: seen.interrupted,
+            busiest_host,
+            late,
         })
     }
 }

@@ -118,4 +118,8 @@ pub struct Seen {
     pub reconnected: u64,
     /// Whether the user's wish to stop ended it early.
     pub interrupted: bool,
+    /// Which of several hosts that loaded had the busiest worker, by its place among them.
+    pub busiest_host: Option<u32>,
+    /// How much later than the edges were told of the load began and stopped counting.
+    pub late: Duration,
 }

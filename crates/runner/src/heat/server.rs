@@ -26,6 +26,9 @@ use crate::{
     verify::{Declared, Depth, Fault, Fixtures, Verifier},
 };
 
+/// A load that began later than this part of its slice has another span than the CPU time read for it.
+const LATE: u32 = 10;
+
 /// What is started for a heat, and how it is asked.
 pub(crate) trait Subject: Send {
     /// Starts it and waits until it is ready. Setting `stop` ends that.
@@ -227,6 +230,9 @@ impl Member for ServerMember<'_> {
                     // Only what was asked is wanted of it.
                     running.warm_up.found.total.merge(&seen.observation.total);
                 }
+                // The CPU time of another span than the answers' would be a wrong cost.
+                let is_same_span = seen.late < length / LATE;
+                let cpu = cpu.filter(|_| is_same_span);
                 Ok(Seen { cpu, ..seen })
             }
             Err(error) => Err(running.server.failure(Phase::Load, error)),

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{
-    Observation,
-    heat::{FreezeTimes, GeneratorUse, SliceFlag, SliceNoise, SliceRecord},
-};
+use deadheat_model::heat::{FreezeTimes, GeneratorUse, SliceFlag, SliceNoise, SliceRecord};
 
 use super::{Seen, Work};
 
@@ -45,7 +42,7 @@ pub(super) fn record(
         cpu: seen.cpu,
         drained: seen.drained,
         reconnected: seen.reconnected,
-        generator: generator_use(load),
+        generator: generator_use(seen),
         noise: edges.map(|(first, last)| noise(&first, &last)),
         frozen: FreezeTimes {
             thaw: times.thaw,
@@ -56,12 +53,14 @@ pub(super) fn record(
 }
 
 /// What the generator's threads used, summed up.
-fn generator_use(load: &Observation) -> GeneratorUse {
+fn generator_use(seen: &Seen) -> GeneratorUse {
+    let load = &seen.observation;
     let workers = load.workers.iter();
     GeneratorUse {
         cpu_seconds: workers.clone().map(|one| one.cpu_time.as_secs_f64()).sum(),
         polled_seconds: workers.map(|one| one.polled.as_secs_f64()).sum(),
         busiest: load.busiest_worker(),
+        host: seen.busiest_host,
     }
 }
 

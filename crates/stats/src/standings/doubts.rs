@@ -22,8 +22,8 @@ pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Doubt> 
     let mut doubts = Vec::new();
     doubts.extend(loads.iter().filter_map(twin_differs));
     doubts.extend(disturbed(record));
-    for (load, planned) in loads.iter().zip(&record.header.plan.loads) {
-        doubts.extend(of_load(load));
+    for (index, (load, planned)) in loads.iter().zip(&record.header.plan.loads).enumerate() {
+        doubts.extend(of_load(load, &|| busiest_host(record, index)));
         doubts.extend(nobody_limited(load, planned));
     }
     doubts.extend(frozen_by_signals(record));
@@ -71,7 +71,7 @@ fn disturbed(record: &SessionRecord) -> Vec<Doubt> {
     doubts
 }
 
-fn of_load(load: &LoadStandings) -> Vec<Doubt> {
+fn of_load(load: &LoadStandings, busiest_host: &dyn Fn() -> Option<String>) -> Vec<Doubt> {
     let rows = || load.tables.iter().flat_map(|table| &table.rows);
     let those = |is: fn(&Row) -> bool| -> Vec<TargetId> {
         let found = rows().filter(|row| is(row));
@@ -98,6 +98,7 @@ fn of_load(load: &LoadStandings) -> Vec<Doubt> {
         doubts.push(Doubt::GeneratorLimited {
             load: load.name(),
             targets,
+            host: busiest_host(),
         });
     }
     let share = |row: &Row| {
@@ -125,6 +126,22 @@ fn of_load(load: &LoadStandings) -> Vec<Doubt> {
         });
     }
     doubts
+}
+
+/// The host whose worker was the busiest in more than half of a load's slices.
+fn busiest_host(record: &SessionRecord, load: usize) -> Option<String> {
+    let hosts = &record.header.plan.hosts.as_ref()?.generators;
+    let heats = record.complete_heats(load);
+    let slices = heats.flat_map(|heat| heat.rounds.iter().flatten());
+    let (mut times, mut all) = (vec![0; hosts.len()], 0);
+    for host in slices.filter_map(|slice| slice.generator.host) {
+        all += 1;
+        if let Some(times) = times.get_mut(host as usize) {
+            *times += 1;
+        }
+    }
+    let most = hosts.iter().zip(times).find(|(_, times)| 2 * times > all);
+    most.map(|(host, _)| host.clone())
 }
 
 /// Who waited for something else than a CPU, where a closed loop leaves a server nothing to wait for by design.

@@ -425,6 +425,8 @@ pub enum Doubt {
         load: String,
         /// Which.
         targets: Vec<TargetId>,
+        /// The host whose worker was the busiest in most slices, if others loaded.
+        host: Option<String>,
     },
     /// Servers and the generator had CPU time left: something else was the limit, such as the database.
     NobodyLimited {

@@ -234,7 +234,8 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
         ),
         Doubt::GeneratorLimited { .. } => WarningView::new(
             format!(
-                "Lower bounds, because the load generator was the limit: {}.",
+                "Lower bounds, because {} was the limit: {}.",
+                generators(all),
                 places(standings, all)
             ),
             "Compare them by CPU per request.",
@@ -302,12 +303,30 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
     }
 }
 
+/// Who was the limit: the generator of this machine, or those of other hosts.
+fn generators(doubts: &[&Doubt]) -> String {
+    let mut hosts: Vec<String> = Vec::new();
+    for doubt in doubts {
+        if let Doubt::GeneratorLimited {
+            host: Some(host), ..
+        } = doubt
+            && !hosts.contains(host)
+        {
+            hosts.push(clean(host));
+        }
+    }
+    match hosts.as_slice() {
+        [] => "the load generator".to_owned(),
+        hosts => format!("the load generator on {}", list(hosts)),
+    }
+}
+
 /// Which stacks at which loads: "a and b (json), c (users)".
 fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
     let place = |doubt: &&Doubt| match doubt {
         Doubt::Unsteady { load, targets }
         | Doubt::FailedHeats { load, targets }
-        | Doubt::GeneratorLimited { load, targets }
+        | Doubt::GeneratorLimited { load, targets, .. }
         | Doubt::NobodyLimited { load, targets } => {
             let names: Vec<String> = targets.iter().map(name).collect();
             let names = words::some(&names, MOST_NAMES);

@@ -91,6 +91,7 @@ pub fn usual() -> (SessionRecord, Standings) {
         Doubt::GeneratorLimited {
             load: "plaintext:c50".to_owned(),
             targets: vec![TargetId::new("nginx-static", None)],
+            host: None,
         },
         Doubt::Unsteady {
             load: "json:c50".to_owned(),

@@ -1,6 +1,12 @@
 //! What may change a decision is said, and nothing else is.
 
-use deadheat_model::{Wait, heat::Freezing, heats::Resumption, plan::Pinning};
+use deadheat_model::{
+    Wait,
+    heat::{Freezing, SliceRecord},
+    heats::{Resumption, SessionRecord},
+    hosts::Hosts,
+    plan::Pinning,
+};
 use deadheat_stats::standings::{Doubt, standings};
 
 use super::{died, member, quiet, steered};
@@ -42,11 +48,7 @@ fn what_others_took_of_the_machine_is_said_once() {
 #[test]
 fn a_bound_is_named_with_its_load() {
     let mut record = steered(&quiet(&[1.0, 2.0]), 1);
-    for slice in record
-        .heats
-        .iter_mut()
-        .flat_map(|one| one.heat.rounds.iter_mut().flatten())
-    {
+    for slice in slices(&mut record) {
         if slice.member == 1 {
             slice.cpu.as_mut().unwrap().seconds = 0.05;
             slice.noise.as_mut().unwrap().busy_seconds = 0.15;
@@ -54,12 +56,44 @@ fn a_bound_is_named_with_its_load() {
         }
     }
     match &standings(&record).doubts[..] {
-        [Doubt::GeneratorLimited { load, targets }] => {
+        [
+            Doubt::GeneratorLimited {
+                load,
+                targets,
+                host: None,
+            },
+        ] => {
             assert_eq!(load, "plaintext:c50");
             assert_eq!(targets[0].stack, "stack-1");
         }
         other => panic!("{other:?}"),
     }
+    record.header.plan.hosts = Some(Hosts {
+        generators: vec!["h2".to_owned(), "h3".to_owned()],
+        database: None,
+        launcher: "ssh {host}".to_owned(),
+        agent: None,
+        generator_cpus: Vec::new(),
+        address: [10, 0, 0, 1].into(),
+    });
+    // Both by turns: none of them is the limit.
+    for (nth, slice) in slices(&mut record).enumerate() {
+        slice.generator.host = Some(nth as u32 % 2);
+    }
+    let named = |record: &SessionRecord| match &standings(record).doubts[..] {
+        [Doubt::GeneratorLimited { host, .. }] => host.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(named(&record), None);
+    for slice in slices(&mut record) {
+        slice.generator.host = Some(1);
+    }
+    assert_eq!(named(&record), Some("h3".to_owned()));
+}
+
+fn slices(record: &mut SessionRecord) -> impl Iterator<Item = &mut SliceRecord> {
+    let heats = record.heats.iter_mut();
+    heats.flat_map(|one| one.heat.rounds.iter_mut().flatten())
 }
 
 #[test]
