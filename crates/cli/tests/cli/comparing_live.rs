@@ -309,14 +309,16 @@ fn commands_are_started_anew_for_each_heat_and_sampled() {
     assert_eq!(record.heats.len(), 2);
     assert_eq!(root.told("started").len(), 4, "a process for each heat");
     assert_eq!(root.told("sigterm").len(), 4, "and each is stopped");
+    // Where it is counted in ticks of 10 ms, a slice in which little is done may have none.
+    let rounds = record.heats.iter().flat_map(|one| &one.heat.rounds);
+    let mut slices = rounds.flatten();
+    assert!(slices.any(|slice| slice.cpu.is_some_and(|cpu| cpu.seconds > 0.0)));
     for heat in record.heats.iter().map(|one| &one.heat) {
         assert_eq!(heat.end, HeatEnd::Finished);
         for member in &heat.members {
             assert!(member.memory.peak > Some(0) && member.ready.is_some());
             assert!(member.freezing.is_some() && member.verified_after == Some(1));
         }
-        let mut slices = heat.rounds.iter().flatten();
-        assert!(slices.any(|slice| slice.cpu.is_some_and(|cpu| cpu.seconds > 0.0)));
         let command = &heat.members[Side::B.member()].command;
         let port = command[1].strip_prefix("MARKED=").map(str::parse::<u16>);
         assert!(matches!(port, Some(Ok(20_000..32_000))), "{command:?}");

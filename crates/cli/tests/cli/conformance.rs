@@ -244,12 +244,12 @@ fn a_payload_that_is_one_byte_short() {
 /// Connects for each request, with this at the end of it.
 fn connecting(end: &'static str) -> Patch {
     let text = format!(
-        "conn, err := pgx.ConnectConfig(r.Context(), h.pool.Config().ConnConfig)\n\
+        "conn, err := pgx.ConnectConfig(ctx, h.pool.Config().ConnConfig)\n\
          \tif err != nil {{\n\t\trespondInternalError(w, \"connect\", err)\n\t\treturn\n\t}}\n\
          \t{end}\n\
-         \trows, _ := conn.Query(r.Context(), firstUsers)"
+         \trows, _ := conn.Query(ctx, firstUsers)"
     );
-    let before = "rows, _ := h.pool.Query(r.Context(), firstUsers)";
+    let before = "rows, _ := h.pool.Query(ctx, firstUsers)";
     ("users.go", before, text.leak())
 }
 
@@ -339,7 +339,7 @@ fn connections_without_a_pool_that_stay_open() {
     );
 }
 
-const QUERY: &str = "h.pool.Query(r.Context(), firstUsers)";
+const QUERY: &str = "h.pool.Query(ctx, firstUsers)";
 const PREPARED: Patch = ("stack.toml", "pool = 16", "pool = 16\nprepared = false");
 
 #[test]
@@ -347,7 +347,7 @@ fn a_statement_that_is_parsed_for_each_request() {
     let parsed = (
         "users.go",
         QUERY,
-        "h.pool.Query(r.Context(), firstUsers, pgx.QueryExecModeExec)",
+        "h.pool.Query(ctx, firstUsers, pgx.QueryExecModeExec)",
     );
     let rule = [
         "64 times GET /users: a connection prepares its statement once",

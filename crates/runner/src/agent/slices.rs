@@ -97,11 +97,7 @@ impl Agents {
     }
 
     /// Waits for what all hosts saw.
-    fn gather(
-        &mut self,
-        load: u32,
-        stop: &AtomicBool,
-    ) -> Result<Sliced, AgentError> {
+    fn gather(&mut self, load: u32, stop: &AtomicBool) -> Result<Sliced, AgentError> {
         let mut parts: Vec<(usize, SlicePart)> = Vec::new();
         let mut told = false;
         let mut waited = monotonic_ns();
