@@ -13,6 +13,7 @@ mod heats;
 mod hidden;
 mod hints;
 mod history;
+mod hosts_file;
 mod interrupt;
 mod invocation;
 mod live;
@@ -67,9 +68,9 @@ fn main() -> ExitCode {
 
 fn run_command(command: Command) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => run::run(*args),
         Command::Report(args) => report::report(&args),
-        Command::Compare(args) => compare::compare(&args),
+        Command::Compare(args) => compare::compare(*args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::Doctor(args) => doctor::doctor(&args),

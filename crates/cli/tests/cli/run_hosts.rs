@@ -83,6 +83,32 @@ fn two_hosts_load_the_servers_of_a_session() {
 }
 
 #[test]
+fn a_file_names_the_hosts_and_options_take_precedence() {
+    let root = root();
+    let file = format!(
+        "generator = [\"a\", \"b\"]\nlauncher = \"{}/reach-{{host}}\"\nagent = \"{AGENT}\"\naddress = \"127.0.0.1\"\n",
+        root.path().display()
+    );
+    root.write("hosts.toml", &file);
+    let plan = root.run("--hosts hosts.toml --generator b --dry-run");
+    plan.exits(0)
+        .says(&["hosts     loaded from b; servers listen on 127.0.0.1"]);
+    root.run("--hosts hosts.toml")
+        .exits(0)
+        .says(&["loaded from 2 other hosts"]);
+    let header = root.session().record.header;
+    let hosts = header.hosts.iter().map(|one| one.host.as_str());
+    assert_eq!(hosts.collect::<Vec<_>>(), ["a", "b"]);
+    root.assert_nothing_runs(BOUND, "a session");
+    root.write("hosts.toml", &format!("{file}generators = [\"c\"]\n"));
+    let mistakes = ["unknown key `generators`", "hosts.toml:5:1"];
+    root.run("--hosts hosts.toml").exits(2).tells(&mistakes);
+    root.deadheat("compare fake-one fake-two --hosts hosts.toml --dry-run")
+        .exits(2)
+        .tells(&mistakes);
+}
+
+#[test]
 fn a_heat_that_loses_a_host_counts_for_nothing_and_the_session_goes_on() {
     let root = root();
     let running = root.start_run(&options(&root, "--heats 3 --heat-time 400ms"));
