@@ -16,6 +16,7 @@ mod history;
 mod hosts_file;
 mod interrupt;
 mod invocation;
+mod kubernetes;
 mod live;
 mod load;
 mod output;
@@ -79,6 +80,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::SlurmScript(args) => slurm_script::script(&args),
+        Command::KubernetesManifest(args) => kubernetes::manifest(&args),
         Command::Agent => hidden::agent(),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),

@@ -1,15 +1,16 @@
 //! `deadheat run --generator`: a session whose load comes from agents. Here "hosts" are processes of this machine, each
 //! reached by a script of its own.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use deadheat_model::heats::EndReason;
 use rustix::process::Signal;
 
 use crate::support::{
-    Fake, Root, eventually,
+    Fake, Root, Running, eventually,
     processes::{self, Processes},
     recorded::journal_lines,
+    running::command,
 };
 
 const AGENT: &str = env!("CARGO_BIN_EXE_deadheat");
@@ -197,5 +198,30 @@ fn a_database_on_another_host_is_named_and_ends_with_the_session() {
     let database = header.postgres.expect("a database");
     assert!(database.ends_with(" on db"), "{database}");
     assert_eq!(header.hosts.len(), 1);
+    root.assert_nothing_runs(BOUND, "a session");
+}
+
+#[test]
+fn a_session_is_loaded_from_pods() {
+    let root = root();
+    // Its arguments are `exec --stdin POD -- PROGRAM …`.
+    root.write_program(
+        "bin/kubectl",
+        "[ \"$1 $2 $4\" = 'exec --stdin --' ] || exit 9; echo \"$3\" >> pods; shift 4; exec \"$@\"",
+    );
+    let args = "run --heats 2 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --latency off --whole-budget \
+                --launcher kubectl --generator a --address 127.0.0.1";
+    let mut command = command(root.path(), args);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let bin = root.path().join("bin");
+    command.env("PATH", format!("{}:{path}", bin.display()));
+    command.env("XDG_CACHE_HOME", root.path().join("cache"));
+    Running::start_command(root.path(), command, args)
+        .wait()
+        .exits(0)
+        .says(&["fake-one", "fake-two", "loaded from 1 other host"]);
+    root.session().assert_measured("fake-one");
+    let pods = fs::read_to_string(root.path().join("pods"));
+    assert_eq!(pods.expect("the pods that were asked for"), "a\n");
     root.assert_nothing_runs(BOUND, "a session");
 }
