@@ -8,6 +8,7 @@ use crate::{
     compare::args::CompareArgs,
     elsewhere::ElsewhereArgs,
     gone::GoneArgs,
+    kubernetes::args::KubernetesArgs,
     load::args::LoadArgs,
     output::ColourArg,
     place::PlaceArgs,
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Stacks(StacksCommand),
     /// Print a script for sbatch that runs a session on the nodes of a Slurm job.
     SlurmScript(SlurmScriptArgs),
+    /// Print pods of Kubernetes for a session, with the commands that run it in them.
+    KubernetesManifest(KubernetesArgs),
     /// Loads for a coordinator on another host, on standard input and output.
     #[command(hide = true)]
     Agent,

@@ -1,6 +1,9 @@
 //! The other hosts of a session: those that load the servers, and the one of the database.
 
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::{
+    net::{IpAddr, Ipv4Addr, TcpListener},
+    path::PathBuf,
+};
 
 use clap::Args;
 use deadheat_model::{
@@ -11,6 +14,7 @@ use deadheat_runner::agent::{LOCAL, Launcher};
 
 use crate::{
     care::may_listen,
+    hosts_file::FromFile,
     reach::{ReachArgs, check_names, check_share, resolved, way_to},
     slurm::{self, Node},
     values::cpus,
@@ -28,7 +32,7 @@ pub(crate) struct ElsewhereArgs {
     pub(crate) database: Option<String>,
     /// In a Slurm job: the servers run on this node, the others load them; the last of several has the database, if a
     /// workload needs one
-    #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher"])]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher", "hosts"])]
     pub(crate) slurm: bool,
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
@@ -40,6 +44,52 @@ pub(crate) struct ElsewhereArgs {
     /// generator]
     #[arg(long, value_name = "IP", hide_short_help = true)]
     pub(crate) address: Option<IpAddr>,
+    /// A file (TOML) with these options by name, such as generator = ["load1", "load2"]; options given here take
+    /// precedence
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) hosts: Option<PathBuf>,
+    /// What came from that file.
+    #[arg(skip)]
+    file: Option<FromFile>,
+}
+
+impl ElsewhereArgs {
+    /// Takes from the file of hosts, if one was named, what the command line does not say.
+    ///
+    /// # Errors
+    /// The mistakes in the file.
+    pub(crate) fn read_file(&mut self) -> Result<(), String> {
+        let Some(path) = &self.hosts else {
+            return Ok(());
+        };
+        let mut file = FromFile::read(path)?;
+        let named = file.named();
+        if self.generator.is_empty() && file.takes("generator", !named.generator.is_empty()) {
+            self.generator = named.generator;
+        }
+        file.fill("database", &mut self.database, named.database);
+        file.fill("launcher", &mut self.reach.launcher, named.launcher);
+        file.fill("agent", &mut self.reach.agent, named.agent);
+        let cpus = &mut self.generator_cpus;
+        file.fill("generator-cpus", cpus, named.generator_cpus);
+        file.fill("address", &mut self.address, named.address);
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// What was found out about the value of an option. A mistake is drawn with its line if the value is of the file.
+    fn located<T>(&self, option: &str, found: Result<T, String>) -> Result<T, String> {
+        found.map_err(|error| match &self.file {
+            Some(file) => file.drawn(option, error),
+            None => error,
+        })
+    }
+
+    /// What messages call the value of an option: "--database", or "`database` (hosts.toml:2)".
+    pub(crate) fn called(&self, option: &str) -> String {
+        let of_file = self.file.as_ref().and_then(|file| file.called(option));
+        of_file.unwrap_or_else(|| format!("--{option}"))
+    }
 }
 
 /// The hosts that were asked for; `None`: this machine does everything. `starts`: servers are started, and need an address
@@ -57,40 +107,45 @@ pub(crate) fn hosts(
     }
     let names = &args.generator;
     let unneeded = [
-        (
-            "--generator-cpus",
-            args.generator_cpus.is_some(),
-            names.is_empty(),
-        ),
-        ("--address", args.address.is_some(), names.is_empty()),
+        ("generator-cpus", args.generator_cpus.is_some()),
+        ("address", args.address.is_some()),
     ];
-    if let Some((option, ..)) = unneeded.iter().find(|(_, given, lacks)| *given && *lacks) {
-        return Err(format!(
-            "{option}: this is for generators: name them with --generator, or leave it out"
-        ));
+    let unneeded = unneeded.iter().find(|(_, given)| *given);
+    if let Some((option, _)) = unneeded.filter(|_| names.is_empty()) {
+        let error = format!(
+            "--{option}: this is for generators: name them with --generator, or leave it out"
+        );
+        return args.located(option, Err(error));
     }
     if names.is_empty() && args.database.is_none() {
         let reach = [
-            ("--launcher", args.reach.launcher.is_some()),
-            ("--agent", args.reach.agent.is_some()),
+            ("launcher", args.reach.launcher.is_some()),
+            ("agent", args.reach.agent.is_some()),
+            ("hosts", args.hosts.is_some()),
         ];
         return match reach.iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(format!(
-                "{option}: this is for other hosts: name them with --generator or --database, or leave it out"
-            )),
+            Some((option, _)) => {
+                let error = format!(
+                    "--{option}: this is for other hosts: name them with --generator or --database, or leave it out"
+                );
+                args.located(option, Err(error))
+            }
             None => Ok(None),
         };
     }
-    check_names("--generator", names)?;
+    args.located("generator", check_names("--generator", names))?;
+    let database = args.database.as_deref().map(database);
     Ok(Some(Hosts {
         generators: names.clone(),
-        database: args.database.as_deref().map(database).transpose()?,
+        database: database
+            .map(|found| args.located("database", found))
+            .transpose()?,
         launcher: args.reach.launcher().to_string(),
         agent: args.reach.agent.clone(),
         generator_cpus: generator_cpus(args)?,
         address: match (args.address, names.first()) {
-            (Some(address), _) => own(address)?,
-            (None, Some(first)) if starts => leading_to(names, first)?,
+            (Some(address), _) => args.located("address", own(address))?,
+            (None, Some(first)) if starts => args.located("generator", leading_to(names, first))?,
             _ => Ipv4Addr::LOCALHOST.into(),
         },
     }))
@@ -134,21 +189,20 @@ fn of_job(args: &ElsewhereArgs, others: &[Node], needs_database: bool) -> Result
 
 fn generator_cpus(args: &ElsewhereArgs) -> Result<Vec<usize>, String> {
     let list = args.generator_cpus.as_deref();
-    let parsed = list
-        .map(|list| cpus("--generator-cpus", list))
-        .transpose()?;
-    Ok(parsed.unwrap_or_default())
+    let parsed = list.map(|list| cpus("--generator-cpus", list)).transpose();
+    Ok(args.located("generator-cpus", parsed)?.unwrap_or_default())
 }
 
 /// Refuses a plan with a load that has fewer connections than there are generators.
-pub(crate) fn check(plan: &Plan) -> Result<(), String> {
+pub(crate) fn check(args: &ElsewhereArgs, plan: &Plan) -> Result<(), String> {
     let generators = plan
         .hosts
         .as_ref()
         .map_or(0, |hosts| hosts.generators.len());
     let loads = plan.loads.iter();
     let fewest = loads.map(|load| load.point.connections).min();
-    check_share("--generator", generators, fewest.unwrap_or(u32::MAX))
+    let checked = check_share("--generator", generators, fewest.unwrap_or(u32::MAX));
+    args.located("generator", checked)
 }
 
 /// "db1", "db1=10.0.0.3": the host of the database.
@@ -307,5 +361,92 @@ mod tests {
         };
         assert_eq!(of("0-2,5").unwrap().unwrap().generator_cpus, [0, 1, 2, 5]);
         assert!(of("x").unwrap_err().starts_with("--generator-cpus \"x\""));
+    }
+
+    fn with_file(text: &str, change: impl FnOnce(&mut ElsewhereArgs)) -> Result<Hosts, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hosts.toml");
+        std::fs::write(&path, text).unwrap();
+        let hosts = ask(|args| {
+            args.hosts = Some(path);
+            change(args);
+            args.read_file().unwrap();
+        });
+        hosts.map(|hosts| hosts.expect("hosts"))
+    }
+
+    #[test]
+    fn options_take_precedence_over_the_file() {
+        let text = "generator = [\"a\", \"b\"]\nlauncher = \"kubectl\"\nagent = \"/opt/deadheat\"\n\
+                    generator-cpus = \"0-1\"\naddress = \"127.0.0.1\"\ndatabase = \"db=127.0.0.2\"\n";
+        let of_file = with_file(text, |_| ()).unwrap();
+        assert_eq!(of_file.generators, ["a", "b"]);
+        assert_eq!(of_file.launcher, Launcher::kubectl().to_string());
+        assert_eq!(of_file.agent, Some("/opt/deadheat".into()));
+        assert_eq!(of_file.generator_cpus, [0, 1]);
+        assert_eq!(of_file.database.unwrap().host, "db");
+        let mixed = with_file(text, |args| {
+            args.generator = vec!["c".to_owned()];
+            args.database = Some("other=127.0.0.3".to_owned());
+            args.reach.launcher = Some(Launcher::srun());
+            args.generator_cpus = Some("5".to_owned());
+        });
+        let mixed = mixed.unwrap();
+        assert_eq!(mixed.generators, ["c"]);
+        assert_eq!(mixed.database.unwrap().host, "other");
+        assert_eq!(mixed.launcher, Launcher::srun().to_string());
+        assert_eq!(mixed.generator_cpus, [5]);
+        assert_eq!(mixed.agent, Some("/opt/deadheat".into()));
+    }
+
+    #[test]
+    fn what_an_option_refuses_is_refused_in_the_file_with_its_line() {
+        let cases = [
+            (
+                "generator = [\"a\", \"a\"]",
+                "1:13",
+                "generator a: it is there twice",
+            ),
+            (
+                "generator = [\"local\"]\ngenerator-cpus = \"x\"",
+                "2:18",
+                "write numbers",
+            ),
+            (
+                "generator = [\"a\"]\naddress = \"192.0.2.1\"",
+                "2:11",
+                "neither this",
+            ),
+            (
+                "generator = [\"no-such.invalid\"]",
+                "1:13",
+                "give it with --address",
+            ),
+            ("\ndatabase = \"db=x\"", "2:12", "no IP address"),
+            (
+                "agent = \"/opt/deadheat\"",
+                "1:9",
+                "name them with --generator",
+            ),
+            ("address = \"127.0.0.1\"", "1:11", "for generators"),
+        ];
+        for (text, place, why) in cases {
+            let error = with_file(text, |_| ()).unwrap_err();
+            let place = format!("hosts.toml:{place}");
+            assert!(
+                error.contains(&place) && error.contains(why),
+                "{text}: {error}"
+            );
+        }
+        // What the command line says has no line.
+        let error = with_file("agent = \"x\"", |args| {
+            args.database = Some("db=x".to_owned());
+        });
+        assert!(error.unwrap_err().starts_with("--database db=x"));
+        let error = with_file("", |_| ()).unwrap_err();
+        assert!(
+            error.starts_with("--hosts: this is for other hosts"),
+            "{error}"
+        );
     }
 }

@@ -13,8 +13,10 @@ mod heats;
 mod hidden;
 mod hints;
 mod history;
+mod hosts_file;
 mod interrupt;
 mod invocation;
+mod kubernetes;
 mod live;
 mod load;
 mod output;
@@ -67,9 +69,9 @@ fn main() -> ExitCode {
 
 fn run_command(command: Command) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => run::run(*args),
         Command::Report(args) => report::report(&args),
-        Command::Compare(args) => compare::compare(&args),
+        Command::Compare(args) => compare::compare(*args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::Doctor(args) => doctor::doctor(&args),
@@ -78,6 +80,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::SlurmScript(args) => slurm_script::script(&args),
+        Command::KubernetesManifest(args) => kubernetes::manifest(&args),
         Command::Agent => hidden::agent(),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),

@@ -66,9 +66,10 @@ impl Profile {
             elsewhere::hosts(&args.elsewhere, true, needs_database).map_err(Failure::usage)?
         };
         if args.elsewhere.database.is_some() && args.postgres.postgres != AUTO {
-            return Err(Failure::usage(
-                "--postgres and --database: give one of them; --database HOST starts a PostgreSQL of its own there",
-            ));
+            return Err(Failure::usage(format!(
+                "--postgres and {}: give one of them; --database HOST starts a PostgreSQL of its own there",
+                args.elsewhere.called("database")
+            )));
         }
         Ok(SessionOptions {
             cells: self.cells,

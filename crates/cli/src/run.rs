@@ -8,12 +8,13 @@ use crate::{
     resume, select,
 };
 
-pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(mut args: RunArgs) -> Result<Exit, Failure> {
     if let Some(session) = &args.resume {
-        return resume::resume(args, session);
+        return resume::resume(&args, session);
     }
+    args.elsewhere.read_file().map_err(Failure::usage)?;
     let catalogue = select::catalogue(&args.selection.place)?;
-    let profile = Profile::of(args, &catalogue)?;
+    let profile = Profile::of(&args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    heats::run(args, &catalogue, &profile, &interrupted)
+    heats::run(&args, &catalogue, &profile, &interrupted)
 }

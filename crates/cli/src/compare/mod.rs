@@ -18,15 +18,17 @@ use crate::{
     output,
 };
 
-pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    let versus = match resolve::resolve(args)? {
+pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
+    let elsewhere = &mut args.measure.elsewhere;
+    elsewhere.read_file().map_err(Failure::usage)?;
+    let versus = match resolve::resolve(&args)? {
         Comparands::Sessions { a, b } => Some(sessions::compare(
             &a,
             &b,
-            bounds(args),
+            bounds(&args),
             args.sessions.force,
         )?),
-        Comparands::Live(live) => live::measure(&live, args)?,
+        Comparands::Live(live) => live::measure(&live, &args)?,
     };
     let Some(versus) = versus else {
         return Ok(Exit::Fine);

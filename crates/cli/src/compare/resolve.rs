@@ -244,7 +244,7 @@ fn kinds(comparands: &Comparands) -> &'static str {
 }
 
 /// The options that were given and that nothing would read.
-fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str> {
+fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
     let (measure, server, stacks) = (&args.measure, &args.server, &args.stacks);
     let elsewhere = &measure.elsewhere;
     let sessions = matches!(comparands, Comparands::Sessions { .. });
@@ -269,6 +269,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--generator", !elsewhere.generator.is_empty(), !sessions),
         ("--database", elsewhere.database.is_some(), of_stacks),
         ("--slurm", elsewhere.slurm, starts),
+        ("--hosts", elsewhere.hosts.is_some(), !sessions),
         // Servers that run already listen where they do.
         ("--address", elsewhere.address.is_some(), starts),
         (
@@ -284,7 +285,9 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--postgres", stacks.postgres.is_some(), of_stacks),
     ];
     let unread = given.into_iter().filter(|(_, given, read)| *given && !read);
-    unread.map(|(name, ..)| name).collect()
+    unread
+        .map(|(name, ..)| elsewhere.called(name.trim_start_matches('-')))
+        .collect()
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub(crate) fn run(
         _ => None,
     };
     let draft = heats::draft(&options, &steer);
-    elsewhere::check(&draft).map_err(Failure::usage)?;
+    elsewhere::check(&args.elsewhere, &draft).map_err(Failure::usage)?;
     let unfit = if args.publish {
         publication::objections(&draft, session::commit_of(&options).as_deref())
     } else {

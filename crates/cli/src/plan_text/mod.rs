@@ -11,6 +11,7 @@ use deadheat_model::{
     published::RepeatedRow,
     words::counted,
 };
+use deadheat_runner::agent::Launcher;
 
 pub(crate) use self::{
     publication::{of_the_checkout, told},
@@ -47,7 +48,8 @@ pub(crate) fn hosts(plan: &Plan) -> Vec<String> {
     others.map_or_else(Vec::new, |others| entry("hosts", &others))
 }
 
-/// The other hosts: "loaded from h2, h3, an equal share each; servers listen on 10.0.0.1; database on h4, reached by ssh".
+/// The other hosts: "loaded from h2, h3, an equal share each; servers listen on 10.0.0.1; database on h4, which listens on
+/// 10.0.0.4; reached by ssh".
 fn others(hosts: &Hosts) -> String {
     let mut parts = Vec::new();
     if hosts.load_it() {
@@ -57,15 +59,31 @@ fn others(hosts: &Hosts) -> String {
         };
         let names = listed(&hosts.generators, NAMES);
         parts.push(format!("loaded from {names}{share}"));
+        if !hosts.generator_cpus.is_empty() {
+            let cpus = list(&hosts.generator_cpus);
+            parts.push(format!("each with a worker on {cpus}"));
+        }
         parts.push(format!("servers listen on {}", hosts.address));
     }
     if let Some(database) = &hosts.database {
         let DatabaseHost { host, address, .. } = database;
         parts.push(format!("database on {host}, which listens on {address}"));
     }
-    let program = hosts.launcher.split(' ').next().unwrap_or_default();
-    parts.push(format!("reached by {program}"));
+    parts.push(format!("reached by {}", launcher(&hosts.launcher)));
+    if let Some(agent) = &hosts.agent {
+        parts.push(format!("{} runs there", agent.display()));
+    }
     parts.join("; ")
+}
+
+/// How hosts are reached: the name of what is built in, or the whole command.
+fn launcher(command: &str) -> &str {
+    let built_in = [Launcher::ssh(), Launcher::srun(), Launcher::kubectl()];
+    if built_in.iter().any(|one| one.to_string() == command) {
+        command.split(' ').next().unwrap_or_default()
+    } else {
+        command
+    }
 }
 
 /// The names, of more than `most` the first ones, and how many more.
@@ -104,5 +122,36 @@ fn with_and(words: &[&str]) -> String {
         [] => String::new(),
         [one] => (*one).to_owned(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn the_plan_says_who_loads_from_where_and_how() {
+        let mut hosts = Hosts {
+            generators: vec!["h2".to_owned(), "h3".to_owned()],
+            database: None,
+            launcher: Launcher::ssh().to_string(),
+            agent: None,
+            generator_cpus: Vec::new(),
+            address: Ipv4Addr::new(10, 0, 0, 1).into(),
+        };
+        assert_eq!(
+            others(&hosts),
+            "loaded from h2, h3, an equal share each; servers listen on 10.0.0.1; reached by ssh"
+        );
+        hosts.launcher = "ssh -p 2222 {host}".to_owned();
+        hosts.agent = Some("/opt/deadheat".into());
+        hosts.generator_cpus = vec![0, 1];
+        assert_eq!(
+            others(&hosts),
+            "loaded from h2, h3, an equal share each; each with a worker on CPU 0, 1; servers listen on \
+             10.0.0.1; reached by ssh -p 2222 {host}; /opt/deadheat runs there"
+        );
     }
 }

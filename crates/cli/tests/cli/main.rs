@@ -13,6 +13,7 @@ mod heats;
 mod history;
 mod interrupted;
 mod killed;
+mod kubernetes;
 mod live;
 mod load;
 mod load_arrivals;

@@ -1,15 +1,16 @@
 //! `deadheat run --generator`: a session whose load comes from agents. Here "hosts" are processes of this machine, each
 //! reached by a script of its own.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use deadheat_model::heats::EndReason;
 use rustix::process::Signal;
 
 use crate::support::{
-    Fake, Root, eventually,
+    Fake, Root, Running, eventually,
     processes::{self, Processes},
     recorded::journal_lines,
+    running::command,
 };
 
 const AGENT: &str = env!("CARGO_BIN_EXE_deadheat");
@@ -86,6 +87,32 @@ fn two_hosts_load_the_servers_of_a_session() {
     }
     assert!(timed > 0, "no slice has the server's CPU time");
     root.assert_nothing_runs(BOUND, "a session");
+}
+
+#[test]
+fn a_file_names_the_hosts_and_options_take_precedence() {
+    let root = root();
+    let file = format!(
+        "generator = [\"a\", \"b\"]\nlauncher = \"{}/reach-{{host}}\"\nagent = \"{AGENT}\"\naddress = \"127.0.0.1\"\n",
+        root.path().display()
+    );
+    root.write("hosts.toml", &file);
+    let plan = root.run("--hosts hosts.toml --generator b --dry-run");
+    plan.exits(0)
+        .says(&["hosts     loaded from b; servers listen on 127.0.0.1"]);
+    root.run("--hosts hosts.toml")
+        .exits(0)
+        .says(&["loaded from 2 other hosts"]);
+    let header = root.session().record.header;
+    let hosts = header.hosts.iter().map(|one| one.host.as_str());
+    assert_eq!(hosts.collect::<Vec<_>>(), ["a", "b"]);
+    root.assert_nothing_runs(BOUND, "a session");
+    root.write("hosts.toml", &format!("{file}generators = [\"c\"]\n"));
+    let mistakes = ["unknown key `generators`", "hosts.toml:5:1"];
+    root.run("--hosts hosts.toml").exits(2).tells(&mistakes);
+    root.deadheat("compare fake-one fake-two --hosts hosts.toml --dry-run")
+        .exits(2)
+        .tells(&mistakes);
 }
 
 #[test]
@@ -177,5 +204,30 @@ fn a_database_on_another_host_is_named_and_ends_with_the_session() {
     let database = header.postgres.expect("a database");
     assert!(database.ends_with(" on db"), "{database}");
     assert_eq!(header.hosts.len(), 1);
+    root.assert_nothing_runs(BOUND, "a session");
+}
+
+#[test]
+fn a_session_is_loaded_from_pods() {
+    let root = root();
+    // Its arguments are `exec --stdin POD -- PROGRAM …`.
+    root.write_program(
+        "bin/kubectl",
+        "[ \"$1 $2 $4\" = 'exec --stdin --' ] || exit 9; echo \"$3\" >> pods; shift 4; exec \"$@\"",
+    );
+    let args = "run --heats 2 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --latency off --whole-budget \
+                --launcher kubectl --generator a --address 127.0.0.1";
+    let mut command = command(root.path(), args);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let bin = root.path().join("bin");
+    command.env("PATH", format!("{}:{path}", bin.display()));
+    command.env("XDG_CACHE_HOME", root.path().join("cache"));
+    Running::start_command(root.path(), command, args)
+        .wait()
+        .exits(0)
+        .says(&["fake-one", "fake-two", "loaded from 1 other host"]);
+    root.session().assert_measured("fake-one");
+    let pods = fs::read_to_string(root.path().join("pods"));
+    assert_eq!(pods.expect("the pods that were asked for"), "a\n");
     root.assert_nothing_runs(BOUND, "a session");
 }

@@ -63,6 +63,8 @@ fn in_toml(words: &str) -> String {
         "u32" | "u64" => "a whole number that is not negative",
         "a duration" => "a duration such as \"2s\"",
         "a character" => "a single character",
+        "path string" => "a string",
+        "IP address" => "an IP address such as \"10.0.0.1\"",
         "a string" | "a boolean" => words,
         _ if words.starts_with("struct ") || words.contains(" enum ") => "a table",
         _ => return with_article(words),

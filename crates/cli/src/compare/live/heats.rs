@@ -60,7 +60,7 @@ pub(super) fn measure(
     options.heats.alpha = alpha;
     options.budget = looks.budget;
     let plan = heats::draft(&options, &steering);
-    elsewhere::check(&plan).map_err(Failure::usage)?;
+    elsewhere::check(&args.measure.elsewhere, &plan).map_err(Failure::usage)?;
     let described = described(&options, &plan, &looks, turn);
     if args.measure.dry_run {
         let plan = match args.verdict.format {

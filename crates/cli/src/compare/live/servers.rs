@@ -28,9 +28,9 @@ pub(super) fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
         Ok((name, ContenderKind::Url { load }))
     };
     let sides = [server(&args.a)?, server(&args.b)?];
-    let generators = &args.measure.elsewhere.generator;
-    if generators.iter().any(|name| name != LOCAL) {
-        refuse_loopback(&sides)?;
+    let elsewhere = &args.measure.elsewhere;
+    if elsewhere.generator.iter().any(|name| name != LOCAL) {
+        refuse_loopback(&elsewhere.called("generator"), &sides)?;
     }
     compare(sides, Some(PinningMode::Off), args)
 }
@@ -88,15 +88,15 @@ fn compare(
     measure(comparison, options, args, &interrupted)
 }
 
-/// A generator on another host would load its own loopback.
-fn refuse_loopback(sides: &[(String, ContenderKind); 2]) -> Result<(), Failure> {
+/// A generator on another host would load its own loopback. `option` named it.
+fn refuse_loopback(option: &str, sides: &[(String, ContenderKind); 2]) -> Result<(), Failure> {
     let own = sides.iter().find(|(_, kind)| {
         matches!(kind, ContenderKind::Url { load }
             if matches!(load.target.endpoint, Endpoint::Tcp { address } if address.ip().is_loopback()))
     });
     own.map_or(Ok(()), |(name, _)| {
         Err(Failure::usage(format!(
-            "--generator: {name} leads each generator to itself; give the address of this machine that they reach"
+            "{option}: {name} leads each generator to itself; give the address of this machine that they reach"
         )))
     })
 }

@@ -100,8 +100,11 @@ impl Root {
     pub fn write_program(&self, path: &str, script: &str) {
         self.write("new", &format!("#!/bin/sh\n{script}\n"));
         let new = self.path().join("new");
-        fs::set_permissions(&new, fs::Permissions::from_mode(0o755))
-            .and_then(|()| fs::rename(&new, self.path().join(path)))
+        let place = self.path().join(path);
+        let folder = place.parent().expect("a path below the root");
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::set_permissions(&new, fs::Permissions::from_mode(0o755)))
+            .and_then(|()| fs::rename(&new, &place))
             .unwrap_or_else(|error| panic!("making {path} executable: {error}"));
     }
 

@@ -47,6 +47,13 @@ pub fn short_of_space(root: &Path, blocks: u32, args: &str) -> Command {
     prepared(command, root, args)
 }
 
+/// A shell's script that ends with the first command that fails.
+pub fn script(root: &Path, script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-e", "-c", script]);
+    prepared(command, root, "")
+}
+
 fn prepared(mut command: Command, root: &Path, args: &str) -> Command {
     command
         .args(args.split_whitespace())
