@@ -26,8 +26,8 @@ pub(crate) struct ElsewhereArgs {
     /// Run PostgreSQL on this host instead of this machine; ADDRESS if its name does not lead there
     #[arg(long, value_name = "HOST[=ADDRESS]", hide_short_help = true)]
     pub(crate) database: Option<String>,
-    /// In a Slurm job: the servers run on this node, the others load them; the last of several has the database, if a
-    /// workload needs one
+    /// In a Slurm job: the servers run on this node (`run`: on the first one, if this is none), the others load them; the
+    /// last of several has the database, if a workload needs one
     #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher"])]
     pub(crate) slurm: bool,
     #[command(flatten)]

@@ -7,6 +7,7 @@ mod doctor;
 #[cfg(test)]
 mod documented;
 mod elsewhere;
+mod elsewhere_run;
 mod exit;
 mod gone;
 mod heats;
@@ -15,6 +16,7 @@ mod hints;
 mod history;
 mod interrupt;
 mod invocation;
+mod lines;
 mod live;
 mod load;
 mod output;
@@ -31,6 +33,7 @@ mod setup;
 mod slurm;
 mod slurm_script;
 mod stacks;
+mod there;
 mod values;
 mod wrap;
 
@@ -47,6 +50,11 @@ fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => {
             output::use_colour(arguments.color);
+            if let Command::Run(args) = &arguments.command
+                && let Some(there) = &args.there
+            {
+                output::show_as(there.shown);
+            }
             output::show_warnings();
             run_command(arguments.command)
         }
@@ -67,7 +75,7 @@ fn main() -> ExitCode {
 
 fn run_command(command: Command) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => run::run(*args),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::History(args) => history::history(&args),
