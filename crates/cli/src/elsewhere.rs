@@ -30,8 +30,8 @@ pub(crate) struct ElsewhereArgs {
     /// Run PostgreSQL on this host instead of this machine; ADDRESS if its name does not lead there
     #[arg(long, value_name = "HOST[=ADDRESS]", hide_short_help = true)]
     pub(crate) database: Option<String>,
-    /// In a Slurm job: the servers run on this node, the others load them; the last of several has the database, if a
-    /// workload needs one
+    /// In a Slurm job: the servers run on this node (`run`: on the first one, if this is none), the others load them; the
+    /// last of several has the database, if a workload needs one
     #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher", "hosts"])]
     pub(crate) slurm: bool,
     #[command(flatten)]
@@ -48,6 +48,9 @@ pub(crate) struct ElsewhereArgs {
     /// precedence
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) hosts: Option<PathBuf>,
+    /// What that file says, if it is on another host.
+    #[arg(skip)]
+    pub(crate) hosts_text: Option<String>,
     /// What came from that file.
     #[arg(skip)]
     file: Option<FromFile>,
@@ -62,7 +65,7 @@ impl ElsewhereArgs {
         let Some(path) = &self.hosts else {
             return Ok(());
         };
-        let mut file = FromFile::read(path)?;
+        let mut file = FromFile::read(path, self.hosts_text.as_deref())?;
         let named = file.named();
         if self.generator.is_empty() && file.takes("generator", !named.generator.is_empty()) {
             self.generator = named.generator;
@@ -75,6 +78,16 @@ impl ElsewhereArgs {
         file.fill("address", &mut self.address, named.address);
         self.file = Some(file);
         Ok(())
+    }
+
+    /// The host of the servers that the file names, if it does.
+    pub(crate) fn server_of_file(&self) -> Option<String> {
+        self.file.as_ref()?.named().server
+    }
+
+    /// The text of the file, if there is one.
+    pub(crate) fn text_of_file(&self) -> Option<String> {
+        Some(self.file.as_ref()?.text().to_owned())
     }
 
     /// What was found out about the value of an option. A mistake is drawn with its line if the value is of the file.

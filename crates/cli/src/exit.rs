@@ -22,15 +22,35 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(match exit {
+impl Exit {
+    const ALL: [Self; 5] = [
+        Self::Fine,
+        Self::Failed,
+        Self::Usage,
+        Self::Nothing,
+        Self::Interrupted,
+    ];
+
+    fn status(self) -> u8 {
+        match self {
             Exit::Fine => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::Nothing => 3,
             Exit::Interrupted => INTERRUPTED,
-        })
+        }
+    }
+
+    /// What another deadheat means by its exit status.
+    pub(crate) fn of_status(status: i32) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|exit| i32::from(exit.status()) == status)
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.status())
     }
 }
 

@@ -4,12 +4,13 @@ use std::{env, path::Path};
 
 use deadheat_runner::{process::Supervision, secret::without_password};
 
-use crate::exit::Failure;
+use crate::{exit::Failure, there};
 
-/// Deadheat's own arguments, as they may be recorded.
+/// Deadheat's own arguments, as they may be recorded: those that were typed.
 pub(crate) fn arguments() -> Vec<String> {
     env::args_os()
         .skip(1)
+        .take_while(|argument| argument != there::OPTION)
         .map(|argument| without_password(&argument.to_string_lossy()))
         .collect()
 }

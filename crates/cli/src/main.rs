@@ -7,6 +7,7 @@ mod doctor;
 #[cfg(test)]
 mod documented;
 mod elsewhere;
+mod elsewhere_run;
 mod exit;
 mod gone;
 mod heats;
@@ -17,6 +18,7 @@ mod hosts_file;
 mod interrupt;
 mod invocation;
 mod kubernetes;
+mod lines;
 mod live;
 mod load;
 mod output;
@@ -33,6 +35,7 @@ mod setup;
 mod slurm;
 mod slurm_script;
 mod stacks;
+mod there;
 mod values;
 mod wrap;
 
@@ -49,6 +52,11 @@ fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => {
             output::use_colour(arguments.color);
+            if let Command::Run(args) = &arguments.command
+                && let Some(there) = &args.there
+            {
+                output::show_as(there.shown);
+            }
             output::show_warnings();
             run_command(arguments.command)
         }

@@ -16,6 +16,7 @@ use deadheat_model::stack_failure::StackFailure;
 use deadheat_report::text::{Charset, Screen};
 use deadheat_runner::secret::without_userinfo;
 use indicatif::ProgressDrawTarget;
+use serde::{Deserialize, Serialize};
 
 use crate::{exit::Failure, hints};
 
@@ -34,11 +35,39 @@ pub(crate) enum ColourArg {
     Never,
 }
 
+/// What is known of the terminal that everything is shown on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shown {
+    /// Its columns, if data goes to a terminal.
+    columns: Option<usize>,
+    is_ascii: bool,
+    colour: bool,
+    colour_of_notes: bool,
+}
+
 static ASKED: OnceLock<ColourArg> = OnceLock::new();
+/// What is shown goes through another deadheat, to a terminal that this one does not see.
+static ELSEWHERE: OnceLock<Shown> = OnceLock::new();
 
 /// Takes what was asked for on the command line. The first call counts.
 pub(crate) fn use_colour(asked: ColourArg) {
     let _ = ASKED.set(asked);
+}
+
+/// Writes for a terminal elsewhere. The first call counts.
+pub(crate) fn show_as(shown: Shown) {
+    let _ = ELSEWHERE.set(shown);
+}
+
+/// The terminal here, for a deadheat elsewhere.
+pub(crate) fn shown() -> Shown {
+    let screen = screen();
+    Shown {
+        columns: is_terminal().then_some(screen.width),
+        is_ascii: screen.charset == Charset::Ascii,
+        colour: screen.colour,
+        colour_of_notes: colour_of_notes(),
+    }
 }
 
 /// What `--color` says among arguments that are wrong otherwise, or that ask for help.
@@ -220,12 +249,15 @@ pub(crate) fn quoted(lines: &[String]) -> String {
 
 /// Whether data is coloured.
 pub(crate) fn colour() -> bool {
-    is_coloured(asked(), is_terminal(), |name| env::var_os(name))
+    let here = || is_coloured(asked(), is_terminal(), |name| env::var_os(name));
+    ELSEWHERE.get().map_or_else(here, |shown| shown.colour)
 }
 
 /// Whether what is told is coloured, progress and the view of a load among it.
 pub(crate) fn colour_of_notes() -> bool {
-    is_coloured(asked(), watched(), |name| env::var_os(name))
+    let here = || is_coloured(asked(), watched(), |name| env::var_os(name));
+    let elsewhere = ELSEWHERE.get();
+    elsewhere.map_or_else(here, |shown| shown.colour_of_notes)
 }
 
 fn asked() -> ColourArg {
@@ -252,11 +284,16 @@ fn is_coloured(
 
 /// What the data is shown on.
 pub(crate) fn screen() -> Screen {
+    let here = || charset(|name| env::var(name).ok(), is_terminal() && is_dumb());
     Screen {
         // What is piped into a file or a message is read at this width.
         width: width_or(80),
         colour: colour(),
-        charset: charset(|name| env::var(name).ok(), is_terminal() && is_dumb()),
+        charset: match ELSEWHERE.get() {
+            Some(Shown { is_ascii: true, .. }) => Charset::Ascii,
+            Some(_) => Charset::Unicode,
+            None => here(),
+        },
     }
 }
 
@@ -303,6 +340,9 @@ pub(crate) fn width() -> usize {
 }
 
 fn width_or(columns: usize) -> usize {
+    if let Some(shown) = ELSEWHERE.get() {
+        return shown.columns.unwrap_or(columns);
+    }
     if !is_terminal() {
         return columns;
     }

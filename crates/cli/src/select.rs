@@ -28,14 +28,19 @@ pub(crate) fn root(named: Option<&Path>) -> Result<PathBuf, Failure> {
 /// Reads all manifests below the root folder, and stacks that are elsewhere; mistakes in them are drawn.
 pub(crate) fn catalogue(place: &PlaceArgs) -> Result<Catalogue, Failure> {
     let root = self::root(place.root.as_deref())?;
-    let catalogue = manifest::load(&root, &place.more_stacks).map_err(|error| match error {
-        LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour_of_notes())),
-        other => Failure::usage(other),
-    })?;
+    let catalogue = read(&root, &place.more_stacks)?;
     for warning in &catalogue.warnings {
         output::note(&format!("warning: {warning}"));
     }
     Ok(catalogue)
+}
+
+/// The same without its warnings.
+pub(crate) fn read(root: &Path, more: &[PathBuf]) -> Result<Catalogue, Failure> {
+    manifest::load(root, more).map_err(|error| match error {
+        LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour_of_notes())),
+        other => Failure::usage(other),
+    })
 }
 
 /// Picks stacks and workloads.

@@ -13,20 +13,40 @@ pub(crate) struct Node {
     pub(crate) address: IpAddr,
 }
 
-/// The nodes of the job that this process runs in, without its own.
+/// The node of the job that the servers are to run on, if this process runs on none of them: the first one.
 ///
 /// # Errors
-/// When there is no job, this process runs on none of its nodes, or it has no other one.
-pub(crate) fn others() -> Result<Vec<Node>, String> {
+/// When there is no job.
+pub(crate) fn server() -> Result<Option<String>, String> {
+    let (names, own) = (names()?, own());
+    let first = names.first().filter(|_| !names.contains(&own));
+    Ok(first.cloned())
+}
+
+/// The name of the node that this process runs on; empty where it is none.
+fn own() -> String {
+    env::var("SLURMD_NODENAME").unwrap_or_default()
+}
+
+/// The names of all nodes of the job that this process runs in.
+fn names() -> Result<Vec<String>, String> {
     let list = env::var("SLURM_JOB_NODELIST").map_err(|_| {
         "--slurm: this is no job of Slurm (SLURM_JOB_NODELIST is not set); run it by sbatch: deadheat slurm-script \
          prints a script"
             .to_owned()
     })?;
-    let own = env::var("SLURMD_NODENAME").unwrap_or_default();
     let hostnames = asked(&["scontrol", "show", "hostnames", &list])?;
-    let names: Vec<&str> = hostnames.split_whitespace().collect();
-    let others = without(&names, &own)?;
+    Ok(hostnames.split_whitespace().map(str::to_owned).collect())
+}
+
+/// The nodes of the job that this process runs in, without its own.
+///
+/// # Errors
+/// When there is no job, this process runs on none of its nodes, or it has no other one.
+pub(crate) fn others() -> Result<Vec<Node>, String> {
+    let names = names()?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let others = without(&names, &own())?;
     let node = |name: &&str| {
         let known = asked(&["scontrol", "show", "node", name, "--oneliner"])?;
         let address = field(&known, "NodeAddr").unwrap_or(name);

@@ -21,6 +21,11 @@ use crate::{
 pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     let elsewhere = &mut args.measure.elsewhere;
     elsewhere.read_file().map_err(Failure::usage)?;
+    if elsewhere.server_of_file().is_some() {
+        return Err(Failure::usage(
+            "--hosts: the file names a `server`, and `compare` measures here; leave that out, or start it on that host",
+        ));
+    }
     let versus = match resolve::resolve(&args)? {
         Comparands::Sessions { a, b } => Some(sessions::compare(
             &a,

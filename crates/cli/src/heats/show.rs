@@ -30,12 +30,19 @@ pub(super) fn outcome(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
         Format::Text
     };
     let data = output::data(rendered.in_format(format));
+    if args.there.is_none() {
+        place(folder);
+    }
+    data.map(|()| exit(&record, &rendered.standings))
+}
+
+/// Says where the report of a session is.
+pub(crate) fn place(folder: &Path) {
     output::note(&format!("report: {}", shown(&folder.join(HTML_FILE))));
     output::note(&format!(
         "all of it here: deadheat report {} --details",
         shown(folder)
     ));
-    data.map(|()| exit(&record, &rendered.standings))
 }
 
 /// Nothing measured is 3; a stack that failed, before or under load, is 1; one that is unavailable is reported, and is no

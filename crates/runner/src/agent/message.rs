@@ -9,10 +9,13 @@ use std::{
 use deadheat_model::{Interval, LoadSpec, Observation, machine::Machine};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::frame::{self, FrameError};
+use super::{
+    frame::{self, FrameError},
+    session_message::{SessionAnswer, SessionOrder},
+};
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 2;
+pub(super) const PROTOCOL: u32 = 3;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -53,6 +56,10 @@ pub(super) enum Order {
     Database {
         listen: IpAddr,
         client: IpAddr,
+    },
+    /// About a session that runs on the agent's host.
+    Session {
+        order: SessionOrder,
     },
     /// End the load or slice now.
     Stop,
@@ -95,6 +102,10 @@ pub(super) enum Answer {
         /// With a password, which is nowhere else.
         url: String,
         description: String,
+    },
+    /// About a session that runs on the agent's host.
+    Session {
+        answer: SessionAnswer,
     },
     /// What was asked for could not be started or carried through.
     Refused {

@@ -5,26 +5,38 @@
 //!                             orders →   frames on standard input and output   ← answers
 //! ```
 //!
+//! A session can run on another host as a whole: `ServerHost` brings the project there, and its `Agent` runs
+//! `deadheat run` as a child.
+//!
 //! There is no port, no daemon and no secret. An agent ends when its input ends, or when it hears nothing for some
 //! seconds, and the coordinator takes an agent for lost by the same rule.
 
 mod agents;
+mod arrivals;
+mod child;
 mod clock;
 mod database;
 mod deliver;
 mod frame;
+mod hosted;
 mod launcher;
+mod listing;
 mod message;
+mod project;
 mod remote;
 mod serve;
+mod session_message;
 mod sliced;
 mod slices;
+mod there;
 
 pub use agents::{Agents, Together};
 pub use database::Serving;
 pub use launcher::{Binary, LOCAL, Launcher};
 pub use remote::AgentError;
 pub use serve::serve;
+pub use session_message::{Ending, Stream};
+pub use there::{Brought, Ended, ServerHost};
 
 /// The monotonic clock, in nanoseconds.
 fn monotonic_ns() -> u64 {

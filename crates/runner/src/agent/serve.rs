@@ -16,10 +16,13 @@ use deadheat_load::{LoadEvent, Phase, Slice};
 use deadheat_model::LoadSpec;
 
 use super::{
+    child::Interruptible,
     database::HostedDatabase,
     frame::{FrameError, GREETING},
+    hosted::Hosted,
     message::{self, Answer, Host, Instant, Order, PROTOCOL},
     monotonic_ns,
+    session_message::SessionOrder,
     sliced::SlicedLoads,
 };
 use crate::{process::Supervision, services::Access, session::describe_machine};
@@ -42,6 +45,8 @@ struct Shared {
     /// Whether the coordinator is gone, or has said goodbye.
     over: AtomicBool,
     out: Mutex<io::Stdout>,
+    /// The run of a session on this host.
+    child: Interruptible,
 }
 
 impl Shared {
@@ -70,6 +75,7 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
         heard: AtomicU64::new(monotonic_ns()),
         over: AtomicBool::new(false),
         out: Mutex::new(io::stdout()),
+        child: Interruptible::default(),
     };
     {
         let mut out = shared.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,6 +127,9 @@ fn listen(shared: &Shared, pass_on: &Sender<Order>) -> Result<(), FrameError> {
                 nth,
                 at: monotonic_ns(),
             }),
+            Order::Session {
+                order: SessionOrder::Interrupt,
+            } => shared.child.interrupt(),
             Order::Stop => shared.stop.store(true, Ordering::SeqCst),
             Order::Alive => {}
             Order::Bye => break Ok(()),
@@ -160,6 +169,8 @@ fn pulse(shared: &Shared) {
 fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
     let mut loads = SlicedLoads::default();
     let mut databases = Vec::new();
+    let mut hosted = Hosted::default();
+    let say = |answer| shared.say(&Answer::Session { answer });
     while let Ok(order) = orders.recv() {
         if shared.over.load(Ordering::SeqCst) {
             return;
@@ -192,6 +203,11 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                         databases.push(database);
                     }
                     Err(why) => shared.say(&Answer::Refused { why }),
+                }
+            }
+            Order::Session { order } => {
+                if let Err(why) = hosted.obey(order, &supervision.program, &shared.child, &say) {
+                    shared.say(&Answer::Refused { why });
                 }
             }
             // A start that came too late for a load that was refused.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    os::unix::process::parent_id,
     thread,
     time::{Duration, Instant},
 };
@@ -100,7 +101,7 @@ impl Reading {
 
 /// Everything but Deadheat and what it started.
 fn other_processes(root: &Root) -> BTreeMap<u32, (String, u64)> {
-    let own = std::process::id();
+    let (own, parent) = (std::process::id(), parent_id());
     let ours: Vec<u32> = descendants(own).iter().map(|stat| stat.pid).collect();
     let pids = root.names("proc").into_iter();
     let others = pids
@@ -109,6 +110,10 @@ fn other_processes(root: &Root) -> BTreeMap<u32, (String, u64)> {
     let named = others.filter_map(|pid| {
         let stat = read_stat(pid)?;
         let name = root.text(&format!("proc/{pid}/comm"))?;
+        if pid == parent && name == "deadheat" {
+            // The agent that has started this one.
+            return None;
+        }
         // Without what children used that it has just waited for: that may be long ago.
         Some((pid, (name, stat.cpu_ticks - stat.children_ticks)))
     });

@@ -119,10 +119,12 @@ pub(super) fn now() -> String {
 /// in no checkout, and has its commit in its name.
 pub fn commit_of(options: &SessionOptions) -> Option<String> {
     let mut targets = options.targets.iter();
-    targets.find_map(|target| commit_at(&target.stack.dir))
+    let found = || targets.find_map(|target| commit_at(&target.stack.dir));
+    options.commit.clone().or_else(found)
 }
 
-fn commit_at(folder: &Path) -> Option<String> {
+/// The commit that a folder is at, with `-dirty` when there are changes; `None` in no checkout.
+pub fn commit_at(folder: &Path) -> Option<String> {
     let git = |arguments: &[&str]| {
         let text = String::from_utf8(git::ask(folder, arguments)?).ok()?;
         Some(text.trim().to_owned())

@@ -25,7 +25,7 @@ mod resume;
 pub(crate) mod server;
 mod servers;
 mod services;
-mod sources;
+pub(crate) mod sources;
 mod topology;
 #[cfg(test)]
 mod wishes;
@@ -39,7 +39,7 @@ pub use self::{
     available::available,
     cpus::share_out,
     error::SessionError,
-    folder::commit_of,
+    folder::{commit_at, commit_of},
     journal::{HEADER_FILE, Journal, JournalError},
     launch::Launch,
     machine::{describe_machine, describe_machine_below},

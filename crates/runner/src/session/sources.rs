@@ -32,6 +32,19 @@ const MADE: [&str; 4] = [".venv", "node_modules", "out", "target"];
 /// # Errors
 /// When a file cannot be read.
 pub(super) fn hash_sources(folder: &Path) -> io::Result<String> {
+    let files = list(folder)?;
+    let mut hash = Sha256::new();
+    for path in &files {
+        add(&mut hash, folder, path)?;
+    }
+    Ok(written(hash))
+}
+
+/// The paths of these sources, below the folder.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub(crate) fn list(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let listed = of_checkout(folder).filter(|files| files.contains(Path::new(MANIFEST)));
     let mut files = BTreeSet::new();
     for path in listed.map_or_else(|| walk(folder, &MADE), Ok)? {
@@ -47,11 +60,7 @@ pub(super) fn hash_sources(folder: &Path) -> io::Result<String> {
             files.insert(path);
         }
     }
-    let mut hash = Sha256::new();
-    for path in &files {
-        add(&mut hash, folder, path)?;
-    }
-    Ok(written(hash))
+    Ok(files)
 }
 
 /// SHA-256 over what the file of each workload of a session says, by the workload's id. Comments and the order of keys

@@ -286,8 +286,9 @@ impl Network {
 
     /// The agents that run on a host, and what they have started.
     pub fn started(&self, nth: usize) -> Processes {
+        let parts = ["__supervise", "postgres", "--there"];
         self.those(nth, |line| {
-            line.ends_with(" agent") || line.contains("__supervise") || line.contains("postgres")
+            line.ends_with(" agent") || parts.iter().any(|part| line.contains(part))
         })
     }
 
@@ -305,7 +306,8 @@ impl Network {
 impl Drop for Network {
     fn drop(&mut self) {
         for nth in 1..=self.hosts {
-            for pid in self.started(nth).into_keys() {
+            // All of them: sshd does not notice that a link was cut.
+            for pid in self.those(nth, |_| true).into_keys() {
                 processes::signal(pid, Signal::KILL);
             }
         }

@@ -1,0 +1,29 @@
+//! What `deadheat run --server` gives to the run that it starts on that host.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::output::Shown;
+
+/// The hidden option that has it, as JSON.
+pub(crate) const OPTION: &str = "--there";
+
+/// Where the project and the session's folder are on this host, and what is known of the machine that everything is shown
+/// on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct There {
+    pub(crate) root: PathBuf,
+    pub(crate) stacks: Vec<PathBuf>,
+    pub(crate) results: PathBuf,
+    /// What the file of `--hosts` says, which is not on this host.
+    pub(crate) hosts: Option<String>,
+    /// The commit of the sources, which are in no checkout here.
+    pub(crate) commit: Option<String>,
+    pub(crate) shown: Shown,
+}
+
+/// Reads it.
+pub(crate) fn there(text: &str) -> Result<There, String> {
+    serde_json::from_str(text).map_err(|error| format!("this is for Deadheat itself: {error}"))
+}
