@@ -17,6 +17,7 @@ use deadheat_model::LoadSpec;
 
 use super::{
     database::HostedDatabase,
+    examined,
     frame::{FrameError, GREETING},
     message::{self, Answer, Host, Instant, Order, PROTOCOL},
     monotonic_ns,
@@ -193,6 +194,12 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                     }
                     Err(why) => shared.say(&Answer::Refused { why }),
                 }
+            }
+            Order::Examine { watch, connections } => {
+                shared.say(&examined::examined(watch, connections));
+            }
+            Order::Probe { coordinator, token } => {
+                shared.say(&examined::probed(coordinator, &token));
             }
             // A start that came too late for a load that was refused.
             _ => {}
