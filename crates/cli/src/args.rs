@@ -1,6 +1,6 @@
 //! The command line, as it is typed.
 
-use std::{path::PathBuf, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -12,6 +12,7 @@ use crate::{
     load::args::LoadArgs,
     output::ColourArg,
     place::PlaceArgs,
+    reach::ReachArgs,
     there::{There, there},
     values::{LatencyArg, PinningArg, duration, margin, time_like_30ms},
 };
@@ -42,7 +43,7 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
-    /// Look for what would spoil a measurement on this machine; changes nothing.
+    /// Look for what would spoil a measurement on this machine and others; changes nothing.
     Doctor(DoctorArgs),
     /// Install what the stacks need.
     Setup(SetupArgs),
@@ -290,6 +291,19 @@ pub(crate) struct DoctorArgs {
     /// How long to watch what others do [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) watch: Option<Duration>,
+    /// Also examine this host, and the network between it and this machine; repeatable
+    #[arg(long, value_name = "HOST", help_heading = "Several hosts")]
+    pub(crate) on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
+    /// This machine's address that the hosts reach [default: the one that leads to each]
+    #[arg(
+        long,
+        value_name = "IP",
+        hide_short_help = true,
+        help_heading = "Several hosts"
+    )]
+    pub(crate) address: Option<IpAddr>,
 }
 
 #[derive(Debug, Args)]

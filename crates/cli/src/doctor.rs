@@ -1,19 +1,25 @@
-//! `deadheat doctor`: what about this machine would spoil a measurement. And the lines that `deadheat run` says of it.
+//! `deadheat doctor`: what about this machine, other hosts and the network to them would spoil a measurement. And the
+//! lines that `deadheat run` says of it.
 
+mod hosts;
 mod text;
 
 use std::{path::Path, time::Duration};
 
 use deadheat_model::{
     hosts::Hosts,
-    machine::{Finding, Level, Machine},
+    machine::{Finding, Level},
+    words::counted,
 };
 use deadheat_runner::{
-    doctor::{CONNECTIONS, WATCH, WATCH_BEFORE_A_RUN, Watched, World, judge},
+    agent::Examined,
+    doctor::{CONNECTIONS, Examination, WATCH, WATCH_BEFORE_A_RUN, World, judge},
     manifest::{self, ROOT_VARIABLE},
-    session::{PinningMode, SessionOptions},
+    session::SessionOptions,
 };
 use serde_json::{Value, json};
+
+use self::hosts::Seen;
 
 use crate::{
     args::DoctorArgs,
@@ -22,30 +28,84 @@ use crate::{
 };
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    let hosts = hosts::hosts(args).map_err(Failure::usage)?;
     let watch = args.watch.unwrap_or(WATCH);
     if output::watched() {
+        let elsewhere = hosts.as_ref().map_or(String::new(), |hosts| {
+            format!(", here and on {}", counted(hosts.count(), "host"))
+        });
         output::note(&format!(
-            "watching what others do for {}",
+            "watching what others do for {}{elsewhere}",
             humantime::format_duration(watch)
         ));
     }
-    let connections = connections();
-    let world = World::here(
-        watch,
-        Path::new("results"),
-        PinningMode::Apart,
-        connections.unwrap_or(CONNECTIONS),
-    );
-    let findings = judge(&world);
+    let connections = connections().unwrap_or(CONNECTIONS);
+    let here = || Examination::here(watch, Path::new("results"), connections);
+    let (here, hosts) = match hosts {
+        None => (here(), None),
+        Some(hosts) => {
+            let (here, seen) = hosts.examine(watch, connections, || here().of_several());
+            (here, Some(seen))
+        }
+    };
     output::data(&if args.json {
-        format!("{:#}\n", as_json(&findings, &world.machine, &world.watched))
+        format!("{:#}\n", as_json(&here, hosts.as_deref()))
     } else {
-        text::as_text(&findings, world.watched.span, output::colour())
+        as_text(&here, hosts.as_deref(), output::colour())
     })?;
-    Ok(match text::warnings(&findings).count() {
-        0 => Exit::Fine,
-        _ => Exit::Failed,
+    Ok(match &hosts {
+        Some(hosts) if hosts.iter().all(|host| host.examined.is_none()) => Exit::Nothing,
+        hosts if all_warnings(&here, hosts.as_deref()) > 0 => Exit::Failed,
+        _ => Exit::Fine,
     })
+}
+
+fn all_warnings(here: &Examination, hosts: Option<&[Seen]>) -> usize {
+    let hosts = hosts.unwrap_or_default().iter().map(warnings_of);
+    text::warnings(&here.findings).count() + hosts.sum::<usize>()
+}
+
+fn warnings_of(host: &Seen) -> usize {
+    let machine = host.examined.iter();
+    let machine = machine.flat_map(|one| &one.examination.findings);
+    let all = machine.chain(&host.network);
+    all.filter(|one| one.level == Level::Warning).count()
+}
+
+fn as_text(here: &Examination, hosts: Option<&[Seen]>, colour: bool) -> String {
+    let of_machine = |one: &Examination| {
+        let watched = Duration::from_secs_f64(one.watched_seconds);
+        text::as_text(&one.findings, watched, colour)
+    };
+    let Some(hosts) = hosts else {
+        return of_machine(here);
+    };
+    let mut all = text::heading("This machine", colour) + &of_machine(here);
+    for Seen {
+        host,
+        examined,
+        network,
+        ..
+    } in hosts
+    {
+        all += "\n";
+        let Some(examined) = examined else {
+            all += &text::heading(&format!("Host {host}"), colour);
+            all += &text::as_short_text(network, colour);
+            continue;
+        };
+        let name = match examined.name.as_str() {
+            name if name == host => String::new(),
+            name => format!(" ({name})"),
+        };
+        all += &text::heading(&format!("Host {host}{name}"), colour);
+        all += &of_machine(&examined.examination);
+        all += "\n";
+        let between = format!("Network between this machine and {host}");
+        all += &text::heading(&between, colour);
+        all += &text::as_short_text(network, colour);
+    }
+    all
 }
 
 /// What is not fine, for the session's record. Warnings are told of in a line or two.
@@ -80,16 +140,42 @@ fn connections() -> Option<u32> {
 }
 
 /// docs/doctor.md describes it.
-fn as_json(findings: &[Finding], machine: &Machine, watched: &Watched) -> Value {
-    let Watched {
-        span, disturbance, ..
-    } = watched;
+fn as_json(here: &Examination, hosts: Option<&[Seen]>) -> Value {
+    let mut json = of_machine(here);
+    json["warnings"] = json!(all_warnings(here, hosts));
+    if let Some(hosts) = hosts {
+        json["hosts"] = hosts.iter().map(of_host).collect();
+    }
+    json
+}
+
+fn of_machine(examination: &Examination) -> Value {
     json!({
-        "warnings": text::warnings(findings).count(),
-        "watched_seconds": Duration::as_secs_f64(span),
-        "other_cpu": disturbance.other_cpu,
-        "steal": disturbance.steal,
-        "machine": machine,
-        "findings": findings,
+        "watched_seconds": examination.watched_seconds,
+        "other_cpu": examination.other_cpu,
+        "steal": examination.steal,
+        "machine": examination.machine,
+        "findings": examination.findings,
     })
+}
+
+fn of_host(seen: &Seen) -> Value {
+    let examined = seen.examined.as_ref();
+    let mut json = examined.map_or_else(|| json!({}), |one| of_machine(&one.examination));
+    json["host"] = json!(seen.host);
+    json["warnings"] = json!(warnings_of(seen));
+    json["network"] = json!(seen.network);
+    if let Some(Examined { name, clocks, .. }) = examined {
+        json["name"] = json!(name);
+        json["launcher_round_trip_seconds"] = json!(clocks.trips.median.as_secs_f64());
+        json["start_error_seconds"] = json!((clocks.trips.quickest / 2).as_secs_f64());
+        json["clock_drift_ppm"] = json!(clocks.drift_ppm);
+        json["clock_drift_error_ppm"] = json!(clocks.drift_error_ppm);
+    }
+    if let Some(link) = &seen.link {
+        json["round_trip_seconds"] = json!(link.trips.median.as_secs_f64());
+        json["bits_per_second_to"] = json!(link.to_host.bits_per_second());
+        json["bits_per_second_from"] = json!(link.from_host.bits_per_second());
+    }
+    json
 }

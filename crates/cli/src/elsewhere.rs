@@ -1,7 +1,7 @@
 //! The other hosts of a session: those that load the servers, and the one of the database.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, TcpListener},
+    net::{IpAddr, Ipv4Addr},
     path::PathBuf,
 };
 
@@ -15,7 +15,7 @@ use deadheat_runner::agent::{LOCAL, Launcher};
 use crate::{
     care::may_listen,
     hosts_file::FromFile,
-    reach::{ReachArgs, check_names, check_share, resolved, way_to},
+    reach::{ReachArgs, check_names, check_share, own_address, resolved, way_to},
     slurm::{self, Node},
     values::cpus,
 };
@@ -157,7 +157,7 @@ pub(crate) fn hosts(
         agent: args.reach.agent.clone(),
         generator_cpus: generator_cpus(args)?,
         address: match (args.address, names.first()) {
-            (Some(address), _) => args.located("address", own(address))?,
+            (Some(address), _) => args.located("address", own_address(address))?,
             (None, Some(first)) if starts => args.located("generator", leading_to(names, first))?,
             _ => Ipv4Addr::LOCALHOST.into(),
         },
@@ -185,7 +185,7 @@ fn of_job(args: &ElsewhereArgs, others: &[Node], needs_database: bool) -> Result
         })
     });
     let address = match (args.address, generators.first()) {
-        (Some(address), _) => own(address)?,
+        (Some(address), _) => own_address(address)?,
         (None, Some(first)) => way(first)?,
         (None, None) => Ipv4Addr::LOCALHOST.into(),
     };
@@ -247,16 +247,6 @@ fn database(text: &str) -> Result<DatabaseHost, String> {
         address,
         client,
     })
-}
-
-/// The address, if it is one of this machine's that servers may listen on.
-fn own(address: IpAddr) -> Result<IpAddr, String> {
-    may_listen("--address", address)?;
-    TcpListener::bind((address, 0))
-        .map(|_| address)
-        .map_err(|error| {
-            format!("--address {address}: servers cannot listen on it: {error}; give an address of this machine")
-        })
 }
 
 /// The address of this machine that a host reaches, by the way that leads to it. Nothing is sent.

@@ -3,12 +3,14 @@
 use std::{
     collections::BTreeSet,
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs as _, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, ToSocketAddrs as _, UdpSocket},
     path::PathBuf,
 };
 
 use clap::Args;
 use deadheat_runner::agent::Launcher;
+
+use crate::care::may_listen;
 
 /// How other hosts are reached.
 #[derive(Clone, Debug, Default, Args)]
@@ -73,4 +75,14 @@ pub(crate) fn way_to(there: IpAddr) -> io::Result<IpAddr> {
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect((there, DISCARD))?;
     Ok(socket.local_addr()?.ip())
+}
+
+/// The address, if it is one of this machine's that other hosts may reach.
+pub(crate) fn own_address(address: IpAddr) -> Result<IpAddr, String> {
+    may_listen("--address", address)?;
+    TcpListener::bind((address, 0))
+        .map(|_| address)
+        .map_err(|error| {
+            format!("--address {address}: nothing can listen on it: {error}; give an address of this machine")
+        })
 }

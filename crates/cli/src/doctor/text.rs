@@ -21,8 +21,28 @@ pub(super) fn warnings(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
     findings.iter().filter(is_one)
 }
 
-/// All findings, which are in the order of their levels.
+/// All findings on a machine, which are in the order of their levels.
 pub(super) fn as_text(findings: &[Finding], watched: Duration, colour: bool) -> String {
+    let watched = watched.as_secs_f64();
+    let head = format!("{}; watched for {watched:.1} s\n", summary(findings));
+    head + &entries(findings, colour)
+}
+
+/// Findings that nobody had to be watched for, in the order of their levels.
+pub(super) fn as_short_text(findings: &[Finding], colour: bool) -> String {
+    format!("{}\n{}", summary(findings), entries(findings, colour))
+}
+
+/// What the text below it is about.
+pub(super) fn heading(words: &str, colour: bool) -> String {
+    let style = Style::new().bold().force_styling(colour);
+    wrap::lines(words, WIDTH, "", "")
+        .iter()
+        .map(|line| format!("{}\n", style.apply_to(line)))
+        .collect()
+}
+
+fn summary(findings: &[Finding]) -> String {
     let count = |level| findings.iter().filter(|one| one.level == level).count();
     let counts = [
         counted(count(Level::Warning), "warning"),
@@ -30,11 +50,11 @@ pub(super) fn as_text(findings: &[Finding], watched: Duration, colour: bool) -> 
         format!("{} unknown", count(Level::Unknown)),
         format!("{} fine", count(Level::Fine)),
     ];
-    let mut text = format!(
-        "{}; watched for {:.1} s\n",
-        counts.join(", "),
-        watched.as_secs_f64()
-    );
+    counts.join(", ")
+}
+
+fn entries(findings: &[Finding], colour: bool) -> String {
+    let mut text = String::new();
     let (fine, others): (Vec<_>, Vec<_>) = findings
         .iter()
         .partition(|finding| finding.level == Level::Fine);

@@ -1,11 +1,18 @@
 //! `deadheat doctor` on this machine, whatever that is like: only what the test itself brings about is known.
 
-use std::process::{Command, Output};
+use std::{
+    process::{Command, Output},
+    time::Duration,
+};
 
 use deadheat_testkit::not_tested;
 use serde_json::Value;
 
-use crate::support::{Fake, Root};
+use crate::support::{Ended, Fake, Root, root::project};
+
+const AGENT: &str = env!("CARGO_BIN_EXE_deadheat");
+/// As in `load_hosts`.
+const BOUND: Duration = Duration::from_secs(20);
 
 /// Runs the doctor in a shell, after `before`, outside of any root folder.
 fn doctor(before: &str, args: &str) -> Output {
@@ -96,4 +103,164 @@ fn a_session_records_what_was_not_fine_and_tells_of_the_warnings() {
         assert!(findings.iter().any(|finding| finding.check == "build"));
         ended.tells(&["doctor: ", "build not optimised"]);
     }
+}
+
+/// Findings on the network to a host, if it was measured.
+const NETWORK: [&str; 8] = [
+    "bandwidth",
+    "clock-drift",
+    "launcher-round-trip",
+    "mtu",
+    "offloads",
+    "packet-loss",
+    "round-trip",
+    "start",
+];
+
+/// Looks at hosts a and b, which are processes of this machine, each reached by a script.
+fn two_hosts(reach_b: &str, more: &str) -> Ended {
+    let root = Root::with(&[]);
+    root.write_program("reach-a", "exec \"$@\"");
+    root.write_program("reach-b", reach_b);
+    let ended = root.deadheat(&format!(
+        "doctor --watch 50ms --on a --on b --launcher {}/reach-{{host}} --agent {AGENT} {more}",
+        root.path().display()
+    ));
+    root.assert_nothing_runs(BOUND, "a doctor");
+    ended
+}
+
+fn checks(findings: &Value) -> Vec<&str> {
+    let findings = findings.as_array().expect("findings");
+    let checks = findings
+        .iter()
+        .map(|one| one["check"].as_str().expect("a name"));
+    let mut checks: Vec<&str> = checks.collect();
+    checks.sort_unstable();
+    checks
+}
+
+fn warnings(findings: &Value) -> usize {
+    let findings = findings.as_array().map_or(&[][..], Vec::as_slice);
+    findings
+        .iter()
+        .filter(|one| one["level"] == "warning")
+        .count()
+}
+
+#[test]
+fn hosts_and_the_network_to_them_are_examined() {
+    let ended = two_hosts("exec \"$@\"", "--address 127.0.0.1 --json");
+    let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let documented = std::fs::read_to_string(project().join("docs/doctor.md"));
+    let documented = documented.expect("reading docs/doctor.md");
+    let mut all = warnings(&found["findings"]);
+    for (host, name) in found["hosts"]
+        .as_array()
+        .expect("hosts")
+        .iter()
+        .zip(["a", "b"])
+    {
+        assert_eq!(host["host"], name);
+        assert_eq!(checks(&host["network"]), NETWORK, "{host:#}");
+        // The same checks are made there.
+        assert_eq!(checks(&host["findings"]), checks(&found["findings"]));
+        assert_eq!(host["machine"]["cpus"], found["machine"]["cpus"]);
+        assert!(host["watched_seconds"].as_f64() >= Some(0.05), "{host:#}");
+        for measured in [
+            "round_trip_seconds",
+            "launcher_round_trip_seconds",
+            "start_error_seconds",
+            "bits_per_second_to",
+            "bits_per_second_from",
+        ] {
+            assert!(host[measured].as_f64() > Some(0.0), "{measured}: {host:#}");
+        }
+        let fields = host.as_object().expect("an object").keys();
+        for name in fields.map(String::as_str).chain(NETWORK) {
+            let documented = documented.contains(&format!("`{name}`"));
+            assert!(documented, "docs/doctor.md does not have {name}");
+        }
+        let own = warnings(&host["findings"]) + warnings(&host["network"]);
+        assert_eq!(host["warnings"], own);
+        all += own;
+        let mtu = finding_in(&host["network"], "mtu");
+        assert_eq!(mtu["level"], "fine", "one interface: {mtu}");
+        assert!(
+            mtu["found"].as_str().expect("text").contains("(lo"),
+            "{mtu}"
+        );
+    }
+    assert_eq!(found["warnings"], all);
+    ended.exits(i32::from(all > 0));
+}
+
+fn finding_in<'a>(findings: &'a Value, check: &str) -> &'a Value {
+    let findings = findings.as_array().expect("findings");
+    let found = findings.iter().find(|one| one["check"] == check);
+    found.unwrap_or_else(|| panic!("no finding of {check}: {findings:?}"))
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_named_and_the_others_are_shown() {
+    let cases = [
+        ("echo no route to it >&2; exit 255", "no route to it"),
+        ("\"$@\" | head -c 2000", "the connection was"),
+    ];
+    for (reach, why) in cases {
+        let ended = two_hosts(reach, "--address 127.0.0.1");
+        ended
+            .exits(1)
+            .says(&["Host b\n", "WARNING   host: no answer: ", why])
+            .says(&[
+                "This machine\n",
+                "Host a (",
+                "Network between this machine and a\n",
+            ]);
+    }
+}
+
+#[test]
+fn lines_of_several_hosts_have_80_columns() {
+    let ended = two_hosts("echo no route to it >&2; exit 255", "--address 127.0.0.1");
+    for line in ended
+        .stdout
+        .lines()
+        .filter(|line| line.chars().count() > 80)
+    {
+        let words = line.trim_start();
+        // Commands are there to be copied.
+        let copied = words.starts_with(|first: char| first.is_lowercase());
+        assert!(copied && line.starts_with("            "), "{line}");
+    }
+}
+
+#[test]
+fn without_any_host_nothing_could_be_examined() {
+    let root = Root::with(&[]);
+    root.write_program("reach-a", "echo no route to it >&2; exit 255");
+    root.deadheat(&format!(
+        "doctor --watch 50ms --on a --launcher {}/reach-{{host}} --address 127.0.0.1",
+        root.path().display()
+    ))
+    .exits(3)
+    .says(&["This machine", "no route to it"]);
+}
+
+#[test]
+fn a_host_whose_name_does_not_lead_to_it_is_examined_without_its_network() {
+    let root = Root::with(&[]);
+    root.write_program("reach-a.invalid", "exec \"$@\"");
+    let ended = root.deadheat(&format!(
+        "doctor --watch 50ms --on a.invalid --launcher {}/reach-{{host}} --agent {AGENT} --json",
+        root.path().display()
+    ));
+    let ended = ended.exits(1);
+    let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let host = &found["hosts"][0];
+    assert!(checks(&host["findings"]).len() > 30, "{host:#}");
+    let network = finding_in(&host["network"], "network");
+    assert_eq!(network["level"], "warning");
+    let remedy = network["remedy"].as_str().expect("a remedy");
+    assert!(remedy.contains("--address IP"), "{network}");
 }

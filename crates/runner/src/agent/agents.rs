@@ -251,8 +251,14 @@ impl Agents {
         Ok(observed.into_iter().flatten().collect())
     }
 
-    /// How far each agent's clock is from this one's. All are asked at once, so that it takes no longer with many.
+    /// How far each agent's clock is from this one's.
     pub(super) fn offsets(&mut self, questions: u32) -> Result<Vec<Offset>, AgentError> {
+        let exchanges = self.exchanges(questions)?;
+        Ok(exchanges.iter().filter_map(|all| Offset::of(all)).collect())
+    }
+
+    /// Asks each agent for its time. All are asked at once, so that it takes no longer with many.
+    pub(super) fn exchanges(&mut self, questions: u32) -> Result<Vec<Vec<Exchange>>, AgentError> {
         let count = self.agents.len();
         let mut exchanges = vec![Vec::new(); count];
         for nth in 0..questions {
@@ -276,7 +282,7 @@ impl Agents {
                 }
             }
         }
-        Ok(exchanges.iter().filter_map(|all| Offset::of(all)).collect())
+        Ok(exchanges)
     }
 
     pub(super) fn say(&mut self, index: usize, order: &Order) -> Result<(), AgentError> {

@@ -16,6 +16,8 @@ pub(super) struct Exchange {
 pub(super) struct Offset {
     /// The other clock less this one, in nanoseconds.
     nanoseconds: i128,
+    /// By this clock.
+    at: i128,
     /// The quickest round trip. The offset is right within half of it.
     pub(super) round_trip: Duration,
 }
@@ -27,6 +29,7 @@ impl Offset {
         let middle = (i128::from(best.asked) + i128::from(best.heard)) / 2;
         Some(Self {
             nanoseconds: i128::from(best.answered) - middle,
+            at: middle,
             round_trip: Duration::from_nanos(trip(best)),
         })
     }
@@ -34,6 +37,14 @@ impl Offset {
     /// What the other clock shows when this one shows `here`.
     pub(super) fn there(&self, here: u64) -> u64 {
         u64::try_from(i128::from(here) + self.nanoseconds).unwrap_or(0)
+    }
+
+    /// How much faster the other clock went since `earlier`, and how far that may be wrong, in parts per million.
+    pub(super) fn drift_since(&self, earlier: &Self) -> (f64, f64) {
+        let parts = 1e6 / (self.at - earlier.at).max(1) as f64;
+        let error = (self.round_trip + earlier.round_trip).as_nanos() as f64 / 2.0;
+        let apart = (self.nanoseconds - earlier.nanoseconds) as f64;
+        (apart * parts, error * parts)
     }
 }
 
@@ -59,6 +70,24 @@ mod tests {
         assert!((offset.nanoseconds - truth).abs() <= 50);
         assert!(offset.there(1_000).abs_diff(5_000_001_000) <= 50);
         assert_eq!(Offset::of(&[]), None);
+    }
+
+    #[test]
+    fn drift_is_what_offsets_grew_by_within_half_of_both_round_trips() {
+        let at = |here: u64, there: u64, trip: u64| {
+            let exchange = Exchange {
+                asked: here,
+                answered: there + trip / 2,
+                heard: here + trip,
+            };
+            Offset::of(&[exchange]).unwrap()
+        };
+        // One second, in which the other clock went 600 µs further.
+        let earlier = at(1_000_000_000, 5_000_000_000, 20_000);
+        let later = at(2_000_000_000, 6_000_600_000, 20_000);
+        let (drift, error) = later.drift_since(&earlier);
+        assert!((drift - 600.0).abs() < 0.1, "{drift}");
+        assert!((error - 20.0).abs() < 0.1, "{error}");
     }
 
     #[test]

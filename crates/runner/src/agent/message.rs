@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::IpAddr,
+    net::{IpAddr, SocketAddr},
     time::Duration,
 };
 
@@ -12,10 +12,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{
     frame::{self, FrameError},
     session_message::{SessionAnswer, SessionOrder},
+    traffic::{Seen, Token},
 };
+use crate::doctor::{Examination, Interface};
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 3;
+pub(super) const PROTOCOL: u32 = 4;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -66,6 +68,16 @@ pub(super) enum Order {
     /// The coordinator is still there.
     Alive,
     Bye,
+    /// Look for what would spoil a measurement there, and watch other programs for so long.
+    Examine {
+        watch: Duration,
+        connections: u32,
+    },
+    /// Connect to the coordinator there, show the token, and take part in the measurement of the network.
+    Probe {
+        coordinator: SocketAddr,
+        token: Token,
+    },
 }
 
 /// What an agent says. The first message is `Hello`, the last one `Bye`.
@@ -114,6 +126,8 @@ pub(super) enum Answer {
     /// The agent is still there.
     Alive,
     Bye,
+    Examined(Box<Examination>),
+    Probed(Box<Probed>),
 }
 
 /// An instant of a load.
@@ -134,6 +148,14 @@ pub(super) struct SlicePart {
     pub(super) interrupted: bool,
     /// How long after the agreed instant it began.
     pub(super) late: Duration,
+}
+
+/// What an agent saw of the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Probed {
+    pub(super) seen: Seen,
+    /// The interface that it used.
+    pub(super) interface: Option<Interface>,
 }
 
 /// Who an agent is, and where.

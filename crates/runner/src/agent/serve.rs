@@ -18,6 +18,7 @@ use deadheat_model::LoadSpec;
 use super::{
     child::Interruptible,
     database::HostedDatabase,
+    examined,
     frame::{FrameError, GREETING},
     hosted::Hosted,
     message::{self, Answer, Host, Instant, Order, PROTOCOL},
@@ -209,6 +210,12 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                 if let Err(why) = hosted.obey(order, &supervision.program, &shared.child, &say) {
                     shared.say(&Answer::Refused { why });
                 }
+            }
+            Order::Examine { watch, connections } => {
+                shared.say(&examined::examined(watch, connections));
+            }
+            Order::Probe { coordinator, token } => {
+                shared.say(&examined::probed(coordinator, &token));
             }
             // A start that came too late for a load that was refused.
             _ => {}

@@ -4,10 +4,13 @@
 mod clock;
 mod container;
 mod cpus;
+mod examination;
 mod finding;
 mod here;
+mod interface;
 mod kernel;
 mod limits;
+mod link;
 mod memory;
 mod network;
 mod others;
@@ -26,6 +29,9 @@ use deadheat_model::{
 };
 
 pub use self::{
+    examination::Examination,
+    interface::{Interface, Offloads},
+    link::{Clocks, Flow, Link, Resent, Trips, judge_clocks, judge_link, unmeasured, unreached},
     own::OwnFacts,
     root::Root,
     watch::{Busy, Watched},

@@ -34,7 +34,6 @@ use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, stack_failure::Phase};
 
-pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
 pub use self::{
     available::available,
     cpus::share_out,
@@ -51,6 +50,10 @@ pub use self::{
     resume::ResumeError,
 };
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
+pub(crate) use self::{
+    server::listen,
+    topology::{cores_below, nodes_below, parse_list},
+};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of};
 
 /// All targets, as long as it is not known which of them are available.

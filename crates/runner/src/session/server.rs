@@ -341,14 +341,19 @@ fn after_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .filter(|after| !after.starts_with(goes_on))
 }
 
-/// A port that nobody has now, below the ranges from which systems give clients theirs (Linux: 32768 and up), so that
-/// no connection of the load takes it before the server does.
+/// A port that nobody has now.
 fn free_port(host: IpAddr) -> std::io::Result<u16> {
+    Ok(listen(host)?.local_addr()?.port())
+}
+
+/// Listens on a port below the ranges from which systems give clients theirs (Linux: 32768 and up), so that no
+/// connection of the load takes it before the server does.
+pub(crate) fn listen(host: IpAddr) -> std::io::Result<TcpListener> {
     let mut last = std::io::ErrorKind::AddrInUse.into();
     for _ in 0..100 {
         let port = rand::random_range(PORTS);
         match TcpListener::bind((host, port)) {
-            Ok(_) => return Ok(port),
+            Ok(listener) => return Ok(listener),
             Err(error) => last = error,
         }
     }

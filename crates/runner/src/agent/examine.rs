@@ -1,0 +1,111 @@
+//! The coordinator's side of an examination: hosts are asked one by one, so that one that is lost takes no other with it.
+
+use std::{
+    net::IpAddr,
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
+
+use super::{
+    agents::Agents,
+    clock::{Exchange, Offset},
+    launcher::{Binary, Launcher},
+    message::{Answer, Order},
+    probe,
+    remote::AgentError,
+    serve::SILENCE,
+};
+use crate::doctor::{Clocks, Examination, Link, Trips};
+
+/// Questions for the time before others are watched, and as many after that.
+const QUESTIONS: u32 = 100;
+/// As many at a time.
+const AT_A_TIME: u32 = 10;
+/// They end after this, however few there were.
+const LONGEST_QUESTIONS: Duration = Duration::from_secs(1);
+
+/// A host that is to be examined.
+pub struct Examinee(Agents);
+
+/// What was found on a host.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// What it calls itself.
+    pub name: String,
+    /// Its machine.
+    pub examination: Examination,
+    /// Its clock and this one's.
+    pub clocks: Clocks,
+}
+
+impl Examinee {
+    /// Starts an agent on `host`.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub fn reach(host: &str, launcher: &Launcher, binary: &Binary) -> Result<Self, AgentError> {
+        let never = AtomicBool::new(false);
+        Agents::launch(&[host.to_owned()], launcher, binary, &never).map(Self)
+    }
+
+    /// Examines its machine, with other programs watched for `watch`, for at most `connections`; and its clock, before
+    /// and after that.
+    ///
+    /// # Errors
+    /// When it is lost.
+    pub fn examine(&mut self, watch: Duration, connections: u32) -> Result<Examined, AgentError> {
+        let before = self.ask_for_time()?;
+        self.0.say(0, &Order::Examine { watch, connections })?;
+        let examination = self.wait_for_examination()?;
+        let after = self.ask_for_time()?;
+        let agent = &self.0.agents[0];
+        let clocks = clocks(&before, &after);
+        Ok(Examined {
+            name: agent.seen.name.clone(),
+            examination,
+            clocks: clocks
+                .ok_or_else(|| AgentError::new(&agent.host, "it does not know the time"))?,
+        })
+    }
+
+    /// Measures the network between it and this machine's `address`.
+    ///
+    /// # Errors
+    /// Why that cannot be done, or that the host is lost.
+    pub fn probe(&mut self, address: IpAddr) -> Result<Link, String> {
+        probe::measure(&mut self.0, address)
+    }
+
+    fn ask_for_time(&mut self) -> Result<Vec<Exchange>, AgentError> {
+        let start = Instant::now();
+        let mut all = Vec::new();
+        while all.len() < QUESTIONS as usize && start.elapsed() < LONGEST_QUESTIONS {
+            all.extend(self.0.exchanges(AT_A_TIME)?.into_iter().flatten());
+        }
+        Ok(all)
+    }
+
+    /// Waits as long as its pulse is there.
+    fn wait_for_examination(&mut self) -> Result<Examination, AgentError> {
+        loop {
+            match self.0.next(SILENCE)? {
+                (_, _, Answer::Examined(examination)) => return Ok(*examination),
+                (_, _, Answer::Refused { why }) => {
+                    return Err(AgentError::new(&self.0.agents[0].host, why));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn clocks(before: &[Exchange], after: &[Exchange]) -> Option<Clocks> {
+    let (drift_ppm, drift_error_ppm) = Offset::of(after)?.drift_since(&Offset::of(before)?);
+    let all = before.iter().chain(after);
+    let trips = all.map(|it| Duration::from_nanos(it.heard.saturating_sub(it.asked)));
+    Some(Clocks {
+        trips: Trips::of(trips.collect())?,
+        drift_ppm,
+        drift_error_ppm,
+    })
+}
