@@ -27,3 +27,23 @@ pub(crate) struct There {
 pub(crate) fn there(text: &str) -> Result<There, String> {
     serde_json::from_str(text).map_err(|error| format!("this is for Deadheat itself: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output;
+
+    #[test]
+    fn what_is_given_arrives_and_nothing_else_is_taken() {
+        let given = There {
+            root: "/a root".into(),
+            stacks: vec!["/more".into()],
+            results: "/r".into(),
+            commit: Some("abc-dirty".to_owned()),
+            shown: output::shown(),
+        };
+        let text = serde_json::to_string(&given).unwrap();
+        assert_eq!(there(&text).unwrap(), given);
+        assert!(there("{}").unwrap_err().contains("Deadheat itself"));
+    }
+}

@@ -167,10 +167,16 @@ fn stacks_of_another_folder_go_there_too_and_json_is_json() {
 fn that_host_reaches_the_generators() {
     let root = root(&[Fake::good("fake-one")]);
     reached(&root, "gen", HERE);
-    let ended = root.run(&options(&root, "--generator gen --address 127.0.0.1"));
-    ended
-        .exits(0)
-        .says(&["fake-one", "loaded from 1 other host"]);
+    let ended = root.run(&options(
+        &root,
+        "--generator gen --address 127.0.0.1 --color always",
+    ));
+    let ended = ended.exits(0);
+    assert!(
+        ended.stdout.contains("\u{1b}["),
+        "what is coloured there is so here: {ended}"
+    );
+    ended.says(&["fake-one", "loaded from 1 other host"]);
     let hosts = root.session().record.header.hosts;
     assert_eq!(hosts.len(), 1);
     assert_eq!(hosts[0].host, "gen");
