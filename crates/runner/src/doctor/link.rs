@@ -201,7 +201,9 @@ fn drift(clocks: &Clocks) -> Finding {
         drift_error_ppm,
         ..
     } = clocks;
-    let found = format!("{drift_ppm:.0} ppm, ± {drift_error_ppm:.0} ppm");
+    // Never "-0".
+    let rounded = drift_ppm.round() + 0.0;
+    let found = format!("{rounded} ppm, ± {drift_error_ppm:.0} ppm");
     if drift_ppm.abs() - drift_error_ppm > MOST_DRIFT_PPM {
         return warning(
             "clock-drift",
@@ -543,12 +545,14 @@ mod tests {
                 drift_ppm,
                 drift_error_ppm,
             };
-            found(judge_clocks(&clocks), "clock-drift").0
+            let (level, finding) = found(judge_clocks(&clocks), "clock-drift");
+            (level, finding.found)
         };
-        assert_eq!(of(500.0, 0.0), Level::Fine);
-        assert_eq!(of(-601.0, 100.0), Level::Warning);
-        assert_eq!(of(600.0, 100.0), Level::Fine);
-        assert_eq!(of(1_000.0, 900.0), Level::Unknown);
+        assert_eq!(of(500.0, 0.0).0, Level::Fine);
+        assert_eq!(of(-601.0, 100.0).0, Level::Warning);
+        assert_eq!(of(600.0, 100.0).0, Level::Fine);
+        assert_eq!(of(1_000.0, 900.0).0, Level::Unknown);
+        assert_eq!(of(-0.3, 7.2).1, "0 ppm, ± 7 ppm");
     }
 
     #[test]
