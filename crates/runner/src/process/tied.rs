@@ -14,6 +14,8 @@ pub(crate) fn end_with_this_thread(command: &mut Command) {
     let own = std::process::id();
     let prepare = move || {
         sys::die_with_parent()?;
+        // Who starts agents may have had them ignore SIGINT, as shells do with what they start in the background.
+        sys::take_signals()?;
         // Whoever ended before that call is not waited for any more.
         if parent_id() == own {
             Ok(())
