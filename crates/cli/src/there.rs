@@ -39,6 +39,7 @@ mod tests {
             root: "/a root".into(),
             stacks: vec!["/more".into()],
             results: "/r".into(),
+            hosts: Some("server = \"web1\"".to_owned()),
             commit: Some("abc-dirty".to_owned()),
             shown: output::shown(),
         };
