@@ -145,23 +145,14 @@ impl Agents {
         on_event: &mut dyn FnMut(LoadEvent),
         stop: &AtomicBool,
     ) -> Result<Together, AgentError> {
-        let of = self.agents.len() as u32;
-        for index in 0..self.agents.len() {
-            let share = Share::new(index as u32, of).unwrap_or_default();
-            let spec = Box::new(LoadSpec {
-                share,
-                ..spec.clone()
-            });
+        for (index, spec) in self.shares(spec).into_iter().enumerate() {
+            let spec = Box::new(spec);
             self.say(index, &Order::Load { spec })?;
         }
         let mut ready = 0;
         while ready < self.agents.len() {
-            match self.next(PREPARATION)? {
-                (_, _, Answer::Ready) => ready += 1,
-                (index, _, Answer::Refused { why }) => {
-                    return Err(AgentError::new(&self.agents[index].host, why));
-                }
-                _ => {}
+            if let (_, _, Answer::Ready) = self.next(PREPARATION)? {
+                ready += 1;
             }
         }
         let offsets = self.offsets(QUESTIONS)?;
@@ -234,9 +225,6 @@ impl Agents {
                         });
                     }
                     Answer::Observed { observation } => observed[index] = Some(*observation),
-                    Answer::Refused { why } => {
-                        return Err(AgentError::new(&self.agents[index].host, why));
-                    }
                     _ => {}
                 }
             }
@@ -285,6 +273,16 @@ impl Agents {
         Ok(exchanges)
     }
 
+    /// Each agent's share of a load.
+    pub(super) fn shares(&self, spec: &LoadSpec) -> Vec<LoadSpec> {
+        let of = self.agents.len() as u32;
+        let share = |index| LoadSpec {
+            share: Share::new(index, of).unwrap_or_default(),
+            ..spec.clone()
+        };
+        (0..of).map(share).collect()
+    }
+
     pub(super) fn say(&mut self, index: usize, order: &Order) -> Result<(), AgentError> {
         let said = self.agents[index].say(order);
         said.map_err(|error| self.agents[index].lost(&FrameError::from(error)))
@@ -311,8 +309,12 @@ impl Agents {
         AgentError::new(&hosts.join(", "), format!("nothing was heard for {wait:?}"))
     }
 
+    /// What was heard; who refuses what was asked ends that as well as who is lost.
     fn heard(&mut self, heard: Heard) -> Result<(usize, u64, Answer), AgentError> {
         match heard.answer {
+            Ok(Answer::Refused { why }) => {
+                Err(AgentError::new(&self.agents[heard.agent].host, why))
+            }
             Ok(answer) => Ok((heard.agent, heard.at, answer)),
             Err(error) => Err(self.agents[heard.agent].lost(&error)),
         }

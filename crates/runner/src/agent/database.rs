@@ -67,14 +67,8 @@ impl Agents {
     ) -> Result<Serving, AgentError> {
         self.say(0, &Order::Database { listen, client })?;
         loop {
-            match self.next(PATIENCE)? {
-                (_, _, Answer::Serving { url, description }) => {
-                    return Ok(Serving { url, description });
-                }
-                (index, _, Answer::Refused { why }) => {
-                    return Err(AgentError::new(&self.agents[index].host, why));
-                }
-                _ => {}
+            if let (_, _, Answer::Serving { url, description }) = self.next(PATIENCE)? {
+                return Ok(Serving { url, description });
             }
         }
     }

@@ -88,12 +88,8 @@ impl Examinee {
     /// Waits as long as its pulse is there.
     fn wait_for_examination(&mut self) -> Result<Examination, AgentError> {
         loop {
-            match self.0.next(SILENCE)? {
-                (_, _, Answer::Examined(examination)) => return Ok(*examination),
-                (_, _, Answer::Refused { why }) => {
-                    return Err(AgentError::new(&self.0.agents[0].host, why));
-                }
-                _ => {}
+            if let (_, _, Answer::Examined(examination)) = self.0.next(SILENCE)? {
+                return Ok(*examination);
             }
         }
     }

@@ -86,10 +86,8 @@ fn accept(
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 // Waits, and hears why none comes.
-                let heard = agents.next_within(TICK).map_err(|error| error.problem)?;
-                if let Some((_, _, Answer::Refused { why })) = heard {
-                    return Err(why);
-                }
+                let heard = agents.next_within(TICK);
+                heard.map_err(|error| error.problem)?;
             }
             Err(error) => return Err(format!("accepting the host's connection: {error}")),
         }
@@ -114,10 +112,9 @@ fn expected(mut stream: TcpStream, token: &Token, purpose: Purpose) -> io::Resul
 fn answer(agents: &mut Agents) -> Result<Probed, String> {
     let end = Instant::now() + LAST_ANSWER;
     while Instant::now() < end {
-        match agents.next_within(TICK).map_err(|error| error.problem)? {
-            Some((_, _, Answer::Probed(probed))) => return Ok(*probed),
-            Some((_, _, Answer::Refused { why })) => return Err(why),
-            _ => {}
+        let heard = agents.next_within(TICK).map_err(|error| error.problem)?;
+        if let Some((_, _, Answer::Probed(probed))) = heard {
+            return Ok(*probed);
         }
     }
     Err(format!(

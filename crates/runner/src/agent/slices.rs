@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_load::{Slice, SliceEvent, SliceSeen};
-use deadheat_model::{LoadSpec, Observation, load::Share};
+use deadheat_model::{LoadSpec, Observation};
 
 use super::{
     agents::{Agents, PREPARATION, TICK, start},
@@ -41,23 +41,15 @@ impl Agents {
     pub(crate) fn open(&mut self, spec: &LoadSpec) -> Result<u32, AgentError> {
         let load = self.opened;
         self.opened += 1;
-        let of = self.agents.len() as u32;
-        for index in 0..of {
-            let share = Share::new(index, of).unwrap_or_default();
-            let spec = Box::new(LoadSpec {
-                share,
-                ..spec.clone()
-            });
-            self.say(index as usize, &Order::Open { load, spec })?;
+        for (index, spec) in self.shares(spec).into_iter().enumerate() {
+            let spec = Box::new(spec);
+            self.say(index, &Order::Open { load, spec })?;
         }
         let mut ready = 0;
-        while ready < of {
-            match self.next(PREPARATION)? {
-                (_, _, Answer::Opened { load: opened }) if opened == load => ready += 1,
-                (index, _, Answer::Refused { why }) => {
-                    return Err(AgentError::new(&self.agents[index].host, why));
-                }
-                _ => {}
+        while ready < self.agents.len() {
+            let (_, _, answer) = self.next(PREPARATION)?;
+            if matches!(answer, Answer::Opened { load: opened } if opened == load) {
+                ready += 1;
             }
         }
         Ok(load)
@@ -112,9 +104,6 @@ impl Agents {
                 Some((index, at, Answer::Sliced { load: of, part })) if of == load => {
                     waited = at;
                     parts.push((index, *part));
-                }
-                Some((index, _, Answer::Refused { why })) => {
-                    return Err(AgentError::new(&self.agents[index].host, why));
                 }
                 // A host in a long drain still has a pulse.
                 Some((_, at, _)) => waited = at,

@@ -255,7 +255,6 @@ impl ServerHost {
             let heard = self.agents.next_within(TICK);
             match heard.map_err(|error| self.kept(error))? {
                 Some((_, _, Answer::Session { answer })) => return Ok(answer),
-                Some((_, _, Answer::Refused { why })) => return Err(self.failed(why)),
                 Some(_) => last = monotonic_ns(),
                 None => {
                     let silent = monotonic_ns().saturating_sub(last);

@@ -154,27 +154,27 @@ fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-fn round_trip(link: &Link) -> Finding {
-    let found = trips(&link.trips);
-    if link.trips.median <= LONG_TRIP {
-        return fine("round-trip", found);
+/// What a way there and back is found to take, and why a long one matters.
+fn of_trips(check: &str, found: &Trips, why: &str, remedy: &str) -> Finding {
+    if found.median <= LONG_TRIP {
+        return fine(check, trips(found));
     }
-    note(
+    note(check, trips(found), why, remedy)
+}
+
+fn round_trip(link: &Link) -> Finding {
+    of_trips(
         "round-trip",
-        found,
+        &link.trips,
         "Every response time contains it, and a connection sends at most one request in that time.",
         "Use hosts on the same switch.",
     )
 }
 
 fn launcher(clocks: &Clocks) -> Finding {
-    let found = trips(&clocks.trips);
-    if clocks.trips.median <= LONG_TRIP {
-        return fine("launcher-round-trip", found);
-    }
-    note(
+    of_trips(
         "launcher-round-trip",
-        found,
+        &clocks.trips,
         "Orders take this way. Each slice begins four round trips after it was decided, so a session has fewer slices.",
         "",
     )
