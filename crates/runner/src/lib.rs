@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod files;
 mod git;
 pub mod heat;
+mod hex;
 pub mod manifest;
 pub mod prepare;
 pub mod process;

@@ -11,8 +11,8 @@ use std::{
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
-use super::listing::{Listed, What, is_inside, written};
-use crate::files::UNFINISHED;
+use super::listing::{Listed, What, is_inside};
+use crate::{files::UNFINISHED, hex::hex};
 
 /// Files on their way into a folder.
 pub(super) struct Arrivals {
@@ -114,7 +114,7 @@ impl Arrivals {
         else {
             return Ok(());
         };
-        if written(arriving.sum) != *sha256 {
+        if hex(arriving.sum.finalize()) != *sha256 {
             return Err(format!(
                 "{path} was changed while it was sent; try once more"
             ));
@@ -170,7 +170,7 @@ mod tests {
         sum.update(text);
         let what = What::File {
             bytes: text.len() as u64,
-            sha256: written(sum),
+            sha256: hex(sum.finalize()),
             executable: text.starts_with("#!"),
         };
         Listed {

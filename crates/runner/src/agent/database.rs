@@ -38,7 +38,7 @@ impl HostedDatabase {
         })
     }
 
-    /// What the coordinator is told.
+    /// The answer to the coordinator.
     pub(super) fn answer(&self) -> Answer {
         Answer::Serving {
             url: self.served.url.clone(),

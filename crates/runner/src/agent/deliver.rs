@@ -7,6 +7,8 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
+
 /// What the script says when the program is not there.
 pub(super) const SEND: &str = "deadheat-send";
 
@@ -20,8 +22,7 @@ impl Parcel {
     /// Of the program that runs, even if its file has been replaced meanwhile.
     pub(super) fn own() -> io::Result<Self> {
         let bytes = fs::read("/proc/self/exe")?;
-        let digest = Sha256::digest(&bytes);
-        let name = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(Sha256::digest(&bytes));
         Ok(Self { bytes, name })
     }
 

@@ -1,4 +1,4 @@
-//! The agent's side of a session that runs on its host: what it is told about that, in order.
+//! The agent's side of a session that runs on its host: it carries out the coordinator's orders, one after the other.
 
 use std::{
     fs,

@@ -34,7 +34,7 @@ impl Launcher {
 
     /// A task of the Slurm job that this process runs in.
     pub fn srun() -> Self {
-        // Slurm keeps output back until a line is whole, unless it is told not to.
+        // Without `--unbuffered`, Slurm holds output back until a line is complete.
         Self::new([
             "srun",
             "--unbuffered",

@@ -11,6 +11,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
+
 /// The most files that go at once.
 const MOST_FILES: usize = 50_000;
 /// The most bytes that they have together.
@@ -167,19 +169,13 @@ pub(super) fn sum(path: &Path) -> io::Result<(u64, String)> {
     let mut piece = vec![0; PIECE];
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok((bytes, written(sum))),
+            0 => return Ok((bytes, hex(sum.finalize()))),
             length => {
                 bytes += length as u64;
                 sum.update(&piece[..length]);
             }
         }
     }
-}
-
-/// A sum in hexadecimal.
-pub(super) fn written(sum: Sha256) -> String {
-    let digits = sum.finalize();
-    digits.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Reads a file of `bytes` piece by piece, and passes each on.
@@ -287,7 +283,7 @@ mod tests {
             Ok(())
         })
         .unwrap();
-        assert_eq!(*sha256, written(seen));
+        assert_eq!(*sha256, hex(seen.finalize()));
         assert!(pieces(&path("a/run"), 5, &mut |_| Ok(())).is_err());
         assert_eq!(below(folder.path()).unwrap(), [PathBuf::from("a/run")]);
     }

@@ -14,14 +14,14 @@ use super::{
     agents::{Agents, TICK},
     arrivals::Arrivals,
     launcher::{Binary, Launcher},
-    listing::{Listed, What, check, is_inside, list, pieces, written},
+    listing::{Listed, What, check, is_inside, list, pieces},
     message::{Answer, Order},
     monotonic_ns,
     remote::AgentError,
     serve::SILENCE,
     session_message::{Bytes, Ending, Folder, SessionAnswer, SessionOrder, Stream},
 };
-use crate::{files::UNFINISHED, session::sources};
+use crate::{files::UNFINISHED, hex::hex, session::sources};
 
 /// What a root folder has that a session reads, besides its stacks.
 const OF_A_ROOT: [&str; 2] = ["workloads", "published"];
@@ -365,5 +365,5 @@ fn name_of(root: &Path) -> String {
     sum.update(rustix::system::uname().nodename().to_bytes());
     sum.update([0]);
     sum.update(root.as_os_str().as_encoded_bytes());
-    written(sum)[..16].to_owned()
+    hex(sum.finalize())[..16].to_owned()
 }

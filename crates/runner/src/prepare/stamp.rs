@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::{Inspection, locked};
 use crate::{
     files::{self, write_whole},
+    hex::hex,
     manifest::Stack,
 };
 
@@ -88,8 +89,7 @@ pub(super) fn fingerprint(stack: &Stack, inspection: &Inspection) -> io::Result<
         let content = files::read(&stack.dir.join(&file), files::LONGEST_TEXT)?;
         add(&file.to_string_lossy(), &content);
     }
-    let digest = hash.finalize();
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(hash.finalize()))
 }
 
 /// Paths in the stack's folder: lock files, files and scripts that a fetch command names, and those in the same folders

@@ -16,7 +16,7 @@ pub(crate) fn end_with_this_thread(command: &mut Command) {
         sys::die_with_parent()?;
         // Who starts agents may have had them ignore SIGINT, as shells do with what they start in the background.
         sys::take_signals()?;
-        // Whoever ended before that call is not waited for any more.
+        // A parent that ended before that call sends no signal.
         if parent_id() == own {
             Ok(())
         } else {

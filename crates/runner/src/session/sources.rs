@@ -16,7 +16,7 @@ use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
 use super::SessionOptions;
-use crate::git;
+use crate::{git, hex::hex};
 
 /// The manifest, which is among a stack's sources in any case.
 const MANIFEST: &str = "stack.toml";
@@ -37,7 +37,7 @@ pub(super) fn hash_sources(folder: &Path) -> io::Result<String> {
     for path in &files {
         add(&mut hash, folder, path)?;
     }
-    Ok(written(hash))
+    Ok(hex(hash.finalize()))
 }
 
 /// The paths of these sources, below the folder.
@@ -69,18 +69,9 @@ pub(super) fn definitions(options: &SessionOptions) -> BTreeMap<String, String> 
     let workloads = options.workloads.iter().map(|one| &one.manifest);
     let hashed = workloads.filter_map(|workload| {
         let definition = serde_json::to_vec(workload).ok()?;
-        Some((
-            workload.id.clone(),
-            written(Sha256::new_with_prefix(definition)),
-        ))
+        Some((workload.id.clone(), hex(Sha256::digest(definition))))
     });
     hashed.collect()
-}
-
-fn written(hash: Sha256) -> String {
-    let digest = hash.finalize();
-    let digits = digest.iter().map(|byte| format!("{byte:02x}"));
-    digits.collect()
 }
 
 /// Paths below `folder` that git knows or would add; `None` where there is no checkout, or no git.

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use super::{Mirror, unpack::unpack};
-use crate::{process::is_root, services::ServiceError};
+use crate::{hex::hex, process::is_root, services::ServiceError};
 
 /// The version of the archive; its server is 18.6.
 const VERSION: &str = "18.6.0";
@@ -250,11 +250,7 @@ fn copy_and_digest(from: &mut impl Read, to: &mut impl Write) -> io::Result<Stri
         to.write_all(&chunk[..count])?;
     }
     to.flush()?;
-    Ok(digest
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hex(digest.finalize()))
 }
 
 #[cfg(test)]
