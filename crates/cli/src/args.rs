@@ -13,7 +13,7 @@ use crate::{
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
-    there::{There, there},
+    there::SessionHostArgs,
     values::{LatencyArg, PinningArg, duration, margin, time_like_30ms},
 };
 
@@ -166,16 +166,8 @@ pub(crate) struct RunArgs {
     pub(crate) pinning: PinningArg,
     #[command(flatten)]
     pub(crate) elsewhere: ElsewhereArgs,
-    /// Run the session on this host, with the servers; the project's files go there, and the session's folder comes back.
-    /// Other hosts are named as that host knows them
-    #[arg(
-        long,
-        value_name = "HOST",
-        hide_short_help = true,
-        conflicts_with = "slurm",
-        help_heading = "Several hosts"
-    )]
-    pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) host: SessionHostArgs,
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
     /// The folder of sessions
@@ -199,9 +191,6 @@ pub(crate) struct RunArgs {
     pub(crate) live: Option<Option<u16>>,
     #[command(flatten)]
     pub(crate) _gone: GoneArgs,
-    /// For Deadheat itself
-    #[arg(long, hide = true, value_name = "JSON", value_parser = there)]
-    pub(crate) there: Option<There>,
     /// Continue an interrupted or killed session with its original options. Only --json, --live, --postgres
     /// and --root can be changed. Refused if the machine, a stack or a workload has changed
     #[arg(long, value_name = "SESSION")]

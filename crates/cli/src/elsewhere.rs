@@ -30,7 +30,7 @@ pub(crate) struct ElsewhereArgs {
     /// Run PostgreSQL on this host instead of this machine; ADDRESS if its name does not lead there
     #[arg(long, value_name = "HOST[=ADDRESS]", hide_short_help = true)]
     pub(crate) database: Option<String>,
-    /// In a Slurm job: the servers run on this node (`run`: on the first one, if this is none), the others load them; the
+    /// In a Slurm job: the servers run on this node, or on the first one if this is none; the others load them, and the
     /// last of several has the database, if a workload needs one
     #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher", "hosts"])]
     pub(crate) slurm: bool,
@@ -57,11 +57,11 @@ pub(crate) struct ElsewhereArgs {
 }
 
 impl ElsewhereArgs {
-    /// Takes from the file of hosts, if one was named, what the command line does not say.
+    /// Takes from the file of hosts, if one was named, what the command line does not say; the host of the servers, too.
     ///
     /// # Errors
     /// The mistakes in the file.
-    pub(crate) fn read_file(&mut self) -> Result<(), String> {
+    pub(crate) fn read_file(&mut self, server: &mut Option<String>) -> Result<(), String> {
         let Some(path) = &self.hosts else {
             return Ok(());
         };
@@ -70,6 +70,7 @@ impl ElsewhereArgs {
         if self.generator.is_empty() && file.takes("generator", !named.generator.is_empty()) {
             self.generator = named.generator;
         }
+        file.fill("server", server, named.server);
         file.fill("database", &mut self.database, named.database);
         file.fill("launcher", &mut self.reach.launcher, named.launcher);
         file.fill("agent", &mut self.reach.agent, named.agent);
@@ -78,11 +79,6 @@ impl ElsewhereArgs {
         file.fill("address", &mut self.address, named.address);
         self.file = Some(file);
         Ok(())
-    }
-
-    /// The host of the servers that the file names, if it does.
-    pub(crate) fn server_of_file(&self) -> Option<String> {
-        self.file.as_ref()?.named().server
     }
 
     /// The text of the file, if there is one.
@@ -373,7 +369,7 @@ mod tests {
         let hosts = ask(|args| {
             args.hosts = Some(path);
             change(args);
-            args.read_file().unwrap();
+            args.read_file(&mut None).unwrap();
         });
         hosts.map(|hosts| hosts.expect("hosts"))
     }

@@ -1,130 +1,163 @@
-//! `deadheat run --server HOST`: the session runs on that host, as `deadheat run` there. This process brings the project,
-//! passes on what is said and asked, and takes the session's folder.
+//! `--server HOST`: the session runs on that host, as the same command there. This process brings what is measured, passes
+//! on what is told and asked, and takes the session's folder, whose report is made here.
 
-use std::{env, path::Path};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use deadheat_runner::{
-    agent::{Binary, Ending, Launcher, ServerHost, Stream},
+    agent::{Binary, Ending, Launcher, ServerHost, Sources, Stream},
     session::commit_at,
 };
 
 use crate::{
-    args::RunArgs,
+    elsewhere::ElsewhereArgs,
     exit::{Exit, Failure},
-    heats, interrupt,
+    heats,
+    interrupt::Interrupts,
     lines::Lines,
     output,
-    reach::check_names,
-    select, slurm,
-    there::{self, There},
+    reach::{ReachArgs, check_names},
+    slurm,
+    there::{self, SessionHostArgs, SidesThere, There},
 };
 
 /// The host that the session is to run on, and how it is reached.
 pub(crate) struct Server {
     host: String,
     launcher: Launcher,
+    binary: Binary,
+    hosts_text: Option<String>,
 }
 
-/// The host that was asked for; `None`: this one. The first node of a Slurm job, if this process runs on none of them.
+/// What is asked of it.
+pub(crate) struct Asked<'a> {
+    /// What the session reads.
+    pub(crate) sources: Sources,
+    /// The sides of a comparison of stacks.
+    pub(crate) sides: Option<SidesThere>,
+    /// Where the session's folder goes, here.
+    pub(crate) results: &'a Path,
+    /// Whether the plan is all that is wanted. It is shown as it comes.
+    pub(crate) plans_only: bool,
+}
+
+/// What came of it.
+pub(crate) enum Came {
+    /// The folder of a session that has ended, here.
+    Session(PathBuf),
+    /// Nothing to report: that there was none has been told, with this status.
+    Status(Exit),
+}
+
+/// Takes what a file of hosts says, and finds the host that was asked for; `None`: this one. With `--slurm`, the first node
+/// of a job if this process runs on none of them.
 ///
 /// # Errors
-/// When there is no such job, or the host cannot be one.
-pub(crate) fn server(args: &RunArgs) -> Result<Option<Server>, Failure> {
-    if args.there.is_some() {
+/// Mistakes in the file, when there is no such job, or when the host cannot be one.
+pub(crate) fn settle(
+    session: &mut SessionHostArgs,
+    elsewhere: &mut ElsewhereArgs,
+) -> Result<Option<Server>, Failure> {
+    if let Some(there) = &session.there {
+        elsewhere.hosts_text.clone_from(&there.hosts);
+    }
+    elsewhere
+        .read_file(&mut session.server)
+        .map_err(Failure::usage)?;
+    if session.there.is_some() {
+        let is_alone = elsewhere.generator.is_empty() && elsewhere.database.is_none();
+        if session.server.is_some() && is_alone {
+            // It was the way to this host, and to no other one.
+            elsewhere.reach = ReachArgs::default();
+        }
         return Ok(None);
     }
-    if args.elsewhere.slurm && args.resume.is_none() {
-        let first = slurm::server().map_err(Failure::usage)?;
-        return Ok(first.map(|host| Server {
-            host,
-            launcher: Launcher::srun(),
-        }));
-    }
-    let Some(host) = &args.server else {
+    let (host, launcher) = if elsewhere.slurm {
+        (
+            slurm::server().map_err(Failure::usage)?,
+            Some(Launcher::srun()),
+        )
+    } else {
+        (session.server.clone(), None)
+    };
+    let Some(host) = host else {
         return Ok(None);
     };
-    check_names("--server", std::slice::from_ref(host)).map_err(Failure::usage)?;
+    check_names("--server", std::slice::from_ref(&host)).map_err(Failure::usage)?;
+    let reach = &elsewhere.reach;
     Ok(Some(Server {
-        host: host.clone(),
-        launcher: args.elsewhere.reach.launcher(),
+        host,
+        launcher: launcher.unwrap_or_else(|| reach.launcher()),
+        binary: reach.agent.clone().map_or(Binary::Copied, Binary::At),
+        hosts_text: elsewhere.text_of_file(),
     }))
 }
 
 /// Has the session run on `server`.
-pub(crate) fn run(args: &RunArgs, server: &Server) -> Result<Exit, Failure> {
-    refuse(args)?;
-    let place = &args.selection.place;
-    let root = select::root(place.root.as_deref())?;
-    // So that what is wrong is shown where it can be changed.
-    select::read(&root, &place.more_stacks)?;
+///
+/// # Errors
+/// When it cannot be brought, started or fetched.
+pub(crate) fn run(
+    server: &Server,
+    asked: Asked<'_>,
+    interrupts: &Interrupts,
+) -> Result<Came, Failure> {
     let arguments = typed()?;
-    let interrupts = interrupt::counted().map_err(Failure::nothing)?;
-    let binary = args.elsewhere.reach.agent.clone();
-    let binary = binary.map_or(Binary::Copied, Binary::At);
-    let Server { host, launcher } = server;
-    let mut there =
-        ServerHost::launch(host, launcher, &binary, &interrupts.asked).map_err(Failure::nothing)?;
-    let brought = there.bring(&root, &place.more_stacks, &interrupts.asked);
+    let Server { host, launcher, .. } = server;
+    let launched = ServerHost::launch(host, launcher, &server.binary, &interrupts.asked);
+    let mut reached = launched.map_err(Failure::nothing)?;
+    let brought = reached.bring(&asked.sources, &interrupts.asked);
     let brought = brought.map_err(Failure::nothing)?;
-    output::note(&format!(
-        "servers on {host}: {} of {} files sent",
-        brought.sent, brought.files
-    ));
+    if brought.files > 0 {
+        output::note(&format!(
+            "servers on {host}: {} of {} files sent",
+            brought.sent, brought.files
+        ));
+    }
     let given = There {
         root: brought.root,
-        stacks: brought.stacks,
+        stacks: brought.more,
         results: brought.results,
-        hosts: args.elsewhere.text_of_file(),
-        commit: commit_at(&root),
+        hosts: server.hosts_text.clone(),
+        commit: asked.sources.root.as_deref().and_then(commit_at),
+        sides: asked.sides.map(|sides| SidesThere {
+            roots: brought.revisions,
+            ..sides
+        }),
         shown: output::shown(),
     };
     let given = serde_json::to_string(&given).map_err(Failure::nothing)?;
     let arguments = [arguments, vec![there::OPTION.to_owned(), given]].concat();
-    let mut said = [Lines::default(), Lines::default()];
-    let mut broken = Ok(());
+    let mut told = Lines::default();
+    let mut plan = Vec::new();
     let mut on_output = |stream: Stream, bytes: &[u8]| match stream {
-        Stream::Output => said[0].take(bytes, &mut |line| {
-            let written = output::data(line);
-            if broken.is_ok() {
-                broken = written;
-            }
-        }),
-        Stream::Error => said[1].take(bytes, &mut told),
+        Stream::Output => plan.extend_from_slice(bytes),
+        Stream::Error => told.take(bytes, &mut tell),
     };
-    let ended = there.run(arguments, &interrupts.count, &mut on_output);
-    let [data, notes] = said;
-    notes.rest(&mut told);
-    let mut rest = Ok(());
-    data.rest(&mut |line| rest = output::data(line));
+    let ended = reached.run(arguments, &interrupts.count, &mut on_output);
+    told.rest(&mut tell);
     let ended = ended.map_err(Failure::nothing)?;
-    let how = ended.how;
-    let folder = there.fetch(ended, &args.results);
-    if let Some(folder) = folder.map_err(Failure::nothing)? {
-        heats::show_where(&folder);
+    if asked.plans_only {
+        output::data(&String::from_utf8_lossy(&plan))?;
     }
-    broken.and(rest)?;
-    exit(host, how)
+    let how = ended.how;
+    let folder = reached.fetch(ended, asked.results);
+    match (exit(host, how), folder.map_err(Failure::nothing)?) {
+        (Ok(Exit::Fine | Exit::Failed | Exit::Nothing), Some(folder)) => Ok(Came::Session(folder)),
+        (exit, folder) => {
+            if let Some(folder) = folder {
+                heats::show_where(&folder);
+            }
+            exit.map(Came::Status)
+        }
+    }
 }
 
 /// A line of standard error there.
-fn told(line: &str) {
+fn tell(line: &str) {
     output::note(line.trim_end_matches('\n'));
-}
-
-/// What cannot be had from another host.
-fn refuse(args: &RunArgs) -> Result<(), Failure> {
-    if args.resume.is_some() {
-        return Err(Failure::usage(
-            "--server and --resume: a session goes on where it began; run `deadheat run --resume` on the servers' host, \
-             with the session's folder there",
-        ));
-    }
-    if args.live.is_some() {
-        return Err(Failure::usage(
-            "--server and --live: the page is served on the servers' host, where no browser reaches it; leave --live out",
-        ));
-    }
-    Ok(())
 }
 
 /// The arguments of this process.

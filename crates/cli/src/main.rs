@@ -52,9 +52,12 @@ fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => {
             output::use_colour(arguments.color);
-            if let Command::Run(args) = &arguments.command
-                && let Some(there) = &args.there
-            {
+            let host = match &arguments.command {
+                Command::Run(args) => Some(&args.host),
+                Command::Compare(args) => Some(&args.measure.host),
+                _ => None,
+            };
+            if let Some(there) = host.and_then(|host| host.there.as_ref()) {
                 output::show_as(there.shown);
             }
             output::show_warnings();

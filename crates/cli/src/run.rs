@@ -1,36 +1,32 @@
 //! `deadheat run`: the main job.
 
+use deadheat_runner::agent::Sources;
+
 use crate::{
     args::RunArgs,
-    elsewhere_run,
+    elsewhere_run::{self, Asked, Came, Server},
     exit::{Exit, Failure},
     heats, interrupt,
     profile::Profile,
-    reach::ReachArgs,
     resume, select,
-    there::There,
 };
 
-pub(crate) fn run(typed: RunArgs) -> Result<Exit, Failure> {
-    let mut args = match typed.there.clone() {
-        Some(there) => at_home(typed, there),
-        None => typed,
-    };
-    if args.resume.is_none() {
-        args.elsewhere.read_file().map_err(Failure::usage)?;
-        args.server = args.server.or_else(|| args.elsewhere.server_of_file());
+pub(crate) fn run(mut args: RunArgs) -> Result<Exit, Failure> {
+    if let Some(session) = args.resume.clone() {
+        return match args.host.server {
+            None => resume::resume(&args, &session),
+            Some(_) => Err(Failure::usage(
+                "--server and --resume: a session goes on where it began; run `deadheat run --resume` on the servers' \
+                 host, with the session's folder there",
+            )),
+        };
     }
-    let other = &mut args.elsewhere;
-    let is_alone = other.generator.is_empty() && other.database.is_none();
-    if args.there.is_some() && args.server.is_some() && is_alone {
-        // The way to this host, and to no other one.
-        other.reach = ReachArgs::default();
+    if let Some(there) = &args.host.there {
+        there.take_place(&mut args.selection.place);
+        args.results.clone_from(&there.results);
     }
-    if let Some(server) = elsewhere_run::server(&args)? {
-        return elsewhere_run::run(&args, &server);
-    }
-    if let Some(session) = &args.resume {
-        return resume::resume(&args, session);
+    if let Some(server) = elsewhere_run::settle(&mut args.host, &mut args.elsewhere)? {
+        return run_on(&server, &args);
     }
     let catalogue = select::catalogue(&args.selection.place)?;
     let profile = Profile::of(&args, &catalogue)?;
@@ -38,11 +34,30 @@ pub(crate) fn run(typed: RunArgs) -> Result<Exit, Failure> {
     heats::run(&args, &catalogue, &profile, &interrupted)
 }
 
-/// What was typed elsewhere, as it is meant on this host.
-fn at_home(mut args: RunArgs, there: There) -> RunArgs {
-    args.selection.place.root = Some(there.root);
-    args.selection.place.more_stacks = there.stacks;
-    args.results = there.results;
-    args.elsewhere.hosts_text = there.hosts;
-    args
+/// Runs the session on another host, and shows its report here.
+fn run_on(server: &Server, args: &RunArgs) -> Result<Exit, Failure> {
+    if args.live.is_some() {
+        return Err(Failure::usage(
+            "--server and --live: the page is served on the servers' host, where no browser reaches it; leave --live out",
+        ));
+    }
+    let place = &args.selection.place;
+    let root = select::root(place.root.as_deref())?;
+    // So that what is wrong is shown where it can be changed.
+    select::read(&root, &place.more_stacks)?;
+    let asked = Asked {
+        sources: Sources {
+            root: Some(root),
+            more: place.more_stacks.clone(),
+            revisions: Vec::new(),
+        },
+        sides: None,
+        results: &args.results,
+        plans_only: args.dry_run,
+    };
+    let interrupts = interrupt::counted().map_err(Failure::nothing)?;
+    match elsewhere_run::run(server, asked, &interrupts)? {
+        Came::Session(folder) => heats::show_complete(&folder, args),
+        Came::Status(exit) => Ok(exit),
+    }
 }

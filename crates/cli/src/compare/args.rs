@@ -3,7 +3,10 @@
 //! What belongs to one kind of comparison alone is an `Option` or a list, so that "not given" can be told from "given":
 //! an option without a meaning for what is compared is refused, never ignored.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
@@ -12,6 +15,7 @@ use crate::{
     elsewhere::ElsewhereArgs,
     gone::GoneArgs,
     place::PlaceArgs,
+    there::SessionHostArgs,
     values::{PinningArg, duration, margin, share, time},
 };
 
@@ -142,9 +146,18 @@ pub(crate) struct MeasureArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
+    pub(crate) host: SessionHostArgs,
+    #[command(flatten)]
     pub(crate) elsewhere: ElsewhereArgs,
     #[command(flatten)]
     pub(crate) _gone: GoneArgs,
+}
+
+impl MeasureArgs {
+    /// The folder of sessions.
+    pub(crate) fn results(&self) -> &Path {
+        self.results.as_deref().unwrap_or(Path::new("results"))
+    }
 }
 
 /// Of URLs and commands.
@@ -194,6 +207,7 @@ impl MeasureArgs {
             results: None,
             start_timeout: None,
             dry_run: false,
+            host: SessionHostArgs::default(),
             elsewhere: ElsewhereArgs::default(),
             _gone: GoneArgs::default(),
         }

@@ -11,38 +11,43 @@ use deadheat_stats::versus::{Bounds, Gate, Versus};
 
 use self::{
     args::{CompareArgs, CompareFormat, VerdictArgs},
+    live::Measured,
     resolve::Comparands,
 };
 use crate::{
+    elsewhere_run,
     exit::{Exit, Failure},
     output,
 };
 
 pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
-    let elsewhere = &mut args.measure.elsewhere;
-    elsewhere.read_file().map_err(Failure::usage)?;
-    if elsewhere.server_of_file().is_some() {
-        return Err(Failure::usage(
-            "--hosts: the file names a `server`, and `compare` measures here; leave that out, or start it on that host",
-        ));
+    let measure = &mut args.measure;
+    let server = elsewhere_run::settle(&mut measure.host, &mut measure.elsewhere)?;
+    let comparands = resolve::resolve(&args)?;
+    if let Some(there) = &args.measure.host.there {
+        there.take_place(&mut args.stacks.place);
+        args.measure.results = Some(there.results.clone());
     }
-    let versus = match resolve::resolve(&args)? {
-        Comparands::Sessions { a, b } => Some(sessions::compare(
-            &a,
-            &b,
-            bounds(&args),
-            args.sessions.force,
-        )?),
-        Comparands::Live(live) => live::measure(&live, &args)?,
+    let measured = match (comparands, server) {
+        (Comparands::Sessions { a, b }, _) => {
+            let versus = sessions::compare(&a, &b, bounds(&args), args.sessions.force)?;
+            Measured::Versus(Box::new(versus))
+        }
+        (Comparands::Live(live), None) => live::measure(&live, &args)?,
+        (Comparands::Live(live), Some(server)) => live::measure_on(&server, &live, &args)?,
     };
-    let Some(versus) = versus else {
-        return Ok(Exit::Fine);
+    let versus = match measured {
+        Measured::Versus(versus) => versus,
+        Measured::Nothing(exit) => return Ok(exit),
     };
     let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
     let VerdictArgs {
         format, details, ..
     } = args.verdict;
-    output::data(&rendered(&versus, gate.as_ref(), format, details)?)?;
+    // What another host asked for is shown there.
+    if args.measure.host.there.is_none() {
+        output::data(&rendered(&versus, gate.as_ref(), format, details)?)?;
+    }
     Ok(exit(&versus, gate.as_ref()))
 }
 

@@ -22,6 +22,10 @@ use crate::{
 /// Writes the report of a session that has ended beside it, and shows it.
 pub(super) fn outcome(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
     let record = read_session(folder).map_err(Failure::nothing)?;
+    if args.host.there.is_some() {
+        // Its report is made where it goes.
+        return Ok(exit(&record, &standings(&record)));
+    }
     let rendered = Rendered::of(&record)?;
     rendered.write_beside(folder)?;
     let format = if args.json {
@@ -30,9 +34,7 @@ pub(super) fn outcome(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
         Format::Text
     };
     let data = output::data(rendered.in_format(format));
-    if args.there.is_none() {
-        place(folder);
-    }
+    place(folder);
     data.map(|()| exit(&record, &rendered.standings))
 }
 

@@ -4,7 +4,6 @@
 
 use std::{
     fs,
-    process::Command,
     time::{Duration, Instant},
 };
 
@@ -475,22 +474,12 @@ fn a_stack_that_cannot_be_measured_ends_it_before_the_first_heat() {
         .tells(&["fake-two", "fake-one"]);
 }
 
-fn git(root: &Root, arguments: &str) {
-    let output = Command::new("git")
-        .current_dir(root.path())
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("running git");
-    assert!(output.status.success(), "git {arguments}: {output:?}");
-}
-
 /// A root folder that is a checkout with one commit.
 fn checkout() -> Root {
     let root = Root::with(&[unhurried("fake-one")]);
-    git(&root, "init -q -b main");
-    git(&root, "add stacks workloads");
-    git(&root, "commit -q -m first");
+    root.git("init -q -b main");
+    root.git("add stacks workloads");
+    root.git("commit -q -m first");
     root
 }
 
@@ -551,9 +540,9 @@ fn two_variants_at_one_revision_are_built_both() {
     let built = text.replace("\"server.py\"]\nenv", "\"out/server.py\"]\nenv");
     assert_ne!(text, built);
     fs::write(&manifest, built).expect("writing the manifest");
-    git(&root, "init -q -b main");
-    git(&root, "add stacks workloads");
-    git(&root, "commit -q -m first");
+    root.git("init -q -b main");
+    root.git("add stacks workloads");
+    root.git("commit -q -m first");
     root.deadheat(&format!(
         "compare fake-one:one@HEAD fake-one:two@HEAD --heats 2 {OF_STACKS}"
     ))

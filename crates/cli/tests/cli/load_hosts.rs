@@ -160,10 +160,26 @@ fn the_program_is_copied_once_and_then_found() {
     }
 }
 
+/// Makes an agent say that it is of another version, in a frame that is whole.
+const OTHER_VERSION: &str = r#"
+import re, sys, zlib
+agent, out = sys.stdin.buffer, sys.stdout.buffer
+out.write(agent.readline())
+length = int.from_bytes(agent.read(8)[:4], "little")
+hello = re.sub(rb'"version":"[^"]*"', b'"version":"0.0.1"', agent.read(length), count=1)
+length = len(hello).to_bytes(4, "little")
+out.write(length + zlib.crc32(length + hello).to_bytes(4, "little") + hello)
+out.flush()
+while piece := agent.read1():
+    out.write(piece)
+    out.flush()
+"#;
+
 #[test]
 fn a_host_that_cannot_load_is_named_with_the_reason() {
     let server = hello_server();
     let loading = Loading::new();
+    loading.root.write("other-version.py", OTHER_VERSION);
     let cases = [
         ("echo no route to it >&2; exit 255", "no route to it"),
         ("echo deadheat-agent 2", "no answer of a deadheat agent"),
@@ -172,6 +188,10 @@ fn a_host_that_cannot_load_is_named_with_the_reason() {
         ("\"$@\" | head -c 900", "the connection was"),
         ("\"$@\" | head -c 3000", "the connection was"),
         ("\"$@\" | stdbuf -o0 tr { [", "arrived damaged"),
+        (
+            "\"$@\" | python3 other-version.py",
+            "deadheat 0.0.1 (messages ",
+        ),
     ];
     for (special, why) in cases {
         let launcher = on_b(special);

@@ -1,4 +1,4 @@
-//! `deadheat run --server`: a session that runs on another host. Here "hosts" are processes of this machine with a cache
+//! `deadheat run --server` and `deadheat compare --server`: a session that runs on another host. Here "hosts" are processes of this machine with a cache
 //! folder of their own, each reached by a script of its own.
 
 use std::{
@@ -8,12 +8,14 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::heats::EndReason;
+use deadheat_model::{comparison::Comparison, heats::EndReason};
+use deadheat_runner::session::heats::read_session;
 use rustix::process::Signal;
 
 use crate::support::{
-    Ended, Fake, Root, eventually,
+    Ended, Fake, Root, Running, eventually,
     processes::{living, tree, wait_until_none},
+    running,
 };
 
 const AGENT: &str = env!("CARGO_BIN_EXE_deadheat");
@@ -277,5 +279,99 @@ fn what_another_host_cannot_do_is_refused_here() {
     root.write("stacks/fake-one/stack.toml", "id = 1");
     let ended = root.run(&options(&root, ""));
     ended.exits(2).tells(&["stacks/fake-one/stack.toml"]);
+    assert!(!root.path().join("home-srv").exists(), "nothing went there");
+}
+
+/// Short heats: what they find is not looked at.
+const SHORT: &str =
+    "--heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --seed 7";
+
+/// A comparison on the host "srv". Commands have blanks in them.
+fn compared(root: &Root, a: &str, b: &str, more: &str) -> Ended {
+    let options = format!("{} {SHORT}", options(root, more));
+    let mut command = running::command(root.path(), "compare");
+    command.args([a, b]).args(options.split_whitespace());
+    let shown = format!("compare '{a}' '{b}' {options}");
+    Running::start_command(root.path(), command, &shown).wait()
+}
+
+/// The comparison whose folder came here.
+#[track_caller]
+fn comparison(root: &Root) -> Comparison {
+    let record = read_session(&root.session_folder()).expect("reading the comparison");
+    assert_eq!(record.heats.len(), 2);
+    *record.header.comparison.expect("both sides")
+}
+
+#[test]
+fn a_revision_is_compared_there_where_git_knows_nothing_of_it() {
+    let root = root(&[Fake::faulty("fake-one", "unhurried")]);
+    root.git("init -q -b main");
+    root.git("add stacks workloads");
+    root.git("commit -q -m first");
+    let same = compared(&root, "fake-one@HEAD", "fake-one", "--dry-run");
+    same.exits(0).says(&["Plan: B against A", "(A/A)"]);
+    let server = root.path().join("stacks/fake-one/server.py");
+    let changed = fs::read_to_string(&server).unwrap() + "\n# changed\n";
+    root.write("stacks/fake-one/server.py", &changed);
+    let ended = compared(&root, "fake-one@HEAD", "fake-one", "--format json");
+    let ended = ended.exits(0).tells(&["servers on srv: 1 of "]);
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON alone");
+    let compared = comparison(&root);
+    assert_eq!(json["a"]["name"], compared.a.name);
+    assert!(compared.a.name.starts_with("fake-one@"), "{compared:?}");
+    assert_eq!(
+        (compared.b.name.as_str(), compared.alike),
+        ("fake-one", None)
+    );
+    let folder = root.session_folder();
+    let record = read_session(&folder).unwrap();
+    let commit = record.header.commit.expect("the commit of the work tree");
+    assert!(commit.ends_with("-dirty"), "{commit}");
+    let files = project(&root).join("files");
+    let served = |place: &str| fs::read_to_string(files.join(place)).unwrap();
+    assert_eq!(served("root/stacks/fake-one/server.py"), changed);
+    assert_ne!(served("revision-0/stacks/fake-one/server.py"), changed);
+    assert_eq!(root.temporary(), Vec::<PathBuf>::new());
+    assert!(results(&root).is_empty(), "nothing is left there");
+    root.assert_nothing_runs(BOUND, "a comparison");
+}
+
+#[test]
+fn commands_are_compared_there_and_a_side_that_fails_decides_the_status() {
+    let root = root(&[Fake::good("fake-one")]);
+    let good = "cmd:env FAULT=unhurried python3 -I -S stacks/fake-one/server.py";
+    let ended = compared(&root, good, good, "--path /plaintext -c 2 --details");
+    let ended = ended.exits(0).says(&["(A/A)", "records  results/"]);
+    assert!(
+        !ended.stderr.contains("sent"),
+        "there is nothing to bring: {ended}"
+    );
+    comparison(&root);
+    for (a, b, status) in [(good, "cmd:false", 1), ("cmd:false", good, 3)] {
+        let root = self::root(&[Fake::good("fake-one")]);
+        let ended = compared(&root, a, b, "--path /plaintext -c 2");
+        ended.exits(status).says(&["failed"]);
+    }
+}
+
+#[test]
+fn a_comparison_that_cannot_be_there_is_refused_here() {
+    let root = root(&[Fake::good("fake-one")]);
+    let refusals = [
+        (
+            "http://127.0.0.1:1/ http://127.0.0.1:2/",
+            "--server has no meaning for URLs",
+        ),
+        ("fake-one fake-none", "fake-none"),
+        ("fake-one@HEAD fake-one", "git"),
+    ];
+    for (sides, why) in refusals {
+        let ended = root.deadheat(&format!("compare {sides} {}", options(&root, "")));
+        ended.exits(2).tells(&[why]);
+    }
+    root.write("hosts.toml", "server = \"srv\"\n");
+    let ended = root.deadheat("compare http://127.0.0.1:1/ http://127.0.0.1:2/ --hosts hosts.toml");
+    ended.exits(2).tells(&["`server` (hosts.toml:1)"]);
     assert!(!root.path().join("home-srv").exists(), "nothing went there");
 }

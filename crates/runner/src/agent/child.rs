@@ -57,7 +57,7 @@ impl Interruptible {
     }
 }
 
-/// Runs `program` in `folder` to its end. It has no supervisor, because it is a Deadheat itself: all that it starts ends
+/// Runs `program` to its end, in the folder that the launcher led to. It has no supervisor, because it is a Deadheat itself: all that it starts ends
 /// with it, and the kernel ends it with this thread.
 ///
 /// # Errors
@@ -65,7 +65,6 @@ impl Interruptible {
 pub(super) fn run(
     program: &Path,
     arguments: &[String],
-    folder: &Path,
     interruptible: &Interruptible,
     say: &(dyn Fn(SessionAnswer) + Sync),
 ) -> Result<Ending, String> {
@@ -73,7 +72,6 @@ pub(super) fn run(
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -133,23 +131,17 @@ mod tests {
             }
         };
         let arguments = ["-c", script].map(str::to_owned);
-        let ending = run(
-            Path::new("/bin/sh"),
-            &arguments,
-            Path::new("/"),
-            interruptible,
-            &say,
-        );
+        let ending = run(Path::new("/bin/sh"), &arguments, interruptible, &say);
         let (output, error) = said.into_inner().unwrap();
         (ending.unwrap(), output, error)
     }
 
     #[test]
     fn both_streams_and_the_exit_status_are_passed_on() {
-        let script = "pwd; head -c 100000 /dev/zero; echo two >&2; exit 7";
+        let script = "head -c 100000 /dev/zero; echo two >&2; exit 7";
         let (ending, output, error) = ran(script, &Interruptible::default());
         assert_eq!(ending, Ending::Status(7));
-        assert_eq!(output.len(), 2 + 100_000);
+        assert_eq!(output.len(), 100_000);
         assert_eq!(error, b"two\n");
     }
 

@@ -46,8 +46,7 @@ impl Hosted {
             }
             SessionOrder::Run { arguments } => {
                 let results = self.results.as_ref().ok_or("a run without a project")?;
-                let place = results.parent().unwrap_or(results);
-                let how = child::run(program, &arguments, place, child, say)?;
+                let how = child::run(program, &arguments, child, say)?;
                 send(results, how, say)
             }
             SessionOrder::Arrived => {

@@ -42,7 +42,7 @@ pub use launcher::{Binary, LOCAL, Launcher};
 pub use remote::AgentError;
 pub use serve::serve;
 pub use session_message::{Ending, Stream};
-pub use there::{Brought, Ended, ServerHost};
+pub use there::{Brought, Ended, ServerHost, Sources};
 
 /// The monotonic clock, in nanoseconds.
 fn monotonic_ns() -> u64 {

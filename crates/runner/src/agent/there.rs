@@ -23,6 +23,8 @@ use super::{
 };
 use crate::{files::UNFINISHED, hex::hex, session::sources};
 
+/// The folder of a root's stacks.
+const STACKS: &str = "stacks";
 /// What a root folder has that a session reads, besides its stacks.
 const OF_A_ROOT: [&str; 2] = ["workloads", "published"];
 
@@ -34,13 +36,26 @@ pub struct ServerHost {
     results: Option<String>,
 }
 
-/// A project that was brought to a host.
+/// What a session reads that is to be brought to its host.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The root folder; `None`: a session of no stacks.
+    pub root: Option<PathBuf>,
+    /// Other folders of stacks.
+    pub more: Vec<PathBuf>,
+    /// Root folders as they were at revisions, each with the stack that is read of it.
+    pub revisions: Vec<(PathBuf, String)>,
+}
+
+/// The same on the host, in the same order.
 #[derive(Debug)]
 pub struct Brought {
-    /// Its root folder there.
-    pub root: PathBuf,
-    /// Its other folders of stacks there, in the order given.
-    pub stacks: Vec<PathBuf>,
+    /// The root folder.
+    pub root: Option<PathBuf>,
+    /// The other folders of stacks.
+    pub more: Vec<PathBuf>,
+    /// The root folders of the revisions.
+    pub revisions: Vec<PathBuf>,
     /// The folder there that the session's is to be made in.
     pub results: PathBuf,
     /// How many files it has.
@@ -82,21 +97,15 @@ impl ServerHost {
         })
     }
 
-    /// Brings the sources below a root folder, and the stacks in the folders `more`, as far as the host does not have
-    /// them from before.
+    /// Brings sources, as far as the host does not have them from before.
     ///
     /// # Errors
     /// When a file may not go or cannot be read, the host refuses, it is lost, or `stop` is set meanwhile.
-    pub fn bring(
-        &mut self,
-        root: &Path,
-        more: &[PathBuf],
-        stop: &AtomicBool,
-    ) -> Result<Brought, AgentError> {
-        let parts = parts(root, more).map_err(|why| self.failed(why))?;
+    pub fn bring(&mut self, sources: &Sources, stop: &AtomicBool) -> Result<Brought, AgentError> {
+        let parts = parts(sources).map_err(|why| self.failed(why))?;
         let files: Vec<Listed> = parts.iter().flat_map(Part::there).collect();
         check(&files).map_err(|why| self.failed(why))?;
-        let name = name_of(root);
+        let name = name_of(sources.root.as_deref().unwrap_or(Path::new(".")));
         self.say(SessionOrder::Project {
             name,
             files: files.clone(),
@@ -105,11 +114,10 @@ impl ServerHost {
             SessionAnswer::Wants { files } => files,
             other => return Err(self.strange(&other)),
         };
-        let sources: Vec<PathBuf> = parts.iter().flat_map(Part::here).collect();
+        let here: Vec<PathBuf> = parts.iter().flat_map(Part::here).collect();
         for nth in &wanted {
             check_uninterrupted(stop).map_err(|why| self.failed(why))?;
-            let (Some(Listed { what, .. }), Some(path)) = (files.get(*nth), sources.get(*nth))
-            else {
+            let (Some(Listed { what, .. }), Some(path)) = (files.get(*nth), here.get(*nth)) else {
                 return Err(self.failed("it wants a file that there is not"));
             };
             if let What::File { bytes, .. } = what {
@@ -119,10 +127,14 @@ impl ServerHost {
         match self.answer(&mut |_| check_uninterrupted(stop))? {
             SessionAnswer::Unpacked { project, results } => {
                 let there = |to: &str| Path::new(&project).join(to);
+                let each = |count, name: fn(usize) -> String| {
+                    (0..count).map(|nth| there(&name(nth))).collect()
+                };
                 self.results = Some(results.clone());
                 Ok(Brought {
-                    root: there("root"),
-                    stacks: (0..more.len()).map(|nth| there(&more_name(nth))).collect(),
+                    root: sources.root.as_ref().map(|_| there(ROOT)),
+                    more: each(sources.more.len(), more_name),
+                    revisions: each(sources.revisions.len(), revision_name),
                     results: results.into(),
                     files: files.len(),
                     sent: wanted.len(),
@@ -307,29 +319,49 @@ fn check_uninterrupted(stop: &AtomicBool) -> Result<(), String> {
     Ok(())
 }
 
-/// What goes: of the root folder, and of the folders `more`.
-fn parts(root: &Path, more: &[PathBuf]) -> Result<Vec<Part>, String> {
+/// What goes.
+fn parts(sources: &Sources) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
-    for folder in stacks(&root.join("stacks"))? {
-        parts.push(part(&folder, "root/stacks")?);
+    if let Some(root) = &sources.root {
+        of_root(root, &stacks(&root.join(STACKS))?, ROOT, &mut parts)?;
     }
-    for name in OF_A_ROOT {
-        let folder = root.join(name);
-        if folder.is_dir() {
-            parts.push(part(&folder, "root")?);
-        }
-    }
-    for (nth, folder) in more.iter().enumerate() {
+    for (nth, folder) in sources.more.iter().enumerate() {
         for stack in stacks(folder)? {
             parts.push(part(&stack, &more_name(nth))?);
         }
     }
+    for (nth, (root, stack)) in sources.revisions.iter().enumerate() {
+        let stack = root.join(STACKS).join(stack);
+        of_root(root, &[stack], &revision_name(nth), &mut parts)?;
+    }
     Ok(parts)
 }
+
+/// Adds what goes of a root folder with these stacks.
+fn of_root(root: &Path, stacks: &[PathBuf], to: &str, parts: &mut Vec<Part>) -> Result<(), String> {
+    for stack in stacks {
+        parts.push(part(stack, &format!("{to}/{STACKS}"))?);
+    }
+    for name in OF_A_ROOT {
+        let folder = root.join(name);
+        if folder.is_dir() {
+            parts.push(part(&folder, to)?);
+        }
+    }
+    Ok(())
+}
+
+/// What the root folder is called there.
+const ROOT: &str = "root";
 
 /// What a folder of more stacks is called there.
 fn more_name(nth: usize) -> String {
     format!("more-{nth}")
+}
+
+/// What the root folder of a revision is called there.
+fn revision_name(nth: usize) -> String {
+    format!("revision-{nth}")
 }
 
 /// The folders below `folder`.

@@ -1,6 +1,10 @@
 //! The root folder as it was at a commit, in a folder of its own.
 
-use std::{ffi::OsStr, fs, path::Path};
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use deadheat_model::TargetId;
 
@@ -10,11 +14,13 @@ use crate::{
     process::{KeptFolder, Supervision},
 };
 
-/// A stack as it was at a commit. The folder is deleted when this is dropped, and when Deadheat is killed.
+/// A stack as it was at a commit. The folder that was made for it is deleted when this is dropped, and when Deadheat is
+/// killed.
 #[derive(Debug)]
 pub struct Checkout {
+    root: PathBuf,
     stack: Stack,
-    _folder: KeptFolder,
+    _folder: Option<KeptFolder>,
 }
 
 impl Checkout {
@@ -39,11 +45,29 @@ impl Checkout {
             }
         })?;
         write_tree(&git, &tree, folder.path())?;
-        let stack = read_stack(&folder.path().join("root"), stack, revision)?;
+        let root = folder.path().join("root");
         Ok(Self {
-            stack,
-            _folder: folder,
+            stack: read_stack(&root, stack, revision)?,
+            root,
+            _folder: Some(folder),
         })
+    }
+
+    /// The same of a root folder that came from another host, where git is.
+    ///
+    /// # Errors
+    /// When it has no such stack, or one with a manifest that cannot be read.
+    pub fn brought(root: &Path, stack: &str, revision: &Revision) -> Result<Self, RevisionError> {
+        Ok(Self {
+            stack: read_stack(root, stack, revision)?,
+            root: root.to_owned(),
+            _folder: None,
+        })
+    }
+
+    /// The root folder as it was, which lives as long as this.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The stack, whose folder lives as long as this.

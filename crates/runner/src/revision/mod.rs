@@ -9,11 +9,13 @@ mod git;
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use self::git::Git;
 pub use self::{checkout::Checkout, error::RevisionError};
 
 /// A commit that a user named.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     /// As it was typed ("HEAD~3").
     pub typed: String,

@@ -1,6 +1,7 @@
 //! What is the same for all contenders: the options of their session, the plan in words, and the heats.
 
 use std::{
+    path::Path,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -79,12 +80,15 @@ pub(super) fn measure(
         interrupted,
     );
     progress.finish();
-    let folder = outcome.map_err(Failure::nothing)?.folder;
-    let record = read_session(&folder).map_err(Failure::nothing)?;
-    let found = versus(&record, &folder).ok_or_else(|| {
+    versus_in(&outcome.map_err(Failure::nothing)?.folder).map(Some)
+}
+
+/// What the session in `folder` says of B.
+pub(super) fn versus_in(folder: &Path) -> Result<Versus, Failure> {
+    let record = read_session(folder).map_err(Failure::nothing)?;
+    versus(&record, folder).ok_or_else(|| {
         Failure::nothing("the two sides have no load in common; choose another one with --workload")
-    });
-    found.map(Some)
+    })
 }
 
 fn of_heats(args: &MeasureArgs, margin: f64) -> HeatOptions {

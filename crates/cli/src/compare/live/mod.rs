@@ -1,5 +1,6 @@
 //! Measures two things in heats of both.
 
+mod elsewhere;
 mod heats;
 mod loads;
 mod looks;
@@ -14,20 +15,36 @@ use deadheat_model::workload::Oracle;
 use deadheat_runner::session::{PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions};
 use deadheat_stats::versus::Versus;
 
+pub(super) use self::elsewhere::measure_on;
 use super::{
     args::{CompareArgs, MeasureArgs},
     resolve::Live,
 };
-use crate::{elsewhere, exit::Failure, invocation};
+use crate::{
+    elsewhere::hosts,
+    exit::{Exit, Failure},
+    invocation,
+};
 
-/// Measures both sides until every cell has a verdict at a look, or looks or budget end. `None` after `--dry-run`,
+/// What came of a measurement.
+pub(super) enum Measured {
+    /// What is to be said of B.
+    Versus(Box<Versus>),
+    /// Nothing: a plan alone was asked for, or what went wrong has been told.
+    Nothing(Exit),
+}
+
+/// Measures both sides until every cell has a verdict at a look, or looks or budget end. Nothing after `--dry-run`,
 /// which has printed the plan.
-pub(crate) fn measure(live: &Live, args: &CompareArgs) -> Result<Option<Versus>, Failure> {
-    match live {
+pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<Measured, Failure> {
+    let versus = match live {
         Live::Urls { .. } => servers::urls(args),
         Live::Commands { a, b } => servers::commands([a, b], args),
         Live::Stacks { a, b } => stacks::measure(a, b, args),
-    }
+    };
+    Ok(versus?.map_or(Measured::Nothing(Exit::Fine), |versus| {
+        Measured::Versus(Box::new(versus))
+    }))
 }
 
 /// The counted part of a slice.
@@ -44,8 +61,8 @@ fn session(
     let mut workloads = base.workloads.iter();
     let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
     Ok(SessionOptions {
-        hosts: elsewhere::hosts(&args.elsewhere, starts, needs_database).map_err(Failure::usage)?,
-        results: args.results.clone().unwrap_or_else(|| "results".into()),
+        hosts: hosts(&args.elsewhere, starts, needs_database).map_err(Failure::usage)?,
+        results: args.results().to_owned(),
         warm_up: args.warm_up,
         pinning: args
             .pinning

@@ -4,6 +4,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    process::Command,
     time::Duration,
 };
 
@@ -114,6 +115,18 @@ impl Root {
         let text = fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("reading {}: {error}", path.display()));
         self.write(&format!("workloads/{id}.toml"), &text);
+    }
+
+    /// Runs git in it.
+    #[track_caller]
+    pub fn git(&self, arguments: &str) {
+        let output = Command::new("git")
+            .current_dir(self.path())
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
+            .args(arguments.split_whitespace())
+            .output()
+            .expect("running git");
+        assert!(output.status.success(), "git {arguments}: {output:?}");
     }
 
     /// Runs `deadheat` in this folder to its end; `args` are separated by blanks. Whatever it does, no process may be left behind.

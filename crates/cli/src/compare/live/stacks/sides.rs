@@ -1,5 +1,7 @@
 //! The two stacks, as they were typed: from the work tree, or from a revision of git.
 
+use std::path::PathBuf;
+
 use deadheat_model::{
     TargetId,
     comparison::{Contender, ContenderKind},
@@ -11,7 +13,7 @@ use deadheat_runner::{
     session::SelectedTarget,
 };
 
-use crate::{compare::resolve::StackAt, exit::Failure, output, select};
+use crate::{compare::resolve::StackAt, exit::Failure, output, select, there::SidesThere};
 
 /// What makes the second one of two equal names another one.
 const AGAIN: &str = "~b";
@@ -24,6 +26,14 @@ pub(super) struct Sides {
     same: Option<bool>,
 }
 
+/// Where the sources of a revision are from.
+enum Found<'a> {
+    /// The repository of the work tree.
+    ByGit(&'a Supervision),
+    /// Another host, with the root folder that they came to.
+    Brought(Option<(&'a Revision, &'a PathBuf)>),
+}
+
 /// One side.
 pub(super) struct One {
     /// The stack under its variant, and the name that it has in this session.
@@ -32,18 +42,27 @@ pub(super) struct One {
     own: TargetId,
     revision: Option<Revision>,
     /// The folder of the revision, as long as it is needed.
-    _checkout: Option<Checkout>,
+    checkout: Option<Checkout>,
 }
 
 impl One {
-    fn find(
-        catalogue: &Catalogue,
-        at: &StackAt,
-        supervision: &Supervision,
-    ) -> Result<Self, Failure> {
-        match &at.revision {
-            None => Self::of_work_tree(catalogue, at),
-            Some(revision) => Self::of_revision(catalogue, at, revision, supervision),
+    fn find(catalogue: &Catalogue, at: &StackAt, sources: Found<'_>) -> Result<Self, Failure> {
+        let stack = &at.target.stack;
+        match (&at.revision, sources) {
+            (None, _) => Self::of_work_tree(catalogue, at),
+            (Some(typed), Found::ByGit(supervision)) => {
+                let root = &catalogue.root;
+                let revision = Revision::find(root, typed).map_err(refused)?;
+                let checkout = Checkout::of(root, stack, &revision, supervision);
+                Self::of_revision(at, revision, checkout.map_err(refused)?)
+            }
+            (Some(_), Found::Brought(Some((revision, root)))) => {
+                let checkout = Checkout::brought(root, stack, revision).map_err(refused)?;
+                Self::of_revision(at, revision.clone(), checkout)
+            }
+            (Some(typed), Found::Brought(None)) => Err(Failure::usage(format!(
+                "the sources of {stack} at {typed} did not come to this host"
+            ))),
         }
     }
 
@@ -58,20 +77,12 @@ impl One {
             own: selected.target.clone(),
             selected,
             revision: None,
-            _checkout: None,
+            checkout: None,
         })
     }
 
-    fn of_revision(
-        catalogue: &Catalogue,
-        at: &StackAt,
-        typed: &str,
-        supervision: &Supervision,
-    ) -> Result<Self, Failure> {
-        let root = &catalogue.root;
-        let revision = Revision::find(root, typed).map_err(refused)?;
+    fn of_revision(at: &StackAt, revision: Revision, checkout: Checkout) -> Result<Self, Failure> {
         let stack = &at.target.stack;
-        let checkout = Checkout::of(root, stack, &revision, supervision).map_err(refused)?;
         let wanted = at.target.variant.as_deref();
         let Some(target) = checkout.target(wanted) else {
             let manifest = &checkout.stack().manifest;
@@ -81,8 +92,9 @@ impl One {
                 .map(|variant| variant.id.clone())
                 .collect();
             return Err(Failure::usage(format!(
-                "{stack} has no variant `{}` at {typed} ({}): it has {}",
+                "{stack} has no variant `{}` at {} ({}): it has {}",
                 wanted.unwrap_or_default(),
+                revision.typed,
                 revision.short,
                 if has.is_empty() {
                     "none".to_owned()
@@ -98,7 +110,7 @@ impl One {
                 target,
             },
             revision: Some(revision),
-            _checkout: Some(checkout),
+            checkout: Some(checkout),
         })
     }
 
@@ -137,9 +149,18 @@ impl Sides {
         catalogue: &Catalogue,
         at: [&StackAt; 2],
         supervision: &Supervision,
+        there: Option<&SidesThere>,
     ) -> Result<Self, Failure> {
-        let a = One::find(catalogue, at[0], supervision)?;
-        let b = One::find(catalogue, at[1], supervision)?;
+        let mut roots = there.into_iter().flat_map(|there| &there.roots);
+        let mut sources = |nth: usize| match there {
+            None => Found::ByGit(supervision),
+            Some(there) => {
+                let revision = there.revisions[nth].as_ref();
+                Found::Brought(revision.and_then(|revision| Some((revision, roots.next()?))))
+            }
+        };
+        let a = One::find(catalogue, at[0], sources(0))?;
+        let b = One::find(catalogue, at[1], sources(1))?;
         // In a session each has a name of its own.
         let b = if a.selected.target.stack == b.selected.target.stack
             && a.selected.target == b.selected.target
@@ -148,7 +169,9 @@ impl Sides {
         } else {
             b
         };
-        let same = if a.own.stack == b.own.stack {
+        let same = if let Some(there) = there {
+            there.same
+        } else if a.own.stack == b.own.stack {
             let revisions = (a.revision.as_ref(), b.revision.as_ref());
             let same = same_sources(&catalogue.root, &a.own.stack, revisions.0, revisions.1);
             // Without a checkout of git there are no two revisions.
@@ -157,6 +180,25 @@ impl Sides {
             None
         };
         Ok(Self { a, b, same })
+    }
+
+    /// The root folders of the sides that are at a revision, each with its stack.
+    pub(super) fn revisions(&self) -> Vec<(PathBuf, String)> {
+        let sides = [&self.a, &self.b].into_iter();
+        let at = |one: &One| {
+            let checkout = one.checkout.as_ref()?;
+            Some((checkout.root().to_owned(), one.own.stack.clone()))
+        };
+        sides.filter_map(at).collect()
+    }
+
+    /// What another host has to know of them.
+    pub(super) fn told(&self) -> SidesThere {
+        SidesThere {
+            revisions: [&self.a, &self.b].map(|one| one.revision.clone()),
+            same: self.same,
+            roots: Vec::new(),
+        }
     }
 
     /// That the two do not differ, if so.
