@@ -61,6 +61,8 @@ pub(crate) struct Connection {
     pub(crate) dialled: u64,
     /// When its TLS handshake was begun.
     pub(crate) handshake_begun: u64,
+    /// When the answer that comes began to, if that is recorded.
+    pub(crate) first_byte: u64,
     /// Answers on this connection.
     pub(crate) answered: u64,
     /// Those of them before the slice that lasts.
@@ -89,6 +91,7 @@ impl Connection {
             refusals: 0,
             dialled: 0,
             handshake_begun: 0,
+            first_byte: 0,
             answered: 0,
             answered_before: 0,
             spoiled: false,

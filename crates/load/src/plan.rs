@@ -77,6 +77,10 @@ pub(crate) struct Plan {
     pub(crate) wait: Wait,
     pub(crate) bin: Duration,
     pub(crate) interval: Option<Duration>,
+    /// Whether first bytes are recorded.
+    pub(crate) first_byte: bool,
+    /// Whether each exchange is recorded.
+    pub(crate) per_exchange: bool,
     /// The CPU of each worker.
     pub(crate) cpus: Vec<Option<usize>>,
 }
@@ -190,6 +194,8 @@ impl Plan {
             wait: spec.wait,
             bin: spec.bin,
             interval: spec.interval,
+            first_byte: spec.first_byte,
+            per_exchange: spec.per_exchange,
             cpus: match spec.cpus.as_slice() {
                 [] => vec![None],
                 cpus => cpus.iter().copied().map(Some).collect(),

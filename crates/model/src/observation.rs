@@ -237,6 +237,28 @@ pub struct TlsSeen {
     pub resumed: u64,
 }
 
+/// What a load of several exchanges found of one of them, in the measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExchangeSeen {
+    /// Requests of the measurement whose verified answers came in it.
+    pub succeeded: u64,
+    /// Requests of the measurement that were sent, and failed in it.
+    pub failed: u64,
+    /// Body bytes of the verified answers.
+    pub valid_body_bytes: u64,
+    /// Service time of the verified answers.
+    pub service_time: LatencyHistogram,
+}
+
+impl ExchangeSeen {
+    fn merge(&mut self, other: &Self) {
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+        self.valid_body_bytes += other.valid_body_bytes;
+        self.service_time.merge(&other.service_time);
+    }
+}
+
 /// What a load found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
@@ -254,6 +276,12 @@ pub struct Observation {
     /// loads with a connection per request.
     #[serde(default)]
     pub service_time_with_connect: Option<LatencyHistogram>,
+    /// The time to the first byte (first byte of the answer − actual start) of the same requests. `None`: not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<LatencyHistogram>,
+    /// What became of each exchange, in the spec's order. Empty: not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exchanges: Vec<ExchangeSeen>,
     /// How long requests were in flight in the measurement that began before it or were still in flight at its end,
     /// together. `None`: not recorded.
     #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
@@ -360,13 +388,14 @@ impl Observation {
         self.measured.merge(&other.measured);
         self.window = self.window.max(other.window);
         self.service_time.merge(&other.service_time);
-        match (
-            &mut self.service_time_with_connect,
-            &other.service_time_with_connect,
-        ) {
-            (Some(own), Some(more)) => own.merge(more),
-            (own @ None, Some(more)) => *own = Some(more.clone()),
-            (_, None) => {}
+        let with_connect = other.service_time_with_connect.as_ref();
+        merge_histograms(&mut self.service_time_with_connect, with_connect);
+        merge_histograms(&mut self.first_byte, other.first_byte.as_ref());
+        if self.exchanges.is_empty() {
+            self.exchanges.clone_from(&other.exchanges);
+        } else {
+            let both = self.exchanges.iter_mut().zip(&other.exchanges);
+            both.for_each(|(own, more)| own.merge(more));
         }
         self.cut = match (self.cut, other.cut) {
             (Some(own), Some(more)) => Some(own + more),
@@ -407,6 +436,15 @@ impl Observation {
         self.content_checked += other.content_checked;
         self.workers.extend_from_slice(&other.workers);
         self.examples.extend_from_slice(&other.examples);
+    }
+}
+
+/// Adds a histogram that not every part of a load has.
+fn merge_histograms(own: &mut Option<LatencyHistogram>, more: Option<&LatencyHistogram>) {
+    match (own, more) {
+        (Some(own), Some(more)) => own.merge(more),
+        (own @ None, Some(more)) => *own = Some(more.clone()),
+        (_, None) => {}
     }
 }
 

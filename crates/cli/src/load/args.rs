@@ -257,6 +257,9 @@ pub(crate) struct OutputArgs {
     /// The length of each interval in the time series [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = interval, hide_short_help = true)]
     pub(crate) interval: Option<Duration>,
+    /// Also record the time to the first byte of each answer
+    #[arg(long, hide_short_help = true)]
+    pub(crate) first_byte: bool,
     /// What to show during the load, on standard error
     #[arg(long, value_enum, default_value_t = LiveArg::Auto)]
     pub(crate) live: LiveArg,

@@ -66,7 +66,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let waiting = wait::choose(args.care.wait, &spec);
     spec.wait = waiting.wait;
     let thresholds = &args.output.fail_if;
-    let fits = |threshold: &Threshold| threshold.check(spec.schedule.is_open());
+    let fits = |threshold: &Threshold| threshold.check(&spec);
     thresholds
         .iter()
         .try_for_each(fits)

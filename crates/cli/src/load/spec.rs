@@ -62,6 +62,8 @@ pub(crate) fn spec(
     spec.cpus = cpus;
     spec.bin = interval.min(WIDEST_BIN);
     spec.interval = Some(interval);
+    spec.first_byte = args.output.first_byte;
+    spec.per_exchange = args.request.urls.is_some();
     Ok(spec)
 }
 

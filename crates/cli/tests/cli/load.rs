@@ -177,7 +177,10 @@ fn several_urls_are_asked_for_by_their_weights() {
         "load", "--live", "off", "--urls", "urls", "-n", "40", "-c", "1",
     ];
     let shown = args.join(" ");
-    loading.root.deadheat(&shown).exits(0);
+    let ended = loading.root.deadheat(&format!("{shown} --first-byte"));
+    ended
+        .exits(0)
+        .says(&["first byte", "Requests", "GET /read", "POST /write"]);
     let seen = server.seen_at_rest().first;
     let written = seen.iter().filter(|request| request.path == "/write");
     let written: Vec<_> = written.collect();

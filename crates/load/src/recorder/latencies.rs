@@ -2,7 +2,7 @@
 
 use deadheat_model::{LatencyHistogram, observation::OpenLoop};
 
-use super::Times;
+use super::{Extent, Times};
 
 #[derive(Debug)]
 pub(super) struct Latencies {
@@ -11,6 +11,8 @@ pub(super) struct Latencies {
     pub(super) service_time: LatencyHistogram,
     /// Service times with connecting, in the measurement; only with a connection per request.
     pub(super) with_connect: Option<LatencyHistogram>,
+    /// Times to the first byte, in the measurement; only where they were asked for.
+    pub(super) first_byte: Option<LatencyHistogram>,
     /// Response times of the interval that lasts; only in an open loop.
     pub(super) response_now: Option<LatencyHistogram>,
     /// What only an open loop has.
@@ -18,11 +20,13 @@ pub(super) struct Latencies {
 }
 
 impl Latencies {
-    pub(super) fn new(is_open: bool, per_request: bool) -> Self {
+    pub(super) fn new(extent: &Extent) -> Self {
+        let is_open = extent.is_open;
         Self {
             service_now: LatencyHistogram::new(),
             service_time: LatencyHistogram::new(),
-            with_connect: per_request.then(LatencyHistogram::new),
+            with_connect: extent.per_request.then(LatencyHistogram::new),
+            first_byte: extent.first_byte.then(LatencyHistogram::new),
             response_now: is_open.then(LatencyHistogram::new),
             open: is_open.then(OpenLoop::default),
         }
@@ -33,6 +37,9 @@ impl Latencies {
     pub(super) fn record(&mut self, times: Times, measured: bool) {
         if let (true, Some(with_connect)) = (measured, &mut self.with_connect) {
             with_connect.record_ns(times.end - times.dialled);
+        }
+        if let (true, Some(first_byte)) = (measured, &mut self.first_byte) {
+            first_byte.record_ns(times.first_byte - times.started);
         }
         self.service_now.record_ns(times.end - times.started);
         if let Some(response) = &mut self.response_now {

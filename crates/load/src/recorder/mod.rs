@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     FailureCounts, LoadPhase, Observation, Tally,
-    observation::{ReceiveQueues, WorkerHealth},
+    observation::{ExchangeSeen, ReceiveQueues, WorkerHealth},
 };
 
 pub(crate) use failures::{Cause, Examples, Fault};
@@ -31,6 +31,8 @@ pub(crate) struct Times {
     pub(crate) dialled: u64,
     /// When it was.
     pub(crate) started: u64,
+    /// When its answer began to come; where that is not recorded, anything.
+    pub(crate) first_byte: u64,
     /// When its answer was whole.
     pub(crate) end: u64,
 }
@@ -101,6 +103,8 @@ pub(crate) struct Recorder {
     last_end: u64,
     offered: u64,
     latencies: Latencies,
+    /// Of each exchange in the measurement; empty where that is not recorded.
+    exchanges: Vec<ExchangeSeen>,
     series: Series,
     /// Over the whole load so far, before the measurement, and in it once it is over.
     bytes: Bytes,
@@ -127,6 +131,10 @@ pub(crate) struct Extent {
     pub(crate) has_tls: bool,
     /// Whether each request has a connection of its own.
     pub(crate) per_request: bool,
+    /// Whether first bytes are recorded.
+    pub(crate) first_byte: bool,
+    /// How many exchanges are recorded, each for itself.
+    pub(crate) exchanges: usize,
     /// Where intervals go, if anybody wants them.
     pub(crate) outlet: Option<Outlet>,
 }
@@ -143,7 +151,8 @@ impl Recorder {
             cut: 0,
             last_end: 0,
             offered: 0,
-            latencies: Latencies::new(extent.is_open, extent.per_request),
+            latencies: Latencies::new(&extent),
+            exchanges: vec![ExchangeSeen::default(); extent.exchanges],
             series: Series::new(bin),
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
@@ -282,9 +291,9 @@ impl Recorder {
         }
     }
 
-    /// A verified answer came, with so many bytes of body.
+    /// A verified answer came to a request of this exchange, with so many bytes of body.
     #[inline]
-    pub(crate) fn succeeded(&mut self, times: Times, body_bytes: u64) {
+    pub(crate) fn succeeded(&mut self, times: Times, exchange: u32, body_bytes: u64) {
         self.total.succeeded += 1;
         self.bytes.valid += body_bytes;
         if self.is_measuring() {
@@ -297,16 +306,23 @@ impl Recorder {
             }
             self.measured.succeeded += 1;
             self.answers.valid_bytes += body_bytes;
+            if let Some(seen) = self.exchanges.get_mut(exchange as usize) {
+                seen.succeeded += 1;
+                seen.valid_body_bytes += body_bytes;
+                seen.service_time.record_ns(times.end - times.started);
+            }
         }
         self.latencies.record(times, self.is_measuring());
     }
 
-    /// A request that began at `started` failed at `end`; `detail` is formatted if it is kept as an example.
+    /// A request that began at `started` failed at `end`; `exchange` is its own, if it was sent. `detail` is formatted if
+    /// it is kept as an example.
     #[cold]
     pub(crate) fn failed(
         &mut self,
         fault: Fault,
         started: u64,
+        exchange: Option<u32>,
         end: u64,
         detail: impl FnOnce() -> String,
     ) {
@@ -321,6 +337,10 @@ impl Recorder {
                 self.measured.carried_failed += 1;
             } else {
                 self.measured.failed[fault.kind] += 1;
+                let seen = exchange.and_then(|index| self.exchanges.get_mut(index as usize));
+                if let Some(seen) = seen {
+                    seen.failed += 1;
+                }
             }
         }
     }
@@ -373,6 +393,8 @@ impl Recorder {
             window: self.window,
             service_time: self.latencies.service_time,
             service_time_with_connect: self.latencies.with_connect,
+            first_byte: self.latencies.first_byte,
+            exchanges: self.exchanges,
             cut: Some(Duration::from_nanos(self.cut)),
             bin,
             bins,
@@ -424,9 +446,10 @@ mod tests {
             intended: started,
             dialled: started,
             started,
+            first_byte: end,
             end,
         };
-        recorder.succeeded(times, 7);
+        recorder.succeeded(times, 0, 7);
     }
 
     fn fail(recorder: &mut Recorder, kind: Failure, started: u64, end: u64) {
@@ -435,7 +458,7 @@ mod tests {
             phase: FailurePhase::Body,
             cause: Cause::Other,
         };
-        recorder.failed(fault, started, end, String::new);
+        recorder.failed(fault, started, Some(0), end, String::new);
     }
 
     fn health() -> WorkerHealth {

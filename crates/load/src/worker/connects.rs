@@ -280,7 +280,8 @@ impl Worker<'_> {
         if !self.connections[slot].dialogue.is_idle() {
             // They were issued already, and were to be sent again.
             while let Some(flight) = self.connections[slot].dialogue.take_first() {
-                self.recorder.failed(fault, flight.started, end, &detail);
+                self.recorder
+                    .failed(fault, flight.started, Some(flight.exchange), end, &detail);
             }
         } else if let Some(backlog) = &mut self.backlog {
             let has_others = self.recorder.connections.open() > 0;
@@ -320,7 +321,7 @@ impl Worker<'_> {
     /// Counts a request as issued and failed at once.
     pub(super) fn never_sent(&mut self, fault: Fault, end: u64, detail: impl FnOnce() -> String) {
         self.recorder.issued();
-        self.recorder.failed(fault, end, end, detail);
+        self.recorder.failed(fault, end, None, end, detail);
     }
 
     /// Does what is due: first connects and later ones, timeouts.

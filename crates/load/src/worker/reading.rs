@@ -238,6 +238,9 @@ impl Worker<'_> {
                 connection.spoiled = true;
                 return Flow::On;
             };
+            if self.plan.first_byte && connection.dialogue.progress() == Progress::Nothing {
+                connection.first_byte = end;
+            }
             let (step, received) = connection.dialogue.feed(
                 first,
                 rest,

@@ -188,14 +188,16 @@ impl Worker<'_> {
                     intended: flight.intended,
                     dialled: connection.dialled,
                     started: flight.started,
+                    first_byte: connection.first_byte,
                     end,
                 };
-                self.recorder
-                    .succeeded(times, connection.dialogue.answer.length);
+                let length = connection.dialogue.answer.length;
+                self.recorder.succeeded(times, flight.exchange, length);
             }
             None => {
+                let detail = || excerpt(extra);
                 self.recorder
-                    .failed(EXTRA, flight.started, end, || excerpt(extra));
+                    .failed(EXTRA, flight.started, Some(flight.exchange), end, detail);
             }
             Some(kind) => {
                 let phase = match kind {
@@ -206,7 +208,8 @@ impl Worker<'_> {
                 let note = verdict.note;
                 let describe = || note.unwrap_or_else(|| answer.describe(kind, expect));
                 let fault = fault(kind, phase, answer.cause(kind));
-                self.recorder.failed(fault, flight.started, end, describe);
+                self.recorder
+                    .failed(fault, flight.started, Some(flight.exchange), end, describe);
             }
         }
     }
@@ -245,7 +248,8 @@ impl Worker<'_> {
             return;
         }
         if let Some(flight) = self.connections[slot].dialogue.take_first() {
-            self.recorder.failed(fault, flight.started, end, detail);
+            self.recorder
+                .failed(fault, flight.started, Some(flight.exchange), end, detail);
         }
         let behind = Fault {
             kind: Failure::ClosedEarly,
@@ -253,9 +257,9 @@ impl Worker<'_> {
             cause: Cause::Why("it was pipelined behind a request that failed"),
         };
         while let Some(flight) = self.connections[slot].dialogue.take_first() {
-            self.recorder.failed(behind, flight.started, end, || {
-                format!("pipelined behind a request that failed: {}", fault.kind)
-            });
+            let detail = || format!("pipelined behind a request that failed: {}", fault.kind);
+            self.recorder
+                .failed(behind, flight.started, Some(flight.exchange), end, detail);
         }
         self.renew(slot);
     }

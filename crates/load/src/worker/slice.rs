@@ -155,6 +155,12 @@ pub(super) fn recorder(plan: &Plan, outlet: Option<Outlet>) -> Recorder {
         is_open: plan.arrivals.is_some(),
         has_tls: plan.tls.is_some(),
         per_request: plan.per_request,
+        first_byte: plan.first_byte,
+        exchanges: if plan.per_exchange {
+            plan.exchanges.len()
+        } else {
+            0
+        },
         outlet,
     };
     Recorder::new(plan.bin, extent)

@@ -2,16 +2,21 @@
 
 use std::time::Duration;
 
-use deadheat_model::{LatencyHistogram, LoadSpec, Observation, StopRule};
+use deadheat_model::{
+    LatencyHistogram, LoadSpec, Observation, StopRule,
+    load::{HttpVersion, Protocol, RequestSpec, Reuse},
+    observation::ExchangeSeen,
+};
 use deadheat_testkit::{
-    OracleServer, Script,
+    OracleServer, Script, Step, Turn,
+    answers::{BODY, hello, send, sized},
     judge::{TAIL_ALLOWANCE, assert_agree, least},
     latency::{Freeze, fixed, head_first, two_humped},
 };
 
 use crate::{
     arrivals::open,
-    support::{count, run},
+    support::{count, expecting, run},
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -54,6 +59,57 @@ fn assert_consistent(seen: &Observation) {
             "{parts} and {whole}"
         );
     }
+}
+
+#[test]
+fn first_bytes_are_recorded_where_that_is_asked_for() {
+    let early = 20 * MS;
+    let server = OracleServer::start(head_first(2 * early, early)).unwrap();
+    // What is pipelined behind another request arrives with it, and has its head when the other has its body.
+    for (pipeline, after) in [(1, early * 99 / 100), (3, Duration::from_micros(1))] {
+        let mut spec = count(server.address(), 4, 48);
+        spec.protocol = Protocol::Http1 {
+            version: HttpVersion::Http11,
+            reuse: Reuse::KeepAlive,
+            pipeline,
+        };
+        assert_eq!(run(&spec).first_byte, None);
+        spec.first_byte = true;
+        let seen = run(&spec);
+        let first = seen.first_byte.expect("it was asked for");
+        assert_eq!(first.count(), seen.measured.succeeded);
+        assert!(first.least() >= Some(early * 999 / 1000), "{first:?}");
+        // Each body came so much later than its head.
+        let came = seen.service_time.mean().unwrap() - first.mean().unwrap();
+        assert!(came >= after, "{came:?}");
+    }
+}
+
+#[test]
+fn requests_are_recorded_each_for_itself_where_that_is_asked_for() {
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.request.path.as_str() {
+        "/slow" => vec![Step::Pause(10 * MS), Step::Send(hello())],
+        "/wrong" => send(sized(500, "", b"")),
+        _ => send(hello()),
+    })
+    .unwrap();
+    let mut spec = count(server.address(), 1, 60);
+    let paths = ["/", "/slow", "/wrong"];
+    spec.exchanges = paths
+        .map(|path| expecting(RequestSpec::get(path), BODY))
+        .to_vec();
+    spec.exchanges[0].weight = 4;
+    assert_eq!(run(&spec).exchanges, []);
+    spec.per_exchange = true;
+    let seen = run(&spec);
+    let sum = |of: fn(&ExchangeSeen) -> u64| seen.exchanges.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|one| one.succeeded), seen.measured.succeeded);
+    assert_eq!(sum(|one| one.failed), seen.measured.failed.total());
+    assert_eq!(sum(|one| one.valid_body_bytes), seen.valid_body_bytes);
+    let counts = |one: &ExchangeSeen| (one.succeeded, one.failed, one.service_time.count());
+    let counted: Vec<_> = seen.exchanges.iter().map(counts).collect();
+    assert_eq!(counted, [(40, 0, 40), (10, 0, 10), (0, 10, 0)]);
+    assert!(seen.exchanges[1].service_time.least() >= Some(9 * MS));
 }
 
 struct Boxed(Box<dyn Script>);

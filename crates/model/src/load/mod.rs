@@ -70,6 +70,12 @@ pub struct LoadSpec {
     /// How often the load tells what happened since it last did, with histograms; `None`: never.
     #[serde(default, with = "crate::seconds::option")]
     pub interval: Option<Duration>,
+    /// Whether it is recorded when answers began to come.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_byte: bool,
+    /// Whether it is recorded what became of each of the exchanges.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub per_exchange: bool,
 }
 
 impl LoadSpec {
@@ -98,6 +104,8 @@ impl LoadSpec {
             wait: Wait::default(),
             bin: Duration::from_millis(500),
             interval: None,
+            first_byte: false,
+            per_exchange: false,
         }
     }
 }

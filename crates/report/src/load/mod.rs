@@ -18,6 +18,6 @@ pub use html::{html, html_with};
 pub use json::{SCHEMA, json};
 pub use text::{brief, text};
 pub use view::{
-    FailureRow, LatencyRow, LatencyTable, LatencyUnit, LoadView, Percentiles, Point, Series,
-    SignView, StatusRow, most_frequent, most_frequent_failure,
+    FailureRow, LatencyRow, LatencyTable, LatencyUnit, LoadView, Percentiles, Point, REQUEST_HEADS,
+    RequestRow, Series, SignView, StatusRow, most_frequent, most_frequent_failure,
 };

@@ -4,12 +4,15 @@ use anstyle::Style;
 use deadheat_stats::load::{Severity, Standing};
 use textwrap::core::display_width;
 
-use super::{FailureRow, LatencyTable, LoadView, StatusRow};
+use super::{FailureRow, LatencyTable, LoadView, REQUEST_HEADS, RequestRow, StatusRow};
 use crate::{
     figure::count,
     text::{BAD, DIM, GOOD, Page, Screen, WARN, pad_left, pad_right},
     view::Fact,
 };
+
+/// The most requests on one screen.
+const BRIEFLY: usize = 10;
 
 /// The whole report, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
 pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
@@ -24,6 +27,7 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     for note in &view.latency.notes {
         page.wrapped(DIM, "  ", note);
     }
+    page.requests(&view.requests, usize::MAX);
     page.failures(&view.failures);
     page.examples(&view.examples);
     page.section("Connections");
@@ -48,6 +52,7 @@ pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
         page.statuses(&view.statuses);
     }
     page.latency(&view.latency);
+    page.requests(&view.requests, BRIEFLY);
     page.failures(&view.failures);
     page.examples(&view.examples);
     page.hosts(&view.hosts);
@@ -112,6 +117,22 @@ impl Page {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         self.table("  ", &head, &rows);
+    }
+
+    /// At most so many of them.
+    fn requests(&mut self, requests: &[RequestRow], most: usize) {
+        if requests.is_empty() {
+            return;
+        }
+        self.section("Requests");
+        let shown = requests.iter().take(most);
+        let rows: Vec<_> = shown.map(|row| row.shown().to_vec()).collect();
+        self.table("  ", &REQUEST_HEADS, &rows);
+        let more = requests.len().saturating_sub(most);
+        if more > 0 {
+            let note = format!("and {} more", count(more as u64));
+            self.wrapped(DIM, "  ", &note);
+        }
     }
 
     fn failures(&mut self, failures: &[FailureRow]) {

@@ -31,6 +31,8 @@ pub enum LatencyKind {
     /// End − start of connecting, where each request has a connection of its own: what tools that connect for each
     /// request count.
     ServiceTimeWithConnect,
+    /// First byte of the answer − actual start, if that was to be recorded.
+    FirstByte,
     /// Open loop: end − intended start.
     ResponseTime,
     /// Open loop: how long a request waited for a free connection.
@@ -152,6 +154,28 @@ pub struct LoadFigures {
     pub trend: Option<Trend>,
     /// The distributions with at least one sample.
     pub latencies: Vec<Latency>,
+    /// Of several requests each for itself, in the spec's order; empty: not recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exchanges: Vec<ExchangeFigures>,
+}
+
+/// What a load found of one of its requests.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExchangeFigures {
+    /// The method.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Valid answers.
+    pub succeeded: u64,
+    /// Requests that were sent and failed.
+    pub failed: u64,
+    /// Valid answers per second.
+    pub throughput_per_second: f64,
+    /// Bytes of valid bodies per second.
+    pub valid_body_bytes_per_second: f64,
+    /// Service times of the valid answers; null without one.
+    pub service_time: Option<Latency>,
 }
 
 impl LoadFigures {
@@ -195,6 +219,7 @@ impl LoadFigures {
             redirects: redirects(observation),
             trend: trend(record),
             latencies: latencies(observation),
+            exchanges: exchanges(record),
         }
     }
 
@@ -218,6 +243,7 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
             LatencyKind::ServiceTimeWithConnect,
             observation.service_time_with_connect.as_ref(),
         ),
+        (LatencyKind::FirstByte, observation.first_byte.as_ref()),
         (
             LatencyKind::ResponseTime,
             open.map(|open| &open.response_time),
@@ -234,6 +260,29 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
     known
         .filter_map(|(of, found)| Latency::new(of, found))
         .collect()
+}
+
+fn exchanges(record: &LoadRecord) -> Vec<ExchangeFigures> {
+    let observation = &record.observation;
+    let window = observation.window.as_secs_f64();
+    let per_second = |amount: u64| {
+        if window > 0.0 {
+            amount as f64 / window
+        } else {
+            0.0
+        }
+    };
+    let both = record.spec.exchanges.iter().zip(&observation.exchanges);
+    both.map(|(asked, seen)| ExchangeFigures {
+        method: asked.request.method.clone(),
+        path: asked.request.path.clone(),
+        succeeded: seen.succeeded,
+        failed: seen.failed,
+        throughput_per_second: per_second(seen.succeeded),
+        valid_body_bytes_per_second: per_second(seen.valid_body_bytes),
+        service_time: Latency::new(LatencyKind::ServiceTime, &seen.service_time),
+    })
+    .collect()
 }
 
 fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {

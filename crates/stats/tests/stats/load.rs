@@ -679,3 +679,25 @@ fn a_server_that_stands_still_is_told_of_with_the_time() {
         "at three per second that is chance"
     );
 }
+
+#[test]
+fn each_of_several_requests_has_its_own_figures() {
+    let record = cases::several_requests();
+    let figures = LoadFigures::new(&record);
+    let [first, second] = &figures.exchanges[..] else {
+        panic!("two requests: {figures:?}");
+    };
+    assert_eq!(first.path, "/plaintext");
+    assert_eq!(first.succeeded, record.observation.measured.succeeded);
+    assert_eq!(
+        first.service_time.as_ref(),
+        figures.latency(LatencyKind::ServiceTime)
+    );
+    let per_second = first.succeeded as f64 / figures.window_seconds;
+    assert_eq!(first.throughput_per_second, per_second);
+    assert_eq!(first.valid_body_bytes_per_second, 13.0 * per_second);
+    assert_eq!((second.failed, &second.service_time), (12, &None));
+    assert_eq!(second.throughput_per_second, 0.0);
+    let of_first_bytes = figures.latency(LatencyKind::FirstByte);
+    assert_eq!(of_first_bytes.map(|one| one.samples), Some(first.succeeded));
+}

@@ -13,7 +13,8 @@ use deadheat_model::{
     load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
     observation::{
-        Bin, FailureExample, FailureGroup, OpenLoop, ReceiveQueues, TlsSeen, WorkerHealth,
+        Bin, ExchangeSeen, FailureExample, FailureGroup, OpenLoop, ReceiveQueues, TlsSeen,
+        WorkerHealth,
     },
 };
 
@@ -322,6 +323,25 @@ pub fn closed_fine() -> LoadRecord {
         load = load.second(Second { requests, ..second });
     }
     load.ended(0.21)
+}
+
+/// The same of two requests, of which the second failed at times.
+pub fn several_requests() -> LoadRecord {
+    let mut record = closed_fine();
+    let of_both = record.observation.service_time.clone();
+    record.spec.exchanges.push(get("/slower"));
+    record.spec.per_exchange = true;
+    record.spec.first_byte = true;
+    record.observation.first_byte = Some(of_both.clone());
+    record.observation.exchanges = [(0, of_both), (12, LatencyHistogram::new())]
+        .map(|(failed, service_time)| ExchangeSeen {
+            succeeded: service_time.count(),
+            failed,
+            valid_body_bytes: 13 * service_time.count(),
+            service_time,
+        })
+        .to_vec();
+    record
 }
 
 /// An open loop against a server that answers nothing for two seconds, and then all at once.

@@ -101,6 +101,10 @@ fn latency(of: Option<Of>, figure: Figure, observation: &Observation) -> Result<
     let missing = || "the load has no such figure".to_owned();
     let (histogram, waiting) = match (of, open) {
         (Some(Of::Service), _) | (None, None) => (&observation.service_time, None),
+        (Some(Of::FirstByte), _) => {
+            let recorded = observation.first_byte.as_ref();
+            (recorded.ok_or_else(missing)?, None)
+        }
         (Some(Of::Response) | None, Some(open)) => {
             let waiting = Waiting {
                 requests: open.unsent + observation.measured.in_flight,
@@ -221,7 +225,7 @@ mod tests {
 
     use deadheat_model::{
         Failure, LoadSpec, Schedule, StopRule,
-        load::{Exchange, Expectation, RequestSpec, StatusSet, Target},
+        load::{Arrivals, Exchange, Expectation, RequestSpec, Stage, StatusSet, Target},
         load_record::SCHEMA,
         machine::Machine,
         observation::OpenLoop,
@@ -413,22 +417,44 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_has_no_response_time() {
+    fn a_closed_loop_has_no_response_time_and_first_bytes_are_recorded_on_request() {
+        let closed = record(Observation::default()).spec;
+        let open = LoadSpec {
+            schedule: Schedule::Open {
+                connections: 1,
+                most_connections: 1,
+                arrivals: Arrivals::Uniform,
+                stages: vec![Stage::constant(1.0)],
+            },
+            ..closed.clone()
+        };
         for text in ["response.p99>1s", "wait.max>1s", "lag.mean>1s"] {
             let threshold: Threshold = text.parse().unwrap();
             assert!(
-                threshold.check(false).unwrap_err().contains("--rate"),
+                threshold.check(&closed).unwrap_err().contains("--rate"),
                 "{text}"
             );
-            assert_eq!(threshold.check(true), Ok(()));
+            assert_eq!(threshold.check(&open), Ok(()));
         }
         for text in ["p99>1s", "service.p99>1s", "errors>1", "goodput<1B/s"] {
             let threshold: Threshold = text.parse().unwrap();
             assert_eq!(
-                (threshold.check(false), threshold.check(true)),
+                (threshold.check(&closed), threshold.check(&open)),
                 (Ok(()), Ok(()))
             );
         }
+        let threshold: Threshold = "first-byte.p99>1s".parse().unwrap();
+        let refusal = threshold.check(&open).unwrap_err();
+        assert!(refusal.contains("--first-byte"), "{refusal}");
+        let recording = LoadSpec {
+            first_byte: true,
+            ..closed
+        };
+        assert_eq!(threshold.check(&recording), Ok(()));
+        let mut found = answered([9; 10_000]);
+        judged("first-byte.p99>1ms", &found, true, "no such figure");
+        found.first_byte = Some(answered([5; 10_000]).service_time);
+        judged("first-byte.p99>6ms", &found, false, "it was 5");
     }
 
     #[test]

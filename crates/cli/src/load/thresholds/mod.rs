@@ -6,6 +6,8 @@ mod parse;
 
 use std::fmt;
 
+use deadheat_model::LoadSpec;
+
 /// A condition that must not come true.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Threshold {
@@ -25,12 +27,18 @@ impl fmt::Display for Threshold {
 
 impl Threshold {
     /// Refuses what a load of this kind does not have.
-    pub(crate) fn check(&self, open_loop: bool) -> Result<(), String> {
+    pub(crate) fn check(&self, spec: &LoadSpec) -> Result<(), String> {
         match self.metric {
+            Metric::Latency {
+                of: Some(Of::FirstByte),
+                ..
+            } if !spec.first_byte => Err(format!(
+                "--fail-if '{self}': that is not recorded unless you add --first-byte"
+            )),
             Metric::Latency {
                 of: Some(Of::Response | Of::Wait | Of::Lag),
                 ..
-            } if !open_loop => Err(format!(
+            } if !spec.schedule.is_open() => Err(format!(
                 "--fail-if '{self}': a closed loop has no schedule to be late on, so it has service times alone: write \
                  service., or give a --rate"
             )),
@@ -59,6 +67,7 @@ enum Metric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
     Service,
+    FirstByte,
     Response,
     Wait,
     Lag,

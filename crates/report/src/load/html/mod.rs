@@ -4,7 +4,7 @@ mod plots;
 
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 
-use super::{LatencyRow, LoadView, StatusRow};
+use super::{LatencyRow, LoadView, REQUEST_HEADS, RequestRow, StatusRow};
 use crate::{
     ReportError,
     html::{
@@ -64,11 +64,14 @@ fn page(view: &LoadView, shell: &Shell<'_>) -> Result<String, ReportError> {
     }
     environment.add_filter("count", crate::figure::count);
     let statuses: Vec<_> = view.statuses.iter().map(StatusRow::shown).collect();
+    let requests: Vec<_> = view.requests.iter().map(RequestRow::shown).collect();
     let latency: Vec<_> = view.latency.rows.iter().map(LatencyRow::shown).collect();
     let page = environment.get_template("load.html")?.render(context! {
         view => Value::from(Serde(view)),
         latency,
         statuses,
+        requests,
+        request_heads => REQUEST_HEADS,
         plots => Value::from(Serde(plots)),
         style => Value::from_safe_string(format!("{STYLE}{OWN_STYLE}")),
         script => Value::from_safe_string(SCRIPT.to_owned()),

@@ -60,6 +60,7 @@ pub(crate) fn name(kind: LatencyKind, open: bool) -> &'static str {
         LatencyKind::ServiceTime if open => "service time",
         LatencyKind::ServiceTime => "service time (closed loop)",
         LatencyKind::ServiceTimeWithConnect => "with connect",
+        LatencyKind::FirstByte => "first byte",
         LatencyKind::ResponseTime => "response time",
         LatencyKind::ConnectionWait => "connection wait",
         LatencyKind::SendLag => "send lag",
@@ -74,6 +75,7 @@ pub(super) fn table(record: &LoadRecord, figures: &LoadFigures) -> LatencyTable 
     let kinds = [
         LatencyKind::ServiceTime,
         LatencyKind::ServiceTimeWithConnect,
+        LatencyKind::FirstByte,
         LatencyKind::ResponseTime,
         LatencyKind::ConnectionWait,
         LatencyKind::SendLag,

@@ -3,6 +3,7 @@
 mod facts;
 mod latency;
 mod plan;
+mod requests;
 mod series;
 mod signs;
 
@@ -16,6 +17,7 @@ use crate::{
 };
 
 pub use latency::{LatencyRow, LatencyTable, LatencyUnit};
+pub use requests::{HEADS as REQUEST_HEADS, RequestRow};
 pub use series::{Percentiles, Point, Series};
 
 /// Everything that the report of a load shows.
@@ -41,6 +43,8 @@ pub struct LoadView {
     pub statuses: Vec<StatusRow>,
     /// The distributions.
     pub latency: LatencyTable,
+    /// What became of each of several requests; empty: not recorded.
+    pub requests: Vec<RequestRow>,
     /// Failures by kind, phase and cause, the most frequent first.
     pub failures: Vec<FailureRow>,
     /// Failures as they were seen.
@@ -133,6 +137,7 @@ impl LoadView {
             answers: facts::answers(record, &analysis.figures),
             statuses: statuses(record),
             latency: latency::table(record, &analysis.figures),
+            requests: requests::rows(&analysis.figures),
             failures: failures(record),
             examples: examples(record),
             connections: facts::connections(record, &analysis.figures),

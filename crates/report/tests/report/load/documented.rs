@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
     load::{Body, Content, Endpoint, Identity, RequestSpec, Stage, Trust},
-    observation::ReceiveQueues,
+    observation::{ExchangeSeen, ReceiveQueues},
 };
 use deadheat_report::load::{csv, json};
 use deadheat_stats::load::analyse;
@@ -131,6 +131,15 @@ fn records() -> Vec<LoadRecord> {
         stages.push(Stage::constant(5.0));
     }
     late.spec.stop = StopRule::Interrupt;
+    late.spec.first_byte = true;
+    late.spec.per_exchange = true;
+    late.observation.first_byte = Some(late.observation.service_time.clone());
+    late.observation.exchanges = vec![ExchangeSeen {
+        succeeded: 1,
+        failed: 1,
+        valid_body_bytes: 1,
+        service_time: late.observation.service_time.clone(),
+    }];
     late.spec
         .lists
         .insert("names".to_owned(), vec!["Ada".to_owned()]);

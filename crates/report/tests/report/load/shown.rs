@@ -44,6 +44,7 @@ fn phrases(view: &LoadView) -> Vec<String> {
     );
     let times = view.latency.rows.iter();
     all.extend(times.map(|row| format!("{} {}", row.name, row.shown().join(" "))));
+    all.extend(view.requests.iter().map(|row| row.shown().join(" ")));
     all.extend(
         view.failures
             .iter()
@@ -56,7 +57,10 @@ fn phrases(view: &LoadView) -> Vec<String> {
 
 #[test]
 fn everything_of_the_view_is_in_both_outputs() {
-    let hosts = [("three hosts", cases::three_hosts())];
+    let hosts = [
+        ("three hosts", cases::three_hosts()),
+        ("several requests", cases::several_requests()),
+    ];
     for (name, record) in cases::all().into_iter().chain(hosts) {
         let view = view(&record);
         for (format, page) in shown(&view) {
