@@ -5,6 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
+    alike::AsArgs,
     compare::args::CompareArgs,
     elsewhere::ElsewhereArgs,
     gone::GoneArgs,
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
+    /// Load as ab, wrk, hey or oha would: with their options, and their report.
+    As(AsArgs),
     /// Look for what would spoil a measurement on this machine and others; changes nothing.
     Doctor(DoctorArgs),
     /// Install what the stacks need.

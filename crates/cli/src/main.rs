@@ -1,5 +1,6 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
+mod alike;
 mod args;
 mod care;
 mod compare;
@@ -49,7 +50,23 @@ use self::{
 };
 
 fn main() -> ExitCode {
-    let result = match Arguments::try_parse() {
+    let mut words = env::args_os();
+    let tool = words.next().and_then(|program| alike::called(&program));
+    let result = match tool {
+        Some(tool) => alike::run(tool, words),
+        None => run(),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::error(&error.to_string());
+            error.exit().into()
+        }
+    }
+}
+
+fn run() -> Result<Exit, Failure> {
+    match Arguments::try_parse() {
         Ok(arguments) => {
             output::use_colour(arguments.color);
             let host = match &arguments.command {
@@ -68,13 +85,6 @@ fn main() -> ExitCode {
             output::use_colour(output::colour_among(arguments));
             output::usage(&error)
         }
-    };
-    match result {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            output::error(&error.to_string());
-            error.exit().into()
-        }
     }
 }
 
@@ -85,6 +95,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::compare(*args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
+        Command::As(args) => alike::run_as(args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),

@@ -27,7 +27,7 @@ mod wait;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use deadheat_load::LoadEvent;
@@ -39,6 +39,7 @@ use deadheat_runner::{
 };
 use serde_json::json;
 
+pub(crate) use self::told::nothing;
 use self::{
     args::{LiveArg, LoadArgs},
     hosts::Hosts,
@@ -54,7 +55,17 @@ use crate::{
     interrupt, invocation, output,
 };
 
-pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+/// A load that can begin.
+struct Prepared {
+    asked: Asked,
+    spec: LoadSpec,
+    /// How the target's name became an address, if it had one.
+    how: Option<String>,
+    hosts: Hosts,
+    why_wait: Option<&'static str>,
+}
+
+fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
     let asked = request::asked(args).map_err(Failure::usage)?;
     clashes::check(args, &asked.origin).map_err(Failure::usage)?;
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
@@ -65,6 +76,23 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
     let waiting = wait::choose(args.care.wait, &spec);
     spec.wait = waiting.wait;
+    Ok(Prepared {
+        asked,
+        spec,
+        how: found.how,
+        hosts,
+        why_wait: waiting.why,
+    })
+}
+
+pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+    let Prepared {
+        asked,
+        spec,
+        how,
+        hosts,
+        why_wait,
+    } = prepare(args)?;
     let thresholds = &args.output.fail_if;
     let fits = |threshold: &Threshold| threshold.check(&spec);
     thresholds
@@ -79,9 +107,9 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let mut outputs = Outputs::open(&args.output.output, shown)?;
     let around = Around {
         typed: &asked.typed,
-        how: found.how.as_deref(),
+        how: how.as_deref(),
         hosts: hosts.describe(),
-        why_wait: waiting.why,
+        why_wait,
         files: &args.output.output,
         thresholds,
     };
@@ -103,6 +131,20 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let record = go(spec, &hosts, &asked, mode(args.output.live), &mut outputs)?;
     outputs.write(&record)?;
     Ok(conclude(&record, thresholds))
+}
+
+/// Loads as `args` ask for, and shows nothing, for whoever has a report of its own. The measurement ends after `limit` at
+/// the latest.
+pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadRecord, Failure> {
+    let Prepared {
+        asked,
+        mut spec,
+        hosts,
+        ..
+    } = prepare(args)?;
+    spec.limit = limit;
+    let mut nowhere = Outputs::open(&[], Shown::Brief)?;
+    go(spec, &hosts, &asked, Mode::Silent, &mut nowhere)
 }
 
 /// The load that `args` ask for, for whoever loads without the rest of this command.

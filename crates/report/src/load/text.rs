@@ -121,7 +121,8 @@ impl Page {
 
     /// At most so many of them.
     fn requests(&mut self, requests: &[RequestRow], most: usize) {
-        if requests.is_empty() {
+        let has_ended = |row: &RequestRow| row.per_second > 0.0 || row.failed > 0;
+        if !requests.iter().any(has_ended) {
             return;
         }
         self.section("Requests");

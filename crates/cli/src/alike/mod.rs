@@ -1,0 +1,402 @@
+//! `deadheat as ab`, `wrk`, `hey` or `oha`: takes the options of that tool, loads as it would, and prints its report.
+//! What cannot be done as the tool does it is refused.
+
+mod ab;
+mod hey;
+mod oha;
+mod threads;
+mod wrk;
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::{Args, Parser, ValueEnum};
+use deadheat_model::LoadRecord;
+use deadheat_report::alike::{self, Ab, Tool, remarks};
+use deadheat_runner::files::write_whole;
+use deadheat_stats::load::analyse;
+
+use crate::{
+    exit::{Exit, Failure},
+    load::{self, args::LoadArgs},
+    output,
+};
+
+/// Another tool, with its own options.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct AsArgs {
+    /// The tool
+    #[arg(value_enum)]
+    tool: ToolArg,
+    /// Its own options, and the URL; `deadheat as ab -h` lists them
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "OPTIONS"
+    )]
+    options: Vec<OsString>,
+}
+
+/// A tool whose options and report are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolArg {
+    /// ApacheBench
+    Ab,
+    /// wrk, without scripts
+    Wrk,
+    /// hey
+    Hey,
+    /// oha
+    Oha,
+}
+
+impl ToolArg {
+    fn tool(self) -> Tool {
+        match self {
+            Self::Ab => Tool::Ab,
+            Self::Wrk => Tool::Wrk,
+            Self::Hey => Tool::Hey,
+            Self::Oha => Tool::Oha,
+        }
+    }
+}
+
+/// The tool that this program was called by the name of, if it was.
+pub(crate) fn called(program: &OsStr) -> Option<Tool> {
+    let name = Path::new(program).file_name()?;
+    Tool::ALL.into_iter().find(|tool| name == tool.name())
+}
+
+/// What a tool's options ask for.
+struct Wanted {
+    /// The arguments of `deadheat load` that do the same.
+    load: Vec<String>,
+    /// The measurement ends after so long, whatever else ends it.
+    limit: Option<Duration>,
+    print: Print,
+}
+
+/// How it is printed.
+enum Print {
+    Ab {
+        about: Box<Ab>,
+        /// Whether bodies of another length than the first are failures.
+        fixed_length: bool,
+        /// Where the percentages go.
+        percentiles: Option<PathBuf>,
+    },
+    Wrk {
+        url: String,
+        threads: u32,
+        connections: u32,
+        latency: bool,
+    },
+    Hey,
+    Oha {
+        json: bool,
+        corrected: bool,
+        file: Option<PathBuf>,
+    },
+}
+
+/// Loads as `deadheat as` was asked to.
+pub(crate) fn run_as(args: AsArgs) -> Result<Exit, Failure> {
+    run(args.tool.tool(), args.options)
+}
+
+/// Loads as `tool` would with these options.
+pub(crate) fn run(
+    tool: Tool,
+    options: impl IntoIterator<Item = OsString>,
+) -> Result<Exit, Failure> {
+    let name = OsString::from(tool.name());
+    let typed: Vec<OsString> = [name].into_iter().chain(options).collect();
+    let wanted = match tool {
+        Tool::Ab => parsed(ab::Options::try_parse_from(typed), ab::wanted),
+        Tool::Wrk => parsed(wrk::Options::try_parse_from(typed), wrk::wanted),
+        Tool::Hey => parsed(hey::Options::try_parse_from(hey::long(typed)), hey::wanted),
+        Tool::Oha => parsed(oha::Options::try_parse_from(typed), oha::wanted),
+    };
+    let mut wanted = match wanted {
+        Ok(Ok(wanted)) => wanted,
+        Ok(Err(why)) => return Err(Failure::usage(format!("{}: {why}", tool.name()))),
+        Err(error) => return output::usage(&error),
+    };
+    if let Print::Ab {
+        about,
+        fixed_length,
+        ..
+    } = &mut wanted.print
+    {
+        output::note(&format!("Benchmarking {} (be patient)", about.host));
+        ab::look(&wanted.load, about)?;
+        match *fixed_length {
+            true => {
+                let length = about.length.unwrap_or_default();
+                wanted
+                    .load
+                    .extend(["--expect-length".to_owned(), length.to_string()]);
+            }
+            false => about.length = None,
+        }
+    }
+    let record = loaded(&wanted.load, ANY, wanted.limit)?;
+    if let Some(nothing) = load::nothing(&record) {
+        return Err(Failure::nothing(nothing));
+    }
+    print(tool, &record, wanted.print)?;
+    Ok(match record.interrupted {
+        true => Exit::Interrupted,
+        false => Exit::Fine,
+    })
+}
+
+fn parsed<T>(
+    options: Result<T, clap::Error>,
+    wanted: impl Fn(T) -> Result<Wanted, String>,
+) -> Result<Result<Wanted, String>, clap::Error> {
+    options.map(wanted)
+}
+
+/// The arguments of `deadheat load` alone.
+#[derive(Parser)]
+#[command(name = "load")]
+struct Typed {
+    #[command(flatten)]
+    load: LoadArgs,
+}
+
+/// Statuses of which each is an answer, as for the tools.
+const ANY: &str = "100-599";
+
+/// Loads as the arguments of `deadheat load` say, in which each of these statuses is valid.
+fn loaded(
+    arguments: &[String],
+    statuses: &str,
+    limit: Option<Duration>,
+) -> Result<LoadRecord, Failure> {
+    let own = ["load", "--expect-status", statuses, "--warm-up", "0s"];
+    let typed = own.into_iter().chain(arguments.iter().map(String::as_str));
+    let typed = Typed::try_parse_from(typed).map_err(Failure::usage)?;
+    load::observed(&typed.load, limit)
+}
+
+fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
+    let failed = |error| Failure::nothing(format!("writing the report: {error}"));
+    let mut file = None;
+    let mut is_text = true;
+    let text = match print {
+        Print::Ab {
+            about, percentiles, ..
+        } => {
+            if let Some(path) = percentiles {
+                write(&path, &alike::ab_percentiles(record))?;
+            }
+            alike::ab(record, &about)
+        }
+        Print::Wrk {
+            url,
+            threads,
+            connections,
+            latency,
+        } => alike::wrk(record, &url, threads, connections, latency),
+        Print::Hey => alike::hey(record),
+        Print::Oha {
+            json,
+            corrected,
+            file: path,
+        } => {
+            file = path;
+            is_text = !json;
+            match json {
+                true => alike::oha_json(record, corrected).map_err(failed)?,
+                false => alike::oha(record, corrected),
+            }
+        }
+    };
+    let analysis = analyse(record);
+    let remarks = remarks(tool, record, &analysis);
+    let remarks: Vec<String> = remarks
+        .iter()
+        .map(|one| format!("deadheat: {one}\n"))
+        .collect();
+    let remarks = remarks.concat();
+    match file {
+        Some(path) => write(&path, &text)?,
+        None if is_text => return output::data(&(text + &remarks)),
+        None => output::data(&text)?,
+    }
+    if !remarks.is_empty() {
+        output::note(remarks.trim_end());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, text.as_bytes())
+        .map_err(|error| Failure::nothing(format!("writing {}: {error}", path.display())))
+}
+
+/// Refuses the first of these options that was given: its name, and why it cannot be had.
+fn refuse(options: &[(&str, bool, &str)]) -> Result<(), String> {
+    match options.iter().find(|(_, given, _)| *given) {
+        Some((name, _, why)) => Err(format!("{name}: deadheat cannot do this: {why}")),
+        None => Ok(()),
+    }
+}
+
+/// Why an option that would need something of each request is refused.
+const EACH_REQUEST: &str =
+    "it counts requests and keeps none; write intervals with `deadheat load -o FILE.csv`";
+/// Why proxies are refused.
+const PROXY: &str = "it loads servers without a proxy";
+/// Why HTTP/2 is refused.
+const HTTP2: &str = "it speaks HTTP/1.1 and 1.0";
+
+/// A time as `deadheat load` reads it.
+fn milliseconds(time: Duration) -> String {
+    format!("{}ms", time.as_millis())
+}
+
+/// Adds an option with its value.
+fn with(load: &mut Vec<String>, option: &str, value: impl Into<String>) {
+    load.extend([option.to_owned(), value.into()]);
+}
+
+/// The same, if there is a value.
+fn with_some(load: &mut Vec<String>, option: &str, value: &Option<String>) {
+    if let Some(value) = value {
+        with(load, option, value);
+    }
+}
+
+/// Adds an option without a value, if it is wanted.
+fn with_flag(load: &mut Vec<String>, option: &str, wanted: bool) {
+    if wanted {
+        load.push(option.to_owned());
+    }
+}
+
+/// Whether one of these headers has this name.
+fn has_header(headers: &[String], name: &str) -> bool {
+    headers.iter().any(|header| {
+        let (own, _) = header.split_once(':').unwrap_or((header, ""));
+        own.trim().eq_ignore_ascii_case(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(tool: Tool, line: &str) -> Result<String, String> {
+        let typed = format!("{} {line}", tool.name());
+        let typed = typed.split_whitespace().map(OsString::from);
+        let usage = |error: clap::Error| error.to_string();
+        let wanted = match tool {
+            Tool::Ab => ab::Options::try_parse_from(typed)
+                .map_err(usage)
+                .and_then(ab::wanted),
+            Tool::Wrk => wrk::Options::try_parse_from(typed)
+                .map_err(usage)
+                .and_then(wrk::wanted),
+            Tool::Hey => hey::Options::try_parse_from(hey::long(typed.collect()))
+                .map_err(usage)
+                .and_then(hey::wanted),
+            Tool::Oha => oha::Options::try_parse_from(typed)
+                .map_err(usage)
+                .and_then(oha::wanted),
+        };
+        let wanted = wanted?;
+        // What `deadheat load` does not take is a mistake here.
+        let typed = ["load"]
+            .into_iter()
+            .chain(wanted.load.iter().map(String::as_str));
+        Typed::try_parse_from(typed).map_err(usage)?;
+        Ok(wanted.load.join(" "))
+    }
+
+    #[test]
+    fn options_are_those_of_load() {
+        let cases = [
+            (
+                Tool::Ab,
+                "-n 100 -c10 http://h/",
+                "http://h/ --requests 100 --connections 10 --first-byte -H Accept: */* --timeout 30000ms --http1.0 \
+                 --no-keepalive",
+            ),
+            (
+                Tool::Ab,
+                "-kn 5 -t 3 -H X:1 -C a=b -A u:p -m PUT -s 2 https://h/x",
+                "https://h/x --requests 5 --connections 1 --first-byte -H Accept: */* -H X:1 -H Cookie: a=b --user u:p \
+                 -X PUT --timeout 2000ms --http1.0 --insecure",
+            ),
+            (Tool::Ab, "-i http://h/", "-X HEAD"),
+            (
+                Tool::Wrk,
+                "-t1 -c 1k -d2m --timeout 3 -H X:1 http://h/",
+                "http://h/ --connections 1000 --duration 120000ms --timeout 3000ms -H X:1",
+            ),
+            (
+                Tool::Hey,
+                "-n 205 -c 50 -disable-keepalive -m POST -d x -host a http://h/",
+                "http://h/ --connections 50 --requests 200 --first-byte -X POST --body x -H Content-Type: text/html -H \
+                 Accept-Encoding: gzip -H Host: a --timeout 20000ms --no-keepalive",
+            ),
+            (
+                Tool::Hey,
+                "-z 1m30s -q 10 -c=5 -disable-compression http://h/",
+                "http://h/ --connections 5 --duration 90000ms --rate 50/s --first-byte",
+            ),
+            (
+                Tool::Oha,
+                "-n 10k -c 20 --no-tui -q 100 --latency-correction http://h/",
+                "http://h/ --connections 20 --requests 10000 --rate 100/s --first-byte",
+            ),
+            (
+                Tool::Oha,
+                "-z 5s --disable-keepalive --http-version 1.0 --insecure https://h/",
+                "--duration 5000ms",
+            ),
+        ];
+        for (tool, line, expected) in cases {
+            let load = wanted(tool, line).unwrap_or_else(|error| panic!("{line}: {error}"));
+            assert!(load.contains(expected), "{} {line}: {load}", tool.name());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused() {
+        let cases = [
+            (Tool::Ab, "-g x http://h/", "-g"),
+            (Tool::Ab, "-X p:1 http://h/", "-X"),
+            (Tool::Ab, "-c 5 -n 2 http://h/", "-c"),
+            (Tool::Ab, "-n 2", "URL"),
+            (Tool::Ab, "--no-such http://h/", "--no-such"),
+            (Tool::Wrk, "-s x.lua http://h/", "-s"),
+            (Tool::Wrk, "-t 5000 http://h/", "-t"),
+            (Tool::Hey, "-o csv http://h/", "-o"),
+            (Tool::Hey, "-h2 http://h/", "-h2"),
+            (Tool::Hey, "-x p:1 http://h/", "-x"),
+            (Tool::Hey, "-n 2 -c 5 http://h/", "-n"),
+            (Tool::Oha, "--http2 http://h/", "--http2"),
+            (Tool::Oha, "-r 3 http://h/", "-r"),
+            (Tool::Oha, "--urls-from-file http://h/", "--urls-from-file"),
+        ];
+        for (tool, line, named) in cases {
+            let error = wanted(tool, line).unwrap_err();
+            assert!(error.contains(named), "{} {line}: {error}", tool.name());
+        }
+    }
+
+    #[test]
+    fn a_tool_is_known_by_the_name_of_the_program() {
+        assert_eq!(called(OsStr::new("/usr/local/bin/ab")), Some(Tool::Ab));
+        assert_eq!(called(OsStr::new("oha")), Some(Tool::Oha));
+        assert_eq!(called(OsStr::new("/opt/deadheat")), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! `deadheat as TOOL`: the options of other tools, and reports that scripts for them can read.
+
+use std::{collections::BTreeMap, fs, os::unix::fs::symlink, process::Command};
+
+use deadheat_testkit::{
+    OracleServer, Turn,
+    answers::{hello, send, sized},
+};
+
+use crate::support::{Ended, Root, Running, running};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_deadheat");
+
+/// A server of which one answer in four has the status 503.
+fn unsteady() -> OracleServer {
+    OracleServer::start(|turn: &Turn<'_>| match turn.index % 4 {
+        3 => send(sized(
+            503,
+            "Server: odd/1.0\r\n",
+            &hello()[hello().len() - 13..],
+        )),
+        _ => send(sized(
+            200,
+            "Server: odd/1.0\r\n",
+            &hello()[hello().len() - 13..],
+        )),
+    })
+    .unwrap()
+}
+
+fn run(root: &Root, words: &[&str]) -> Ended {
+    let mut command = running::command(root.path(), "as");
+    command.args(words);
+    Running::start_command(root.path(), command, &format!("as {}", words.join(" "))).wait()
+}
+
+/// What stands behind each label: "Complete requests:" and the like.
+fn labelled(text: &str) -> BTreeMap<&str, &str> {
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines
+        .map(|(label, value)| (label.trim(), value.trim()))
+        .collect()
+}
+
+fn number(text: &str) -> f64 {
+    let digits = text.split_whitespace().next().unwrap_or_default();
+    let digits = digits.trim_end_matches(|c: char| !c.is_ascii_digit());
+    digits
+        .parse()
+        .unwrap_or_else(|_| panic!("no number: {text}"))
+}
+
+#[test]
+fn ab_counts_what_ab_counts_and_deadheat_says_what_that_means() {
+    let root = Root::with(&[]);
+    let server = unsteady();
+    let url = format!("http://{}/a?b", server.address());
+    // One request before tells who serves.
+    let ended = run(
+        &root,
+        &["ab", "-n", "39", "-c", "3", "-k", "-e", "p.csv", &url],
+    );
+    let ended = ended.exits(0);
+    let found = labelled(&ended.stdout);
+    assert_eq!(found["Server Software"], "odd/1.0");
+    assert_eq!(found["Document Path"], "/a?b");
+    assert_eq!(found["Document Length"], "13 bytes");
+    assert_eq!(found["Concurrency Level"], "3");
+    assert_eq!(found["Complete requests"], "39");
+    assert_eq!(found["Failed requests"], "0");
+    assert_eq!(found["Non-2xx responses"], "10");
+    assert_eq!(found["HTML transferred"], format!("{} bytes", 39 * 13));
+    assert_eq!(found["Keep-Alive requests"], "39");
+    let rate = number(found["Requests per second"]);
+    let took = number(found["Time taken for tests"]);
+    assert!(
+        (rate * took - 39.0).abs() < 39.0 * 0.5 / (1000.0 * took) + 0.1,
+        "{ended}"
+    );
+    for row in ["Connect", "Processing", "Waiting", "Total"] {
+        assert_eq!(found[row].split_whitespace().count(), 5, "{row}: {ended}");
+    }
+    assert!(ended.stdout.contains(" 100% "), "{ended}");
+    let last = ended.stdout.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with(
+            "deadheat: 10 of 39 answers had no 2xx status (503: 10), and ab counts them"
+        ),
+        "{ended}"
+    );
+    let percentages = fs::read_to_string(root.path().join("p.csv")).unwrap();
+    assert_eq!(percentages.lines().count(), 101);
+    let seen = server.seen_at_rest().first;
+    assert_eq!(seen.len(), 40);
+    assert!(seen.iter().all(|one| one.header("accept") == Some("*/*")));
+}
+
+#[test]
+fn ab_calls_bodies_of_another_length_failed() {
+    let root = Root::with(&[]);
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.index {
+        0 | 1 => send(hello()),
+        _ => send(sized(200, "", b"longer than it was at first")),
+    })
+    .unwrap();
+    let url = format!("http://{}/", server.address());
+    let ended = run(&root, &["ab", "-n", "5", &url]).exits(0);
+    let found = labelled(&ended.stdout);
+    assert_eq!(
+        (found["Complete requests"], found["Failed requests"]),
+        ("5", "4")
+    );
+    assert!(
+        ended
+            .stdout
+            .contains("(Connect: 0, Receive: 0, Length: 4, Exceptions: 0)"),
+        "{ended}"
+    );
+    let ended = run(&root, &["ab", "-n", "5", "-l", &url]).exits(0);
+    let found = labelled(&ended.stdout);
+    assert_eq!(
+        (found["Document Length"], found["Failed requests"]),
+        ("Variable", "0")
+    );
+}
+
+#[test]
+fn wrk_hey_and_oha_have_their_own_reports() {
+    let root = Root::with(&[]);
+    let server = unsteady();
+    let url = format!("http://{}/", server.address());
+    let ended = run(&root, &["wrk", "-t1", "-c2", "-d1s", "--latency", &url]).exits(0);
+    let found = labelled(&ended.stdout);
+    assert!(number(found["Requests/sec"]) > 0.0 && found["Transfer/sec"].ends_with('B'));
+    assert!(number(found["Non-2xx or 3xx responses"]) > 0.0, "{ended}");
+    assert!(
+        ended.stdout.contains("  1 threads and 2 connections\n"),
+        "{ended}"
+    );
+    for row in ["    Latency  ", "    Req/Sec  ", "     99% "] {
+        assert!(ended.stdout.contains(row), "{row:?}: {ended}");
+    }
+    let ended = run(&root, &["hey", "-n", "40", "-c", "4", &url]).exits(0);
+    let found = labelled(&ended.stdout);
+    assert!(number(found["Requests/sec"]) > 0.0);
+    assert_eq!(found["Size/request"], "13 bytes");
+    assert!(
+        ended
+            .stdout
+            .contains("  [200]\t30 responses\n  [503]\t10 responses\n"),
+        "{ended}"
+    );
+    assert!(ended.stdout.contains("  50% in 0."), "{ended}");
+    let ended = run(
+        &root,
+        &["oha", "-n", "40", "-c", "4", "-j", "--no-tui", &url],
+    )
+    .exits(0);
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON alone");
+    assert_eq!(json["summary"]["successRate"], 1.0);
+    assert_eq!(json["statusCodeDistribution"]["200"], 30);
+    let p50 = json["latencyPercentiles"]["p50"].as_f64();
+    assert!(p50.is_some_and(|p50| p50 > 0.0), "{ended}");
+    ended.tells(&["deadheat: 10 of 40 answers had no 2xx status"]);
+    let ended = run(&root, &["oha", "-n", "4", "-c", "1", &url]).exits(0);
+    assert_eq!(labelled(&ended.stdout)["Success rate"], "100.00%");
+}
+
+#[test]
+fn it_is_the_tool_that_it_is_called_as() {
+    let root = Root::with(&[]);
+    let link = root.path().join("hey");
+    symlink(PROGRAM, &link).unwrap();
+    let server = unsteady();
+    let url = format!("http://{}/", server.address());
+    let output = Command::new(&link)
+        .args(["-n", "4", "-c", "2", &url])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("Status code distribution:"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn what_the_tool_can_and_deadheat_cannot_is_refused_and_help_lists_the_rest() {
+    let root = Root::with(&[]);
+    run(&root, &["wrk", "-s", "x.lua", "http://127.0.0.1:1/"])
+        .exits(2)
+        .tells(&["wrk: -s: deadheat cannot do this"]);
+    run(&root, &["ab", "--what", "http://127.0.0.1:1/"]).exits(2);
+    run(&root, &["ab", "-h"])
+        .exits(0)
+        .says(&["Requests at a time"]);
+    run(&root, &["ab", "-n", "3", "http://127.0.0.1:1/"])
+        .exits(3)
+        .tells(&["refused"]);
+}

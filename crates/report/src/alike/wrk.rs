@@ -1,0 +1,233 @@
+//! As wrk prints it (its `wrk.c`, and `units.c` for the numbers).
+
+use std::{fmt::Write as _, time::Duration};
+
+use deadheat_model::{Failure, LatencyHistogram, LoadRecord};
+
+use super::{Found, seconds};
+
+/// The percentages that wrk has.
+const PERCENTS: [u32; 4] = [50, 75, 90, 99];
+const TIMES: Units = Units {
+    step: 1e3,
+    names: &["us", "ms", "s"],
+};
+const COUNTS: Units = Units {
+    step: 1e3,
+    names: &["", "k", "M", "G"],
+};
+const BYTES: Units = Units {
+    step: 1024.0,
+    names: &["", "K", "M", "G", "T", "P"],
+};
+
+/// A row of units, each so many times the one before.
+struct Units {
+    step: f64,
+    names: &'static [&'static str],
+}
+
+impl Units {
+    /// A number with two decimals, in the unit that leaves the fewest digits.
+    fn show(&self, mut value: f64) -> (String, &'static str) {
+        let mut names = self.names.iter().copied();
+        let mut name = names.next().unwrap_or_default();
+        for next in names {
+            if value < self.step {
+                break;
+            }
+            value /= self.step;
+            name = next;
+        }
+        (format!("{value:.2}"), name)
+    }
+
+    /// The same without blanks.
+    fn short(&self, value: f64) -> String {
+        let (number, unit) = self.show(value);
+        number + unit
+    }
+
+    /// The same, to the right of `width` columns, of which the unit has two.
+    fn column(&self, value: f64, width: usize) -> String {
+        let (number, unit) = self.show(value);
+        format!("{:>width$}", format!("{number}{unit:<2}"))
+    }
+}
+
+/// The report of a load of `url` by so many `threads` and `connections`; `latency`: with the distribution.
+pub fn wrk(
+    record: &LoadRecord,
+    url: &str,
+    threads: u32,
+    connections: u32,
+    latency: bool,
+) -> String {
+    let found = Found::of(record);
+    let observation = found.observation;
+    let planned = match record.spec.stop {
+        deadheat_model::StopRule::Duration { length } => length,
+        _ => observation.window,
+    };
+    // Writing to a string does not fail.
+    let mut text = format!(
+        "Running {}s test @ {url}\n  {threads} threads and {connections} connections\n",
+        planned.as_secs()
+    );
+    text += "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n";
+    let times = found.times;
+    let microseconds = |time: Option<Duration>| 1e6 * seconds(time);
+    let latencies = Spread {
+        mean: microseconds(times.mean()),
+        deviation: microseconds(times.deviation()),
+        most: microseconds(times.max()),
+        within: within(times),
+    };
+    latencies.write(&mut text, "Latency", &TIMES);
+    Spread::of(&rates(record, threads)).write(&mut text, "Req/Sec", &COUNTS);
+    if latency {
+        text += "  Latency Distribution\n";
+        for percent in PERCENTS {
+            let time = microseconds(times.quantile(f64::from(percent) / 100.0));
+            let _ = writeln!(text, "{percent:>7}%{}", TIMES.column(time, 10));
+        }
+    }
+    let answers = found.answers();
+    let _ = writeln!(
+        text,
+        "  {answers} requests in {}, {}B read",
+        TIMES.short(1e6 * found.seconds()),
+        BYTES.short(observation.received_bytes as f64)
+    );
+    let errors = socket_errors(&found);
+    if errors.iter().any(|count| *count > 0) {
+        let [connect, read, write, timeout] = errors;
+        let _ = writeln!(
+            text,
+            "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}"
+        );
+    }
+    let bad = found.answers_outside(0..400);
+    if bad > 0 {
+        let _ = writeln!(text, "  Non-2xx or 3xx responses: {bad}");
+    }
+    let _ = writeln!(
+        text,
+        "Requests/sec: {:>9.2}",
+        found.per_second(answers as f64)
+    );
+    let bytes = BYTES.short(found.per_second(observation.received_bytes as f64));
+    let _ = writeln!(text, "Transfer/sec: {bytes:>10}B");
+    text
+}
+
+/// Connecting, reading, writing, waiting.
+fn socket_errors(found: &Found<'_>) -> [u64; 4] {
+    let connect = [
+        Failure::ConnectRefused,
+        Failure::ConnectTimeout,
+        Failure::ConnectOther,
+        Failure::NoLocalPort,
+        Failure::Tls,
+    ];
+    let timeout = [Failure::Timeout, Failure::NoConnection];
+    let [connect, timeout] = [&connect[..], &timeout].map(|kinds| found.failed(kinds));
+    let all: u64 = found.errors().iter().map(|(_, count)| count).sum();
+    // What fails while a request is written is told with what fails afterwards.
+    [connect, all - connect - timeout, 0, timeout]
+}
+
+/// The middle of a distribution and how far it spreads.
+struct Spread {
+    mean: f64,
+    deviation: f64,
+    most: f64,
+    /// The share within one standard deviation of the mean, 0 to 1.
+    within: f64,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Self {
+        let count = values.len().max(1) as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
+        let near = values
+            .iter()
+            .filter(|value| (**value - mean).abs() <= deviation);
+        Self {
+            mean,
+            deviation,
+            most: values.iter().copied().fold(0.0, f64::max),
+            within: near.count() as f64 / count,
+        }
+    }
+
+    fn write(&self, text: &mut String, name: &str, units: &Units) {
+        let _ = writeln!(
+            text,
+            "    {name:<10}{}{}{}{:>8.2}%",
+            units.column(self.mean, 8),
+            units.column(self.deviation, 10),
+            units.column(self.most, 9),
+            100.0 * self.within
+        );
+    }
+}
+
+/// The share of the times within one standard deviation of their mean.
+fn within(times: &LatencyHistogram) -> f64 {
+    let (Some(mean), Some(deviation)) = (times.mean(), times.deviation()) else {
+        return 0.0;
+    };
+    let below = match mean.checked_sub(deviation) {
+        Some(bound) if !bound.is_zero() => times.share_up_to(bound),
+        _ => 0.0,
+    };
+    times.share_up_to(mean + deviation) - below
+}
+
+/// Answers per second and thread, in each whole bin of the measurement.
+fn rates(record: &LoadRecord, threads: u32) -> Vec<f64> {
+    let observation = &record.observation;
+    let bin = observation.bin.as_secs_f64();
+    if bin <= 0.0 {
+        return Vec::new();
+    }
+    let whole = (observation.window.as_secs_f64() / bin + 1e-9) as usize;
+    let bins = observation.bins.iter().take(whole);
+    bins.map(|one| one.succeeded as f64 / bin / f64::from(threads))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_in_wrk() {
+        assert_eq!(TIMES.column(4890.0, 8), "  4.89ms");
+        assert_eq!(COUNTS.column(1100.0, 8), "  1.10k ");
+        assert_eq!(COUNTS.column(263.09, 10), "  263.09  ");
+        assert_eq!(TIMES.short(1e6), "1.00s");
+        assert_eq!(BYTES.short(216.99 * 1024.0), "216.99K");
+    }
+
+    #[test]
+    fn two_thirds_of_what_is_normal_lie_within_a_deviation() {
+        let mut times = LatencyHistogram::new();
+        // Two of three at the mean.
+        for _ in 0..100 {
+            for ms in [1, 2, 2, 2, 2, 3] {
+                times.record_ns(ms * 1_000_000);
+            }
+        }
+        assert!((within(&times) - 4.0 / 6.0).abs() < 1e-6);
+        assert_eq!(within(&LatencyHistogram::new()), 0.0);
+        let spread = Spread::of(&[1.0, 2.0, 3.0]);
+        assert_eq!(
+            (spread.mean, spread.deviation, spread.most),
+            (2.0, 1.0, 3.0)
+        );
+    }
+}
