@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Parser;
 use deadheat_report::alike::Ab;
 
-use super::{
+use super::wanted::{
     EACH_REQUEST, PROXY, Print, Wanted, loaded, milliseconds, refuse, with, with_flag, with_some,
 };
 use crate::{
@@ -232,9 +232,10 @@ const NONE: &str = "599";
 pub(super) fn look(load: &[String], about: &mut Ab) -> Result<(), Failure> {
     let once = load.iter().enumerate().map(|(nth, word)| {
         let of = |option: &str| nth > 0 && load[nth - 1] == option;
-        match of("--requests") || of("--connections") {
-            true => "1".to_owned(),
-            false => word.clone(),
+        if of("--requests") || of("--connections") {
+            "1".to_owned()
+        } else {
+            word.clone()
         }
     });
     let once: Vec<String> = once.collect();

@@ -5,8 +5,11 @@ use std::{ffi::OsString, time::Duration};
 use clap::Parser;
 
 use super::{
-    EACH_REQUEST, HTTP2, PROXY, Print, Wanted, has_header, milliseconds, refuse, threads, with,
-    with_flag, with_some,
+    threads,
+    wanted::{
+        EACH_REQUEST, HTTP2, PROXY, Print, Wanted, has_header, milliseconds, refuse, with,
+        with_flag, with_some,
+    },
 };
 use crate::load::url::LoadUrl;
 

@@ -5,24 +5,24 @@ mod ab;
 mod hey;
 mod oha;
 mod threads;
+mod wanted;
 mod wrk;
 
 use std::{
     ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
-    time::Duration,
+    path::Path,
 };
 
 use clap::{Args, Parser, ValueEnum};
 use deadheat_model::LoadRecord;
-use deadheat_report::alike::{self, Ab, Tool, remarks};
+use deadheat_report::alike::{self, Tool, remarks};
 use deadheat_runner::files::write_whole;
 use deadheat_stats::load::analyse;
 
+use self::wanted::{ANY, Print, loaded, with};
 use crate::{
     exit::{Exit, Failure},
-    load::{self, args::LoadArgs},
-    output,
+    load, output,
 };
 
 /// Another tool, with its own options.
@@ -71,38 +71,6 @@ pub(crate) fn called(program: &OsStr) -> Option<Tool> {
     Tool::ALL.into_iter().find(|tool| name == tool.name())
 }
 
-/// What a tool's options ask for.
-struct Wanted {
-    /// The arguments of `deadheat load` that do the same.
-    load: Vec<String>,
-    /// The measurement ends after so long, whatever else ends it.
-    limit: Option<Duration>,
-    print: Print,
-}
-
-/// How it is printed.
-enum Print {
-    Ab {
-        about: Box<Ab>,
-        /// Whether bodies of another length than the first are failures.
-        fixed_length: bool,
-        /// Where the percentages go.
-        percentiles: Option<PathBuf>,
-    },
-    Wrk {
-        url: String,
-        threads: u32,
-        connections: u32,
-        latency: bool,
-    },
-    Hey,
-    Oha {
-        json: bool,
-        corrected: bool,
-        file: Option<PathBuf>,
-    },
-}
-
 /// Loads as `deadheat as` was asked to.
 pub(crate) fn run_as(args: AsArgs) -> Result<Exit, Failure> {
     run(args.tool.tool(), args.options)
@@ -116,10 +84,10 @@ pub(crate) fn run(
     let name = OsString::from(tool.name());
     let typed: Vec<OsString> = [name].into_iter().chain(options).collect();
     let wanted = match tool {
-        Tool::Ab => parsed(ab::Options::try_parse_from(typed), ab::wanted),
-        Tool::Wrk => parsed(wrk::Options::try_parse_from(typed), wrk::wanted),
-        Tool::Hey => parsed(hey::Options::try_parse_from(hey::long(typed)), hey::wanted),
-        Tool::Oha => parsed(oha::Options::try_parse_from(typed), oha::wanted),
+        Tool::Ab => ab::Options::try_parse_from(typed).map(ab::wanted),
+        Tool::Wrk => wrk::Options::try_parse_from(typed).map(wrk::wanted),
+        Tool::Hey => hey::Options::try_parse_from(hey::long(typed)).map(hey::wanted),
+        Tool::Oha => oha::Options::try_parse_from(typed).map(oha::wanted),
     };
     let mut wanted = match wanted {
         Ok(Ok(wanted)) => wanted,
@@ -134,14 +102,11 @@ pub(crate) fn run(
     {
         output::note(&format!("Benchmarking {} (be patient)", about.host));
         ab::look(&wanted.load, about)?;
-        match *fixed_length {
-            true => {
-                let length = about.length.unwrap_or_default();
-                wanted
-                    .load
-                    .extend(["--expect-length".to_owned(), length.to_string()]);
-            }
-            false => about.length = None,
+        if *fixed_length {
+            let length = about.length.unwrap_or_default();
+            with(&mut wanted.load, "--expect-length", length.to_string());
+        } else {
+            about.length = None;
         }
     }
     let record = loaded(&wanted.load, ANY, wanted.limit)?;
@@ -149,40 +114,11 @@ pub(crate) fn run(
         return Err(Failure::nothing(nothing));
     }
     print(tool, &record, wanted.print)?;
-    Ok(match record.interrupted {
-        true => Exit::Interrupted,
-        false => Exit::Fine,
+    Ok(if record.interrupted {
+        Exit::Interrupted
+    } else {
+        Exit::Fine
     })
-}
-
-fn parsed<T>(
-    options: Result<T, clap::Error>,
-    wanted: impl Fn(T) -> Result<Wanted, String>,
-) -> Result<Result<Wanted, String>, clap::Error> {
-    options.map(wanted)
-}
-
-/// The arguments of `deadheat load` alone.
-#[derive(Parser)]
-#[command(name = "load")]
-struct Typed {
-    #[command(flatten)]
-    load: LoadArgs,
-}
-
-/// Statuses of which each is an answer, as for the tools.
-const ANY: &str = "100-599";
-
-/// Loads as the arguments of `deadheat load` say, in which each of these statuses is valid.
-fn loaded(
-    arguments: &[String],
-    statuses: &str,
-    limit: Option<Duration>,
-) -> Result<LoadRecord, Failure> {
-    let own = ["load", "--expect-status", statuses, "--warm-up", "0s"];
-    let typed = own.into_iter().chain(arguments.iter().map(String::as_str));
-    let typed = Typed::try_parse_from(typed).map_err(Failure::usage)?;
-    load::observed(&typed.load, limit)
 }
 
 fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
@@ -212,9 +148,10 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
         } => {
             file = path;
             is_text = !json;
-            match json {
-                true => alike::oha_json(record, corrected).map_err(failed)?,
-                false => alike::oha(record, corrected),
+            if json {
+                alike::oha_json(record, corrected).map_err(failed)?
+            } else {
+                alike::oha(record, corrected)
             }
         }
     };
@@ -241,57 +178,9 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::nothing(format!("writing {}: {error}", path.display())))
 }
 
-/// Refuses the first of these options that was given: its name, and why it cannot be had.
-fn refuse(options: &[(&str, bool, &str)]) -> Result<(), String> {
-    match options.iter().find(|(_, given, _)| *given) {
-        Some((name, _, why)) => Err(format!("{name}: deadheat cannot do this: {why}")),
-        None => Ok(()),
-    }
-}
-
-/// Why an option that would need something of each request is refused.
-const EACH_REQUEST: &str =
-    "it counts requests and keeps none; write intervals with `deadheat load -o FILE.csv`";
-/// Why proxies are refused.
-const PROXY: &str = "it loads servers without a proxy";
-/// Why HTTP/2 is refused.
-const HTTP2: &str = "it speaks HTTP/1.1 and 1.0";
-
-/// A time as `deadheat load` reads it.
-fn milliseconds(time: Duration) -> String {
-    format!("{}ms", time.as_millis())
-}
-
-/// Adds an option with its value.
-fn with(load: &mut Vec<String>, option: &str, value: impl Into<String>) {
-    load.extend([option.to_owned(), value.into()]);
-}
-
-/// The same, if there is a value.
-fn with_some(load: &mut Vec<String>, option: &str, value: &Option<String>) {
-    if let Some(value) = value {
-        with(load, option, value);
-    }
-}
-
-/// Adds an option without a value, if it is wanted.
-fn with_flag(load: &mut Vec<String>, option: &str, wanted: bool) {
-    if wanted {
-        load.push(option.to_owned());
-    }
-}
-
-/// Whether one of these headers has this name.
-fn has_header(headers: &[String], name: &str) -> bool {
-    headers.iter().any(|header| {
-        let (own, _) = header.split_once(':').unwrap_or((header, ""));
-        own.trim().eq_ignore_ascii_case(name)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{wanted::Typed, *};
 
     fn wanted(tool: Tool, line: &str) -> Result<String, String> {
         let typed = format!("{} {line}", tool.name());

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum};
 
-use super::{
+use super::wanted::{
     EACH_REQUEST, HTTP2, PROXY, Print, Wanted, has_header, milliseconds, refuse, with, with_flag,
     with_some,
 };

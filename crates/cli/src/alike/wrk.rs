@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::{Print, Wanted, milliseconds, refuse, threads, with, with_flag};
+use super::{
+    threads,
+    wanted::{Print, Wanted, milliseconds, refuse, with, with_flag},
+};
 use crate::load::url::LoadUrl;
 
 /// wrk's threads, if nobody says how many.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use deadheat_model::{LatencyHistogram, LoadRecord};
 use serde_json::{Map, Value, json};
 
-use super::{Found, bar, seconds, steps};
+use super::found::{Found, bar, seconds, steps};
 use crate::ReportError;
 
 /// The percentages that oha has, as it writes them.
@@ -34,7 +34,7 @@ fn scale(longest: f64) -> Scale {
 }
 
 /// The times that oha counts: with `corrected`, those from when a request was due.
-fn times<'a>(record: &'a LoadRecord, corrected: bool) -> &'a LatencyHistogram {
+fn times(record: &LoadRecord, corrected: bool) -> &LatencyHistogram {
     let open = record.observation.open.as_ref();
     match open {
         Some(open) if corrected => &open.response_time,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadheat_model::LoadRecord;
 use deadheat_stats::load::{LoadAnalysis, Severity, Sign};
 
-use super::Found;
+use super::found::Found;
 use crate::{
     figure::{count, figure},
     load::LoadView,

@@ -1,0 +1,115 @@
+//! What another tool's options ask for: the arguments of `deadheat load` that do the same, and what is printed.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Parser;
+use deadheat_model::LoadRecord;
+use deadheat_report::alike::Ab;
+
+use crate::{
+    exit::Failure,
+    load::{self, args::LoadArgs},
+};
+
+/// What a tool's options ask for.
+pub(super) struct Wanted {
+    /// The arguments of `deadheat load` that do the same.
+    pub(super) load: Vec<String>,
+    /// The measurement ends after so long, whatever else ends it.
+    pub(super) limit: Option<Duration>,
+    pub(super) print: Print,
+}
+
+/// How it is printed.
+pub(super) enum Print {
+    Ab {
+        about: Box<Ab>,
+        /// Whether bodies of another length than the first are failures.
+        fixed_length: bool,
+        /// Where the percentages go.
+        percentiles: Option<PathBuf>,
+    },
+    Wrk {
+        url: String,
+        threads: u32,
+        connections: u32,
+        latency: bool,
+    },
+    Hey,
+    Oha {
+        json: bool,
+        corrected: bool,
+        file: Option<PathBuf>,
+    },
+}
+
+/// The arguments of `deadheat load` alone.
+#[derive(Parser)]
+#[command(name = "load")]
+pub(super) struct Typed {
+    #[command(flatten)]
+    pub(super) load: LoadArgs,
+}
+
+/// Statuses of which each is an answer, as for the tools.
+pub(super) const ANY: &str = "100-599";
+
+/// Loads as the arguments of `deadheat load` say, in which each of these statuses is valid.
+pub(super) fn loaded(
+    arguments: &[String],
+    statuses: &str,
+    limit: Option<Duration>,
+) -> Result<LoadRecord, Failure> {
+    let own = ["load", "--expect-status", statuses, "--warm-up", "0s"];
+    let typed = own.into_iter().chain(arguments.iter().map(String::as_str));
+    let typed = Typed::try_parse_from(typed).map_err(Failure::usage)?;
+    load::observed(&typed.load, limit)
+}
+
+/// Refuses the first of these options that was given: its name, and why it cannot be had.
+pub(super) fn refuse(options: &[(&str, bool, &str)]) -> Result<(), String> {
+    match options.iter().find(|(_, given, _)| *given) {
+        Some((name, _, why)) => Err(format!("{name}: deadheat cannot do this: {why}")),
+        None => Ok(()),
+    }
+}
+
+/// Why an option that would need something of each request is refused.
+pub(super) const EACH_REQUEST: &str =
+    "it counts requests and keeps none; write intervals with `deadheat load -o FILE.csv`";
+/// Why proxies are refused.
+pub(super) const PROXY: &str = "it loads servers without a proxy";
+/// Why HTTP/2 is refused.
+pub(super) const HTTP2: &str = "it speaks HTTP/1.1 and 1.0";
+
+/// A time as `deadheat load` reads it.
+pub(super) fn milliseconds(time: Duration) -> String {
+    format!("{}ms", time.as_millis())
+}
+
+/// Adds an option with its value.
+pub(super) fn with(load: &mut Vec<String>, option: &str, value: impl Into<String>) {
+    load.extend([option.to_owned(), value.into()]);
+}
+
+/// The same, if there is a value.
+pub(super) fn with_some(load: &mut Vec<String>, option: &str, value: &Option<String>) {
+    if let Some(value) = value {
+        with(load, option, value);
+    }
+}
+
+/// Adds an option without a value, if it is wanted.
+pub(super) fn with_flag(load: &mut Vec<String>, option: &str, wanted: bool) {
+    if wanted {
+        load.push(option.to_owned());
+    }
+}
+
+/// Whether one of these headers has this name.
+pub(super) fn has_header(headers: &[String], name: &str) -> bool {
+    headers.iter().any(|header| {
+        let (own, _) = header.split_once(':').unwrap_or((header, ""));
+        own.trim().eq_ignore_ascii_case(name)
+    })
+}
