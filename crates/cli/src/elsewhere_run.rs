@@ -54,7 +54,7 @@ pub(crate) fn server(args: &RunArgs) -> Result<Option<Server>, Failure> {
 pub(crate) fn run(args: &RunArgs, server: &Server) -> Result<Exit, Failure> {
     refuse(args)?;
     let place = &args.selection.place;
-    let root = select::root(place.root.as_deref())?;
+    let root = select::root(place.root.as_deref())?.folder;
     // So that what is wrong is shown where it can be changed.
     select::read(&root, &place.more_stacks)?;
     let arguments = typed()?;
