@@ -77,6 +77,8 @@ pub(crate) enum StacksCommand {
     List(ListArgs),
     /// Begin a stack: a folder that passes `stacks check` for plaintext at once, and says what is left.
     New(NewArgs),
+    /// Copy a stack into a folder of yours, to change it.
+    Eject(EjectArgs),
     /// Check that stacks answer every workload rightly: every rule, with what was expected and what came.
     Check(CheckArgs),
 }
@@ -210,8 +212,8 @@ pub(crate) enum ProfileArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The session's folder, below `results/`
-    pub(crate) session: PathBuf,
+    /// The session's folder [default: the newest one in `results/`]
+    pub(crate) session: Option<PathBuf>,
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -280,6 +282,9 @@ pub(crate) struct DoctorArgs {
     /// For programs (docs/doctor.md)
     #[arg(long)]
     pub(crate) json: bool,
+    /// The folder of sessions, whose file system is examined
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
     /// How long to watch what others do [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) watch: Option<Duration>,
@@ -319,6 +324,21 @@ pub(crate) struct NewArgs {
     pub(crate) from: Option<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EjectArgs {
+    /// The stack, such as `go-nethttp`
+    pub(crate) name: String,
+    /// The folder that the stack's folder is made in; other commands find it with `--stacks DIR`
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Give the copy another name, to compare it with the original
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) rename: Option<String>,
+    /// The folder with `stacks/` and `workloads/` [default: as for `stacks list`]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -40,7 +40,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         ));
     }
     let connections = connections().unwrap_or(CONNECTIONS);
-    let here = || Examination::here(watch, Path::new("results"), connections);
+    let here = || Examination::here(watch, &args.results, connections);
     let (here, hosts) = match hosts {
         None => (here(), None),
         Some(hosts) => {
@@ -133,7 +133,7 @@ pub(crate) fn before_a_run(options: &SessionOptions) -> Vec<Finding> {
 fn connections() -> Option<u32> {
     let variable = std::env::var_os(ROOT_VARIABLE);
     let current = std::env::current_dir().ok()?;
-    let root = manifest::find_root(None, variable.as_deref().map(Path::new), &current).ok()?;
+    let root = manifest::find_root(None, variable.as_deref().map(Path::new), &current).ok()??;
     let catalogue = manifest::load(&root, &[]).ok()?;
     let points = catalogue.workloads.iter().flat_map(|one| &one.point);
     points.map(|point| point.connections).max()

@@ -1,18 +1,12 @@
 //! `deadheat history`: the sessions of a folder, what changed between them, and a stack's figures over them.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use deadheat_model::{
     TargetId,
     heats::{PlannedLoad, SCHEMA},
 };
-use deadheat_runner::{
-    files,
-    session::{HEADER_FILE, heats::read_session},
-};
+use deadheat_runner::session::heats::read_session;
 use deadheat_stats::history::History;
 use globset::{Glob, GlobMatcher};
 
@@ -20,12 +14,13 @@ use crate::{
     args::HistoryArgs,
     exit::{Exit, Failure},
     output,
+    session_folders::{Found, sessions},
 };
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let wanted = Wanted::of(args)?;
     let mut history = History::default();
-    for Found { folder, schema, .. } in sessions(&args.results)? {
+    for Found { folder, schema, .. } in found(&args.results)? {
         if schema.is_some_and(|schema| schema < u64::from(SCHEMA)) {
             let name = folder.display();
             output::note(&format!(
@@ -66,39 +61,13 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// The folder of a session. These have the order in which their sessions started; one may have been renamed.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
-    started: String,
-    folder: PathBuf,
-    /// The version of its files; `None`: the header is broken, which is reported when it is read.
-    schema: Option<u64>,
-}
-
 /// The folders of sessions in `results`, in their order.
-fn sessions(results: &Path) -> Result<Vec<Found>, Failure> {
-    let failed = |error| {
+fn found(results: &Path) -> Result<Vec<Found>, Failure> {
+    sessions(results).map_err(|error| {
         Failure::usage(format!(
             "reading the folder of sessions {}: {error}; give the one that `deadheat run --results` wrote to",
             results.display()
         ))
-    };
-    let mut all = Vec::new();
-    for entry in fs::read_dir(results).map_err(failed)? {
-        all.extend(found(entry.map_err(failed)?.path()));
-    }
-    all.sort();
-    Ok(all)
-}
-
-/// The session in `folder`; `None`: there is none.
-fn found(folder: PathBuf) -> Option<Found> {
-    let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
-    let header: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    Some(Found {
-        started: header["started"].as_str().unwrap_or_default().to_owned(),
-        folder,
-        schema: header["schema"].as_u64(),
     })
 }
 

@@ -9,6 +9,7 @@ mod doctor;
 mod documented;
 mod elsewhere;
 mod elsewhere_run;
+mod embedded;
 mod exit;
 mod gone;
 mod heats;
@@ -32,6 +33,7 @@ mod report;
 mod resume;
 mod run;
 mod select;
+mod session_folders;
 mod setup;
 mod slurm;
 mod slurm_script;
@@ -100,6 +102,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
+        Command::Stacks(StacksCommand::Eject(args)) => stacks::eject(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::SlurmScript(args) => slurm_script::script(&args),
         Command::KubernetesManifest(args) => kubernetes::manifest(&args),

@@ -7,10 +7,11 @@ use clap::Args;
 /// Where stacks and workloads are.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PlaceArgs {
-    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder, or those
+    /// that are part of deadheat]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// A folder with more stacks, one in each of its folders; repeatable
+    /// A folder with more stacks, one in each of its folders; they come before others of the same name; repeatable
     #[arg(long = "stacks", value_name = "DIR")]
     pub(crate) more_stacks: Vec<PathBuf>,
 }

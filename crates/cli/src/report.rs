@@ -1,17 +1,20 @@
 //! `deadheat report`: every output again, from the records alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_report::figure;
-use deadheat_runner::{files::write_whole, session};
+use deadheat_runner::{files::write_whole, session::heats::read_session};
 
 use crate::{
     args::{Format, ReportArgs},
     compare::{self, args::CompareFormat, measured::versus},
     exit::{Exit, Failure},
     heats, output,
+    session_folders::sessions,
 };
 
+/// The folder of sessions where `deadheat run` makes them.
+const RESULTS: &str = "results";
 /// The HTML report's file in a session's folder.
 pub(crate) const HTML_FILE: &str = "report.html";
 
@@ -26,7 +29,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
             "--workload says what the card shows: it needs --format card",
         ));
     }
-    let written = rendered(args)?;
+    let session = match &args.session {
+        Some(folder) => folder.clone(),
+        None => newest()?,
+    };
+    let written = rendered(args, &session)?;
     let Some(path) = &args.output else {
         match (args.format, std::str::from_utf8(&written)) {
             // A page is kept byte for byte, except on a screen.
@@ -40,11 +47,24 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+/// The session in `results` that began last.
+fn newest() -> Result<PathBuf, Failure> {
+    let none = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!(
+            "looking for the newest session in {RESULTS}: {why}; name one: deadheat report FOLDER"
+        ))
+    };
+    let mut all = sessions(Path::new(RESULTS)).map_err(|error| none(&error))?;
+    let newest = all.pop().ok_or_else(|| none(&"there is none"))?.folder;
+    output::note(&format!("report of {}", newest.display()));
+    Ok(newest)
+}
+
 /// The report in the format that is asked for.
-fn rendered(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
-    let record = session::heats::read_session(&args.session).map_err(Failure::usage)?;
-    if let Some(versus) = versus(&record, &args.session) {
-        let format = of_a_comparison(args)?;
+fn rendered(args: &ReportArgs, session: &Path) -> Result<Vec<u8>, Failure> {
+    let record = read_session(session).map_err(Failure::usage)?;
+    if let Some(versus) = versus(&record, session) {
+        let format = of_a_comparison(args, session)?;
         return compare::rendered(&versus, None, format, args.details).map(String::into_bytes);
     }
     if args.format == Format::Card {
@@ -61,7 +81,7 @@ fn rendered(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
 }
 
 /// The format of a comparison's report; not every format has one.
-fn of_a_comparison(args: &ReportArgs) -> Result<CompareFormat, Failure> {
+fn of_a_comparison(args: &ReportArgs, session: &Path) -> Result<CompareFormat, Failure> {
     match args.format {
         Format::Text => Ok(CompareFormat::Text),
         Format::Markdown => Ok(CompareFormat::Markdown),
@@ -69,7 +89,7 @@ fn of_a_comparison(args: &ReportArgs) -> Result<CompareFormat, Failure> {
         Format::Html | Format::Csv | Format::Card => Err(Failure::usage(format!(
             "{} is a session of `deadheat compare`, which has a report as text, markdown or json alone: choose one with \
              --format",
-            args.session.display()
+            session.display()
         ))),
     }
 }

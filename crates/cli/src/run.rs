@@ -42,7 +42,7 @@ fn run_on(server: &Server, args: &RunArgs) -> Result<Exit, Failure> {
         ));
     }
     let place = &args.selection.place;
-    let root = select::root(place.root.as_deref())?;
+    let root = select::root(place.root.as_deref())?.folder;
     // So that what is wrong is shown where it can be changed.
     select::read(&root, &place.more_stacks)?;
     let asked = Asked {

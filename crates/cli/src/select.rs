@@ -12,22 +12,36 @@ use deadheat_runner::{
     session::SelectedTarget,
 };
 
-use crate::{exit::Failure, output, place::PlaceArgs};
+use crate::{embedded, exit::Failure, output, place::PlaceArgs};
 
-/// The root folder: the one that was named, or the one of the environment, or the nearest one above this folder.
-pub(crate) fn root(named: Option<&Path>) -> Result<PathBuf, Failure> {
+/// Where stacks and workloads are.
+pub(crate) struct Root {
+    pub(crate) folder: PathBuf,
+    /// Whether it has those that are part of this program.
+    pub(crate) is_embedded: bool,
+}
+
+/// The root folder: the one that was named, or the one of the environment, or the nearest one above this folder, or the
+/// one with what is part of this program.
+pub(crate) fn root(named: Option<&Path>) -> Result<Root, Failure> {
     let current = env::current_dir().map_err(|error| {
         Failure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
         ))
     })?;
     let variable = env::var_os(ROOT_VARIABLE);
-    manifest::find_root(named, variable.as_deref().map(Path::new), &current).map_err(Failure::usage)
+    let found = manifest::find_root(named, variable.as_deref().map(Path::new), &current)
+        .map_err(Failure::usage)?;
+    let is_embedded = found.is_none();
+    Ok(Root {
+        folder: found.map_or_else(embedded::root, Ok)?,
+        is_embedded,
+    })
 }
 
 /// Reads all manifests below the root folder, and stacks that are elsewhere; mistakes in them are drawn.
 pub(crate) fn catalogue(place: &PlaceArgs) -> Result<Catalogue, Failure> {
-    let root = self::root(place.root.as_deref())?;
+    let root = self::root(place.root.as_deref())?.folder;
     let catalogue = read(&root, &place.more_stacks)?;
     for warning in &catalogue.warnings {
         output::note(&format!("warning: {warning}"));

@@ -33,6 +33,10 @@ pub struct SessionHeader {
     pub deadheat: String,
     /// The commit of the stacks' sources, with `-dirty` when there were changes; `None` outside a checkout.
     pub commit: Option<String>,
+    /// SHA-256 of the stacks, workloads and published tables that are part of Deadheat, if its own stacks were measured
+    /// and not those of a checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded: Option<String>,
     /// When it started (RFC 3339, UTC).
     pub started: String,
     /// Deadheat's own arguments.

@@ -1,5 +1,7 @@
 //! What a session knows of its stacks before it measures them.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +40,9 @@ pub struct TargetRecord {
     /// A hash of the sources that it was built from; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
+    /// Where it is, if it is not one of the project's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<Added>,
     /// Whether it can be measured.
     pub state: TargetState,
     /// Workloads that it does not answer rightly; the session leaves them out for this stack.
@@ -53,6 +58,16 @@ impl TargetRecord {
             .find(|one| one.workload == id)
             .map(|one| &one.failure)
     }
+}
+
+/// A stack in a folder of the user's (`--stacks`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Added {
+    /// The stack's folder.
+    pub folder: PathBuf,
+    /// Whether it takes the place of a stack of the same name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces: bool,
 }
 
 /// A workload that a stack does not answer rightly.

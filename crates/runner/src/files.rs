@@ -256,6 +256,18 @@ fn not_regular(found: &fs::Metadata) -> io::Error {
     })
 }
 
+/// Whether all folders on the way from `folder` to `path` below it are folders, and no link leads elsewhere.
+pub(crate) fn has_real_folders(folder: &Path, path: &Path) -> bool {
+    let mut above = path
+        .ancestors()
+        .skip(1)
+        .filter(|above| *above != Path::new(""));
+    above.all(|above| {
+        let found = folder.join(above).symlink_metadata();
+        found.is_ok_and(|found| found.is_dir())
+    })
+}
+
 /// A temporary folder whose name begins with `prefix`, and that only its owner may look into.
 ///
 /// # Errors

@@ -3,6 +3,8 @@
 
 pub mod agent;
 pub mod doctor;
+pub mod eject;
+pub mod embedded;
 pub mod files;
 mod git;
 pub mod heat;
@@ -10,9 +12,11 @@ mod hex;
 pub mod manifest;
 pub mod prepare;
 pub mod process;
+mod project_files;
 pub mod revision;
 pub mod sampling;
 pub mod secret;
 pub mod services;
 pub mod session;
 pub mod verify;
+mod xdg;

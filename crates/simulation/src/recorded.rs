@@ -280,6 +280,7 @@ impl Recorded {
             id: "2026-11-23-simulated".to_owned(),
             deadheat: "0.1.0".to_owned(),
             commit: None,
+            embedded: None,
             started: "2026-11-23T12:00:00Z".to_owned(),
             arguments: vec!["run".to_owned()],
             machine: machine(),
@@ -361,6 +362,7 @@ fn target(target: &TargetId) -> TargetRecord {
         limits: Vec::new(),
         versions: Vec::new(),
         sources: None,
+        added: None,
         state: TargetState::Ready {
             build: BuildRecord {
                 seconds: 1.0,

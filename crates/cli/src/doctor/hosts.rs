@@ -190,6 +190,7 @@ mod tests {
     fn asked(on: &[&str], address: Option<&str>) -> Result<Option<Hosts>, String> {
         hosts(&DoctorArgs {
             json: false,
+            results: "results".into(),
             watch: None,
             on: on.iter().map(|host| (*host).to_owned()).collect(),
             reach: ReachArgs::default(),

@@ -47,7 +47,9 @@ pub(crate) fn run(
     let draft = heats::draft(&options, &steer);
     elsewhere::check(&args.elsewhere, &draft).map_err(Failure::usage)?;
     let unfit = if args.publish {
-        publication::objections(&draft, session::commit_of(&options).as_deref())
+        let commit = session::commit_of(&options);
+        let are_embedded = session::embedded_of(&options).is_some();
+        publication::objections(&draft, commit.as_deref(), are_embedded)
     } else {
         Vec::new()
     };

@@ -9,7 +9,7 @@ use super::{
 
 /// The file that the manifest is written to.
 const FILE: &str = "deadheat.yaml";
-/// Where the project is in the server's pod.
+/// Where the session runs in the server's pod, and the stacks of a checkout are.
 const PROJECT: &str = "/deadheat";
 /// Where programs are in the server's pod.
 const PROGRAMS: &str = "/usr/local/bin";
@@ -31,7 +31,7 @@ pub(super) fn comment(args: &KubernetesArgs, pods: &Pods, program: &str) -> Stri
     };
     format!(
         "# Pods for a session of Deadheat: servers, generators and database on nodes of their own.\n\
-         # The commands below expect this file as {FILE}, and the project as the current folder.\n\
+         # The commands below expect this file as {FILE}.\n\
          #\n\
          # The image ({image}) must have sh and tar, and what the stacks need: toolchains, and PostgreSQL for the\n\
          # database. In an image of Debian, --setup installs the toolchains first, and PostgreSQL is downloaded.\n\
@@ -43,10 +43,10 @@ pub(super) fn comment(args: &KubernetesArgs, pods: &Pods, program: &str) -> Stri
          #   {kubectl} apply --filename={FILE}\n\
          #   {kubectl} wait pod --selector={LABEL}={NAME} --for=condition=Ready --timeout=10m\n\
          #\n\
-         # 2. Copy kubectl and Deadheat (both for Linux, and the nodes' processors), and the project without what git\n\
-         # ignores.\n\
+         # 2. Copy kubectl and Deadheat, both for Linux, and the nodes' processors. The stacks are part of Deadheat.\n\
          #   {into_server} {} < \"$(command -v kubectl)\"\n\
          #   {into_server} {} < {}\n\
+         # Only for the stacks of a checkout: in its folder, copy it without what git ignores.\n\
          #   git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | {into_server} {}\n\
          #\n\
          # 3. Run the session. Add options, such as --stack and --workload.\n\
@@ -61,7 +61,10 @@ pub(super) fn comment(args: &KubernetesArgs, pods: &Pods, program: &str) -> Stri
         written("deadheat"),
         quoted(program),
         quoted(&format!("mkdir -p {PROJECT} && tar -x -C {PROJECT}")),
-        quoted(&format!("cd {PROJECT} && exec {}", session(pods))),
+        quoted(&format!(
+            "mkdir -p {PROJECT} && cd {PROJECT} && exec {}",
+            session(pods)
+        )),
         image = args.image,
     )
 }

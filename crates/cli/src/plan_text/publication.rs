@@ -3,9 +3,10 @@
 use super::words::entry;
 
 /// What nobody else could build again: sources that are in no commit, `commit` being that of the checkout, and a Deadheat
-/// that was built for its tests.
-pub(crate) fn of_the_checkout(commit: Option<&str>) -> Vec<String> {
+/// that was built for its tests. Stacks that are part of Deadheat can be had with its version.
+pub(crate) fn of_the_checkout(commit: Option<&str>, are_embedded: bool) -> Vec<String> {
     let sources = match commit {
+        None if are_embedded => None,
         None => Some(
             "the stacks lie outside a git checkout: nobody can tell which sources were measured",
         ),

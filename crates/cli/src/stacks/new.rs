@@ -1,11 +1,17 @@
 //! `deadheat stacks new`: a folder that passes `stacks check` for plaintext at once, and says what is left.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use deadheat_model::WorkloadManifest;
 use deadheat_runner::{manifest, prepare::in_shell};
 
-use super::skeletons::{self, Skeleton};
+use super::{
+    name::Name,
+    skeletons::{self, Skeleton},
+};
 use crate::{
     args::NewArgs,
     exit::{Exit, Failure},
@@ -20,14 +26,16 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
     let skeleton = choose(&name, args.from.as_deref()).map_err(Failure::usage)?;
     let root = select::root(args.place.root.as_deref())?;
     // A mistake in another stack's manifest is no reason not to begin one.
-    let workloads = manifest::read(&root, &[])
+    let workloads = manifest::read(&root.folder, &[])
         .map_err(Failure::usage)?
         .catalogue
         .workloads;
     let left = left_to_do(&name, &workloads);
-    // The last folder that was named is where new ones go.
-    let own = args.place.more_stacks.last();
-    let folder = own.cloned().unwrap_or_else(|| root.join("stacks"));
+    // The last folder that was named is where new ones go. Stacks that are part of the program have a folder where
+    // nobody works.
+    let here = root.is_embedded.then_some(Path::new("."));
+    let own = args.place.more_stacks.last().map(PathBuf::as_path).or(here);
+    let folder = own.map_or_else(|| root.folder.join("stacks"), Path::to_owned);
     let folder = folder.join(name.id);
     let files = rendered(skeleton, &name, &left);
     if let Some(own) = own {
@@ -49,35 +57,6 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
     });
     output::data(&told(skeleton, &name, &folder, &again, &files, &left))?;
     Ok(Exit::Fine)
-}
-
-/// LANGUAGE-FRAMEWORK.
-struct Name<'a> {
-    id: &'a str,
-    language: &'a str,
-    framework: &'a str,
-}
-
-impl<'a> Name<'a> {
-    fn parse(id: &'a str) -> Result<Self, String> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-        let starts = |part: &str| part.starts_with(|c: char| c.is_ascii_alphanumeric());
-        match id.split_once('-') {
-            Some((language, framework))
-                if starts(language) && starts(framework) && id.chars().all(plain) =>
-            {
-                Ok(Self {
-                    id,
-                    language,
-                    framework,
-                })
-            }
-            _ => Err(format!(
-                "`{id}` is not a valid name for a stack; write LANGUAGE-FRAMEWORK in lower-case letters, digits, `-`, \
-                 `_` and `.`, such as python-aiohttp"
-            )),
-        }
-    }
 }
 
 fn choose(name: &Name<'_>, from: Option<&str>) -> Result<&'static Skeleton, String> {

@@ -12,6 +12,7 @@ mod doctor;
 mod faults;
 mod heats;
 mod history;
+mod installed;
 mod interrupted;
 mod killed;
 mod kubernetes;

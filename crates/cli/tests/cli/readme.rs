@@ -28,7 +28,7 @@ fn place(words: &[String]) -> (Stacks, &'static [&'static str]) {
     match words[1].as_str() {
         "run" if has("--resume") => (Stacks::Fake, &[]),
         "run" | "compare" | "setup" if !has("--dry-run") => (Stacks::Own, &["--dry-run"]),
-        "stacks" if has("check") || has("new") => (Stacks::Fake, &[]),
+        "stacks" if ["check", "eject", "new"].iter().any(|it| has(it)) => (Stacks::Fake, &[]),
         "report" => (Stacks::Fake, &[]),
         "load" if !has("-n") => (Stacks::Own, &["--duration", "200ms"]),
         _ => (Stacks::Own, &[]),

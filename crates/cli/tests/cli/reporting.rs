@@ -171,10 +171,29 @@ fn what_is_no_session_is_said_to_be_none() {
         .exits(2)
         .has_no_data()
         .tells(&["pdf", "markdown"]);
+}
+
+#[test]
+fn without_a_name_it_is_the_newest_session() {
+    let root = Root::with(&[Fake::good("fake-one")]);
     root.deadheat("report")
         .exits(2)
         .has_no_data()
-        .tells(&["SESSION"]);
+        .tells(&["newest session in results", "deadheat report FOLDER"]);
+    root.run("").exits(0);
+    let first = root.session_folder();
+    // One that began a second later, under a name that comes before.
+    let text = fs::read_to_string(first.join("session.json")).expect("reading the header");
+    let header: Value = serde_json::from_str(&text).expect("JSON");
+    let started = header["started"].as_str().expect("a time");
+    let later = text.replace(started, "2100-01-01T00:00:00Z");
+    root.write("results/0-later/session.json", &later);
+    let heats = fs::read_to_string(first.join("heats.jsonl")).expect("reading the heats");
+    root.write("results/0-later/heats.jsonl", &heats);
+    root.deadheat("report")
+        .exits(0)
+        .says(&["fake-one"])
+        .tells(&["report of results/0-later"]);
 }
 
 #[test]

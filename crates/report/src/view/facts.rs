@@ -219,13 +219,16 @@ pub(crate) fn stack(target: &TargetRecord) -> StackFacts {
         .into_iter()
         .chain(words::role(target.role))
         .collect();
+    let from = target.added.as_ref();
+    let from = from.map(|added| format!(", from {}", added.folder.display()));
     StackFacts {
         target: clean(&target.target.to_string()),
         what: clean(&format!(
-            "{}, {} ({})",
+            "{}, {} ({}){}",
             target.language,
             target.framework,
-            kind.join(", ")
+            kind.join(", "),
+            from.unwrap_or_default()
         )),
         variant: target.variant_description.as_deref().map(clean),
         runtime: words::runtime(target.runtime),

@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeSet,
-    env,
     fs::{self, DirBuilder, File, TryLockError},
     io,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
@@ -14,7 +13,10 @@ use super::{
     arrivals::Arrivals,
     listing::{Listed, What, check, is_inside, sum},
 };
-use crate::files::{UNFINISHED, read_text, write_whole};
+use crate::{
+    files::{UNFINISHED, has_real_folders, read_text, write_whole},
+    xdg,
+};
 
 /// The folder of the files.
 const FILES: &str = "files";
@@ -38,7 +40,9 @@ impl Project {
     /// # Errors
     /// When its folder is in use or cannot be written, or a file may not come.
     pub(super) fn open(name: &str, files: Vec<Listed>) -> Result<(Self, Vec<usize>), String> {
-        Self::open_in(&cache()?.join("deadheat/projects"), name, files)
+        let cache = xdg::folder("XDG_CACHE_HOME", ".cache")
+            .ok_or("HOME has no value, so there is no folder for deadheat")?;
+        Self::open_in(&cache.join("deadheat/projects"), name, files)
     }
 
     fn open_in(
@@ -116,15 +120,6 @@ impl Project {
     }
 }
 
-/// Where this user's programs keep what they can make again (XDG Base Directory Specification).
-fn cache() -> Result<PathBuf, String> {
-    let folder = |name| env::var_os(name).map(PathBuf::from);
-    let given = folder("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-    let home = || folder("HOME").filter(|path| path.is_absolute());
-    let found = given.or_else(|| home().map(|home| home.join(".cache")));
-    found.ok_or_else(|| "HOME has no value, so there is no folder for deadheat".to_owned())
-}
-
 fn lock(place: &Path) -> Result<File, String> {
     let path = place.join(LOCK);
     let mut options = File::options();
@@ -187,18 +182,6 @@ fn remove_gone(folder: &Path, before: &[String], now: &[String]) -> Result<(), S
         }
     }
     Ok(())
-}
-
-/// Whether all folders on the way to `path` are folders, and no link leads elsewhere.
-fn has_real_folders(folder: &Path, path: &Path) -> bool {
-    let mut above = path
-        .ancestors()
-        .skip(1)
-        .filter(|above| *above != Path::new(""));
-    above.all(|above| {
-        let found = folder.join(above).symlink_metadata();
-        found.is_ok_and(|found| found.is_dir())
-    })
 }
 
 /// Whether a file is there already.

@@ -21,7 +21,12 @@ use super::{
     serve::SILENCE,
     session_message::{Bytes, Ending, Folder, SessionAnswer, SessionOrder, Stream},
 };
-use crate::{files::UNFINISHED, hex::hex, session::sources};
+use crate::{
+    embedded,
+    files::UNFINISHED,
+    hex::hex,
+    project_files::{self, MANIFEST},
+};
 
 /// The folder of a root's stacks.
 const STACKS: &str = "stacks";
@@ -324,6 +329,12 @@ fn parts(sources: &Sources) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     if let Some(root) = &sources.root {
         of_root(root, &stacks(&root.join(STACKS))?, ROOT, &mut parts)?;
+        // What says that they are those of the program.
+        parts.push(Part {
+            from: root.to_owned(),
+            to: ROOT.to_owned(),
+            files: list(root, [embedded::MARKER.into()])?,
+        });
     }
     for (nth, folder) in sources.more.iter().enumerate() {
         for stack in stacks(folder)? {
@@ -364,13 +375,13 @@ fn revision_name(nth: usize) -> String {
     format!("revision-{nth}")
 }
 
-/// The folders below `folder`.
+/// The stacks in `folder`. Its other folders may hold anything.
 fn stacks(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error: io::Error| format!("reading the folder {}: {error}", folder.display());
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
+        if path.join(MANIFEST).is_file() {
             found.push(path);
         }
     }
@@ -382,7 +393,7 @@ fn part(from: &Path, to: &str) -> Result<Part, String> {
     let failed = |error: io::Error| format!("reading {}: {error}", from.display());
     let name = from.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| format!("the name of {} is no UTF-8", from.display()))?;
-    let files = list(from, sources::list(from).map_err(failed)?)?;
+    let files = list(from, project_files::list(from).map_err(failed)?)?;
     Ok(Part {
         from: from.to_owned(),
         to: format!("{to}/{name}"),

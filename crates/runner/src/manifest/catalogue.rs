@@ -6,7 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{PublishedDocument, StackManifest, TargetId, WorkloadManifest};
+use deadheat_model::{
+    PublishedDocument, StackManifest, TargetId, WorkloadManifest, session::Added,
+};
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -16,18 +18,17 @@ use super::{
     published::{self, Named},
     stack, workload,
 };
-use crate::files;
-
-/// A stack's manifest, in the stack's folder.
-const MANIFEST: &str = "stack.toml";
+use crate::{files, project_files::MANIFEST};
 
 /// A stack: its manifest and the folder that it is about.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    /// The stack's folder, below the root folder.
+    /// The stack's folder.
     pub dir: PathBuf,
     /// The contents of its `stack.toml`.
     pub manifest: StackManifest,
+    /// Where it is, if not below the root folder.
+    pub added: Option<Added>,
 }
 
 /// All stacks, workloads and published comparisons.
@@ -106,8 +107,8 @@ pub fn load(root: &Path, more: &[PathBuf]) -> Result<Catalogue, LoadError> {
     }
 }
 
-/// Reads all manifests below `root`, and the stacks in the folders `more`. Keeps those that are right apart from the
-/// mistakes in the others.
+/// Reads all manifests below `root`, and the stacks in the folders `more`, which take the place of those of the same name
+/// below `root`. Keeps those that are right apart from the mistakes in the others.
 ///
 /// # Errors
 /// When `stacks`, `workloads` or a folder of `more` cannot be listed, or `published` is there and cannot; or a folder of
@@ -124,15 +125,14 @@ pub fn read(root: &Path, more: &[PathBuf]) -> Result<Reading, LoadError> {
         .iter()
         .filter_map(|path| stem_of(path))
         .collect();
-    let mut dirs = list(&root.join("stacks"))?;
-    for folder in more {
-        if folder.join(MANIFEST).is_file() {
-            let folder = folder.clone();
-            return Err(LoadError::IsStack { folder });
-        }
-        dirs.extend(list(&absolute(folder)?)?);
-    }
-    let stacks = files.stacks(dirs, &known)?;
+    let own = list(&root.join("stacks"))?;
+    let added = files.added(&own, more)?;
+    let own = own.into_iter().filter(|dir| {
+        let mut added = added.iter();
+        !added.any(|(other, _)| other.file_name() == dir.file_name())
+    });
+    let own: Vec<_> = own.map(|dir| (dir, None)).collect();
+    let stacks = files.stacks([own, added].concat(), &known)?;
     let published = files.published(&Named {
         ids: &known,
         workloads: &workloads,
@@ -216,13 +216,50 @@ impl Files<'_> {
         Ok(documents)
     }
 
+    /// The stacks in the folders `more`. A folder in them without a manifest may be anything.
+    fn added(
+        &mut self,
+        own: &[PathBuf],
+        more: &[PathBuf],
+    ) -> Result<Vec<(PathBuf, Option<Added>)>, LoadError> {
+        let mut found = Vec::new();
+        for folder in more {
+            if folder.join(MANIFEST).is_file() {
+                let folder = folder.clone();
+                return Err(LoadError::IsStack { folder });
+            }
+            let mut dirs = list(&absolute(folder)?)?;
+            dirs.retain(|dir| dir.join(MANIFEST).exists());
+            if dirs.is_empty() {
+                self.warnings.push(format!(
+                    "--stacks {}: no folder in it has a stack.toml",
+                    folder.display()
+                ));
+            }
+            for dir in dirs {
+                let same = own.iter().find(|own| own.file_name() == dir.file_name());
+                if let Some(same) = same {
+                    let (dir, same) = (dir.display(), self.shown(same));
+                    self.warnings
+                        .push(format!("{dir} takes the place of {same}"));
+                }
+                let added = Added {
+                    folder: dir.clone(),
+                    replaces: same.is_some(),
+                };
+                found.push((dir, Some(added)));
+            }
+        }
+        Ok(found)
+    }
+
     fn stacks(
         &mut self,
-        dirs: Vec<PathBuf>,
+        dirs: Vec<(PathBuf, Option<Added>)>,
         workloads: &[String],
     ) -> Result<Vec<Stack>, LoadError> {
         let mut found: Vec<FoundStack> = Vec::new();
-        for dir in dirs {
+        for (dir, added) in dirs {
             let Some((source, folder)) = self.stack_source(&dir) else {
                 continue;
             };
@@ -236,7 +273,11 @@ impl Files<'_> {
                     source,
                     folder,
                     id_span,
-                    stack: Stack { dir, manifest },
+                    stack: Stack {
+                        dir,
+                        manifest,
+                        added,
+                    },
                     right,
                 });
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names the root folder.
 pub const ROOT_VARIABLE: &str = "DEADHEAT_ROOT";
 
-/// Why there is no root folder.
+/// Why a root folder cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RootError {
     /// A folder was named, but it is not one with manifests.
@@ -21,27 +21,18 @@ pub enum RootError {
         /// What is missing in it.
         missing: String,
     },
-    /// Nothing was named, and no folder upwards is a root.
-    #[error(
-        "looking for a folder with `stacks` and `workloads` upwards from {}: there is none; change into a checkout \
-         of Deadheat, or name one with --root or {ROOT_VARIABLE}", from.display()
-    )]
-    NotFound {
-        /// Where the search began.
-        from: PathBuf,
-    },
 }
 
 /// The folder that holds `stacks/` and `workloads/`: `given` (--root), else `variable` (the value of
-/// [`ROOT_VARIABLE`]), else the nearest one upwards from `current`.
+/// [`ROOT_VARIABLE`]), else the nearest one upwards from `current`; `None` if there is none.
 ///
 /// # Errors
-/// When the folder that was named is not such a folder, or there is none.
+/// When the folder that was named is not such a folder.
 pub fn find_root(
     given: Option<&Path>,
     variable: Option<&Path>,
     current: &Path,
-) -> Result<PathBuf, RootError> {
+) -> Result<Option<PathBuf>, RootError> {
     // An empty variable is how shells unset one.
     let variable = variable.filter(|folder| !folder.as_os_str().is_empty());
     let named = given
@@ -50,7 +41,7 @@ pub fn find_root(
     if let Some((folder, by)) = named {
         let folder = current.join(folder);
         return match missing_in(&folder) {
-            None => Ok(folder),
+            None => Ok(Some(folder)),
             Some(missing) => Err(RootError::NotARoot {
                 folder,
                 by,
@@ -58,13 +49,9 @@ pub fn find_root(
             }),
         };
     }
-    current
-        .ancestors()
-        .find(|folder| missing_in(folder).is_none())
-        .map(Path::to_owned)
-        .ok_or_else(|| RootError::NotFound {
-            from: current.to_owned(),
-        })
+    let mut folders = current.ancestors();
+    let found = folders.find(|folder| missing_in(folder).is_none());
+    Ok(found.map(Path::to_owned))
 }
 
 fn missing_in(folder: &Path) -> Option<String> {

@@ -28,6 +28,12 @@ pub enum RevisionError {
         /// What git said.
         said: String,
     },
+    /// The stacks are part of the program.
+    #[error(
+        "these stacks are part of deadheat, which has one version of each; to compare revisions, run this in a checkout \
+         of Deadheat, or name one with --root"
+    )]
+    Embedded,
     /// No commit has this name.
     #[error(
         "`{typed}` names no commit of the git repository of {root}: write a branch, a tag, a hash or HEAD~3, and see \

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::RevisionError;
-use crate::git;
+use crate::{embedded, git};
 
 /// Git, run in one folder.
 #[derive(Debug)]
@@ -19,6 +19,10 @@ pub(super) struct Git {
 impl Git {
     /// Git in `root`, which is in a checkout.
     pub(super) fn of(root: &Path) -> Result<Self, RevisionError> {
+        // Somebody's home, where they are unpacked, may be a repository.
+        if embedded::checksum_at(root).is_some() {
+            return Err(RevisionError::Embedded);
+        }
         let git = Self {
             root: root.to_owned(),
         };

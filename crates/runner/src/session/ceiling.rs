@@ -102,6 +102,7 @@ impl Ceiling {
                 stack: Stack {
                     dir: folder.to_owned(),
                     manifest,
+                    added: None,
                 },
                 target: name,
             },

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{SessionError, SessionOptions, ceiling::ANSWER_FILE, journal::sync_folder};
-use crate::{files::UNFINISHED, git};
+use crate::{embedded, files::UNFINISHED, git};
 
 /// The file that servers are given to hash.
 pub(super) const BLOB_FILE: &str = "blob";
@@ -123,8 +123,19 @@ pub fn commit_of(options: &SessionOptions) -> Option<String> {
     options.commit.clone().or_else(found)
 }
 
-/// The commit that a folder is at, with `-dirty` when there are changes; `None` in no checkout.
+/// The checksum of the embedded files that stacks of the session come from; `None`: none of them does.
+pub fn embedded_of(options: &SessionOptions) -> Option<String> {
+    let mut targets = options.targets.iter();
+    targets.find_map(|target| embedded::checksum_at(&target.stack.dir))
+}
+
+/// The commit that a folder is at, with `-dirty` when there are changes; `None` in no checkout. Of embedded files, the one
+/// that they are from.
 pub fn commit_at(folder: &Path) -> Option<String> {
+    // Somebody's home may be a repository.
+    if let Some(commit) = embedded::commit_at(folder) {
+        return commit;
+    }
     let git = |arguments: &[&str]| {
         let text = String::from_utf8(git::ask(folder, arguments)?).ok()?;
         Some(text.trim().to_owned())

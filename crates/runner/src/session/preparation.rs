@@ -427,6 +427,7 @@ fn record_of(
         limits: manifest.limits(&target.target),
         versions: inspection.versions(&target.target),
         sources,
+        added: target.stack.added.clone(),
         state,
         failed_workloads,
     }

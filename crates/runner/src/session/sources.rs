@@ -1,33 +1,20 @@
 //! What a stack was built from, and what a workload asks, as hashes: whether either changed since a session began.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    ffi::{OsStr, OsString},
+    collections::BTreeMap,
     fs::{self, File, Metadata},
     io::{self, Read},
-    os::unix::{
-        ffi::{OsStrExt, OsStringExt},
-        fs::PermissionsExt,
-    },
-    path::{Path, PathBuf},
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    path::Path,
 };
 
-use ignore::WalkBuilder;
 use sha2::{Digest, Sha256};
 
 use super::SessionOptions;
-use crate::{git, hex::hex};
+use crate::{hex::hex, project_files::list};
 
-/// The manifest, which is among a stack's sources in any case.
-const MANIFEST: &str = "stack.toml";
-/// Folders with what Deadheat, a build or a run made, also where nothing says that they are to be ignored.
-const NEVER: [&str; 3] = [".deadheat", ".git", "__pycache__"];
-/// Where builds put things, by the project's own conventions: left out where no checkout says what is a source.
-const MADE: [&str; 4] = [".venv", "node_modules", "out", "target"];
-
-/// SHA-256 over the sources in a stack's folder: names, kinds and contents. In a checkout these are the files that git
-/// tracks, and those that it neither tracks nor ignores; elsewhere all that no `.gitignore` excludes, without the
-/// folders where builds put things. A symbolic link counts as the path in it.
+/// SHA-256 over the sources in a stack's folder ([`list`]): names, kinds and contents. A symbolic link counts as the path
+/// in it.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -40,29 +27,6 @@ pub(super) fn hash_sources(folder: &Path) -> io::Result<String> {
     Ok(hex(hash.finalize()))
 }
 
-/// The paths of these sources, below the folder.
-///
-/// # Errors
-/// When a folder cannot be read.
-pub(crate) fn list(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    let listed = of_checkout(folder).filter(|files| files.contains(Path::new(MANIFEST)));
-    let mut files = BTreeSet::new();
-    for path in listed.map_or_else(|| walk(folder, &MADE), Ok)? {
-        // Git names the folder of a submodule or of another repository, and not what is in it.
-        if folder
-            .join(&path)
-            .symlink_metadata()
-            .is_ok_and(|found| found.is_dir())
-        {
-            let below = walk(&folder.join(&path), &[])?;
-            files.extend(below.into_iter().map(|file| path.join(file)));
-        } else {
-            files.insert(path);
-        }
-    }
-    Ok(files)
-}
-
 /// SHA-256 over what the file of each workload of a session says, by the workload's id. Comments and the order of keys
 /// are no part of it.
 pub(super) fn definitions(options: &SessionOptions) -> BTreeMap<String, String> {
@@ -72,54 +36,6 @@ pub(super) fn definitions(options: &SessionOptions) -> BTreeMap<String, String> 
         Some((workload.id.clone(), hex(Sha256::digest(definition))))
     });
     hashed.collect()
-}
-
-/// Paths below `folder` that git knows or would add; `None` where there is no checkout, or no git.
-fn of_checkout(folder: &Path) -> Option<BTreeSet<PathBuf>> {
-    let arguments = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
-    let listed = git::ask(folder, &arguments)?;
-    let names = listed.split(|byte| *byte == 0);
-    let paths = names
-        .filter(|name| !name.is_empty())
-        .map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
-        .filter(|path| !has_part(path, &NEVER));
-    Some(paths.collect())
-}
-
-fn has_part(path: &Path, names: &[&str]) -> bool {
-    let mut parts = path.iter();
-    parts.any(|part| names.iter().any(|name| part == OsStr::new(name)))
-}
-
-/// Files and links below `folder` that nothing excludes.
-fn walk(folder: &Path, made: &'static [&'static str]) -> io::Result<BTreeSet<PathBuf>> {
-    let mut files = BTreeSet::new();
-    let walk = WalkBuilder::new(folder)
-        .hidden(false)
-        .parents(false)
-        .ignore(false)
-        .git_global(false)
-        .git_exclude(false)
-        .require_git(false)
-        .filter_entry(move |entry| {
-            let mut left_out = NEVER.iter().chain(made);
-            entry.depth() == 0 || !left_out.any(|name| entry.file_name() == *name)
-        })
-        .build();
-    for entry in walk {
-        let entry = entry.map_err(io::Error::other)?;
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if let (false, Ok(path)) = (is_folder, entry.path().strip_prefix(folder)) {
-            files.insert(path.to_owned());
-        }
-    }
-    Ok(files)
 }
 
 /// Adds a file: its kind, its path and its content, each with its length, so that no two folders look alike.
@@ -178,9 +94,10 @@ fn kind(found: &Metadata) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{collections::BTreeSet, os::unix::fs::symlink};
 
     use super::*;
+    use crate::git;
 
     /// A stack's folder, in a checkout of its own if that is wanted.
     fn stack(git: bool) -> tempfile::TempDir {

@@ -98,6 +98,7 @@ impl Scene {
             stack: Stack {
                 dir: self.folder.path().to_owned(),
                 manifest,
+                added: None,
             },
             target: TargetId::new(id, None),
         }

@@ -115,6 +115,7 @@ impl Workshop {
         Stack {
             dir: self.path("stack"),
             manifest: toml::from_str(&text).unwrap(),
+            added: None,
         }
     }
 

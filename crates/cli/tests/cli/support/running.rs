@@ -62,6 +62,8 @@ fn prepared(mut command: Command, root: &Path, args: &str) -> Command {
         .env("TMPDIR", root.join(TEMPORARY))
         .env("DEADHEAT_TEST_EVENTS", root.join(EVENTS))
         .env("DEADHEAT_TEST_THIEF", root.join(THIEF))
+        // What is part of deadheat is unpacked there, if it is.
+        .env("XDG_DATA_HOME", root.join("data"))
         .env_remove("DEADHEAT_ROOT")
         .env_remove("NO_COLOR")
         .stdin(Stdio::null());

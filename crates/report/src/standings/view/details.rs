@@ -93,11 +93,16 @@ fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
         fact("Resumed", format!("{}, after {heats}{reboot}", one.at));
     }
     fact("Deadheat", header.deadheat.clone());
-    let commit = header.commit.clone();
-    fact(
-        "Commit",
-        commit.unwrap_or_else(|| "unknown (not in a checkout)".to_owned()),
-    );
+    match (&header.commit, &header.embedded) {
+        (Some(commit), _) => fact("Commit", commit.clone()),
+        (None, None) => fact("Commit", "unknown (not in a checkout)".to_owned()),
+        (None, Some(_)) => {}
+    }
+    if let Some(sha256) = &header.embedded {
+        let version = &header.deadheat;
+        let stacks = format!("part of Deadheat {version}, SHA-256 {sha256}");
+        fact("Stacks", stacks);
+    }
     fact("Arguments", header.arguments.join(" "));
     if header.live {
         fact("Live page", "served during the session".to_owned());

@@ -1,10 +1,10 @@
 //! What may change a decision, each with what to do about it.
 
-use std::mem;
+use std::{collections::BTreeSet, mem};
 
 use deadheat_model::{
     TargetId,
-    heats::{EndReason, SessionRecord},
+    heats::{EndReason, SessionHeader, SessionRecord},
     machine::{Finding, Level},
 };
 use deadheat_stats::standings::{Doubt, Standings};
@@ -71,6 +71,7 @@ pub(super) fn warnings(
     let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
     found.extend(early_end(state, heats));
     found.extend(lost_hosts(record));
+    found.extend(replacing(header));
     found.extend(too_few_heats(standings, state));
     found.extend(doubts(standings));
     let bad = header.findings.iter();
@@ -118,6 +119,29 @@ fn lost_hosts(record: &SessionRecord) -> Option<WarningView> {
         format!("{heats} {verb} for nothing, because a generator was lost: {last}."),
         "The rest was measured with all of them.",
     ))
+}
+
+/// Stacks that have the name of one of the project's own, and are another one.
+fn replacing(header: &SessionHeader) -> Option<WarningView> {
+    let replacing = header.targets.iter().filter_map(|record| {
+        let added = record.added.as_ref().filter(|added| added.replaces)?;
+        let name = clean(&record.target.stack);
+        Some(format!(
+            "{name} ({})",
+            clean(&added.folder.display().to_string())
+        ))
+    });
+    // Once for all variants of one.
+    let names: BTreeSet<String> = replacing.collect();
+    let names: Vec<String> = names.into_iter().collect();
+    (!names.is_empty()).then(|| WarningView {
+        text: format!(
+            "Measured in place of a stack of that name: {}.",
+            words::some(&names, MOST_NAMES)
+        ),
+        action: None,
+        changes_decision: true,
+    })
 }
 
 fn too_few_heats(standings: &Standings, state: State) -> Option<WarningView> {

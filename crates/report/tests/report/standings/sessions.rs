@@ -57,6 +57,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
         id: "20261122T030405Z".to_owned(),
         deadheat: "0.2.0".to_owned(),
         commit: Some("0123456789abcdef".to_owned()),
+        embedded: None,
         started: "2026-11-22T03:04:05Z".to_owned(),
         arguments: ["deadheat", "run"].map(str::to_owned).to_vec(),
         machine: Machine {
@@ -145,6 +146,7 @@ fn target(name: &str) -> TargetRecord {
             version: "1.2.3".to_owned(),
         }],
         sources: None,
+        added: None,
         state: TargetState::Ready {
             build: BuildRecord {
                 seconds: 3.0,

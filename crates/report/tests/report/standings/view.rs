@@ -1,6 +1,9 @@
 //! What the view says of each session.
 
-use deadheat_model::machine::{Finding, Level};
+use deadheat_model::{
+    machine::{Finding, Level},
+    session::Added,
+};
 use deadheat_report::{
     StandingsView,
     standings::{
@@ -310,4 +313,41 @@ fn controls_and_missing_percentiles_are_explained() {
     let told = of(&standings);
     assert_eq!(told[0], "–: too few answers for this percentile.");
     assert_eq!(told[1], format!("A/A check: a and b {check}"));
+}
+
+#[test]
+fn a_copy_in_the_place_of_a_stack_is_warned_of_once_and_sources_that_are_part_of_deadheat_are_said()
+{
+    let (mut record, standings) = cases::few();
+    let about = |record: &_| {
+        let view = StandingsView::new(record, &standings);
+        let facts = view.details.provenance.iter();
+        let facts: Vec<String> = facts.map(ToString::to_string).collect();
+        let warnings = view.warnings.into_iter().map(|one| one.text);
+        let warnings: Vec<String> = warnings.filter(|one| one.contains("in place of")).collect();
+        (facts.join("\n"), warnings)
+    };
+    let (facts, warnings) = about(&record);
+    assert!(facts.contains("Commit: ") && !facts.contains("part of"));
+    assert_eq!(warnings, [""; 0]);
+    for replaces in [false, true] {
+        let target = &mut record.header.targets[0];
+        target.added = Some(Added {
+            folder: "/mine/it".into(),
+            replaces,
+        });
+        let name = target.target.stack.clone();
+        let (_, warnings) = about(&record);
+        let said = format!("Measured in place of a stack of that name: {name} (/mine/it).");
+        assert_eq!(warnings, if replaces { vec![said] } else { Vec::new() });
+    }
+    record.header.embedded = Some("0123".to_owned());
+    record.header.commit = None;
+    let (facts, _) = about(&record);
+    let version = &record.header.deadheat;
+    let said = format!("Stacks: part of Deadheat {version}, SHA-256 0123");
+    assert!(
+        facts.contains(&said) && !facts.contains("Commit"),
+        "{facts}"
+    );
 }

@@ -173,6 +173,7 @@ fn header(
         id: folder.id().to_owned(),
         deadheat: options.version.clone(),
         commit: folder::commit_of(options),
+        embedded: folder::embedded_of(options),
         started: folder.started().to_owned(),
         arguments: options.arguments.clone(),
         machine: describe_machine(),

@@ -1,5 +1,6 @@
 use std::{fs, path::Path};
 
+use deadheat_model::session::Added;
 use deadheat_runner::manifest::{LoadError, load, read};
 
 use super::{stack, workload};
@@ -77,7 +78,7 @@ fn stacks_and_workloads_are_sorted_and_what_is_hidden_is_left_out() {
 }
 
 #[test]
-fn stacks_of_other_folders_are_added_and_none_may_be_there_twice() {
+fn stacks_of_other_folders_are_added_and_come_before_those_of_the_same_name() {
     let root = super::root(&[("stacks/a/stack.toml", &stack("a", ""))]);
     let own = tempfile::tempdir().unwrap();
     super::write(own.path(), "b/stack.toml", &stack("b", ""));
@@ -85,9 +86,38 @@ fn stacks_of_other_folders_are_added_and_none_may_be_there_twice() {
     let catalogue = load(root.path(), &more).unwrap();
     let dirs: Vec<&Path> = catalogue.stacks.iter().map(|one| &*one.dir).collect();
     assert_eq!(dirs, [root.path().join("stacks/a"), own.path().join("b")]);
+    assert!(catalogue.warnings.is_empty(), "{:?}", catalogue.warnings);
     super::write(own.path(), "a/stack.toml", &stack("a", ""));
-    let error = load(root.path(), &more).unwrap_err().to_string();
+    super::write(own.path(), "results/notes", "");
+    let catalogue = load(root.path(), &more).unwrap();
+    let added = own.path().join("a");
+    assert_eq!(catalogue.stacks[0].dir, added);
+    assert_eq!(
+        catalogue.stacks[0].added,
+        Some(Added {
+            folder: added.clone(),
+            replaces: true
+        })
+    );
+    let said = format!("{} takes the place of stacks/a", added.display());
+    assert_eq!(catalogue.warnings, [said]);
+    let twice = [own.path(), own.path()].map(Path::to_owned);
+    let error = load(root.path(), &twice).unwrap_err().to_string();
     assert!(error.contains("two stacks have the id `a`"), "{error}");
+}
+
+#[test]
+fn a_folder_of_stacks_without_any_is_worth_a_warning() {
+    let root = super::root(&[("stacks/a/stack.toml", &stack("a", ""))]);
+    let own = tempfile::tempdir().unwrap();
+    let catalogue = load(root.path(), &[own.path().to_owned()]).unwrap();
+    let [warning] = catalogue.warnings.as_slice() else {
+        panic!("{:?}", catalogue.warnings);
+    };
+    assert!(
+        warning.ends_with("no folder in it has a stack.toml"),
+        "{warning}"
+    );
 }
 
 #[test]

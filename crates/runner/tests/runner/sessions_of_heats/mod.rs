@@ -74,7 +74,11 @@ impl Bench {
         fs::write(dir.join("stack.toml"), &text).unwrap();
         let manifest = toml::from_str(&text).unwrap();
         SelectedTarget {
-            stack: Stack { dir, manifest },
+            stack: Stack {
+                dir,
+                manifest,
+                added: None,
+            },
             target: TargetId::new(id, None),
         }
     }

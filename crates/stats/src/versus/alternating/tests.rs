@@ -171,6 +171,7 @@ fn header(heats: u32) -> SessionHeader {
         id: String::new(),
         deadheat: String::new(),
         commit: None,
+        embedded: None,
         started: String::new(),
         arguments: Vec::new(),
         machine: Machine::default(),

@@ -7,6 +7,7 @@ use deadheat_model::{
     comparison::{Contender, ContenderKind},
 };
 use deadheat_runner::{
+    embedded::checksum_at,
     manifest::{Catalogue, Reach},
     process::Supervision,
     revision::{Checkout, Revision, RevisionError, same_sources},
@@ -128,9 +129,12 @@ impl One {
 
     /// Where its sources are from.
     fn sources(&self) -> String {
-        match &self.revision {
-            None => "the work tree".to_owned(),
-            Some(revision) => format!("{} ({})", revision.typed, revision.short),
+        let stack = &self.selected.stack;
+        match (&self.revision, &stack.added) {
+            (Some(revision), _) => format!("{} ({})", revision.typed, revision.short),
+            (None, Some(added)) => added.folder.display().to_string(),
+            (None, None) if checksum_at(&stack.dir).is_some() => "part of Deadheat".to_owned(),
+            (None, None) => "the work tree".to_owned(),
         }
     }
 

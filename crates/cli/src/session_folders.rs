@@ -1,0 +1,41 @@
+//! The folders of sessions in a folder such as `results`.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use deadheat_runner::{files, session::HEADER_FILE};
+
+/// The folder of a session. These have the order in which their sessions started; one may have been renamed.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Found {
+    started: String,
+    pub(crate) folder: PathBuf,
+    /// The version of its files; `None`: the header is broken, which is reported when it is read.
+    pub(crate) schema: Option<u64>,
+}
+
+/// The folders of sessions in `results`, in their order.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn sessions(results: &Path) -> io::Result<Vec<Found>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(results)? {
+        all.extend(found(entry?.path()));
+    }
+    all.sort();
+    Ok(all)
+}
+
+/// The session in `folder`; `None`: there is none.
+fn found(folder: PathBuf) -> Option<Found> {
+    let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
+    let header: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    Some(Found {
+        started: header["started"].as_str().unwrap_or_default().to_owned(),
+        folder,
+        schema: header["schema"].as_u64(),
+    })
+}
