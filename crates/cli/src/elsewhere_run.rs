@@ -1,17 +1,17 @@
 //! `deadheat run --server HOST`: the session runs on that host, as `deadheat run` there. This process brings the project,
 //! passes on what is said and asked, and takes the session's folder.
 
-use std::{env, path::Path};
+use std::path::Path;
 
 use deadheat_runner::{
     agent::{Binary, Ending, Launcher, ServerHost, Stream},
-    session::commit_at,
+    session::{commit_at, heats::read_session},
 };
 
 use crate::{
     args::RunArgs,
     exit::{Exit, Failure},
-    heats, interrupt,
+    heats, interrupt, invocation,
     lines::Lines,
     output,
     reach::check_names,
@@ -53,11 +53,12 @@ pub(crate) fn server(args: &RunArgs) -> Result<Option<Server>, Failure> {
 /// Has the session run on `server`.
 pub(crate) fn run(args: &RunArgs, server: &Server) -> Result<Exit, Failure> {
     refuse(args)?;
+    let files = args.data.open()?;
     let place = &args.selection.place;
     let root = select::root(place.root.as_deref())?;
     // So that what is wrong is shown where it can be changed.
     select::read(&root, &place.more_stacks)?;
-    let arguments = typed()?;
+    let arguments = arguments()?;
     let interrupts = interrupt::counted().map_err(Failure::nothing)?;
     let binary = args.elsewhere.reach.agent.clone();
     let binary = binary.map_or(Binary::Copied, Binary::At);
@@ -99,16 +100,20 @@ pub(crate) fn run(args: &RunArgs, server: &Server) -> Result<Exit, Failure> {
     let ended = ended.map_err(Failure::nothing)?;
     let how = ended.how;
     let folder = there.fetch(ended, &args.results);
+    let mut written = Ok(());
     if let Some(folder) = folder.map_err(Failure::nothing)? {
+        if let Ok(record) = read_session(&folder) {
+            written = heats::write_files(&record, files);
+        }
         heats::show_where(&folder);
     }
-    broken.and(rest)?;
+    broken.and(rest).and(written)?;
     exit(host, how)
 }
 
-/// A line of standard error there.
+/// A line of standard error there, which was told how much to say.
 fn told(line: &str) {
-    output::note(line.trim_end_matches('\n'));
+    output::warn(line.trim_end_matches('\n'));
 }
 
 /// What cannot be had from another host.
@@ -127,9 +132,9 @@ fn refuse(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The arguments of this process.
-fn typed() -> Result<Vec<String>, Failure> {
-    let arguments = env::args_os().skip(1).map(|argument| {
+/// The arguments of this process, with those of a file, which is not read there.
+fn arguments() -> Result<Vec<String>, Failure> {
+    let arguments = invocation::line().into_iter().skip(1).map(|argument| {
         let text = argument.into_string();
         text.map_err(|strange| {
             Failure::usage(format!(

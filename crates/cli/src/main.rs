@@ -3,6 +3,9 @@
 mod args;
 mod care;
 mod compare;
+mod completion;
+mod config;
+mod data;
 mod doctor;
 #[cfg(test)]
 mod documented;
@@ -21,6 +24,7 @@ mod kubernetes;
 mod lines;
 mod live;
 mod load;
+mod man;
 mod output;
 mod place;
 mod plan_text;
@@ -37,11 +41,12 @@ mod slurm_script;
 mod stacks;
 mod there;
 mod values;
+mod verbosity;
 mod wrap;
 
-use std::{env, process::ExitCode};
+use std::{env, ffi::OsString, process::ExitCode};
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use self::{
     args::{Arguments, Command, StacksCommand},
@@ -49,19 +54,14 @@ use self::{
 };
 
 fn main() -> ExitCode {
-    let result = match Arguments::try_parse() {
-        Ok(arguments) => {
-            output::use_colour(arguments.color);
-            if let Command::Run(args) = &arguments.command
-                && let Some(there) = &args.there
-            {
-                output::show_as(there.shown);
-            }
-            output::show_warnings();
-            run_command(arguments.command)
-        }
+    if completion::answered() {
+        return ExitCode::SUCCESS;
+    }
+    let typed: Vec<OsString> = env::args_os().collect();
+    let result = match parsed(&typed) {
+        Ok((arguments, matches)) => begin(arguments, &matches, &typed),
         Err(error) => {
-            let arguments = env::args_os().map(|one| one.to_string_lossy().into_owned());
+            let arguments = typed.iter().map(|one| one.to_string_lossy().into_owned());
             output::use_colour(output::colour_among(arguments));
             output::usage(&error)
         }
@@ -72,6 +72,38 @@ fn main() -> ExitCode {
             output::error(&error.to_string());
             error.exit().into()
         }
+    }
+}
+
+fn parsed(line: &[OsString]) -> clap::error::Result<(Arguments, ArgMatches)> {
+    let matches = Arguments::command().try_get_matches_from(line)?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    Ok((arguments, matches))
+}
+
+/// Runs the command, with defaults from a file.
+fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Result<Exit, Failure> {
+    output::use_colour(arguments.color);
+    output::tell(arguments.verbosity.told());
+    if let Command::Run(args) = &arguments.command
+        && let Some(there) = &args.there
+    {
+        output::show_as(there.shown);
+    }
+    output::show_log();
+    let config::Defaults { line, told } = config::with_defaults(typed, matches)?;
+    if let Some(told) = told {
+        output::note(&told);
+    }
+    let Some(line) = line else {
+        return run_command(arguments.command);
+    };
+    match parsed(&line) {
+        Ok((arguments, _)) => {
+            invocation::keep(line);
+            run_command(arguments.command)
+        }
+        Err(error) => output::usage(&error),
     }
 }
 
@@ -89,6 +121,8 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::SlurmScript(args) => slurm_script::script(&args),
         Command::KubernetesManifest(args) => kubernetes::manifest(&args),
+        Command::Completions(args) => completion::script(&args),
+        Command::Man(args) => man::man(&args),
         Command::Agent => hidden::agent(),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),

@@ -8,9 +8,9 @@ use clap::Args;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PlaceArgs {
     /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) root: Option<PathBuf>,
     /// A folder with more stacks, one in each of its folders; repeatable
-    #[arg(long = "stacks", value_name = "DIR")]
+    #[arg(long = "stacks", value_name = "DIR", hide_short_help = true)]
     pub(crate) more_stacks: Vec<PathBuf>,
 }

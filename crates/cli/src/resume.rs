@@ -27,7 +27,17 @@ use crate::{
 };
 
 /// Options that change nothing of what is measured.
-const HARMLESS: [&str; 6] = ["resume", "json", "live", "postgres", "root", "stacks"];
+const HARMLESS: [&str; 9] = [
+    "resume",
+    "format",
+    "json",
+    "output",
+    "live",
+    "no_config",
+    "postgres",
+    "root",
+    "stacks",
+];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";

@@ -43,6 +43,8 @@ fn at_home(mut args: RunArgs, there: There) -> RunArgs {
     args.selection.place.root = Some(there.root);
     args.selection.place.more_stacks = there.stacks;
     args.results = there.results;
+    // Where the run was asked for, its folder arrives, and these are written.
+    args.data.output = Vec::new();
     args.elsewhere.hosts_text = there.hosts;
     args
 }

@@ -6,7 +6,10 @@ pub(crate) mod measured;
 mod resolve;
 mod sessions;
 
-use deadheat_report::compare::{CompareView, brief, json, markdown, text};
+use deadheat_report::{
+    compare::{CompareView, brief, json, markdown, text},
+    text::Screen,
+};
 use deadheat_stats::versus::{Bounds, Gate, Versus};
 
 use self::{
@@ -14,6 +17,7 @@ use self::{
     resolve::Comparands,
 };
 use crate::{
+    data,
     exit::{Exit, Failure},
     output,
 };
@@ -26,7 +30,9 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
             "--hosts: the file names a `server`, and `compare` measures here; leave that out, or start it on that host",
         ));
     }
-    let versus = match resolve::resolve(&args)? {
+    let comparands = resolve::resolve(&args)?;
+    let files = args.verdict.data.open()?;
+    let versus = match comparands {
         Comparands::Sessions { a, b } => Some(sessions::compare(
             &a,
             &b,
@@ -40,10 +46,20 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     };
     let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
     let VerdictArgs {
-        format, details, ..
+        data: asked,
+        details,
+        ..
     } = args.verdict;
-    output::data(&rendered(&versus, gate.as_ref(), format, details)?)?;
+    let rendered =
+        |format, details, screen| self::rendered(&versus, gate.as_ref(), format, details, screen);
+    output::data(&rendered(asked.format(), details, output::screen())?)?;
+    files.write(|format| Ok(rendered(*format, details, data::page())?.into_bytes()))?;
     Ok(exit(&versus, gate.as_ref()))
+}
+
+/// Options that have no meaning for what is compared, without dashes.
+pub(crate) fn meaningless(args: &CompareArgs) -> Vec<&'static str> {
+    resolve::unread(args)
 }
 
 /// The bounds of this comparison.
@@ -60,11 +76,12 @@ pub(crate) fn rendered(
     gate: Option<&Gate>,
     format: CompareFormat,
     details: bool,
+    screen: Screen,
 ) -> Result<String, Failure> {
     let view = || CompareView::new(versus, gate);
     let lay_out = if details { text } else { brief };
     Ok(match format {
-        CompareFormat::Text => lay_out(&view(), output::width().min(80), output::colour()),
+        CompareFormat::Text => lay_out(&view(), screen.width.min(80), screen.colour),
         CompareFormat::Markdown => markdown(&view()),
         CompareFormat::Json => json(versus, gate)
             .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))?,

@@ -17,7 +17,7 @@ use deadheat_runner::{
 };
 use serde_json::json;
 
-pub(crate) use self::show::{Rendered, place as show_where};
+pub(crate) use self::show::{Rendered, place as show_where, write_files};
 use self::{progress::Progress, steer::Steer};
 use crate::{
     args::RunArgs,
@@ -51,7 +51,7 @@ pub(crate) fn run(
     } else {
         Vec::new()
     };
-    if args.dry_run && args.json {
+    if args.dry_run && args.data.plan_is_json()? {
         let plan = json!({ "plan": draft, "unfit": unfit, "published": options.published });
         output::data(&format!("{plan:#}\n"))?;
         return Ok(Exit::Fine);
@@ -67,6 +67,7 @@ pub(crate) fn run(
         output::data(&(plan + "\n"))?;
         return Ok(Exit::Fine);
     }
+    let files = args.data.open()?;
     output::note(&plan);
     if let Some(live) = &live {
         output::note(&live.address());
@@ -91,7 +92,7 @@ pub(crate) fn run(
     drop(live);
     progress.finish();
     let outcome = outcome.map_err(Failure::nothing)?;
-    show::outcome(&outcome.folder, args)
+    show::outcome(&outcome.folder, args, files)
 }
 
 /// Goes on with a session that was interrupted or killed.
@@ -101,6 +102,7 @@ pub(crate) fn resume(
     args: &RunArgs,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, Failure> {
+    let files = args.data.open()?;
     let folder = session.folder().to_owned();
     let heats = session.record().heats.iter();
     let recorded = match heats.filter(|one| one.is_complete()).count() {
@@ -130,10 +132,10 @@ pub(crate) fn resume(
     drop(live);
     progress.finish();
     outcome.map_err(Failure::resuming)?;
-    show::outcome(&folder, args)
+    show::outcome(&folder, args, files)
 }
 
 /// Writes and shows the report of a session that is complete.
 pub(crate) fn show_complete(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
-    show::outcome(folder, args)
+    show::outcome(folder, args, args.data.open()?)
 }
