@@ -33,7 +33,7 @@ const HARMLESS: [&str; 9] = [
     "json",
     "output",
     "live",
-    "no_config",
+    "no-config",
     "postgres",
     "root",
     "stacks",
@@ -254,6 +254,8 @@ mod tests {
         for harmless in [
             &[][..],
             &["--json"],
+            &["--format", "csv", "-o", "report.md"],
+            &["--no-config"],
             &["--postgres", "auto"],
             &["--root", "."],
             &["--live"],

@@ -239,6 +239,20 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_documents_reads() {
+        let document = include_str!("../../../../docs/configuration.md");
+        let (_, example) = document.split_once("```toml\n").unwrap();
+        let (example, _) = example.split_once("```").unwrap();
+        let expected =
+            "x run --stack=go-* --stack=rust-axum --margin=2% --hosts=FOLDER/lab/hosts.toml";
+        assert_eq!(with(example, "x run").as_deref(), Ok(expected));
+        assert_eq!(
+            with(example, "x compare a b").as_deref(),
+            Ok("x compare --fail-if-slower=3% a b")
+        );
+    }
+
+    #[test]
     fn paths_start_at_the_folder_of_the_file() {
         let text =
             "[run]\nresults = \"out\"\nstacks = [\"more\", \"/abs\"]\nagent = \"bin/deadheat\"\n";
