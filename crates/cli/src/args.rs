@@ -7,8 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::{
     alike::AsArgs,
     compare::args::CompareArgs,
+    config::args::ConfigArgs,
+    data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
     elsewhere::ElsewhereArgs,
-    gone::GoneArgs,
+    gone::{GoneArgs, GoneOfRunArgs},
     kubernetes::args::KubernetesArgs,
     load::args::LoadArgs,
     output::ColourArg,
@@ -16,6 +18,7 @@ use crate::{
     reach::ReachArgs,
     there::SessionHostArgs,
     values::{LatencyArg, PinningArg, duration, margin, time_like_30ms},
+    verbosity::VerbosityArgs,
 };
 
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
@@ -23,8 +26,10 @@ use crate::{
 #[command(name = "deadheat", version, max_term_width = 100, after_help = EXIT_STATUS)]
 pub(crate) struct Arguments {
     /// When to use colors
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourArg::Auto)]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourArg::Auto, hide_short_help = true, help_heading = "Global options")]
     pub(crate) color: ColourArg,
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -38,15 +43,15 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Write a session's report again, from its records alone.
     Report(ReportArgs),
-    /// Compare B with A: two sessions, stacks, revisions, URLs or commands; faster, slower, or a dead heat.
+    /// Compare B with A: stacks, revisions, URLs, commands or sessions.
     Compare(Box<CompareArgs>),
-    /// The sessions of a folder: what changed between them, and a stack's figures over them.
+    /// Show the sessions of a folder, what changed between them, and figures over them.
     History(HistoryArgs),
     /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
     /// Load as ab, wrk, hey or oha would: with their options, and their report.
     As(AsArgs),
-    /// Look for what would spoil a measurement on this machine and others; changes nothing.
+    /// Look for what would spoil a measurement on this machine and others.
     Doctor(DoctorArgs),
     /// Install what the stacks need.
     Setup(SetupArgs),
@@ -57,6 +62,10 @@ pub(crate) enum Command {
     SlurmScript(SlurmScriptArgs),
     /// Print pods of Kubernetes for a session, with the commands that run it in them.
     KubernetesManifest(KubernetesArgs),
+    /// Print a script that completes commands, options and names in your shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command.
+    Man(ManArgs),
     /// Loads for a coordinator on another host, on standard input and output.
     #[command(hide = true)]
     Agent,
@@ -88,12 +97,15 @@ pub(crate) enum StacksCommand {
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Stacks: `go-*` (default variants), `go-nethttp:2cpu` (one variant), `*:*` (all); repeatable [default: the best
-    /// known one of each of eleven languages; for `setup` all]
+    /// Stacks: `go-nethttp`, `go-*`, `go-nethttp:2cpu` (one variant); repeatable
+    ///
+    /// `go-*` stands for the default variants, `*:*` for all. By default the best known stack of each of eleven languages;
+    /// for `setup` all.
     #[arg(long, value_name = "GLOB")]
     pub(crate) stack: Vec<String>,
-    /// Workloads: `users` (its first load point), `hash:*` (all of them), `proxy:c400` (one); repeatable
-    /// [default: plaintext, users; for `setup` also proxy]
+    /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable
+    ///
+    /// By default plaintext and users; for `setup` also proxy.
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
     /// Every variant of every stack, every load point of every workload
@@ -107,7 +119,9 @@ pub(crate) const AUTO: &str = "auto";
 /// Where PostgreSQL comes from.
 #[derive(Debug, Args)]
 pub(crate) struct PostgresArgs {
-    /// PostgreSQL: `auto`, `installed`, `download`, or a URL (`postgres://user:password@host/db`)
+    /// PostgreSQL: `auto`, `installed`, `download`, or a URL
+    ///
+    /// A URL is written `postgres://user:password@host/db`.
     #[arg(long, value_name = "SOURCE", default_value = AUTO)]
     pub(crate) postgres: String,
 }
@@ -120,28 +134,34 @@ pub(crate) struct PostgresArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// What is measured
-    #[arg(long, value_enum, default_value_t = ProfileArg::Standard, hide_short_help = true)]
-    pub(crate) profile: ProfileArg,
-    /// With `--profile seeds`: published documents, such as `webstacks-*`, or one table, such as
-    /// `go-nim-python:json`; repeatable [default: all]
-    #[arg(long, value_name = "DOCUMENT", hide_short_help = true)]
+    /// Repeat published comparisons, with their stacks and loads: those of a document, such as `webstacks-*`, or one
+    /// table, such as `go-nim-python:json`; repeatable [without DOCUMENT: all]
+    #[arg(
+        long,
+        value_name = "DOCUMENT",
+        num_args = 0..=1,
+        default_missing_value = "*",
+        conflicts_with_all = ["all", "quick", "publish", "latency"],
+        hide_short_help = true
+    )]
     pub(crate) published: Vec<String>,
-    /// A first look: plaintext in three minutes, without stacks that take long to warm up
+    /// A first look: plaintext in three minutes, without stacks that warm up slowly
     #[arg(long)]
     pub(crate) quick: bool,
-    /// For figures that you publish: run all planned heats, whatever the time, measure response times too, and list what
-    /// makes the session unfit to publish
+    /// For figures that you publish: all planned heats, and response times too
+    ///
+    /// It takes the time that it needs, and lists what makes the session unfit to publish.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) publish: bool,
-    /// The time that measuring may take [default: 10m; with `--quick` 3m, with `--publish` no limit, with `--profile
-    /// seeds` 30m]
+    /// The time that measuring may take [default: 10m]
+    ///
+    /// With `--quick` 3m, with `--publish` no limit, with `--published` 30m.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
     #[arg(long, hide_short_help = true)]
     pub(crate) whole_budget: bool,
-    /// Two stacks within this of each other are a dead heat, if that is proven
+    /// Two stacks that are proven to be within this are a dead heat
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
     /// The most heats of each load [default: what fits the budget]
@@ -159,8 +179,10 @@ pub(crate) struct RunArgs {
     /// A fixed warm-up time [default: until the server is steady]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) warm_up: Option<Duration>,
-    /// Response times at rates below capacity: open loops at shares of each stack's own, and at a rate common to all
-    /// [default: auto; with `--quick` off, with `--publish` on]
+    /// Measure response times below capacity
+    ///
+    /// In open loops: at shares of each stack's own capacity, and at a rate common to all. By default auto; with `--quick`
+    /// off, with `--publish` on.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) latency: Option<LatencyArg>,
     /// The seed of the order and of random requests [default: a random one, recorded]
@@ -170,15 +192,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t = PinningArg::Apart, hide_short_help = true)]
     pub(crate) pinning: PinningArg,
     #[command(flatten)]
-    pub(crate) elsewhere: ElsewhereArgs,
-    #[command(flatten)]
-    pub(crate) host: SessionHostArgs,
-    #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
     /// The folder of sessions
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Install what is missing first, Debian packages included, as `deadheat setup --yes` does
+    /// Install first what is missing, as `deadheat setup --yes` does
     #[arg(long)]
     pub(crate) setup: bool,
     /// How long a server may take to its first correct answer
@@ -187,39 +205,38 @@ pub(crate) struct RunArgs {
     /// Print the plan and exit without measuring
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print the report, or the plan with --dry-run, as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Serve the report so far on 127.0.0.1 while the session runs, for a browser on this machine; it is drawn anew
-    /// after each heat; on this port [default: a free one]
+    #[command(flatten)]
+    pub(crate) data: FilesArgs<Format>,
+    /// Serve the report so far on 127.0.0.1 while the session runs
+    ///
+    /// For a browser on this machine. It is drawn anew after each heat. By default on a free port.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     pub(crate) live: Option<Option<u16>>,
     #[command(flatten)]
+    pub(crate) _config: ConfigArgs,
+    #[command(flatten)]
     pub(crate) _gone: GoneArgs,
-    /// Continue an interrupted or killed session with its original options. Only --json, --live, --postgres
-    /// and --root can be changed. Refused if the machine, a stack or a workload has changed
+    #[command(flatten)]
+    pub(crate) _gone_of_run: GoneOfRunArgs,
+    /// Continue an interrupted or killed session with its original options
+    ///
+    /// Only --format, --output, --live, --postgres and --root can be changed. It is refused if the machine, a stack or a
+    /// workload has changed.
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProfileArg {
-    /// The workloads at their load points
-    Standard,
-    /// Published comparisons: their stacks and loads, with requests sent in the same way
-    Seeds,
+    // The heading of these is that of all after them.
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereArgs,
+    #[command(flatten)]
+    pub(crate) host: SessionHostArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The session's folder [default: the newest one in `results/`]
     pub(crate) session: Option<PathBuf>,
-    /// The format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-    /// The file to write, instead of standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<Format>,
     /// The workload on the card, with a load point if need be (`json:c50`); without, the first with a verdict
     #[arg(long, value_name = "NAME[:POINT]")]
     pub(crate) workload: Option<String>,
@@ -239,9 +256,8 @@ pub(crate) struct HistoryArgs {
     /// Show figures at these workloads, all load points of a name without a colon; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
-    /// For programs (docs/formats.md)
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -258,6 +274,22 @@ pub(crate) enum Format {
     Csv,
     /// A picture (PNG, 1200 × 630) of one workload, for where a link is shown
     Card,
+}
+
+impl DataFormat for Format {
+    const TEXT: Self = Self::Text;
+    const JSON: Self = Self::Json;
+
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt"],
+            Self::Markdown => &["md"],
+            Self::Html => &["html", "htm"],
+            Self::Json => &["json"],
+            Self::Csv => &["csv"],
+            Self::Card => &["png"],
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -279,9 +311,8 @@ pub(crate) struct SetupArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// For programs (docs/doctor.md)
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
     /// The folder of sessions, whose file system is examined
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
@@ -310,9 +341,8 @@ pub(crate) struct ListArgs {
     pub(crate) stacks: Vec<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// For programs (docs/formats.md)
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
 }
 
 #[derive(Debug, Args)]
@@ -359,9 +389,8 @@ pub(crate) struct CheckArgs {
     /// Except these, which may be unavailable, or lack what they fetch from their registry; repeatable
     #[arg(long, value_name = "GLOB", requires = "strict")]
     pub(crate) may_lack: Vec<String>,
-    /// For programs (docs/formats.md)
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
     /// How long a server may take to its first correct answer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub(crate) start_timeout: Duration,
@@ -387,6 +416,41 @@ pub(crate) struct SlurmScriptArgs {
     pub(crate) options: Vec<String>,
 }
 
+const COMPLETIONS_HELP: &str = "\
+bash: add to ~/.bashrc:                  source <(deadheat completions bash)
+zsh:  add to ~/.zshrc, after compinit:   source <(deadheat completions zsh)
+fish: add to ~/.config/fish/config.fish: deadheat completions fish | source";
+
+/// What `deadheat completions` is asked to do.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_HELP)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: ShellArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShellArg {
+    Bash,
+    Elvish,
+    Fish,
+    Powershell,
+    Zsh,
+}
+
+const MAN_HELP: &str = "\
+Example: deadheat man ~/.local/share/man/man1, then: man deadheat-run";
+
+/// What `deadheat man` is asked to do.
+#[derive(Debug, Args)]
+#[command(after_help = MAN_HELP)]
+pub(crate) struct ManArgs {
+    /// Write a page for each command into this folder, instead of printing deadheat(1)
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct HiddenArgs {
     /// As the runner gives them
@@ -396,12 +460,75 @@ pub(crate) struct HiddenArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory};
 
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// All commands that are shown, with those in them.
+    fn commands(of: &mut Command) -> Vec<Command> {
+        let mut all = vec![of.clone()];
+        for inner in of.get_subcommands_mut().filter(|one| !one.is_hide_set()) {
+            all.extend(commands(inner));
+        }
+        all
+    }
+
+    #[test]
+    fn short_help_fits_a_screen_and_long_help_has_every_option() {
+        const ROWS: usize = 50;
+        let mut program = Arguments::command().term_width(100);
+        program.build();
+        for mut command in commands(&mut program) {
+            let name = command.get_bin_name().unwrap_or_default().to_owned();
+            let short = command.render_help().to_string();
+            let rows = short.lines().count();
+            assert!(rows <= ROWS, "{name} -h has {rows} rows:\n{short}");
+            let long = command.render_long_help().to_string();
+            let options = command.get_arguments().filter(|one| !one.is_hide_set());
+            for option in options.filter_map(clap::Arg::get_long) {
+                assert!(long.contains(&format!("--{option}")), "{name} --{option}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_that_prints_data_has_the_same_options_for_it() {
+        let mut program = Arguments::command();
+        program.build();
+        let names: Vec<String> = commands(&mut program)
+            .iter()
+            .filter(|command| {
+                let has = |id: &str| command.get_arguments().any(|one| one.get_id() == id);
+                let own = ["format", "json", "output"].map(has);
+                assert!(
+                    own == [true; 3] || own == [false; 3],
+                    "{:?}: {own:?}",
+                    command.get_bin_name()
+                );
+                own[0]
+            })
+            .map(|command| {
+                command
+                    .get_bin_name()
+                    .unwrap_or_default()
+                    .replace("deadheat ", "")
+            })
+            .collect();
+        let expected = [
+            "run",
+            "report",
+            "compare",
+            "history",
+            "load",
+            "doctor",
+            "stacks list",
+            "stacks check",
+        ];
+        assert_eq!(names, expected);
     }
 }

@@ -23,11 +23,13 @@ use self::hosts::Seen;
 
 use crate::{
     args::DoctorArgs,
+    data::TextOrJson,
     exit::{Exit, Failure},
     output,
 };
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    let sink = args.data.open()?;
     let hosts = hosts::hosts(args).map_err(Failure::usage)?;
     let watch = args.watch.unwrap_or(WATCH);
     if output::watched() {
@@ -48,11 +50,11 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
             (here, Some(seen))
         }
     };
-    output::data(&if args.json {
-        format!("{:#}\n", as_json(&here, hosts.as_deref()))
-    } else {
-        as_text(&here, hosts.as_deref(), output::colour())
-    })?;
+    let text = match sink.format {
+        TextOrJson::Text => as_text(&here, hosts.as_deref(), sink.screen().colour),
+        TextOrJson::Json => format!("{:#}\n", as_json(&here, hosts.as_deref())),
+    };
+    sink.write(&text)?;
     Ok(match &hosts {
         Some(hosts) if hosts.iter().all(|host| host.examined.is_none()) => Exit::Nothing,
         hosts if all_warnings(&here, hosts.as_deref()) > 0 => Exit::Failed,
@@ -124,7 +126,7 @@ pub(crate) fn before_a_run(options: &SessionOptions) -> Vec<Finding> {
         finding.level != Level::Fine && !(loaded_elsewhere && finding.check == "cpus")
     });
     if let Some(lines) = text::in_short(&findings) {
-        output::note(&lines);
+        output::warn(&lines);
     }
     findings
 }

@@ -1,10 +1,7 @@
 //! `--server HOST`: the session runs on that host, as the same command there. This process brings what is measured, passes
 //! on what is told and asked, and takes the session's folder, whose report is made here.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use deadheat_runner::{
     agent::{Binary, Ending, Launcher, ServerHost, Sources, Stream},
@@ -16,6 +13,7 @@ use crate::{
     exit::{Exit, Failure},
     heats,
     interrupt::Interrupts,
+    invocation,
     lines::Lines,
     output,
     reach::{ReachArgs, check_names},
@@ -155,14 +153,14 @@ pub(crate) fn run(
     }
 }
 
-/// A line of standard error there.
+/// A line of standard error there, which was told how much to say.
 fn tell(line: &str) {
-    output::note(line.trim_end_matches('\n'));
+    output::warn(line.trim_end_matches('\n'));
 }
 
-/// The arguments of this process.
+/// The arguments of this process, with those of a file, which is not read there.
 fn typed() -> Result<Vec<String>, Failure> {
-    let arguments = env::args_os().skip(1).map(|argument| {
+    let arguments = invocation::line().into_iter().skip(1).map(|argument| {
         let text = argument.into_string();
         text.map_err(|strange| {
             Failure::usage(format!(

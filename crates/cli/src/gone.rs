@@ -13,6 +13,20 @@ pub(crate) struct GoneArgs {
     _noise_bound: Option<String>,
 }
 
+/// The same of `run` alone.
+#[derive(Debug, Default, Args)]
+pub(crate) struct GoneOfRunArgs {
+    #[arg(long = "profile", hide = true, value_name = "NAME", value_parser = |_: &str| gone("--published repeats published comparisons; without it, workloads are measured at their load points"))]
+    _profile: Option<String>,
+}
+
+/// The same of `load`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct GoneOfLoadArgs {
+    #[arg(long = "live", hide = true, value_name = "WHAT", value_parser = |_: &str| gone("what is shown during the load is chosen with --progress; --live is of `deadheat run`"))]
+    _live: Option<String>,
+}
+
 fn gone(instead: &str) -> Result<String, String> {
     Err(format!("this option is gone: {instead}"))
 }

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Options of ab, wrk, hey, oha and h2load, and what does the same here. docs/load.md has them by need.
-const OF_OTHER_TOOLS: [(&str, &str); 17] = [
+const OF_OTHER_TOOLS: [(&str, &str); 16] = [
     ("-A", "--user USER:PASSWORD"),
     ("-D", "--body-file FILE"),
     ("-R", "--rate 5000/s"),
@@ -15,7 +15,6 @@ const OF_OTHER_TOOLS: [(&str, &str); 17] = [
     ),
     ("-m", "-X METHOD"),
     ("-p", "--body-file FILE"),
-    ("-q", "--rate 5000/s"),
     ("-s", "--timeout 30s"),
     (
         "-t",
@@ -24,7 +23,7 @@ const OF_OTHER_TOOLS: [(&str, &str); 17] = [
     ("-z", "-d 10s"),
     ("--disable-keepalive", "--no-keepalive"),
     ("--latency", "nothing: latencies are always shown"),
-    ("--no-tui", "--live off"),
+    ("--no-tui", "--progress off"),
     ("--markdown", "--format markdown"),
     ("--results", "the folder as the argument"),
 ];
@@ -45,10 +44,19 @@ pub(crate) fn hint(error: &clap::Error) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let typed = context(ContextKind::InvalidArg)?;
             let known = OF_OTHER_TOOLS.iter().find(|(option, _)| *option == typed);
-            known.map(|(option, ours)| format!("Instead of {option}, here: {ours}"))
+            let known = known.map(|(option, ours)| format!("Instead of {option}, here: {ours}"));
+            known.or_else(|| second_operand(typed))
         }
         _ => None,
     }
+}
+
+/// What a word may mean for which there is no place: `-q 5000` is a rate in hey and oha, and here `-q` takes no value.
+fn second_operand(typed: &str) -> Option<String> {
+    let is_operand = typed.contains("://") || typed.parse::<f64>().is_ok();
+    is_operand.then(|| {
+        "One URL is loaded; --urls FILE names several. -q is quiet, and takes no value: a rate is --rate 5000/s".to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -67,9 +75,12 @@ mod tests {
     fn options_of_other_tools_are_answered_with_ours() {
         let load = |options: &str| hint_of(&format!("deadheat load http://h/ {options}"));
         assert_eq!(load("-z 10s").unwrap(), "Instead of -z, here: -d 10s");
-        assert!(load("--no-tui").unwrap().contains("--live off"));
+        assert!(load("--no-tui").unwrap().contains("--progress off"));
         assert_eq!(load("--nonsense"), None);
-        for (option, _) in &OF_OTHER_TOOLS[..15] {
+        for rate in ["-q 5000", "http://i/"] {
+            assert!(load(rate).unwrap().contains("--rate 5000/s"), "{rate}");
+        }
+        for (option, _) in &OF_OTHER_TOOLS[..14] {
             assert!(
                 load(option).is_some(),
                 "{option} is an option of ours: no hint is given"

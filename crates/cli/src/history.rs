@@ -12,18 +12,20 @@ use globset::{Glob, GlobMatcher};
 
 use crate::{
     args::HistoryArgs,
+    data::TextOrJson,
     exit::{Exit, Failure},
     output,
     session_folders::{Found, sessions},
 };
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
+    let sink = args.data.open()?;
     let wanted = Wanted::of(args)?;
     let mut history = History::default();
     for Found { folder, schema, .. } in found(&args.results)? {
         if schema.is_some_and(|schema| schema < u64::from(SCHEMA)) {
             let name = folder.display();
-            output::note(&format!(
+            output::warn(&format!(
                 "{name}: an older Deadheat measured it in another way; left out"
             ));
             continue;
@@ -33,7 +35,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
             // It has two sides of its own, and no figures of a course.
             Ok(record) if record.header.comparison.is_some() => {}
             Ok(record) => history.add(&record, |target, load| wanted.has(target, load)),
-            Err(error) => output::note(&format!("warning: {error}; left out")),
+            Err(error) => output::warn(&format!("warning: {error}; left out")),
         }
     }
     if history.sessions.is_empty() {
@@ -52,12 +54,12 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
             args.results.display()
         )));
     }
-    if args.json {
-        let text = deadheat_report::history::json(&history);
-        output::data(&text.map_err(|error| Failure::nothing(format!("writing JSON: {error}")))?)?;
-    } else {
-        output::data(&deadheat_report::history::text(&history, output::width()))?;
-    }
+    let text = match sink.format {
+        TextOrJson::Text => deadheat_report::history::text(&history, sink.width()),
+        TextOrJson::Json => deadheat_report::history::json(&history)
+            .map_err(|error| Failure::nothing(format!("writing JSON: {error}")))?,
+    };
+    sink.write(&text)?;
     Ok(Exit::Fine)
 }
 

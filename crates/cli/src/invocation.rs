@@ -1,14 +1,28 @@
 //! This call of deadheat: its arguments, its own binary, a seed, and the folder that it was called in.
 
-use std::{env, path::Path};
+use std::{env, ffi::OsString, path::Path, sync::OnceLock};
 
 use deadheat_runner::{process::Supervision, secret::without_password};
 
 use crate::{exit::Failure, there};
 
-/// Deadheat's own arguments, as they may be recorded: those that were typed.
+static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Takes the command line with what a file adds to it. The first call counts.
+pub(crate) fn keep(line: Vec<OsString>) {
+    let _ = LINE.set(line);
+}
+
+/// The program and its arguments: those that were typed, and those of a file.
+pub(crate) fn line() -> Vec<OsString> {
+    let typed = || env::args_os().collect();
+    LINE.get().cloned().unwrap_or_else(typed)
+}
+
+/// Deadheat's own arguments, as they may be recorded.
 pub(crate) fn arguments() -> Vec<String> {
-    env::args_os()
+    line()
+        .into_iter()
         .skip(1)
         .take_while(|argument| argument != there::OPTION)
         .map(|argument| without_password(&argument.to_string_lossy()))

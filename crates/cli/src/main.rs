@@ -4,6 +4,9 @@ mod alike;
 mod args;
 mod care;
 mod compare;
+mod completion;
+mod config;
+mod data;
 mod doctor;
 #[cfg(test)]
 mod documented;
@@ -23,6 +26,7 @@ mod kubernetes;
 mod lines;
 mod live;
 mod load;
+mod man;
 mod output;
 mod place;
 mod plan_text;
@@ -40,11 +44,12 @@ mod slurm_script;
 mod stacks;
 mod there;
 mod values;
+mod verbosity;
 mod wrap;
 
-use std::{env, process::ExitCode};
+use std::{env, ffi::OsString, process::ExitCode};
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use self::{
     args::{Arguments, Command, StacksCommand},
@@ -56,6 +61,7 @@ fn main() -> ExitCode {
     let tool = words.next().and_then(|program| alike::called(&program));
     let result = match tool {
         Some(tool) => alike::run(tool, words),
+        None if completion::answered() => return ExitCode::SUCCESS,
         None => run(),
     };
     match result {
@@ -68,25 +74,49 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Exit, Failure> {
-    match Arguments::try_parse() {
-        Ok(arguments) => {
-            output::use_colour(arguments.color);
-            let host = match &arguments.command {
-                Command::Run(args) => Some(&args.host),
-                Command::Compare(args) => Some(&args.measure.host),
-                _ => None,
-            };
-            if let Some(there) = host.and_then(|host| host.there.as_ref()) {
-                output::show_as(there.shown);
-            }
-            output::show_warnings();
-            run_command(arguments.command)
-        }
+    let typed: Vec<OsString> = env::args_os().collect();
+    match parsed(&typed) {
+        Ok((arguments, matches)) => begin(arguments, &matches, &typed),
         Err(error) => {
-            let arguments = env::args_os().map(|one| one.to_string_lossy().into_owned());
+            let arguments = typed.iter().map(|one| one.to_string_lossy().into_owned());
             output::use_colour(output::colour_among(arguments));
             output::usage(&error)
         }
+    }
+}
+
+fn parsed(line: &[OsString]) -> clap::error::Result<(Arguments, ArgMatches)> {
+    let matches = Arguments::command().try_get_matches_from(line)?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    Ok((arguments, matches))
+}
+
+/// Runs the command, with defaults from a file.
+fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Result<Exit, Failure> {
+    output::use_colour(arguments.color);
+    output::tell(arguments.verbosity.told());
+    let host = match &arguments.command {
+        Command::Run(args) => Some(&args.host),
+        Command::Compare(args) => Some(&args.measure.host),
+        _ => None,
+    };
+    if let Some(there) = host.and_then(|host| host.there.as_ref()) {
+        output::show_as(there.shown);
+    }
+    output::show_log();
+    let config::Defaults { line, told } = config::with_defaults(typed, matches)?;
+    if let Some(told) = told {
+        output::note(&told);
+    }
+    let Some(line) = line else {
+        return run_command(arguments.command);
+    };
+    match parsed(&line) {
+        Ok((arguments, _)) => {
+            invocation::keep(line);
+            run_command(arguments.command)
+        }
+        Err(error) => output::usage(&error),
     }
 }
 
@@ -106,6 +136,8 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
         Command::SlurmScript(args) => slurm_script::script(&args),
         Command::KubernetesManifest(args) => kubernetes::manifest(&args),
+        Command::Completions(args) => completion::script(&args),
+        Command::Man(args) => man::man(&args),
         Command::Agent => hidden::agent(),
         Command::Supervise => hidden::supervise(),
         Command::Upstream(args) => hidden::upstream(&args),

@@ -17,6 +17,10 @@ use deadheat_report::text::{Charset, Screen};
 use deadheat_runner::secret::without_userinfo;
 use indicatif::ProgressDrawTarget;
 use serde::{Deserialize, Serialize};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::{
+    Layer as _, filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 use crate::{exit::Failure, hints};
 
@@ -45,13 +49,40 @@ pub(crate) struct Shown {
     colour_of_notes: bool,
 }
 
+/// How much is told on standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Told {
+    /// Warnings and errors.
+    Problems,
+    /// Plans and results, and progress.
+    #[default]
+    Usual,
+    /// Each step, and the commands that are run.
+    Steps,
+    /// What helps to find a fault.
+    Everything,
+}
+
+/// The environment variable that chooses what is logged, such as `deadheat_runner=debug`; it takes precedence over -v.
+const LOG_VARIABLE: &str = "DEADHEAT_LOG";
+
 static ASKED: OnceLock<ColourArg> = OnceLock::new();
+static TOLD: OnceLock<Told> = OnceLock::new();
 /// What is shown goes through another deadheat, to a terminal that this one does not see.
 static ELSEWHERE: OnceLock<Shown> = OnceLock::new();
 
 /// Takes what was asked for on the command line. The first call counts.
 pub(crate) fn use_colour(asked: ColourArg) {
     let _ = ASKED.set(asked);
+}
+
+/// Takes how much is told. The first call counts.
+pub(crate) fn tell(told: Told) {
+    let _ = TOLD.set(told);
+}
+
+fn told_of() -> Told {
+    TOLD.get().copied().unwrap_or_default()
 }
 
 /// Writes for a terminal elsewhere. The first call counts.
@@ -113,8 +144,15 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Writes a line for a person.
+/// Writes a line for a person, unless that person wants to hear of problems alone.
 pub(crate) fn note(text: &str) {
+    if told_of() > Told::Problems {
+        warn(text);
+    }
+}
+
+/// Writes a line about a problem.
+pub(crate) fn warn(text: &str) {
     let text = visible(&without_userinfo(text), colour_of_notes());
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -139,7 +177,7 @@ fn is_yes(answer: &str) -> bool {
 
 /// Writes an error for a person.
 pub(crate) fn error(text: &str) {
-    note(&format!("deadheat: {text}"));
+    warn(&format!("deadheat: {text}"));
 }
 
 /// Writes what clap has to say, which is the help or what is wrong with the arguments, and returns the exit status.
@@ -156,24 +194,44 @@ pub(crate) fn usage(error: &clap::Error) -> Result<crate::exit::Exit, Failure> {
         rendered.to_string()
     };
     if error.use_stderr() {
-        note(text.trim_end());
+        warn(text.trim_end());
         if let Some(hint) = hints::hint(error) {
-            note(&format!("\n{hint}"));
+            warn(&format!("\n{hint}"));
         }
         return Ok(crate::exit::Exit::Usage);
     }
     data(&text).map(|()| crate::exit::Exit::Fine)
 }
 
-/// Shows what the libraries warn of, on standard error.
-pub(crate) fn show_warnings() {
-    tracing_subscriber::fmt()
+/// Shows what the program and its libraries log, on standard error.
+pub(crate) fn show_log() {
+    let level = match told_of() {
+        Told::Problems | Told::Usual => LevelFilter::WARN,
+        Told::Steps => LevelFilter::INFO,
+        Told::Everything => LevelFilter::DEBUG,
+    };
+    // The names of its crates begin with this.
+    let usual = Targets::new()
+        .with_default(LevelFilter::WARN)
+        .with_target("deadheat", level);
+    let asked = env::var(LOG_VARIABLE).unwrap_or_default();
+    let (filter, wrong) = match (asked.is_empty(), asked.parse::<Targets>()) {
+        (true, _) => (usual, None),
+        (false, Ok(asked)) => (asked, None),
+        (false, Err(error)) => (usual, Some(error)),
+    };
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(colour_of_notes())
-        .with_max_level(tracing::Level::WARN)
-        .with_target(false)
+        .with_target(level == LevelFilter::DEBUG)
         .without_time()
-        .init();
+        .with_filter(filter);
+    tracing_subscriber::registry().with(lines).init();
+    if let Some(error) = wrong {
+        warn(&format!(
+            "warning: {LOG_VARIABLE}={asked}: {error}; write it like debug, or deadheat_runner=debug"
+        ));
+    }
 }
 
 /// A text in which nothing moves the cursor, changes the terminal or turns the direction of writing. Control characters
@@ -325,9 +383,19 @@ pub(crate) fn watched() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Whether progress is drawn. Steps are told in lines instead.
+pub(crate) fn draws_progress() -> bool {
+    watched() && told_of() == Told::Usual
+}
+
+/// Whether progress is told in lines where it is not drawn.
+pub(crate) fn tells_progress() -> bool {
+    told_of() > Told::Problems
+}
+
 /// Where a bar is drawn: on standard error, for a person who watches.
 pub(crate) fn bar_target() -> ProgressDrawTarget {
-    if watched() {
+    if draws_progress() {
         ProgressDrawTarget::stderr()
     } else {
         ProgressDrawTarget::hidden()

@@ -9,9 +9,9 @@ use clap::Args;
 pub(crate) struct PlaceArgs {
     /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder, or those
     /// that are part of deadheat]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) root: Option<PathBuf>,
     /// A folder with more stacks, one in each of its folders; they come before others of the same name; repeatable
-    #[arg(long = "stacks", value_name = "DIR")]
+    #[arg(long = "stacks", value_name = "DIR", hide_short_help = true)]
     pub(crate) more_stacks: Vec<PathBuf>,
 }

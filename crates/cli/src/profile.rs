@@ -13,7 +13,7 @@ use deadheat_runner::{
 };
 
 use crate::{
-    args::{AUTO, ProfileArg, RunArgs, SelectionArgs},
+    args::{AUTO, RunArgs, SelectionArgs},
     elsewhere,
     exit::Failure,
     invocation::{self, random_seed},
@@ -26,7 +26,7 @@ const USUAL_BUDGET: Duration = Duration::from_secs(600);
 /// The same for a first look in heats.
 const QUICK_BUDGET: Duration = Duration::from_secs(180);
 /// The same for published tables, which have many loads.
-const SEEDS_BUDGET: Duration = Duration::from_secs(1800);
+const REPETITION_BUDGET: Duration = Duration::from_secs(1800);
 /// What a stack's warm-up may take in a first look.
 const QUICK_WARM_UP: Duration = Duration::from_secs(10);
 /// Workloads that are measured in heats if nobody names any: one without input or output, one with a database.
@@ -48,9 +48,10 @@ pub(crate) struct Profile {
 
 impl Profile {
     pub(crate) fn of(args: &RunArgs, catalogue: &Catalogue) -> Result<Self, Failure> {
-        match args.profile {
-            ProfileArg::Standard => standard(args, catalogue),
-            ProfileArg::Seeds => seeds(args, catalogue),
+        if args.published.is_empty() {
+            standard(args, catalogue)
+        } else {
+            repetition(args, catalogue)
         }
     }
 
@@ -173,10 +174,6 @@ fn left_out(catalogue: &Catalogue, selection: &Selection, own: &SelectionArgs) -
 }
 
 fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
-    if !args.published.is_empty() {
-        let message = "--published chooses what --profile seeds repeats; add that";
-        return Err(Failure::usage(message));
-    }
     let own = &args.selection;
     let (stacks, workloads) = usual(catalogue, args);
     let reach = if own.all { Reach::All } else { Reach::Defaults };
@@ -201,23 +198,11 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     })
 }
 
-fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
-    if args.selection.all {
-        let message = "--all: --profile seeds repeats all that was published anyway";
-        return Err(Failure::usage(message));
-    }
-    let preset = [
-        (args.quick, "--quick"),
-        (args.publish, "--publish"),
-        (args.latency.is_some(), "--latency"),
-    ];
-    if let Some((_, preset)) = preset.iter().find(|(given, _)| *given) {
-        return Err(Failure::usage(format!(
-            "{preset}: --profile seeds has the loads that were published and no others; use --heats or --budget"
-        )));
-    }
+/// The loads that were published, and no others.
+fn repetition(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
+    let all = args.published.iter().any(|document| document == "*");
     let asked = Asked {
-        documents: &args.published,
+        documents: if all { &[] } else { &args.published },
         workloads: &args.selection.workload,
         stacks: &args.selection.stack,
         server_cpus: session::share_out(args.pinning.mode()).server_cpus(),
@@ -229,6 +214,6 @@ fn seeds(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         cells: Some(found.cells),
         published: found.tables,
         purpose: Purpose::Repetition,
-        budget: Some(args.budget.unwrap_or(SEEDS_BUDGET)),
+        budget: Some(args.budget.unwrap_or(REPETITION_BUDGET)),
     })
 }

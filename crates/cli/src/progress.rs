@@ -38,9 +38,9 @@ impl Progress {
     pub(crate) fn prepare(&mut self, event: &Event) {
         self.bar.get_or_insert_with(|| bar(SPINNER, None));
         match event {
-            Event::ServiceStarting { name } => self.say(format!("starting {name}")),
+            Event::ServiceStarting { name } => self.step(format!("starting {name}")),
             Event::ServiceReady { name, detail } => self.line(&format!("{name}: {detail}")),
-            Event::PrepareStarted { target, step } => self.say(format!("{target}: {step}")),
+            Event::PrepareStarted { target, step } => self.step(format!("{target}: {step}")),
             Event::Built { target, build } => self.line(&format!(
                 "{}: built in {}",
                 target.stack,
@@ -56,6 +56,11 @@ impl Progress {
         }
     }
 
+    fn step(&self, text: String) {
+        tracing::info!("{text}");
+        self.say(text);
+    }
+
     /// How far it is, and what is beside the bar.
     pub(crate) fn reach(&self, part: u64, prefix: String) {
         if let Some(bar) = &self.bar {
@@ -66,6 +71,7 @@ impl Progress {
 
     /// What is being done.
     pub(crate) fn say(&self, text: String) {
+        tracing::debug!("{text}");
         if let Some(bar) = &self.bar {
             bar.set_message(text);
         }
@@ -76,6 +82,14 @@ impl Progress {
         match &self.bar {
             Some(bar) => bar.suspend(|| output::note(text)),
             None => output::note(text),
+        }
+    }
+
+    /// A line that stays, about a problem.
+    pub(crate) fn problem(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| output::warn(text)),
+            None => output::warn(text),
         }
     }
 
@@ -90,23 +104,24 @@ impl Progress {
         match state {
             TargetState::Ready { .. } => {
                 let wrong = failed.len();
-                let text = match wrong {
-                    0 => "ready".to_owned(),
-                    _ => format!("ready, but {wrong} of its workloads cannot be measured:"),
-                };
-                self.line(&format!("{target}: {text}"));
+                match wrong {
+                    0 => self.line(&format!("{target}: ready")),
+                    _ => self.problem(&format!(
+                        "{target}: ready, but {wrong} of its workloads cannot be measured:"
+                    )),
+                }
             }
             TargetState::Unavailable { reason, remedy } => {
-                self.line(&format!(
+                self.problem(&format!(
                     "{target}: UNAVAILABLE: {reason}\n    to change that: {remedy}"
                 ));
             }
             TargetState::Failed(failure) => {
-                self.line(&format!("{target}: FAILED {}", output::told(failure)))
+                self.problem(&format!("{target}: FAILED {}", output::told(failure)))
             }
         }
         for one in failed {
-            self.line(&format!(
+            self.problem(&format!(
                 "  {}: FAILED {}",
                 one.workload,
                 output::told(&one.failure)

@@ -7,7 +7,7 @@ use std::{
     path::PathBuf,
 };
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use deadheat_runner::agent::Launcher;
 
 use crate::care::may_listen;
@@ -20,7 +20,8 @@ pub(crate) struct ReachArgs {
     #[arg(long, value_name = "HOW", hide_short_help = true)]
     pub(crate) launcher: Option<Launcher>,
     /// Where deadheat is on the hosts [default: this program is copied there, once]
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    // Of another host: no path of this one.
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::Other, hide_short_help = true)]
     pub(crate) agent: Option<PathBuf>,
 }
 

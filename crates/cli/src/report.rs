@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_report::figure;
-use deadheat_runner::{files::write_whole, session::heats::read_session};
+use deadheat_runner::session::heats::read_session;
 
 use crate::{
     args::{Format, ReportArgs},
@@ -19,12 +18,13 @@ const RESULTS: &str = "results";
 pub(crate) const HTML_FILE: &str = "report.html";
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    if args.details && args.format != Format::Text {
+    let sink = args.data.open()?;
+    if args.details && sink.format != Format::Text {
         return Err(Failure::usage(
             "--details says how much the text shows; the other formats show everything",
         ));
     }
-    if args.workload.is_some() && args.format != Format::Card {
+    if args.workload.is_some() && sink.format != Format::Card {
         return Err(Failure::usage(
             "--workload says what the card shows: it needs --format card",
         ));
@@ -33,17 +33,22 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         Some(folder) => folder.clone(),
         None => newest()?,
     };
-    let written = rendered(args, &session)?;
-    let Some(path) = &args.output else {
-        match (args.format, std::str::from_utf8(&written)) {
-            // A page is kept byte for byte, except on a screen.
-            (Format::Html, _) if !output::is_terminal() => output::bytes(&written)?,
-            (Format::Card, _) | (_, Err(_)) => output::bytes(&written)?,
-            (_, Ok(text)) => output::data(text)?,
-        }
-        return Ok(Exit::Fine);
-    };
-    write(path, &written)?;
+    let record = read_session(&session).map_err(Failure::usage)?;
+    if let Some(versus) = versus(&record, &session) {
+        let format = of_a_comparison(&session, sink.format)?;
+        let text = compare::rendered(&versus, None, format, args.details, sink.screen())?;
+        return sink.write(&text).map(|()| Exit::Fine);
+    }
+    if sink.format == Format::Card {
+        let card = heats::Rendered::card(&record, args.workload.as_deref())?;
+        return sink.write_bytes(&card).map(|()| Exit::Fine);
+    }
+    let rendered = heats::Rendered::of(&record, sink.screen())?;
+    match sink.format {
+        Format::Html => sink.write_bytes(rendered.in_format(Format::Html).as_bytes()),
+        _ if args.details => sink.write(rendered.details()),
+        format => sink.write(rendered.in_format(format)),
+    }?;
     Ok(Exit::Fine)
 }
 
@@ -60,29 +65,9 @@ fn newest() -> Result<PathBuf, Failure> {
     Ok(newest)
 }
 
-/// The report in the format that is asked for.
-fn rendered(args: &ReportArgs, session: &Path) -> Result<Vec<u8>, Failure> {
-    let record = read_session(session).map_err(Failure::usage)?;
-    if let Some(versus) = versus(&record, session) {
-        let format = of_a_comparison(args, session)?;
-        return compare::rendered(&versus, None, format, args.details).map(String::into_bytes);
-    }
-    if args.format == Format::Card {
-        refuse_picture(args)?;
-        return heats::Rendered::card(&record, args.workload.as_deref());
-    }
-    let rendered = heats::Rendered::of(&record)?;
-    let text = if args.details {
-        rendered.details()
-    } else {
-        rendered.in_format(args.format)
-    };
-    Ok(text.as_bytes().to_vec())
-}
-
 /// The format of a comparison's report; not every format has one.
-fn of_a_comparison(args: &ReportArgs, session: &Path) -> Result<CompareFormat, Failure> {
-    match args.format {
+fn of_a_comparison(session: &Path, format: Format) -> Result<CompareFormat, Failure> {
+    match format {
         Format::Text => Ok(CompareFormat::Text),
         Format::Markdown => Ok(CompareFormat::Markdown),
         Format::Json => Ok(CompareFormat::Json),
@@ -91,29 +76,5 @@ fn of_a_comparison(args: &ReportArgs, session: &Path) -> Result<CompareFormat, F
              --format",
             session.display()
         ))),
-    }
-}
-
-/// Writes a file and says so.
-fn write(path: &Path, written: &[u8]) -> Result<(), Failure> {
-    write_whole(path, written).map_err(|error| {
-        Failure::nothing(format!(
-            "writing {}: {error}; does the folder exist, and may you write in it?",
-            path.display()
-        ))
-    })?;
-    let size = figure::bytes(written.len() as f64);
-    output::note(&format!("written: {} ({size})", path.display()));
-    Ok(())
-}
-
-/// Pictures are not for a terminal.
-fn refuse_picture(args: &ReportArgs) -> Result<(), Failure> {
-    if args.output.is_none() && output::is_terminal() {
-        Err(Failure::usage(
-            "refusing to write a PNG to the terminal; use --output card.png",
-        ))
-    } else {
-        Ok(())
     }
 }

@@ -27,7 +27,17 @@ use crate::{
 };
 
 /// Options that change nothing of what is measured.
-const HARMLESS: [&str; 6] = ["resume", "json", "live", "postgres", "root", "stacks"];
+const HARMLESS: [&str; 9] = [
+    "resume",
+    "format",
+    "json",
+    "output",
+    "live",
+    "no-config",
+    "postgres",
+    "root",
+    "stacks",
+];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
@@ -44,7 +54,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         output::note(&note);
         // Its journal keeps others from writing the session while its report is written.
         let ended = session.end();
-        return heats::show_complete(&ended.folder, args);
+        return heats::show_complete(&ended.folder, args, args.data.open()?);
     }
     refuse_if_unprepared(session.record())?;
     let options = options(args, &given, &session.record().header)?;
@@ -244,6 +254,8 @@ mod tests {
         for harmless in [
             &[][..],
             &["--json"],
+            &["--format", "csv", "-o", "report.md"],
+            &["--no-config"],
             &["--postgres", "auto"],
             &["--root", "."],
             &["--live"],

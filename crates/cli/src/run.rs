@@ -24,6 +24,8 @@ pub(crate) fn run(mut args: RunArgs) -> Result<Exit, Failure> {
     if let Some(there) = &args.host.there {
         there.take_place(&mut args.selection.place);
         args.results.clone_from(&there.results);
+        // Where the run was asked for, its folder arrives, and these are written.
+        args.data.output = Vec::new();
     }
     if let Some(server) = elsewhere_run::settle(&mut args.host, &mut args.elsewhere)? {
         return run_on(&server, &args);
@@ -41,6 +43,7 @@ fn run_on(server: &Server, args: &RunArgs) -> Result<Exit, Failure> {
             "--server and --live: the page is served on the servers' host, where no browser reaches it; leave --live out",
         ));
     }
+    let files = args.data.open()?;
     let place = &args.selection.place;
     let root = select::root(place.root.as_deref())?.folder;
     // So that what is wrong is shown where it can be changed.
@@ -57,7 +60,7 @@ fn run_on(server: &Server, args: &RunArgs) -> Result<Exit, Failure> {
     };
     let interrupts = interrupt::counted().map_err(Failure::nothing)?;
     match elsewhere_run::run(server, asked, &interrupts)? {
-        Came::Session(folder) => heats::show_complete(&folder, args),
+        Came::Session(folder) => heats::show_complete(&folder, args, files),
         Came::Status(exit) => Ok(exit),
     }
 }

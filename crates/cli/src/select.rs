@@ -43,8 +43,14 @@ pub(crate) fn root(named: Option<&Path>) -> Result<Root, Failure> {
 pub(crate) fn catalogue(place: &PlaceArgs) -> Result<Catalogue, Failure> {
     let root = self::root(place.root.as_deref())?.folder;
     let catalogue = read(&root, &place.more_stacks)?;
+    tracing::info!(
+        "read {} stacks and {} workloads below {}",
+        catalogue.stacks.len(),
+        catalogue.workloads.len(),
+        root.display()
+    );
     for warning in &catalogue.warnings {
-        output::note(&format!("warning: {warning}"));
+        output::warn(&format!("warning: {warning}"));
     }
     Ok(catalogue)
 }

@@ -190,17 +190,23 @@ impl<'a> Work<'a> {
             outcome.failed, outcome.left_to_you
         ));
         if !left.is_empty() {
-            output::note(&format!("to be done by you, as root:\n{left}"));
+            output::warn(&format!("to be done by you, as root:\n{left}"));
         }
         if outcome.failed + outcome.unreachable > 0 {
             // The messages name the logs, so these have to stay.
-            output::note(&format!("logs: {}", logs.keep().display()));
+            output::warn(&format!("logs: {}", logs.keep().display()));
         }
         Ok(outcome.failed > 0)
     }
 }
 
 fn tell(progress: &SetupProgress<'_>) {
+    let failed = matches!(
+        progress,
+        SetupProgress::Failed { .. }
+            | SetupProgress::NotFetched { .. }
+            | SetupProgress::FetchFailed { .. }
+    );
     let text = match progress {
         SetupProgress::ToBeDoneByYou(_) => return,
         SetupProgress::Running(step) => begun(step),
@@ -230,7 +236,11 @@ fn tell(progress: &SetupProgress<'_>) {
             )
         }
     };
-    output::note(&text);
+    if failed {
+        output::warn(&text);
+    } else {
+        output::note(&text);
+    }
 }
 
 /// What a setup is going to do, in a few lines. `--dry-run` has the commands.

@@ -88,6 +88,7 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 fn asked(words: &[&str]) -> Result<String, String> {
     let shown = words.join(" ");
+    tracing::info!("{shown}");
     let output = Command::new(words[0]).args(&words[1..]).output();
     let output = output.map_err(|error| format!("--slurm: `{shown}`: {error}"))?;
     if output.status.success() {

@@ -30,6 +30,7 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
         command.env_remove(variable);
     }
     command.env("LC_ALL", "C").stdin(Stdio::null());
+    tracing::debug!("git -C {} {}", folder.display(), arguments.join(" "));
     command
 }
 

@@ -84,7 +84,7 @@ impl Tool {
         let mut list = Words::default();
         match self {
             Tool::Deadheat => {
-                list.add(&["load", "--json", "--live", "off", "--warm-up", "0s"]);
+                list.add(&["load", "--json", "--progress", "off", "--warm-up", "0s"]);
                 list.add(&["--duration", &format!("{}s", errand.seconds)]);
                 list.add(&["--connections", &connections, "--expect-status", "200"]);
                 list.add(&["--expect-length", &load.resource.bytes().to_string()]);

@@ -12,6 +12,8 @@ use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
 
 use crate::{
+    config::args::ConfigArgs,
+    data::{DataFormat, FilesArgs},
     elsewhere::ElsewhereArgs,
     gone::GoneArgs,
     place::PlaceArgs,
@@ -42,14 +44,14 @@ Exit status: 0 fine; 1 B failed, or was slower than --fail-if-slower; 2 wrong us
 3 nothing could be compared.";
 
 const AFTER_SHORT_HELP: &str = "\
-A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands (cmd:COMMAND) or
-two folders of sessions. All options: deadheat compare --help. The guide is docs/compare.md.";
+A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands \
+(cmd:COMMAND) or two folders of sessions. All options: deadheat compare --help. The guide is docs/compare.md.";
 
 /// What `deadheat compare` is asked to do.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct CompareArgs {
-    /// What B is compared with: a session's folder, a URL, cmd:COMMAND, or STACK[:VARIANT][@REVISION]
+    /// What B is compared with: STACK[:VARIANT][@REVISION], a URL, cmd:COMMAND, or a session's folder
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// What is compared, of the same kind
@@ -65,22 +67,23 @@ pub(crate) struct CompareArgs {
     pub(crate) server: ServerArgs,
     #[command(flatten)]
     pub(crate) stacks: StacksArgs,
+    #[command(flatten)]
+    pub(crate) _config: ConfigArgs,
 }
 
 /// What is said of B, and how.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// A dead heat when the whole interval is within this much of 1: 3%
+    /// A dead heat when the whole interval is within this much of 1
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
     /// Exit with 1 when B is slower, and by more than this: 3%
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// The format
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
-    pub(crate) format: CompareFormat,
-    /// The whole report: how it was measured and judged, both sides, the machine
+    #[command(flatten)]
+    pub(crate) data: FilesArgs<CompareFormat>,
+    /// The whole report, with method, both sides and the machine
     #[arg(long)]
     pub(crate) details: bool,
 }
@@ -94,6 +97,19 @@ pub(crate) enum CompareFormat {
     Markdown,
     /// For programs (docs/compare.md)
     Json,
+}
+
+impl DataFormat for CompareFormat {
+    const TEXT: Self = Self::Text;
+    const JSON: Self = Self::Json;
+
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt"],
+            Self::Markdown => &["md"],
+            Self::Json => &["json"],
+        }
+    }
 }
 
 /// Of two sessions.
@@ -179,14 +195,15 @@ pub(crate) struct ServerArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Stacks")]
 pub(crate) struct StacksArgs {
-    /// Workloads: `users` (its first load point), `hash:*` (all of them), `proxy:c400` (one); repeatable
-    /// [default: plaintext]
+    /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable
+    ///
+    /// By default plaintext.
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     /// PostgreSQL: `auto`, `installed`, `download`, or a URL [default: auto]
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", hide_short_help = true)]
     pub(crate) postgres: Option<String>,
 }
 

@@ -6,7 +6,10 @@ pub(crate) mod measured;
 mod resolve;
 mod sessions;
 
-use deadheat_report::compare::{CompareView, brief, json, markdown, text};
+use deadheat_report::{
+    compare::{CompareView, brief, json, markdown, text},
+    text::Screen,
+};
 use deadheat_stats::versus::{Bounds, Gate, Versus};
 
 use self::{
@@ -15,7 +18,7 @@ use self::{
     resolve::Comparands,
 };
 use crate::{
-    elsewhere_run,
+    data, elsewhere_run,
     exit::{Exit, Failure},
     output,
 };
@@ -27,7 +30,10 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     if let Some(there) = &args.measure.host.there {
         there.take_place(&mut args.stacks.place);
         args.measure.results = Some(there.results.clone());
+        // They are written where the comparison was asked for.
+        args.verdict.data.output = Vec::new();
     }
+    let files = args.verdict.data.open()?;
     let measured = match (comparands, server) {
         (Comparands::Sessions { a, b }, _) => {
             let versus = sessions::compare(&a, &b, bounds(&args), args.sessions.force)?;
@@ -42,13 +48,24 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     };
     let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
     let VerdictArgs {
-        format, details, ..
+        data: asked,
+        details,
+        ..
     } = args.verdict;
     // What another host asked for is shown there.
     if args.measure.host.there.is_none() {
-        output::data(&rendered(&versus, gate.as_ref(), format, details)?)?;
+        let rendered = |format, details, screen| {
+            self::rendered(&versus, gate.as_ref(), format, details, screen)
+        };
+        output::data(&rendered(asked.format(), details, output::screen())?)?;
+        files.write(|format| Ok(rendered(*format, details, data::page())?.into_bytes()))?;
     }
     Ok(exit(&versus, gate.as_ref()))
+}
+
+/// Options that have no meaning for what is compared, without dashes.
+pub(crate) fn meaningless(args: &CompareArgs) -> Vec<&'static str> {
+    resolve::unread(args)
 }
 
 /// The bounds of this comparison.
@@ -65,11 +82,12 @@ pub(crate) fn rendered(
     gate: Option<&Gate>,
     format: CompareFormat,
     details: bool,
+    screen: Screen,
 ) -> Result<String, Failure> {
     let view = || CompareView::new(versus, gate);
     let lay_out = if details { text } else { brief };
     Ok(match format {
-        CompareFormat::Text => lay_out(&view(), output::width().min(80), output::colour()),
+        CompareFormat::Text => lay_out(&view(), screen.width.min(80), screen.colour),
         CompareFormat::Markdown => markdown(&view()),
         CompareFormat::Json => json(versus, gate)
             .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))?,

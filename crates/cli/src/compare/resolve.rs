@@ -94,7 +94,10 @@ impl Operand {
 /// What is compared; options that have no meaning for it are refused.
 pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     let comparands = pair(&args.a, &args.b).map_err(Failure::usage)?;
-    match meaningless(&comparands, args).as_slice() {
+    let elsewhere = &args.measure.elsewhere;
+    let options = meaningless(&comparands, args);
+    let options: Vec<String> = options.iter().map(|name| elsewhere.called(name)).collect();
+    match options.as_slice() {
         [] => Ok(comparands),
         options => Err(Failure::usage(format!(
             "{} {} no meaning for {}; leave {} out",
@@ -104,6 +107,12 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
             if options.len() == 1 { "it" } else { "them" },
         ))),
     }
+}
+
+/// The options that are refused because they have no meaning for what is compared, without dashes.
+pub(super) fn unread(args: &CompareArgs) -> Vec<&'static str> {
+    let comparands = pair(&args.a, &args.b);
+    comparands.map_or(Vec::new(), |comparands| meaningless(&comparands, args))
 }
 
 fn pair(a: &str, b: &str) -> Result<Comparands, String> {
@@ -243,8 +252,8 @@ fn kinds(comparands: &Comparands) -> &'static str {
     }
 }
 
-/// The options that were given and that nothing would read.
-fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
+/// The options that were given and that nothing would read, without dashes.
+fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str> {
     let (measure, server, stacks) = (&args.measure, &args.server, &args.stacks);
     let elsewhere = &measure.elsewhere;
     let sessions = matches!(comparands, Comparands::Sessions { .. });
@@ -287,7 +296,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
     ];
     let unread = given.into_iter().filter(|(_, given, read)| *given && !read);
     unread
-        .map(|(name, ..)| elsewhere.called(name.trim_start_matches('-')))
+        .map(|(name, ..)| name.trim_start_matches('-'))
         .collect()
 }
 

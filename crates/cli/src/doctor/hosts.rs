@@ -189,7 +189,7 @@ mod tests {
 
     fn asked(on: &[&str], address: Option<&str>) -> Result<Option<Hosts>, String> {
         hosts(&DoctorArgs {
-            json: false,
+            data: Default::default(),
             results: "results".into(),
             watch: None,
             on: on.iter().map(|host| (*host).to_owned()).collect(),

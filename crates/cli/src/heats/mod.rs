@@ -20,7 +20,8 @@ use serde_json::json;
 pub(crate) use self::show::{Rendered, place as show_where};
 use self::{progress::Progress, steer::Steer};
 use crate::{
-    args::RunArgs,
+    args::{Format, RunArgs},
+    data::Files,
     doctor, elsewhere,
     exit::{Exit, Failure},
     invocation::shown,
@@ -53,7 +54,7 @@ pub(crate) fn run(
     } else {
         Vec::new()
     };
-    if args.dry_run && args.json {
+    if args.dry_run && args.data.plan_is_json()? {
         let plan = json!({ "plan": draft, "unfit": unfit, "published": options.published });
         output::data(&format!("{plan:#}\n"))?;
         return Ok(Exit::Fine);
@@ -69,6 +70,7 @@ pub(crate) fn run(
         output::data(&(plan + "\n"))?;
         return Ok(Exit::Fine);
     }
+    let files = args.data.open()?;
     output::note(&plan);
     if let Some(live) = &live {
         output::note(&live.address());
@@ -93,7 +95,7 @@ pub(crate) fn run(
     drop(live);
     progress.finish();
     let outcome = outcome.map_err(Failure::nothing)?;
-    show::outcome(&outcome.folder, args)
+    show::outcome(&outcome.folder, args, files)
 }
 
 /// Goes on with a session that was interrupted or killed.
@@ -103,6 +105,7 @@ pub(crate) fn resume(
     args: &RunArgs,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, Failure> {
+    let files = args.data.open()?;
     let folder = session.folder().to_owned();
     let heats = session.record().heats.iter();
     let recorded = match heats.filter(|one| one.is_complete()).count() {
@@ -132,10 +135,14 @@ pub(crate) fn resume(
     drop(live);
     progress.finish();
     outcome.map_err(Failure::resuming)?;
-    show::outcome(&folder, args)
+    show::outcome(&folder, args, files)
 }
 
 /// Writes and shows the report of a session that is complete.
-pub(crate) fn show_complete(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
-    show::outcome(folder, args)
+pub(crate) fn show_complete(
+    folder: &Path,
+    args: &RunArgs,
+    files: Files<Format>,
+) -> Result<Exit, Failure> {
+    show::outcome(folder, args, files)
 }

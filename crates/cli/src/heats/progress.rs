@@ -155,8 +155,11 @@ impl Progress {
         self.discarded += discarded(ended);
         let at = LoadAt::new(record, ended.load as usize, settings(record));
         self.leaders = leaders(&at);
-        let mut lines = failures(ended);
-        if !output::watched() && ended.is_complete() {
+        for failure in failures(ended) {
+            self.shown.problem(&failure);
+        }
+        let mut lines = Vec::new();
+        if !output::draws_progress() && ended.is_complete() {
             lines.push(summary(&self.heat, ended, &self.leaders));
         }
         lines.extend(expected(record, ended));

@@ -7,12 +7,14 @@ use deadheat_report::{
     ReportError,
     html::Contents,
     standings::{self, StandingsView},
+    text::Screen,
 };
 use deadheat_runner::{files::write_whole, session::heats::read_session};
 use deadheat_stats::standings::{Standings, standings};
 
 use crate::{
     args::{Format, RunArgs},
+    data::{self, Files},
     exit::{Exit, Failure},
     invocation::shown,
     output,
@@ -20,22 +22,39 @@ use crate::{
 };
 
 /// Writes the report of a session that has ended beside it, and shows it.
-pub(super) fn outcome(folder: &Path, args: &RunArgs) -> Result<Exit, Failure> {
+pub(super) fn outcome(
+    folder: &Path,
+    args: &RunArgs,
+    files: Files<Format>,
+) -> Result<Exit, Failure> {
     let record = read_session(folder).map_err(Failure::nothing)?;
     if args.host.there.is_some() {
         // Its report is made where it goes.
         return Ok(exit(&record, &standings(&record)));
     }
-    let rendered = Rendered::of(&record)?;
+    let rendered = Rendered::of(&record, output::screen())?;
     rendered.write_beside(folder)?;
-    let format = if args.json {
-        Format::Json
-    } else {
-        Format::Text
+    let printed = match args.data.format() {
+        Format::Card => Rendered::card(&record, None).and_then(|card| data::print(&card)),
+        Format::Html => data::print(rendered.html.as_bytes()),
+        format => output::data(rendered.in_format(format)),
     };
-    let data = output::data(rendered.in_format(format));
+    let written = write_files(&record, files);
     place(folder);
-    data.map(|()| exit(&record, &rendered.standings))
+    printed
+        .and(written)
+        .map(|()| exit(&record, &rendered.standings))
+}
+
+/// Writes the files that were asked for with `--output`.
+fn write_files(record: &SessionRecord, files: Files<Format>) -> Result<(), Failure> {
+    files.write(|format| match format {
+        Format::Card => Rendered::card(record, None),
+        format => {
+            let rendered = Rendered::of(record, data::page())?;
+            Ok(rendered.in_format(*format).as_bytes().to_vec())
+        }
+    })
 }
 
 /// Says where the report of a session is.
@@ -84,7 +103,7 @@ pub(crate) struct Rendered {
 
 impl Rendered {
     /// Analyses and renders a session.
-    pub(crate) fn of(record: &SessionRecord) -> Result<Self, Failure> {
+    pub(crate) fn of(record: &SessionRecord, screen: Screen) -> Result<Self, Failure> {
         let standings = standings(record);
         let view = StandingsView::new(record, &standings);
         let failed = |error: ReportError| {
@@ -98,8 +117,8 @@ impl Rendered {
             csv: &csv,
         };
         Ok(Self {
-            text: standings::text(&view, output::screen()),
-            details: standings::full(&view, output::screen()),
+            text: standings::text(&view, screen),
+            details: standings::full(&view, screen),
             markdown: standings::markdown(&view),
             html: standings::html::html(&view, Some(&contents)).map_err(failed)?,
             json,

@@ -5,7 +5,12 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-use crate::reach::ReachArgs;
+use crate::{
+    config::args::ConfigArgs,
+    data::{DataFormat, FilesArgs},
+    gone::GoneOfLoadArgs,
+    reach::ReachArgs,
+};
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
@@ -48,6 +53,8 @@ pub(crate) struct LoadArgs {
     pub(crate) hosts: HostsArgs,
     #[command(flatten)]
     pub(crate) care: CareArgs,
+    #[command(flatten)]
+    pub(crate) _config: ConfigArgs,
 }
 
 /// Where the load comes from.
@@ -55,7 +62,7 @@ pub(crate) struct LoadArgs {
 #[command(next_help_heading = "Several hosts")]
 pub(crate) struct HostsArgs {
     /// Load from this host instead of this process, repeatable; `local` is this machine
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", hide_short_help = true)]
     pub(crate) on: Vec<String>,
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
@@ -63,7 +70,7 @@ pub(crate) struct HostsArgs {
 
 /// When requests are sent.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Loop")]
+#[command(next_help_heading = "Load")]
 pub(crate) struct PaceArgs {
     /// Connections [default: 50]
     #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
@@ -105,7 +112,7 @@ impl From<ArrivalsArg> for Arrivals {
 
 /// When the load ends.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Duration")]
+#[command(next_help_heading = "Load")]
 pub(crate) struct EndArgs {
     /// How long to measure [default: 10s; with --stage, all stages]
     #[arg(short, long, value_name = "TIME", value_parser = length)]
@@ -116,7 +123,7 @@ pub(crate) struct EndArgs {
     /// Measure until Ctrl-C
     #[arg(long, hide_short_help = true)]
     pub(crate) until_interrupted: bool,
-    /// Load before the measurement, not in the figures [default: 1s; 0s with --requests]
+    /// Uncounted load before the measurement [default: 1s; 0s with --requests]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) warm_up: Option<Duration>,
     /// How long to wait at the end for what is in flight
@@ -159,13 +166,13 @@ pub(crate) struct RequestArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) template: bool,
     /// Several URLs of one origin instead of URL; a line each: [WEIGHT] [METHOD] URL
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) urls: Option<PathBuf>,
 }
 
 /// How connections are made.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Connection")]
+#[command(next_help_heading = "Connection and TLS")]
 pub(crate) struct ConnectionArgs {
     /// The longest time for a connection to be made
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = length, hide_short_help = true)]
@@ -192,10 +199,10 @@ pub(crate) struct ConnectionArgs {
 
 /// With https alone.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "TLS")]
+#[command(next_help_heading = "Connection and TLS")]
 pub(crate) struct TlsArgs {
     /// Accept only what the authorities in this file have signed, and the file's own certificates (PEM)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) cacert: Option<PathBuf>,
     /// Show this certificate to the server (PEM, with its chain)
     #[arg(long, value_name = "FILE", hide_short_help = true)]
@@ -225,7 +232,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "N", value_parser = number, hide_short_help = true)]
     pub(crate) expect_length: Option<u64>,
     /// The body is this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     pub(crate) expect_body: Option<String>,
     /// The body is this file's content
     #[arg(long, value_name = "FILE", hide_short_help = true)]
@@ -245,15 +252,11 @@ pub(crate) struct AnswerArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// JSON on standard output instead of the report
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data: FilesArgs<LoadFormat>,
     /// The whole report, with connections, the generator and the machine
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["format", "json"])]
     pub(crate) details: bool,
-    /// Write a file as well, repeatable: .txt .json .csv .hlog .hgrm .html
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Vec<PathBuf>,
     /// The length of each interval in the time series [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = interval, hide_short_help = true)]
     pub(crate) interval: Option<Duration>,
@@ -261,16 +264,53 @@ pub(crate) struct OutputArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) first_byte: bool,
     /// What to show during the load, on standard error
-    #[arg(long, value_enum, default_value_t = LiveArg::Auto)]
-    pub(crate) live: LiveArg,
-    /// Exit with 1 if this comes true, repeatable: 'p99>50ms', 'errors>0.1%', 'throughput<1000/s'
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = ProgressArg::Auto, hide_short_help = true)]
+    pub(crate) progress: ProgressArg,
+    #[command(flatten)]
+    pub(crate) _gone: GoneOfLoadArgs,
+    /// Exit with 1 if this comes true, repeatable: 'p99>50ms', 'errors>0.1%'
+    ///
+    /// docs/load.md lists the figures that have such bounds, such as 'throughput<1000/s'.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Threshold>,
 }
 
+/// A format of a load's report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LoadFormat {
+    /// For people
+    Text,
+    /// For programs (docs/load-json.md)
+    Json,
+    /// The time series, a row per interval
+    Csv,
+    /// Histograms of the intervals (HdrHistogram log)
+    Hlog,
+    /// Percentiles of the whole load (HdrHistogram)
+    Hgrm,
+    /// A page with plots
+    Html,
+}
+
+impl DataFormat for LoadFormat {
+    const TEXT: Self = Self::Text;
+    const JSON: Self = Self::Json;
+
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt"],
+            Self::Json => &["json"],
+            Self::Csv => &["csv"],
+            Self::Hlog => &["hlog"],
+            Self::Hgrm => &["hgrm"],
+            Self::Html => &["html", "htm"],
+        }
+    }
+}
+
 /// What is shown while the load goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LiveArg {
+pub(crate) enum ProgressArg {
     /// A view in a terminal, else lines
     Auto,
     /// A view that fills the terminal
@@ -298,9 +338,9 @@ pub(crate) enum WaitArg {
 #[command(next_help_heading = "Safety and CPUs")]
 pub(crate) struct CareArgs {
     /// Load a host that is neither this machine nor in a private network
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) i_may_load_this_host: bool,
-    /// One pinned worker thread per CPU: 2,3 or 0-3 [default: one worker, not pinned]
+    /// A pinned worker thread on each CPU: 2,3 or 0-3 [default: one, not pinned]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// How workers wait for answers: auto polls where the server cannot use their CPUs

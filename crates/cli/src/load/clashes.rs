@@ -9,24 +9,55 @@ use super::{
 };
 
 /// An option's name, and whether it was given.
-type Given<'a> = (&'a str, bool);
+type Given = (&'static str, bool);
+
+/// Options that are refused together, or one that is refused alone.
+struct Clash {
+    options: Vec<&'static str>,
+    why: &'static str,
+}
 
 /// Refuses the first contradiction.
 pub(crate) fn check(args: &LoadArgs, origin: &Origin) -> Result<(), String> {
-    let clashes = pairs(args).into_iter().find_map(|(one, other, why)| {
-        (one.1 && other.1).then(|| format!("{} and {}: {why}", one.0, other.0))
-    });
-    let lacking = needs(args, origin)
-        .into_iter()
-        .find_map(|(one, there, why)| (one.1 && !there).then(|| format!("{}: {why}", one.0)));
-    match clashes.or(lacking).or_else(|| values(args)) {
+    let clash = first(args, origin);
+    let clash = clash.map(|clash| format!("{}: {}", clash.options.join(" and "), clash.why));
+    match clash.or_else(|| values(args)) {
         Some(problem) => Err(problem),
         None => Ok(()),
     }
 }
 
+/// The options of the first contradiction, without their dashes.
+pub(crate) fn names(args: &LoadArgs, origin: &Origin) -> Option<Vec<String>> {
+    let Clash { options, .. } = first(args, origin)?;
+    let names = options.iter().map(|option| {
+        let name = option.split_whitespace().next().unwrap_or_default();
+        name.trim_start_matches('-').to_owned()
+    });
+    Some(names.collect())
+}
+
+fn first(args: &LoadArgs, origin: &Origin) -> Option<Clash> {
+    let clashes = pairs(args).into_iter().find_map(|(one, other, why)| {
+        (one.1 && other.1).then(|| Clash {
+            options: vec![one.0, other.0],
+            why,
+        })
+    });
+    clashes.or_else(|| {
+        needs(args, origin)
+            .into_iter()
+            .find_map(|(one, there, why)| {
+                (one.1 && !there).then(|| Clash {
+                    options: vec![one.0],
+                    why,
+                })
+            })
+    })
+}
+
 /// Pairs that cannot stand together, and why.
-fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
+fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
     let LoadArgs {
         pace,
         end,
@@ -157,7 +188,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given<'_>, Given<'_>, &'static str)> {
 }
 
 /// Options that mean nothing without something else, whether that is there, and what to do.
-fn needs<'a>(args: &LoadArgs, origin: &Origin) -> Vec<(Given<'a>, bool, &'static str)> {
+fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
     let LoadArgs {
         pace,
         request,

@@ -41,7 +41,7 @@ use serde_json::json;
 
 pub(crate) use self::told::nothing;
 use self::{
-    args::{LiveArg, LoadArgs},
+    args::{LoadArgs, LoadFormat, ProgressArg},
     hosts::Hosts,
     live::{Live, Mode},
     outputs::{Outputs, Shown},
@@ -99,25 +99,25 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         .iter()
         .try_for_each(fits)
         .map_err(Failure::usage)?;
-    let shown = match (args.output.json, args.output.details) {
-        (true, _) => Shown::Json,
+    let shown = match (args.output.data.format(), args.output.details) {
         (_, true) => Shown::Details,
-        (false, false) => Shown::Brief,
+        (LoadFormat::Text, false) => Shown::Brief,
+        (format, false) => Shown::Format(format),
     };
-    let mut outputs = Outputs::open(&args.output.output, shown)?;
+    let mut outputs = Outputs::open(&args.output.data.output, shown)?;
     let around = Around {
         typed: &asked.typed,
         how: how.as_deref(),
         hosts: hosts.describe(),
         why_wait,
-        files: &args.output.output,
+        files: &args.output.data.output,
         thresholds,
     };
     let plan = plan_text::describe(&spec, &around);
     if args.care.dry_run {
         let refused = |error| told::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
-        let plan = if args.output.json {
+        let plan = if args.output.data.plan_is_json()? {
             let mut shown = spec;
             hide_in_load(&mut shown);
             format!("{:#}", json!({ "spec": shown }))
@@ -128,7 +128,13 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     output::note(&plan);
-    let record = go(spec, &hosts, &asked, mode(args.output.live), &mut outputs)?;
+    let record = go(
+        spec,
+        &hosts,
+        &asked,
+        mode(args.output.progress),
+        &mut outputs,
+    )?;
     outputs.write(&record)?;
     Ok(conclude(&record, thresholds))
 }
@@ -145,6 +151,12 @@ pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadR
     spec.limit = limit;
     let mut nowhere = Outputs::open(&[], Shown::Brief)?;
     go(spec, &hosts, &asked, Mode::Silent, &mut nowhere)
+}
+
+/// Options that are refused together, or one that is refused alone, without dashes; none if `args` can be used.
+pub(crate) fn clash(args: &LoadArgs) -> Option<Vec<String>> {
+    let asked = request::asked(args).ok()?;
+    clashes::names(args, &asked.origin)
 }
 
 /// The load that `args` ask for, for whoever loads without the rest of this command.
@@ -227,11 +239,15 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
     let mut failed = false;
     for threshold in thresholds {
         let outcome = threshold.judge(record);
-        output::note(&outcome.line);
+        if outcome.failed {
+            output::warn(&outcome.line);
+        } else {
+            output::note(&outcome.line);
+        }
         failed |= outcome.failed;
     }
     if let Some(hint) = told::redirects(record) {
-        output::note(&hint);
+        output::warn(&hint);
     }
     if let Some(nothing) = told::nothing(record) {
         output::error(&nothing);
@@ -245,12 +261,13 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
 }
 
 /// How the load is shown, where the user leaves it to us.
-fn mode(asked: LiveArg) -> Mode {
+fn mode(asked: ProgressArg) -> Mode {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     match asked {
-        LiveArg::Auto if output::watched() && !dumb => Mode::Terminal,
-        LiveArg::Auto | LiveArg::Lines => Mode::Lines,
-        LiveArg::Terminal => Mode::Terminal,
-        LiveArg::Off => Mode::Silent,
+        _ if !output::tells_progress() => Mode::Silent,
+        ProgressArg::Auto if output::draws_progress() && !dumb => Mode::Terminal,
+        ProgressArg::Auto | ProgressArg::Lines => Mode::Lines,
+        ProgressArg::Terminal => Mode::Terminal,
+        ProgressArg::Off => Mode::Silent,
     }
 }

@@ -1,9 +1,9 @@
 //! What a load leaves behind: the report on standard output, and files. The only place that knows formats.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, Write as _},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use deadheat_model::{Interval, LoadRecord};
@@ -15,36 +15,12 @@ use deadheat_report::{
 use deadheat_runner::files::Destination;
 use deadheat_stats::load::LoadAnalysis;
 
-use crate::{exit::Failure, output};
-
-/// The columns of a text file.
-const COLUMNS: usize = 80;
-
-/// A format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Text,
-    Json,
-    Csv,
-    HdrLog,
-    Percentiles,
-    Html,
-}
-
-impl Format {
-    fn of(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        Some(match ending.as_str() {
-            "txt" => Format::Text,
-            "json" => Format::Json,
-            "csv" => Format::Csv,
-            "hlog" => Format::HdrLog,
-            "hgrm" => Format::Percentiles,
-            "html" | "htm" => Format::Html,
-            _ => return None,
-        })
-    }
-}
+use super::args::LoadFormat;
+use crate::{
+    data::{self, COLUMNS, destinations},
+    exit::Failure,
+    output,
+};
 
 /// What goes to standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +29,8 @@ pub(crate) enum Shown {
     Brief,
     /// The whole report.
     Details,
-    /// For a program.
-    Json,
+    /// In this format.
+    Format(LoadFormat),
 }
 
 /// The outputs of a load. Files are opened before the start: whoever has waited for a load should not hear then that
@@ -71,7 +47,7 @@ pub(crate) struct Outputs {
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
-    format: Format,
+    format: LoadFormat,
     /// Where it goes, until it is begun.
     destination: Option<Destination>,
     /// The table that has rows already.
@@ -83,26 +59,19 @@ struct Output {
 impl Outputs {
     /// Opens all files.
     pub(crate) fn open(paths: &[PathBuf], shown: Shown) -> Result<Self, Failure> {
-        let mut files: Vec<Output> = Vec::new();
-        for path in paths {
-            let file = Output::open(path)
-                .map_err(|why| Failure::usage(format!("--output {}: {why}", path.display())))?;
-            if files.iter().any(|other| place(&other.path) == place(path)) {
-                return Err(Failure::usage(format!(
-                    "--output {}: this file is there twice",
-                    path.display()
-                )));
-            }
-            files.push(file);
-        }
-        Ok(Self { shown, files })
+        let files = destinations(paths)?;
+        let files = files.into_iter().map(Output::of);
+        Ok(Self {
+            shown,
+            files: files.collect(),
+        })
     }
 
     /// An interval is over: tables of intervals get their row at once, so that they can be watched, and have every
     /// interval of a load of any length.
     pub(crate) fn interval(&mut self, interval: &Interval) {
         let tables = self.files.iter_mut();
-        for table in tables.filter(|file| file.format == Format::Csv) {
+        for table in tables.filter(|file| file.format == LoadFormat::Csv) {
             table.add_row(&report::csv_row(interval));
         }
     }
@@ -110,10 +79,14 @@ impl Outputs {
     /// Writes everything: the other files, too, where one of them fails.
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), Failure> {
         let results = Results::of(record);
-        let data = results.data(self.shown).map_err(|error| {
+        let text = results.data(self.shown).map_err(|error| {
             Failure::nothing(format!("writing the report of {}: {error}", record.url))
         })?;
-        let mut failed = output::data(&data).err();
+        let printed = match self.shown {
+            Shown::Format(LoadFormat::Html) => data::print(text.as_bytes()),
+            _ => output::data(&text),
+        };
+        let mut failed = printed.err();
         for mut file in self.files {
             match file.finish(&results) {
                 Ok(()) => output::note(&format!("written: {}", file.path.display())),
@@ -128,32 +101,15 @@ impl Outputs {
     }
 }
 
-/// Where a file is or will be, however its path is written.
-fn place(path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path).ok().or_else(|| {
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
-        Some(folder.join(path.file_name()?))
-    })
-}
-
 impl Output {
-    fn open(path: &Path) -> Result<Self, String> {
-        let format = Format::of(path).ok_or(
-            "which format? give the file one of the endings .txt .json .csv .hlog .hgrm .html",
-        )?;
-        let destination = Destination::open(path).map_err(|error| {
-            format!(
-                "opening it for writing: {error}; give a file in a folder that you may write in"
-            )
-        })?;
-        Ok(Self {
-            path: path.to_owned(),
+    fn of((path, format, destination): (PathBuf, LoadFormat, Destination)) -> Self {
+        Self {
+            path,
             format,
             destination: Some(destination),
             table: None,
             failed: None,
-        })
+        }
     }
 
     /// A table gets a row, and its head before the first one.
@@ -187,7 +143,7 @@ impl Output {
             return Ok(());
         };
         let text = match self.format {
-            Format::Csv => report::csv_head(),
+            LoadFormat::Csv => report::csv_head(),
             format => results.text(format).map_err(|error| error.to_string())?,
         };
         destination
@@ -215,22 +171,22 @@ impl<'a> Results<'a> {
     }
 
     /// The text of a file. One that a person reads has neither a terminal's width nor its colours.
-    fn text(&self, format: Format) -> Result<String, ReportError> {
+    fn text(&self, format: LoadFormat) -> Result<String, ReportError> {
         match format {
-            Format::Text => Ok(report::text(&self.view, COLUMNS, false)),
-            Format::Json => report::json(self.record, &self.analysis),
-            Format::Csv => Ok(report::csv(&self.record.intervals)),
-            Format::HdrLog => report::hdr_log(self.record),
-            Format::Percentiles => Ok(report::hgrm(self.record)),
-            Format::Html => self.page(),
+            LoadFormat::Text => Ok(report::text(&self.view, COLUMNS, false)),
+            LoadFormat::Json => report::json(self.record, &self.analysis),
+            LoadFormat::Csv => Ok(report::csv(&self.record.intervals)),
+            LoadFormat::Hlog => report::hdr_log(self.record),
+            LoadFormat::Hgrm => Ok(report::hgrm(self.record)),
+            LoadFormat::Html => self.page(),
         }
     }
 
     /// The page, with the data in it.
     fn page(&self) -> Result<String, ReportError> {
         let contents = Contents {
-            json: &self.text(Format::Json)?,
-            csv: &self.text(Format::Csv)?,
+            json: &self.text(LoadFormat::Json)?,
+            csv: &self.text(LoadFormat::Csv)?,
         };
         report::html(&self.view, &contents)
     }
@@ -238,7 +194,7 @@ impl<'a> Results<'a> {
     /// What goes to standard output.
     fn data(&self, shown: Shown) -> Result<String, ReportError> {
         let lay_out = match shown {
-            Shown::Json => return self.text(Format::Json),
+            Shown::Format(format) => return self.text(format),
             Shown::Brief => report::brief,
             Shown::Details => report::text,
         };
@@ -248,7 +204,7 @@ impl<'a> Results<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{fs, time::Duration};
 
     use super::*;
 
@@ -257,18 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ending_chooses_the_format() {
-        let formats = ["a.txt", "a.JSON", "a.b.csv", "a.hlog", "a.hgrm", "a.html"]
-            .map(|name| Format::of(Path::new(name)));
-        let expected = [
-            Format::Text,
-            Format::Json,
-            Format::Csv,
-            Format::HdrLog,
-            Format::Percentiles,
-            Format::Html,
-        ];
-        assert_eq!(formats, expected.map(Some));
+    fn a_file_needs_an_ending_that_is_known() {
         for name in ["a", "a.xml", "json", ".json", "a."] {
             assert!(refusal(&[name.into()]).contains("which format"), "{name}");
         }

@@ -43,6 +43,7 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
     } else {
         None
     };
+    tracing::info!("requests for {} go to {endpoint}", origin.authority);
     let target = Target {
         endpoint,
         authority: origin.authority.clone(),

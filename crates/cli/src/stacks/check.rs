@@ -9,6 +9,7 @@ use deadheat_runner::{
 use super::findings::Findings;
 use crate::{
     args::CheckArgs,
+    data::TextOrJson,
     exit::{Exit, Failure},
     interrupt,
     invocation::{random_seed, supervision},
@@ -18,6 +19,7 @@ use crate::{
 };
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let sink = args.data.open()?;
     let catalogue = select::catalogue(&args.place)?;
     // A check is of everything that the names stand for: all variants, all load points.
     let selection = select::select(&catalogue, &args.stacks, &args.workload, Reach::Everything)?;
@@ -54,14 +56,14 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         let _ = folder.keep();
         checked.folder.as_path()
     });
-    let shown = output::data(&if args.json {
-        format!("{:#}\n", findings.as_json(logs))
-    } else {
-        findings.as_text()
-    });
+    let text = match sink.format {
+        TextOrJson::Text => findings.as_text(),
+        TextOrJson::Json => format!("{:#}\n", findings.as_json(logs)),
+    };
+    let shown = sink.write(&text);
     // Also where that failed: a folder that stays is always told of.
     if let Some(logs) = logs {
-        output::note(&format!("logs: {}", logs.display()));
+        output::warn(&format!("logs: {}", logs.display()));
     }
     shown?;
     let bad = findings.failed() > 0

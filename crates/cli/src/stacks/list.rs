@@ -10,13 +10,15 @@ use serde_json::Value;
 use super::{row::Row, table};
 use crate::{
     args::ListArgs,
+    data::TextOrJson,
     exit::{Exit, Failure},
     interrupt,
     invocation::supervision,
-    output, select,
+    select,
 };
 
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let sink = args.data.open()?;
     let catalogue = select::catalogue(&args.place)?;
     let wanted = manifest::select_targets(&catalogue, &args.stacks).map_err(Failure::usage)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
@@ -35,10 +37,10 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             rows.push(Row::of(stack, &target, &inspection, missing));
         }
     }
-    output::data(&if args.json {
-        format!("{:#}\n", rows.iter().map(Row::as_json).collect::<Value>())
-    } else {
-        table::as_text(&rows, output::width())
-    })?;
+    let text = match sink.format {
+        TextOrJson::Text => table::as_text(&rows, sink.width()),
+        TextOrJson::Json => format!("{:#}\n", rows.iter().map(Row::as_json).collect::<Value>()),
+    };
+    sink.write(&text)?;
     Ok(Exit::Fine)
 }

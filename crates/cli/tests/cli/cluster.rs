@@ -54,7 +54,7 @@ fn on_all(network: &Network, args: &[&str], url: &str) -> Loaded {
 fn started(network: &Network, root: &Root, hosts: &[&str], url: &str) -> Running {
     let mut command = command(
         root.path(),
-        "load --live off --until-interrupted --warm-up 0s -c 6 --launcher",
+        "load --progress off --until-interrupted --warm-up 0s -c 6 --launcher",
     );
     command.arg(network.ssh()).arg(url);
     for host in hosts {
@@ -217,7 +217,15 @@ fn a_job_of_slurm_loads_from_its_nodes() {
         env!("CARGO_BIN_EXE_deadheat"),
     ];
     let load = [
-        "load", "--live", "off", "--json", "-n", "100", "-c", "4", &url,
+        "load",
+        "--progress",
+        "off",
+        "--json",
+        "-n",
+        "100",
+        "-c",
+        "4",
+        &url,
     ];
     let hosts = ["--launcher", "srun", "--on", "h2", "--on", "h3"];
     let output = network

@@ -35,7 +35,7 @@ impl Loading {
 
     /// The command; `args` may have blanks in them.
     pub fn command(&self, url: &str, args: &[&str]) -> Command {
-        let mut command = command(self.root.path(), "load --live off");
+        let mut command = command(self.root.path(), "load --progress off");
         command.arg(url).args(args);
         command
     }
@@ -174,7 +174,15 @@ fn several_urls_are_asked_for_by_their_weights() {
     );
     loading.root.write("urls", &lines);
     let args = [
-        "load", "--live", "off", "--urls", "urls", "-n", "40", "-c", "1",
+        "load",
+        "--progress",
+        "off",
+        "--urls",
+        "urls",
+        "-n",
+        "40",
+        "-c",
+        "1",
     ];
     let shown = args.join(" ");
     let ended = loading.root.deadheat(&format!("{shown} --first-byte"));

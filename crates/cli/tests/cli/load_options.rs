@@ -290,7 +290,7 @@ fn redirects_are_counted_and_told_of_with_where_to_look() {
         .write("urls", &format!("{target}\n{target}2\n"));
     let ended = loading
         .root
-        .deadheat("load --live off --urls urls -n 3 -c 1");
+        .deadheat("load --progress off --urls urls -n 3 -c 1");
     assert!(!ended.stderr.contains("curl"), "{ended}");
     ended
         .exits(3)

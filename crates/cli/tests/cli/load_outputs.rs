@@ -40,6 +40,28 @@ fn every_format_is_written_and_says_so() {
 }
 
 #[test]
+fn standard_output_has_any_format_as_well() {
+    let loading = Loading::new();
+    let server = hello_server();
+    for (format, file) in [
+        ("json", "a.json"),
+        ("csv", "a.csv"),
+        ("hlog", "a.hlog"),
+        ("hgrm", "a.hgrm"),
+        ("html", "a.html"),
+    ] {
+        let args = ["-n", "20", "-c", "2", "--format", format, "-o", file];
+        let ended = loading.run(&url(&server, "/"), &args).exits(0);
+        let written = fs::read_to_string(loading.root.path().join(file)).unwrap();
+        assert_eq!(ended.stdout, written, "{format}");
+    }
+    let short = ["-n", "20", "-c", "2", "--json"];
+    json(&loading.run(&url(&server, "/"), &short).exits(0));
+    let clash = ["--details", "--format", "csv"];
+    loading.run(&url(&server, "/"), &clash).exits(2);
+}
+
+#[test]
 fn what_cannot_be_written_is_found_before_anything_is_sent() {
     let loading = Loading::new();
     let server = hello_server();

@@ -73,7 +73,8 @@ fn root() -> Root {
     root
 }
 
-const QUICK: &str = "run --profile seeds --heats 2 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --seed 1";
+const QUICK: &str =
+    "run --heats 2 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --seed 1";
 
 #[test]
 fn a_published_table_is_repeated_in_heats_and_reported_beside_them() {
@@ -124,7 +125,7 @@ fn a_published_table_is_repeated_in_heats_and_reported_beside_them() {
 #[test]
 fn a_dry_run_shows_what_would_be_repeated() {
     let root = root();
-    root.deadheat(&format!("{QUICK} --dry-run --stack fake-two"))
+    root.deadheat(&format!("{QUICK} --published --dry-run --stack fake-two"))
         .exits(0)
         .says(&[
             "Plan: 1 stack × 1 load",
@@ -138,18 +139,15 @@ fn a_dry_run_shows_what_would_be_repeated() {
 fn what_does_not_go_together_is_refused() {
     let root = root();
     let cases = [
-        ("run --published blog --dry-run", "--profile seeds"),
-        ("run --profile seeds --measure 1s --dry-run", "--measure"),
-        ("run --profile seeds --all --dry-run", "--all"),
-        (
-            "run --profile seeds --published block --dry-run",
-            "there are `blog`",
-        ),
+        ("run --profile seeds --dry-run", "--published repeats"),
+        ("run --published --measure 1s --dry-run", "--measure"),
+        ("run --published --all --dry-run", "--all"),
+        ("run --published block --dry-run", "there are `blog`"),
     ];
     for (args, why) in cases {
         root.deadheat(args).exits(2).has_no_data().tells(&[why]);
     }
     let without = Root::with(&[Fake::good("fake-one")]);
-    let ended = without.deadheat("run --profile seeds --dry-run");
+    let ended = without.deadheat("run --published --dry-run");
     ended.exits(2).tells(&["no published table"]);
 }

@@ -74,6 +74,7 @@ impl Launcher {
         } else {
             command.args(program);
         }
+        tracing::info!("host {host}: {command:?}");
         command
     }
 }

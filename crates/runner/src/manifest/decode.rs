@@ -54,7 +54,7 @@ pub(super) fn decode<'i, T: DeserializeOwned>(source: &'i Source) -> Decoded<'i,
     }
 }
 
-fn malformed(source: &Source, error: &toml::de::Error) -> ManifestError {
+pub(super) fn malformed(source: &Source, error: &toml::de::Error) -> ManifestError {
     let end = source.text.len();
     let span = error.span().unwrap_or(end..end);
     ManifestError::at(source, span, "this is not TOML").label(error.message())

@@ -3,13 +3,15 @@
 //! [`find_root`] finds the project's folder, [`load`] reads every `stacks/*/stack.toml`, `workloads/*.toml` and
 //! `published/*.toml` in it into a [`Catalogue`], [`select`] picks from that by globs, and [`repeat`] what repeats
 //! published tables. Mistakes in manifests are collected over all files
-//! and drawn with their line ([`ManifestError::render`]). [`HostsFile`] reads a file of other hosts in the same way.
+//! and drawn with their line ([`ManifestError::render`]). [`HostsFile`] reads a file of other hosts in the same way,
+//! and [`OptionsFile`] one with defaults for options.
 
 mod catalogue;
 mod checks;
 mod decode;
 mod error;
 mod hosts;
+mod options;
 mod published;
 mod repeat;
 mod root;
@@ -23,6 +25,7 @@ mod workload;
 pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
 pub use error::{ManifestError, ManifestErrors};
 pub use hosts::{HostsFile, NamedHosts};
+pub use options::{Given, NamedOption, OptionsFile, OptionsTable};
 pub use repeat::{Asked, Repetition, repeat};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
 pub use select::{Reach, SelectError, SelectedWorkload, Selection, select, select_targets};

@@ -24,6 +24,7 @@ use super::{
     log_tail, sys,
     tree::descendants,
 };
+use crate::secret::without_password;
 
 /// How a supervisor is started: the deadheat binary with its hidden command.
 #[derive(Clone, Debug)]
@@ -83,6 +84,19 @@ pub struct Spawn {
     pub grace: Option<Duration>,
     /// A folder that is deleted when the tree is gone, also when Deadheat was killed.
     pub remove_after: Option<PathBuf>,
+}
+
+impl Spawn {
+    /// The command as it may be shown.
+    fn shown(&self) -> String {
+        let program = self.program.display().to_string();
+        let arguments = self.args.iter().map(|argument| without_password(argument));
+        [program]
+            .into_iter()
+            .chain(arguments)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
 }
 
 /// Why a child could not be started or stopped.
@@ -241,6 +255,14 @@ impl Supervised {
             own.listen(None);
         }
         if own.end.is_none() {
+            tracing::info!("{} starts: {}", own.name, spec.shown());
+            tracing::debug!(
+                "{}: process {}, in {}, log {}",
+                own.name,
+                own.pid,
+                spec.cwd.display(),
+                own.log.display()
+            );
             return Ok(own);
         }
         let _ = own.supervisor.wait();
@@ -350,6 +372,7 @@ impl Supervised {
 
     fn end_by(&mut self, word: Word) -> Result<Stopped, ProcessError> {
         if self.end.is_none() {
+            tracing::debug!("{} is asked to end", self.name);
             // Should nobody read it any more, the wait below says so.
             let _ = self.lifeline.write_all(&[word as u8, b'\n']);
             let until = self.patience.map(|patience| Instant::now() + patience);

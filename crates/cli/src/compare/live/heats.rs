@@ -24,7 +24,7 @@ use serde_json::json;
 use super::{looks::Looks, progress::Progress, slice};
 use crate::{
     compare::{
-        args::{CompareArgs, CompareFormat, MeasureArgs},
+        args::{CompareArgs, MeasureArgs},
         bounds,
         measured::{loads, versus, waiting},
     },
@@ -64,9 +64,10 @@ pub(super) fn measure(
     elsewhere::check(&args.measure.elsewhere, &plan).map_err(Failure::usage)?;
     let described = described(&options, &plan, &looks, turn);
     if args.measure.dry_run {
-        let plan = match args.verdict.format {
-            CompareFormat::Json => format!("{:#}", json!({ "plan": plan })),
-            CompareFormat::Text | CompareFormat::Markdown => described,
+        let plan = if args.verdict.data.plan_is_json()? {
+            format!("{:#}", json!({ "plan": plan }))
+        } else {
+            described
         };
         output::data(&(plan + "\n"))?;
         return Ok(None);

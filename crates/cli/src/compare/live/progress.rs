@@ -64,10 +64,10 @@ impl Progress {
         for (side, member) in failed {
             if let Some(failure) = &member.failure {
                 let told = output::told(&failure.failure);
-                self.shown.line(&format!("{what} {side}: FAILED {told}"));
+                self.shown.problem(&format!("{what} {side}: FAILED {told}"));
             }
         }
-        if output::watched() {
+        if output::draws_progress() {
             return;
         }
         let sides = Side::BOTH.map(|side| {

@@ -62,7 +62,7 @@ pub fn load_meanwhile(args: &[&str], meanwhile: impl FnOnce(&Loading) + Send) ->
     let shown = format!("deadheat load {}", args.join(" "));
     let started = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_deadheat"))
-        .args(["load", "--json", "--live", "off"])
+        .args(["load", "--json", "--progress", "off"])
         .args(args)
         .env_remove("NO_COLOR")
         .stdin(Stdio::null())

@@ -1,0 +1,115 @@
+//! `deadheat.toml`: where it is found, what it changes, and what is said of it.
+
+use serde_json::Value;
+
+use crate::support::{Ended, Fake, Root};
+
+fn root(config: &str) -> Root {
+    let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
+    root.write("deadheat.toml", config);
+    root
+}
+
+#[track_caller]
+fn plan(ended: &Ended) -> Value {
+    let json: Value = serde_json::from_str(&ended.stdout).expect("a plan as JSON");
+    json["plan"].clone()
+}
+
+const RUN: &str = "run --dry-run --json --latency off";
+
+#[test]
+fn defaults_come_from_the_nearest_file_and_are_told() {
+    let root = root("[run]\nmargin = \"2%\"\nstack = \"fake-one\"\nheats = 4\n");
+    let ended = root.deadheat(RUN).exits(0);
+    let told = "deadheat.toml: margin = \"2%\", stack = \"fake-one\", heats = 4";
+    let ended = ended.tells(&[told]);
+    let found = plan(&ended);
+    assert_eq!(found["margin"], 0.02);
+    assert_eq!(
+        found["loads"][0]["targets"].as_array().map(Vec::len),
+        Some(1)
+    );
+    // Explicit options take precedence.
+    let ended = root.deadheat(&format!("{RUN} --margin 5% --stack fake-*"));
+    let ended = ended.exits(0).tells(&["deadheat.toml: heats = 4"]);
+    let found = plan(&ended);
+    assert_eq!(found["margin"], 0.05);
+    assert_eq!(
+        found["loads"][0]["targets"].as_array().map(Vec::len),
+        Some(2)
+    );
+    // From a folder below, and not at all.
+    root.write("below/x", "");
+    let mut below = crate::support::running::command(root.path(), RUN);
+    let below = below.current_dir(root.path().join("below"));
+    let output = below.output().expect("running deadheat");
+    let below: Value = serde_json::from_slice(&output.stdout).expect("a plan as JSON");
+    assert_eq!(below["plan"]["margin"], 0.02);
+    let without = root.deadheat(&format!("{RUN} --no-config")).exits(0);
+    assert_eq!(plan(&without)["margin"], 0.03);
+    assert!(!without.stderr.contains("deadheat.toml"), "{without}");
+    // Another file.
+    root.write("other.toml", "[run]\nmargin = \"4%\"\n");
+    let other = root.deadheat(&format!("{RUN} --config other.toml"));
+    assert_eq!(plan(&other.exits(0))["margin"], 0.04);
+    root.deadheat(&format!("{RUN} --config missing.toml"))
+        .exits(2)
+        .tells(&["missing.toml", "No such file"]);
+}
+
+#[test]
+fn mistakes_are_drawn_with_file_line_and_column() {
+    let root = root("[run]\nmargn = \"2%\"\nbudget = \"soon\"\n");
+    let ended = root.deadheat(RUN).exits(2).has_no_data();
+    ended.tells(&[
+        "deadheat.toml:2:1",
+        "did you mean `margin`?",
+        "deadheat.toml:3:10",
+        "write it like 90s or 10m",
+    ]);
+}
+
+#[test]
+fn a_session_records_the_options_that_it_ran_with() {
+    let root = root("[run]\nmargin = \"2%\"\nstack = \"fake-one\"\n");
+    root.run("-q").exits(0);
+    let session = root.session();
+    let header = &session.record.header;
+    assert_eq!(header.plan.margin, 0.02);
+    let has = |argument: &str| header.arguments.iter().any(|one| one == argument);
+    assert!(has("--margin=2%") && has("--stack=fake-one"), "{header:?}");
+    // A session that goes on has its options, whatever the file says by now.
+    root.write("deadheat.toml", "[run]\nmargn = 1\n");
+    let folder = session.folder.display();
+    root.deadheat(&format!("run --resume {folder}")).exits(0);
+}
+
+#[test]
+fn a_run_on_another_host_gets_the_options_of_this_file() {
+    let root = root("[run]\nmargin = \"2%\"\nresults = \"here\"\n");
+    let home = root.path().join("home");
+    let home = home.display();
+    let script = format!("export HOME={home} XDG_CACHE_HOME={home}/cache\nexec \"$@\"");
+    root.write_program("reach-srv", &script);
+    let ended = root.deadheat(&format!(
+        "{RUN} --server srv --launcher {}/reach-{{host}} --agent {}",
+        root.path().display(),
+        env!("CARGO_BIN_EXE_deadheat")
+    ));
+    let ended = ended.exits(0);
+    assert_eq!(plan(&ended)["margin"], 0.02);
+    assert_eq!(ended.stderr.matches("deadheat.toml").count(), 1, "{ended}");
+}
+
+#[test]
+fn what_does_not_fit_to_a_load_or_a_comparison_is_left_out_and_told() {
+    let root = root("[load]\nduration = \"3s\"\n[compare]\nworkload = \"plaintext\"\nheats = 5\n");
+    root.deadheat("load --dry-run -n 5 http://127.0.0.1:1/")
+        .exits(0)
+        .says(&["5 requests"])
+        .tells(&["deadheat.toml: not used here: duration"]);
+    root.deadheat("compare --dry-run http://127.0.0.1:1/ http://127.0.0.1:2/")
+        .exits(0)
+        .tells(&["deadheat.toml: heats = 5; not used here: workload"]);
+}
