@@ -67,8 +67,8 @@ fn of_a_comparison(args: &ReportArgs) -> Result<CompareFormat, Failure> {
         Format::Markdown => Ok(CompareFormat::Markdown),
         Format::Json => Ok(CompareFormat::Json),
         Format::Html | Format::Csv | Format::Card => Err(Failure::usage(format!(
-            "{} is a session of `deadheat compare`, which has a report as text, markdown or json alone: choose one with \
-             --format",
+            "{} is a session of `deadheat compare`, whose verdict is one table: it has a report as text, markdown or json \
+             alone, and no page; choose one with --format",
             args.session.display()
         ))),
     }

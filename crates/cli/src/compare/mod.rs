@@ -3,11 +3,12 @@
 pub(crate) mod args;
 mod live;
 pub(crate) mod measured;
+mod records;
 mod resolve;
 mod sessions;
 
 use deadheat_report::compare::{CompareView, brief, json, markdown, text};
-use deadheat_stats::versus::{Bounds, Gate, Versus};
+use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
 
 use self::{
     args::{CompareArgs, CompareFormat, VerdictArgs},
@@ -33,17 +34,26 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
             bounds(&args),
             args.sessions.force,
         )?),
+        Comparands::Records { a, b } => Some(records::compare(
+            &a,
+            &b,
+            bounds(&args),
+            args.sessions.force,
+        )?),
         Comparands::Live(live) => live::measure(&live, &args)?,
     };
     let Some(versus) = versus else {
         return Ok(Exit::Fine);
     };
-    let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
+    let gate = versus.gate(Check {
+        fail_if_slower: args.verdict.fail_if_slower,
+        require_decision: args.verdict.require_decision,
+    });
     let VerdictArgs {
         format, details, ..
     } = args.verdict;
-    output::data(&rendered(&versus, gate.as_ref(), format, details)?)?;
-    Ok(exit(&versus, gate.as_ref()))
+    output::data(&rendered(&versus, Some(&gate), format, details)?)?;
+    Ok(exit(&versus, &gate))
 }
 
 /// The bounds of this comparison.
@@ -72,12 +82,11 @@ pub(crate) fn rendered(
 }
 
 /// A failure of B is told from a comparison that could not be made: the first is news, the second none.
-fn exit(versus: &Versus, gate: Option<&Gate>) -> Exit {
-    if versus.b_failed() || gate.is_some_and(|gate| gate.failed) {
-        Exit::Failed
-    } else if !versus.has_ratio() {
-        Exit::Nothing
-    } else {
-        Exit::Fine
+fn exit(versus: &Versus, gate: &Gate) -> Exit {
+    match () {
+        () if versus.b_failed() => Exit::Failed,
+        () if !versus.has_ratio() => Exit::Nothing,
+        () if gate.failed => Exit::Failed,
+        () => Exit::Fine,
     }
 }

@@ -6,6 +6,8 @@ mod checking;
 mod cluster;
 mod comparing;
 mod comparing_live;
+mod comparing_records;
+mod comparing_requests;
 mod conformance;
 mod doctor;
 mod faults;

@@ -4,6 +4,7 @@ mod heats;
 mod loads;
 mod looks;
 mod progress;
+mod secrets;
 mod servers;
 mod stacks;
 mod words;
