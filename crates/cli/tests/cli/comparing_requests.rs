@@ -8,7 +8,7 @@ use deadheat_testkit::{
     answers::{hello, send},
 };
 
-use crate::support::{Root, Running, running};
+use crate::support::{Root, Running, flat, running};
 
 /// Short heats: what they find is no reason for exit status 1.
 const SHORT: &str = "--heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms -c 2 --seed 7 --fail-if-slower 99%";
@@ -127,7 +127,7 @@ fn at_a_rate_both_sides_are_offered_the_same_and_response_times_decide() {
         "compare {} --rate 2000/s -c 60 --heats 2 --heat-time 600ms --slice 120ms --guard 20ms --warm-up 100ms --seed 7",
         urls(&servers, "http")
     ));
-    let said = ended.stdout.lines().next().unwrap_or_default().to_owned();
+    let said = flat(&ended.stdout);
     // On a machine that is busy it may be undecided. It never has it the wrong way round.
     assert!(
         said.contains("response time") && said.contains("GET / 2000/s c60"),
