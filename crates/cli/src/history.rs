@@ -5,6 +5,7 @@ use std::path::Path;
 use deadheat_model::{
     TargetId,
     heats::{PlannedLoad, SCHEMA},
+    words::counted,
 };
 use deadheat_runner::session::heats::read_session;
 use deadheat_stats::history::History;
@@ -22,6 +23,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;
     let wanted = Wanted::of(args)?;
     let mut history = History::default();
+    let mut comparisons = 0;
     for Found { folder, schema, .. } in found(&args.results)? {
         if schema.is_some_and(|schema| schema < u64::from(SCHEMA)) {
             let name = folder.display();
@@ -33,10 +35,16 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
         // One broken session does not hide the others.
         match read_session(&folder) {
             // It has two sides of its own, and no figures of a course.
-            Ok(record) if record.header.comparison.is_some() => {}
+            Ok(record) if record.header.comparison.is_some() => comparisons += 1,
             Ok(record) => history.add(&record, |target, load| wanted.has(target, load)),
             Err(error) => output::warn(&format!("warning: {error}; left out")),
         }
+    }
+    if comparisons > 0 {
+        output::note(&format!(
+            "left out: {}, each with two sides of its own; `deadheat report FOLDER` shows one",
+            counted(comparisons, "comparison")
+        ));
     }
     if history.sessions.is_empty() {
         return Err(Failure::usage(format!(

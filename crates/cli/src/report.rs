@@ -72,8 +72,8 @@ fn of_a_comparison(session: &Path, format: Format) -> Result<CompareFormat, Fail
         Format::Markdown => Ok(CompareFormat::Markdown),
         Format::Json => Ok(CompareFormat::Json),
         Format::Html | Format::Csv | Format::Card => Err(Failure::usage(format!(
-            "{} is a session of `deadheat compare`, which has a report as text, markdown or json alone: choose one with \
-             --format",
+            "{} is a session of `deadheat compare`, whose verdict is one table: it has a report as text, markdown or json \
+             alone, and no page; choose one with --format",
             session.display()
         ))),
     }

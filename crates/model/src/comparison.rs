@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LoadSpec, TargetId};
+use crate::{LoadSpec, Schedule, TargetId};
 
 /// One of the two things that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,6 +90,14 @@ impl Contender {
         match &self.kind {
             ContenderKind::Url { load } | ContenderKind::Command { load, .. } => Some(load),
             ContenderKind::Stack { .. } => None,
+        }
+    }
+
+    /// The rate of a server's open loop, in requests per second; `None` in a closed loop, and of a stack.
+    pub fn rate(&self) -> Option<f64> {
+        match &self.load()?.schedule {
+            Schedule::Closed { .. } => None,
+            Schedule::Open { stages, .. } => stages.first().map(|stage| stage.from),
         }
     }
 }

@@ -9,13 +9,13 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use deadheat_load::limits::MOST_CONNECTIONS;
 
 use crate::{
     config::args::ConfigArgs,
     data::{DataFormat, FilesArgs},
     elsewhere::ElsewhereArgs,
     gone::GoneArgs,
+    load::args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
     place::PlaceArgs,
     there::SessionHostArgs,
     values::{PinningArg, duration, margin, share, time},
@@ -24,6 +24,7 @@ use crate::{
 const AFTER_HELP: &str = "\
 What A and B may be, tried in this order, and both the same kind:
   results/SESSION          a session's folder (nothing is measured)
+  a.json, runs/            a record of `deadheat load -o a.json`, or a folder of them (nothing is measured)
   http://HOST:PORT         a server that is running
   cmd:COMMAND              a server to start, which listens at $HOST:$PORT
   STACK[:VARIANT]          a stack, as its sources are now
@@ -32,26 +33,31 @@ What A and B may be, tried in this order, and both the same kind:
 The verdict on B: faster or slower (the interval of the ratio excludes 1), dead heat (the whole interval lies within
 --margin), or undecided. Between two sessions, a difference must also exceed 1 % (times: 5 %) and that of the null
 server, the same program in both.
+Throughput decides. With --rate both sides get the same rate, and the median and the p99 response time decide; a
+side that does not keep up with the rate is slower.
 Results are tested only after numbers of heats that are fixed in advance. Together these tests give at most 5 %
 of comparisons a wrong verdict.
 
---fail-if-slower 3%: exit status 1 when a cell of B has the verdict slower and its throughput is less than 0.97 of A's.
-If a slowdown is possible but not proven, the status is 0, and the output says so. Latency, CPU and
-memory are shown and not judged. If B fails, the status is 1 with or without this option.
+For URLs and commands, the options under Loop, Request, Connection, TLS and Valid answers mean what they mean for
+`deadheat load`, and hold for both sides.
+
+--fail-if-slower 3%: B is slower by more than 3 % when its verdict is slower, and its throughput is below 0.97 of A's or
+its response time above 1.03. CPU time and memory are shown and not judged.
 
 The guide is docs/compare.md.
-Exit status: 0 fine; 1 B failed, or was slower than --fail-if-slower; 2 wrong usage, or sessions that cannot be compared;
-3 nothing could be compared.";
+Exit status: 0 fine; 1 B failed or is slower (with --fail-if-slower: by more than that; with --require-decision also if a
+slowdown is not excluded); 2 wrong usage, or sessions that cannot be compared; 3 nothing could be compared.";
 
 const AFTER_SHORT_HELP: &str = "\
 A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands \
-(cmd:COMMAND) or two folders of sessions. All options: deadheat compare --help. The guide is docs/compare.md.";
+(cmd:COMMAND), two folders of sessions, or two records of `deadheat load -o a.json`. Exit status 1: B is slower, or \
+failed. All options: deadheat compare --help. The guide is docs/compare.md.";
 
 /// What `deadheat compare` is asked to do.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct CompareArgs {
-    /// What B is compared with: STACK[:VARIANT][@REVISION], a URL, cmd:COMMAND, or a session's folder
+    /// What B is compared with: STACK[:VARIANT][@REVISION], a URL, cmd:COMMAND, a session's folder, or a record of a load
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// What is compared, of the same kind
@@ -78,9 +84,12 @@ pub(crate) struct VerdictArgs {
     /// A dead heat when the whole interval is within this much of 1
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Exit with 1 when B is slower, and by more than this: 3%
+    /// Exit with 1 only if B is slower by more than this: 3% [default: whenever B is slower]
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
+    /// Exit with 1 also if B may be slower: undecided, or a slowdown of --fail-if-slower is not excluded
+    #[arg(long)]
+    pub(crate) require_decision: bool,
     #[command(flatten)]
     pub(crate) data: FilesArgs<CompareFormat>,
     /// The whole report, with method, both sides and the machine
@@ -112,18 +121,18 @@ impl DataFormat for CompareFormat {
     }
 }
 
-/// Of two sessions.
+/// Of two sessions, or records of loads.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Two sessions")]
+#[command(next_help_heading = "Two sessions, or records of loads")]
 pub(crate) struct SessionsArgs {
-    /// Compare sessions of different machines or settings all the same, with a warning for each difference
+    /// Compare what was measured on different machines or settings all the same, with a warning for each difference
     #[arg(long, hide_short_help = true)]
     pub(crate) force: bool,
 }
 
 /// How both sides are measured.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Measuring (not of sessions)")]
+#[command(next_help_heading = "Measuring (not of sessions and records)")]
 pub(crate) struct MeasureArgs {
     /// The time that measuring may take [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -177,18 +186,28 @@ impl MeasureArgs {
 }
 
 /// Of URLs and commands.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "URLs and commands")]
 pub(crate) struct ServerArgs {
-    /// Connections [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CONNECTIONS)))]
-    pub(crate) connections: Option<u32>,
     /// Path to request [default: / for commands, the URL's own path for URLs]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
+    /// Commands speak TLS
+    #[arg(long)]
+    pub(crate) https: bool,
     /// Load a host that is neither this machine nor in a private network
     #[arg(long)]
     pub(crate) i_may_load_this_host: bool,
+    #[command(flatten)]
+    pub(crate) steady: SteadyArgs,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
 }
 
 /// Of stacks.

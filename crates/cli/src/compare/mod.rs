@@ -3,6 +3,7 @@
 pub(crate) mod args;
 mod live;
 pub(crate) mod measured;
+mod records;
 mod resolve;
 mod sessions;
 
@@ -10,7 +11,7 @@ use deadheat_report::{
     compare::{CompareView, brief, json, markdown, text},
     text::Screen,
 };
-use deadheat_stats::versus::{Bounds, Gate, Versus};
+use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
 
 use self::{
     args::{CompareArgs, CompareFormat, VerdictArgs},
@@ -39,6 +40,10 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
             let versus = sessions::compare(&a, &b, bounds(&args), args.sessions.force)?;
             Measured::Versus(Box::new(versus))
         }
+        (Comparands::Records { a, b }, _) => {
+            let versus = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
+            Measured::Versus(Box::new(versus))
+        }
         (Comparands::Live(live), None) => live::measure(&live, &args)?,
         (Comparands::Live(live), Some(server)) => live::measure_on(&server, &live, &args)?,
     };
@@ -46,7 +51,10 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
         Measured::Versus(versus) => versus,
         Measured::Nothing(exit) => return Ok(exit),
     };
-    let gate = args.verdict.fail_if_slower.map(|bound| versus.gate(bound));
+    let gate = versus.gate(Check {
+        fail_if_slower: args.verdict.fail_if_slower,
+        require_decision: args.verdict.require_decision,
+    });
     let VerdictArgs {
         data: asked,
         details,
@@ -54,13 +62,12 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     } = args.verdict;
     // What another host asked for is shown there.
     if args.measure.host.there.is_none() {
-        let rendered = |format, details, screen| {
-            self::rendered(&versus, gate.as_ref(), format, details, screen)
-        };
+        let rendered =
+            |format, details, screen| self::rendered(&versus, Some(&gate), format, details, screen);
         output::data(&rendered(asked.format(), details, output::screen())?)?;
         files.write(|format| Ok(rendered(*format, details, data::page())?.into_bytes()))?;
     }
-    Ok(exit(&versus, gate.as_ref()))
+    Ok(exit(&versus, &gate))
 }
 
 /// Options that have no meaning for what is compared, without dashes.
@@ -95,12 +102,11 @@ pub(crate) fn rendered(
 }
 
 /// A failure of B is told from a comparison that could not be made: the first is news, the second none.
-fn exit(versus: &Versus, gate: Option<&Gate>) -> Exit {
-    if versus.b_failed() || gate.is_some_and(|gate| gate.failed) {
-        Exit::Failed
-    } else if !versus.has_ratio() {
-        Exit::Nothing
-    } else {
-        Exit::Fine
+fn exit(versus: &Versus, gate: &Gate) -> Exit {
+    match () {
+        () if versus.b_failed() => Exit::Failed,
+        () if !versus.has_ratio() => Exit::Nothing,
+        () if gate.failed => Exit::Failed,
+        () => Exit::Fine,
     }
 }

@@ -6,12 +6,22 @@ use deadheat_model::TargetId;
 use deadheat_runner::{secret::without_password, session::HEADER_FILE};
 use url::Url;
 
-use super::args::CompareArgs;
-use crate::exit::Failure;
+use super::{
+    args::{CompareArgs, ServerArgs},
+    records,
+};
+use crate::{exit::Failure, load::given::Given};
 
 /// Two things of a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Comparands {
+    /// Records of `deadheat load`: a file, or a folder with several of them.
+    Records {
+        /// What B is compared with.
+        a: PathBuf,
+        /// What is compared.
+        b: PathBuf,
+    },
     /// Two sessions that have been measured: their folders.
     Sessions {
         /// What B is compared with.
@@ -72,6 +82,7 @@ impl std::fmt::Display for StackAt {
 #[derive(Clone, Debug, PartialEq)]
 enum Operand {
     Session(PathBuf),
+    Record(PathBuf),
     Url(Url),
     Command(String),
     Stack(StackAt),
@@ -83,6 +94,7 @@ impl Operand {
     fn kind(&self) -> &'static str {
         match self {
             Operand::Session(_) => "a session",
+            Operand::Record(_) => "a record of a load",
             Operand::Url(_) => "a URL",
             Operand::Command(_) => "a command",
             Operand::Stack(_) => "a stack",
@@ -116,10 +128,11 @@ pub(super) fn unread(args: &CompareArgs) -> Vec<&'static str> {
 }
 
 fn pair(a: &str, b: &str) -> Result<Comparands, String> {
-    use Operand::{Command, Revision, Session, Stack, Url};
+    use Operand::{Command, Record, Revision, Session, Stack, Url};
     let live = |live| Ok(Comparands::Live(live));
     match (operand(a)?, operand(b)?) {
         (Session(a), Session(b)) => Ok(Comparands::Sessions { a, b }),
+        (Record(a), Record(b)) => Ok(Comparands::Records { a, b }),
         (Url(a), Url(b)) => live(Live::Urls { a, b }),
         (Command(a), Command(b)) => live(Live::Commands { a, b }),
         (Stack(a), Stack(b)) => live(Live::Stacks { a, b }),
@@ -149,6 +162,9 @@ impl StackAt {
 
 fn mixed(a: &str, one: &Operand, b: &str, other: &Operand) -> String {
     let remedy = match (one, other) {
+        (Operand::Record(_), _) | (_, Operand::Record(_)) => {
+            "compare two records of `deadheat load -o FILE.json`, or two folders of them"
+        }
         (Operand::Session(_), _) | (_, Operand::Session(_)) => {
             "compare two sessions, or two stacks (STACK STACK, STACK STACK@REVISION), which are then measured"
         }
@@ -172,6 +188,9 @@ fn operand(text: &str) -> Result<Operand, String> {
     let folder = Path::new(text);
     if folder.join(HEADER_FILE).is_file() {
         return Ok(Operand::Session(folder.to_owned()));
+    }
+    if records::is_of_loads(folder) {
+        return Ok(Operand::Record(folder.to_owned()));
     }
     let scheme = text.split_once("://").map(|(scheme, _)| scheme);
     if scheme.is_some_and(|one| {
@@ -198,8 +217,8 @@ fn operand(text: &str) -> Result<Operand, String> {
     };
     if !is_target(name) {
         return Err(format!(
-            "{text} is not a session ({} does not exist), a URL, a cmd:COMMAND or the name of a stack; \
-             sessions are the folders in results/, and `deadheat stacks list` lists the stacks",
+            "{text} is not a session ({} does not exist), a record of a load (.json), a URL, a cmd:COMMAND or the name of \
+             a stack; sessions are the folders in results/, and `deadheat stacks list` lists the stacks",
             folder.join(HEADER_FILE).display()
         ));
     }
@@ -221,7 +240,7 @@ fn url(text: &str) -> Result<Url, String> {
     })?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(format!(
-            "{shown} has a user in it, and compare sends none; compare servers that ask for none"
+            "{shown} has a user in it: leave that out and give --user USER:PASSWORD, because a URL stands in every output"
         ));
     }
     Ok(url)
@@ -246,6 +265,7 @@ fn is_target(name: &str) -> bool {
 fn kinds(comparands: &Comparands) -> &'static str {
     match comparands {
         Comparands::Sessions { .. } => "two sessions, which are not measured again",
+        Comparands::Records { .. } => "records of loads, which are not measured again",
         Comparands::Live(Live::Urls { .. }) => "URLs",
         Comparands::Live(Live::Commands { .. }) => "commands",
         Comparands::Live(Live::Stacks { .. }) => "stacks",
@@ -256,10 +276,14 @@ fn kinds(comparands: &Comparands) -> &'static str {
 fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str> {
     let (measure, server, stacks) = (&args.measure, &args.server, &args.stacks);
     let elsewhere = &measure.elsewhere;
-    let sessions = matches!(comparands, Comparands::Sessions { .. });
+    let sessions = matches!(
+        comparands,
+        Comparands::Sessions { .. } | Comparands::Records { .. }
+    );
     let urls = matches!(comparands, Comparands::Live(Live::Urls { .. }));
     let of_stacks = matches!(comparands, Comparands::Live(Live::Stacks { .. }));
     let starts = !sessions && !urls;
+    let of_servers = !sessions && !of_stacks;
     let given = [
         ("--force", args.sessions.force, sessions),
         ("--budget", measure.budget.is_some(), !sessions),
@@ -282,22 +306,48 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--hosts", elsewhere.hosts.is_some(), !sessions),
         // Servers that run already listen where they do.
         ("--address", elsewhere.address.is_some(), starts),
-        (
-            "--connections",
-            server.connections.is_some(),
-            !sessions && !of_stacks,
-        ),
-        ("--path", server.path.is_some(), !sessions && !of_stacks),
+        ("--path", server.path.is_some(), of_servers),
+        // A URL says it itself.
+        ("--https", server.https, of_servers && !urls),
         ("--i-may-load-this-host", server.i_may_load_this_host, urls),
         ("--workload", !stacks.workload.is_empty(), of_stacks),
         ("--root", stacks.place.root.is_some(), of_stacks),
         ("--stacks", !stacks.place.more_stacks.is_empty(), of_stacks),
         ("--postgres", stacks.postgres.is_some(), of_stacks),
     ];
-    let unread = given.into_iter().filter(|(_, given, read)| *given && !read);
+    let of_load = of_load(server).into_iter().map(|(name, given)| {
+        (
+            name,
+            given,
+            of_servers && (urls || !OF_URLS.contains(&name)),
+        )
+    });
+    let all = given.into_iter().chain(of_load);
+    let unread = all.filter(|(_, given, read)| *given && !read);
     unread
         .map(|(name, ..)| name.trim_start_matches('-'))
         .collect()
+}
+
+/// Options of `deadheat load` that say where a URL leads to. Commands listen where they are told to.
+const OF_URLS: [&str; 4] = ["--unix-socket", "--resolve", "-4", "-6"];
+
+/// The options that `deadheat load` has, too.
+fn of_load(server: &ServerArgs) -> Vec<Given> {
+    let ServerArgs {
+        steady,
+        request,
+        connection,
+        tls,
+        answer,
+        ..
+    } = server;
+    let mut all: Vec<Given> = steady.given().into();
+    all.extend(request.given());
+    all.extend(connection.given());
+    all.extend(tls.given());
+    all.extend(answer.given());
+    all
 }
 
 #[cfg(test)]
@@ -340,10 +390,7 @@ mod tests {
             ("http://me:s3cret@h:x/", "not a URL"),
         ] {
             let error = operand(wrong).unwrap_err();
-            assert!(
-                error.contains(said) && !error.contains("s3cret") && !error.contains("--user"),
-                "{error}"
-            );
+            assert!(error.contains(said) && !error.contains("s3cret"), "{error}");
         }
         let command = Operand::Command("./a --port $PORT".to_owned());
         assert_eq!(operand("cmd:./a --port $PORT"), Ok(command));

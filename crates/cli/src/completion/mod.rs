@@ -20,7 +20,7 @@ use self::bash::Bash;
 use crate::{
     args::{Arguments, CompletionsArgs, ShellArg},
     exit::{Exit, Failure},
-    output,
+    output::{self, Told},
 };
 
 /// The variable with which the script calls; its value is the shell.

@@ -29,7 +29,7 @@ Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong us
 const AFTER_SHORT_HELP: &str = "All options: deadheat load --help. The guide is docs/load.md.";
 
 /// What `deadheat load` is asked to do.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct LoadArgs {
     /// What to load, http:// or https://
@@ -58,7 +58,7 @@ pub(crate) struct LoadArgs {
 }
 
 /// Where the load comes from.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several hosts")]
 pub(crate) struct HostsArgs {
     /// Load from this host instead of this process, repeatable; `local` is this machine
@@ -69,21 +69,29 @@ pub(crate) struct HostsArgs {
 }
 
 /// When requests are sent.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct PaceArgs {
-    /// Connections [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
-    pub(crate) connections: Option<u32>,
+    #[command(flatten)]
+    pub(crate) steady: SteadyArgs,
     /// Closed loop: spread the first requests over this time [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time_or_none, hide_short_help = true)]
     pub(crate) ramp: Option<Duration>,
-    /// Open loop: send at this rate, whatever comes back: 5000/s, 300/m
-    #[arg(long, value_name = "RATE", value_parser = rate::rate)]
-    pub(crate) rate: Option<f64>,
     /// Open loop, repeatable: a part at a rate (10s@1000/s) or between two (30s@1000..5000/s)
     #[arg(long, value_name = "LENGTH@RATE", value_parser = rate::stage, hide_short_help = true)]
     pub(crate) stage: Vec<Stage>,
+}
+
+/// When requests are sent in a load that is the same from its start to its end.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Loop")]
+pub(crate) struct SteadyArgs {
+    /// Connections [default: 50]
+    #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
+    pub(crate) connections: Option<u32>,
+    /// Open loop: send at this rate, whatever comes back: 5000/s, 300/m
+    #[arg(long, value_name = "RATE", value_parser = rate::rate)]
+    pub(crate) rate: Option<f64>,
     /// Open loop: how requests are spaced [default: uniform]
     #[arg(long, value_enum, hide_short_help = true)]
     pub(crate) arrivals: Option<ArrivalsArg>,
@@ -111,7 +119,7 @@ impl From<ArrivalsArg> for Arrivals {
 }
 
 /// When the load ends.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct EndArgs {
     /// How long to measure [default: 10s; with --stage, all stages]
@@ -126,13 +134,13 @@ pub(crate) struct EndArgs {
     /// Uncounted load before the measurement [default: 1s; 0s with --requests]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) warm_up: Option<Duration>,
-    /// How long to wait at the end for what is in flight
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_or_none, hide_short_help = true)]
-    pub(crate) grace: Duration,
+    /// How long to wait at the end for what is in flight [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = time_or_none, hide_short_help = true)]
+    pub(crate) grace: Option<Duration>,
 }
 
 /// What is sent.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Request")]
 pub(crate) struct RequestArgs {
     /// The method [default: GET; POST with a body]
@@ -165,21 +173,21 @@ pub(crate) struct RequestArgs {
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long, hide_short_help = true)]
     pub(crate) template: bool,
-    /// Several URLs of one origin instead of URL; a line each: [WEIGHT] [METHOD] URL
+    /// Several URLs of one origin, or paths on that of URL; a line each: [WEIGHT] [METHOD] URL
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) urls: Option<PathBuf>,
 }
 
 /// How connections are made.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection and TLS")]
 pub(crate) struct ConnectionArgs {
-    /// The longest time for a connection to be made
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = length, hide_short_help = true)]
-    pub(crate) connect_timeout: Duration,
-    /// The longest time for an answer
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = length)]
-    pub(crate) timeout: Duration,
+    /// The longest time for a connection to be made [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = length, hide_short_help = true)]
+    pub(crate) connect_timeout: Option<Duration>,
+    /// The longest time for an answer [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = length)]
+    pub(crate) timeout: Option<Duration>,
     /// Connect to this Unix socket; the URL's host is only named in Host
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
@@ -198,7 +206,7 @@ pub(crate) struct ConnectionArgs {
 }
 
 /// With https alone.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection and TLS")]
 pub(crate) struct TlsArgs {
     /// Accept only what the authorities in this file have signed, and the file's own certificates (PEM)
@@ -222,12 +230,12 @@ pub(crate) struct TlsArgs {
 }
 
 /// What makes an answer valid. Only a valid one is throughput.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Valid answers")]
 pub(crate) struct AnswerArgs {
-    /// Status codes: 200, 2xx, 200-204, 2xx,304
-    #[arg(long, value_name = "SET", default_value = "2xx")]
-    pub(crate) expect_status: StatusSet,
+    /// Status codes: 200, 2xx, 200-204, 2xx,304 [default: 2xx]
+    #[arg(long, value_name = "SET")]
+    pub(crate) expect_status: Option<StatusSet>,
     /// The body's length in bytes
     #[arg(long, value_name = "N", value_parser = number, hide_short_help = true)]
     pub(crate) expect_length: Option<u64>,
@@ -249,7 +257,7 @@ pub(crate) struct AnswerArgs {
 }
 
 /// What comes out.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     #[command(flatten)]
@@ -309,9 +317,10 @@ impl DataFormat for LoadFormat {
 }
 
 /// What is shown while the load goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressArg {
     /// A view in a terminal, else lines
+    #[default]
     Auto,
     /// A view that fills the terminal
     Terminal,
@@ -334,7 +343,7 @@ pub(crate) enum WaitArg {
 }
 
 /// Care for others, and for being able to do it again.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Safety and CPUs")]
 pub(crate) struct CareArgs {
     /// Load a host that is neither this machine nor in a private network

@@ -71,7 +71,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
     } = args;
     let on = ("--on", !hosts.on.is_empty());
     let source = ("--source", !connection.source.is_empty());
-    let rate = ("--rate", pace.rate.is_some());
+    let rate = ("--rate", pace.steady.rate.is_some());
     let stage = ("--stage", !pace.stage.is_empty());
     let ramp = ("--ramp", pace.ramp.is_some());
     let poll = ("--wait poll", care.wait == WaitArg::Poll);
@@ -199,7 +199,7 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
     } = args;
     let on = !hosts.on.is_empty();
     let elsewhere = "this is for other hosts: name them with --on, or leave it out";
-    let open = pace.rate.is_some() || !pace.stage.is_empty();
+    let open = pace.steady.rate.is_some() || !pace.stage.is_empty();
     let body = request.body.is_some() || request.body_file.is_some();
     let content = answer.expect_body.is_some()
         || answer.expect_body_file.is_some()
@@ -214,9 +214,13 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
             elsewhere,
         ),
         (("--agent", hosts.reach.agent.is_some()), on, elsewhere),
-        (("--arrivals", pace.arrivals.is_some()), open, open_alone),
         (
-            ("--max-connections", pace.max_connections.is_some()),
+            ("--arrivals", pace.steady.arrivals.is_some()),
+            open,
+            open_alone,
+        ),
+        (
+            ("--max-connections", pace.steady.max_connections.is_some()),
             open,
             "a closed loop has --connections, neither more nor fewer: leave it out, or give a --rate",
         ),
@@ -263,8 +267,8 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
 /// Values that do not fit to each other.
 fn values(args: &LoadArgs) -> Option<String> {
     let (pace, end) = (&args.pace, &args.end);
-    let connections = pace.connections.unwrap_or(super::spec::CONNECTIONS);
-    if let Some(most) = pace.max_connections
+    let connections = pace.steady.connections.unwrap_or(super::spec::CONNECTIONS);
+    if let Some(most) = pace.steady.max_connections
         && most < connections
     {
         return Some(format!(

@@ -1,6 +1,6 @@
 //! What makes an answer valid.
 
-use deadheat_model::load::{Content, Expectation};
+use deadheat_model::load::{Content, Expectation, StatusSet};
 use deadheat_runner::files;
 
 use super::args::AnswerArgs;
@@ -17,7 +17,10 @@ pub(crate) fn expectation(args: &AnswerArgs) -> Result<Expectation, String> {
         ));
     }
     Ok(Expectation {
-        status: args.expect_status.clone(),
+        status: args
+            .expect_status
+            .clone()
+            .unwrap_or_else(StatusSet::success),
         // A body that is known has a known length, which every answer is held to, also where contents are sampled.
         length: args
             .expect_length

@@ -7,6 +7,7 @@
 pub(crate) mod args;
 mod clashes;
 mod expect;
+pub(crate) mod given;
 mod hosts;
 mod live;
 mod outputs;
@@ -66,20 +67,18 @@ struct Prepared {
 }
 
 fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
-    let asked = request::asked(args).map_err(Failure::usage)?;
-    clashes::check(args, &asked.origin).map_err(Failure::usage)?;
-    let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
-    let found = target::find(&asked.origin, args)?;
-    let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
-    let mut spec = spec::spec(args, found.target, exchanges, invocation::random_seed())
-        .map_err(Failure::usage)?;
+    let Made {
+        asked,
+        how,
+        mut spec,
+    } = made(args)?;
     let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
     let waiting = wait::choose(args.care.wait, &spec);
     spec.wait = waiting.wait;
     Ok(Prepared {
         asked,
         spec,
-        how: found.how,
+        how,
         hosts,
         why_wait: waiting.why,
     })
@@ -159,13 +158,31 @@ pub(crate) fn clash(args: &LoadArgs) -> Option<Vec<String>> {
     clashes::names(args, &asked.origin)
 }
 
-/// The load that `args` ask for, for whoever loads without the rest of this command.
-pub(crate) fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
+/// What is loaded, and what that was made from.
+struct Made {
+    asked: Asked,
+    /// How a name became an address.
+    how: Option<String>,
+    spec: LoadSpec,
+}
+
+fn made(args: &LoadArgs) -> Result<Made, Failure> {
     let asked = request::asked(args).map_err(Failure::usage)?;
+    clashes::check(args, &asked.origin).map_err(Failure::usage)?;
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
     let found = target::find(&asked.origin, args)?;
     let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
-    spec::spec(args, found.target, exchanges, invocation::random_seed()).map_err(Failure::usage)
+    let spec = spec::spec(args, found.target, exchanges, invocation::random_seed());
+    Ok(Made {
+        asked,
+        how: found.how,
+        spec: spec.map_err(Failure::usage)?,
+    })
+}
+
+/// The load that `args` ask for, for whoever loads without the rest of this command.
+pub(crate) fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
+    Ok(made(args)?.spec)
 }
 
 /// Loads, and keeps what was found.

@@ -46,7 +46,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
             })
         }
         (None, Some(path)) => {
-            let lines = urls_file::read(path, template)?;
+            let lines = urls_file::read(path, template, None)?;
             Ok(Asked {
                 typed: path.display().to_string(),
                 // The file has at least one line, or reading it is an error.
@@ -54,8 +54,19 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
                 lines,
             })
         }
-        (Some(_), Some(_)) => {
-            Err("a URL and --urls: which one? leave one of them out".to_owned())
+        (Some(text), Some(path)) => {
+            let url = LoadUrl::parse(text, false)?;
+            if url.path != "/" {
+                return Err(format!(
+                    "a URL and --urls: {} is a path, and the file says which ones are asked for; leave it out of the URL",
+                    secret::without_secret_values(&url.path)
+                ));
+            }
+            Ok(Asked {
+                typed: format!("{} {}", url.origin.shown(), path.display()),
+                lines: urls_file::read(path, template, Some(&url.origin))?,
+                origin: url.origin,
+            })
         }
         (None, None) => Err(
             "what is to be loaded? give a URL, like http://localhost:8080/, or a file of them with --urls"

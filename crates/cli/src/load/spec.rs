@@ -52,10 +52,11 @@ pub(crate) fn spec(
         Some(_) => Duration::ZERO,
         None => WARM_UP,
     });
+    let usual = Timeouts::default();
     spec.timeouts = Timeouts {
-        connect: args.connection.connect_timeout,
-        request: args.connection.timeout,
-        cool_down: args.end.grace,
+        connect: args.connection.connect_timeout.unwrap_or(usual.connect),
+        request: args.connection.timeout.unwrap_or(usual.request),
+        cool_down: args.end.grace.unwrap_or(usual.cool_down),
     };
     spec.content_sample = content_sample;
     spec.seed = args.care.seed.unwrap_or(random_seed);
@@ -69,8 +70,8 @@ pub(crate) fn spec(
 
 fn schedule(args: &LoadArgs) -> Schedule {
     let pace = &args.pace;
-    let connections = pace.connections.unwrap_or(CONNECTIONS);
-    let stages = match pace.rate {
+    let connections = pace.steady.connections.unwrap_or(CONNECTIONS);
+    let stages = match pace.steady.rate {
         Some(rate) => vec![Stage::constant(rate)],
         None => pace.stage.clone(),
     };
@@ -81,10 +82,10 @@ fn schedule(args: &LoadArgs) -> Schedule {
         };
     }
     Schedule::Open {
-        arrivals: pace.arrivals.map_or(Arrivals::Uniform, Into::into),
+        arrivals: pace.steady.arrivals.map_or(Arrivals::Uniform, Into::into),
         stages,
         connections,
-        most_connections: pace.max_connections.unwrap_or(connections),
+        most_connections: pace.steady.max_connections.unwrap_or(connections),
     }
 }
 

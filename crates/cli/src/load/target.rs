@@ -80,9 +80,10 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<(Endpoint, Option<String>), F
     check_sources(&connection.source).map_err(Failure::usage)?;
     let chosen = match fitting.as_slice() {
         // One that was asked to come from certain addresses may be refused from others.
-        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => {
-            first_open(&fitting, connection.connect_timeout)
-        }
+        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => first_open(
+            &fitting,
+            connection.connect_timeout.unwrap_or(LONGEST_PROBE),
+        ),
         all => all[0],
     };
     let how = match (connection.resolve, fitting.len()) {
@@ -253,13 +254,8 @@ mod tests {
 
     fn connection() -> ConnectionArgs {
         ConnectionArgs {
-            connect_timeout: Duration::from_secs(1),
-            timeout: Duration::from_secs(1),
-            unix_socket: None,
-            source: Vec::new(),
-            resolve: None,
-            ipv4: false,
-            ipv6: false,
+            connect_timeout: Some(Duration::from_secs(1)),
+            ..ConnectionArgs::default()
         }
     }
 

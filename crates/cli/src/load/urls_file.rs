@@ -1,10 +1,11 @@
-//! Several URLs from a file: a line each, `[WEIGHT] [METHOD] URL`. A `#` at a line's start begins a comment.
+//! Several URLs from a file: a line each, `[WEIGHT] [METHOD] URL`. A `#` at a line's start begins a comment. Where the
+//! origin is known, a path will do.
 
 use std::path::Path;
 
 use deadheat_runner::files;
 
-use super::url::LoadUrl;
+use super::url::{LoadUrl, Origin};
 
 /// A line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,30 +18,36 @@ pub(crate) struct Line {
     pub(crate) url: LoadUrl,
 }
 
-/// Reads the file.
-pub(crate) fn read(path: &Path, template: bool) -> Result<Vec<Line>, String> {
+/// Reads the file. Paths in it are those of `origin`, and so are URLs.
+pub(crate) fn read(
+    path: &Path,
+    template: bool,
+    origin: Option<&Origin>,
+) -> Result<Vec<Line>, String> {
     let shown = path.display();
     let text = files::read_typed_text(path)
         .map_err(|error| format!("--urls: reading {shown}: {error}"))?;
-    parse(&text, template).map_err(|error| format!("--urls {shown}{error}"))
+    parse(&text, template, origin).map_err(|error| format!("--urls {shown}{error}"))
 }
 
 /// Reads its text. An error begins with the line's number.
-fn parse(text: &str, template: bool) -> Result<Vec<Line>, String> {
+fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<Line>, String> {
     let mut lines: Vec<Line> = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let line = line(text, template).map_err(|error| format!(", line {number}: {error}"))?;
-        if let Some(first) = lines.first()
-            && first.url.origin != line.url.origin
+        let line =
+            line(text, template, origin).map_err(|error| format!(", line {number}: {error}"))?;
+        let above = lines.first().map(|first| (&first.url.origin, " above it"));
+        if let Some((other, place)) = origin.map(|origin| (origin, "")).or(above)
+            && *other != line.url.origin
         {
             return Err(format!(
-                ", line {number}: {} is another origin than {} above it, and a load goes to one: start one for each",
+                ", line {number}: {} is another origin than {}{place}, and a load goes to one: start one for each",
                 line.url.origin.shown(),
-                first.url.origin.shown()
+                other.shown()
             ));
         }
         lines.push(line);
@@ -52,7 +59,7 @@ fn parse(text: &str, template: bool) -> Result<Vec<Line>, String> {
     }
 }
 
-fn line(text: &str, template: bool) -> Result<Line, String> {
+fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<Line, String> {
     let (weight, rest) = match text.split_once(char::is_whitespace) {
         Some((word, rest)) if word.starts_with(|first: char| first.is_ascii_digit()) => {
             let weight = word.parse().ok().filter(|weight| *weight > 0);
@@ -68,10 +75,17 @@ fn line(text: &str, template: bool) -> Result<Line, String> {
     };
     let (method, url) = match rest.split_once(char::is_whitespace) {
         // A URL with a blank in it has its scheme before the blank.
-        Some((word, rest)) if !word.contains("://") => (Some(word.to_owned()), rest.trim_start()),
+        Some((word, rest)) if !word.contains("://") && !word.starts_with('/') => {
+            (Some(word.to_owned()), rest.trim_start())
+        }
         _ => (None, rest),
     };
-    let url = LoadUrl::parse(url, template)?;
+    let url = match origin {
+        Some(origin) if url.starts_with('/') => {
+            LoadUrl::parse(&format!("{}{url}", origin.shown()), template)?
+        }
+        _ => LoadUrl::parse(url, template)?,
+    };
     Ok(Line {
         weight,
         method,
@@ -86,7 +100,7 @@ mod tests {
     #[test]
     fn weight_and_method_may_be_left_out() {
         let text = "# what users do\n\nhttp://h/a\n 3 http://h/b \nPOST http://h/c\n2  PUT\thttp://h/d e\n";
-        let lines = parse(text, false).unwrap();
+        let lines = parse(text, false, None).unwrap();
         let read: Vec<(u32, Option<&str>, &str)> = lines
             .iter()
             .map(|line| (line.weight, line.method.as_deref(), line.url.path.as_str()))
@@ -98,6 +112,25 @@ mod tests {
             (2, Some("PUT"), "/d%20e"),
         ];
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn paths_are_those_of_a_known_origin() {
+        let origin = LoadUrl::parse("https://h:8443/", false).unwrap().origin;
+        let text = "/a\n3 /b c\n2 PUT /d?e=1\nhttps://h:8443/f\n";
+        let lines = parse(text, false, Some(&origin)).unwrap();
+        let paths: Vec<&str> = lines.iter().map(|line| line.url.path.as_str()).collect();
+        assert_eq!(paths, ["/a", "/b%20c", "/d?e=1", "/f"]);
+        assert!(lines.iter().all(|line| line.url.origin == origin));
+        assert_eq!(
+            (lines[1].weight, lines[2].method.as_deref()),
+            (3, Some("PUT"))
+        );
+        let error = parse("/a\nhttp://h/\n", false, Some(&origin)).unwrap_err();
+        assert!(
+            error.contains("line 2: http://h is another origin than https://h:8443"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -120,14 +153,14 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let error = parse(text, false).unwrap_err();
+            let error = parse(text, false, None).unwrap_err();
             assert!(error.contains(expected), "{text:?}: {error}");
         }
     }
 
     #[test]
     fn templates_may_have_blanks() {
-        let lines = parse("2 GET http://h/{{random 1 9}}\n", true).unwrap();
+        let lines = parse("2 GET http://h/{{random 1 9}}\n", true, None).unwrap();
         assert_eq!(lines[0].url.path, "/{{random 1 9}}");
         assert_eq!(lines[0].method.as_deref(), Some("GET"));
     }

@@ -31,7 +31,7 @@ fn compare(root: &Root, options: &str) -> Ended {
 #[test]
 fn the_verdict_comes_first_in_80_columns_and_without_colour() {
     let root = with(&session("one", 1.0), &session("two", 0.95));
-    let ended = compare(&root, "--details").exits(0);
+    let ended = compare(&root, "--details").exits(1);
     let text = &ended.stdout;
     assert!(
         text.starts_with("Of 2 cells, B is slower in 1 and in a dead heat in 1.\n"),
@@ -74,7 +74,7 @@ fn the_verdict_comes_first_in_80_columns_and_without_colour() {
 #[test]
 fn markdown_folds_away_everything_but_the_verdict_and_its_table() {
     let root = with(&session("one", 1.0), &session("two", 0.95));
-    let ended = compare(&root, "--format markdown").exits(0);
+    let ended = compare(&root, "--format markdown").exits(1);
     let (shown, folded) = ended
         .stdout
         .split_once("<details>")
@@ -100,7 +100,7 @@ fn json_has_what_the_text_rounds() {
     let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(
         (&json["schema"], &json["format"]),
-        (&4.into(), &"deadheat-compare".into())
+        (&5.into(), &"deadheat-compare".into())
     );
     assert_eq!(json["how"]["is"], "sessions");
     assert_eq!(json["bounds"]["margin"], 0.04);
@@ -115,7 +115,7 @@ fn json_has_what_the_text_rounds() {
     assert!((value("ratio") - value("b") / value("a")).abs() < 1e-12);
     let least = ratio["interval"]["low"].as_f64().unwrap();
     assert!(least < value("ratio") && least > 0.9);
-    let gate = &json["fail_if_slower"];
+    let gate = &json["gate"];
     assert_eq!(
         (&gate["failed"], &gate["cells"][1]["is"]),
         (&true.into(), &"slower".into())
@@ -123,28 +123,42 @@ fn json_has_what_the_text_rounds() {
 }
 
 #[test]
-fn fail_if_slower_fails_for_what_is_shown_and_says_what_is_not_excluded() {
+fn slower_is_status_1_and_with_a_bound_only_beyond_it() {
     let root = with(&session("one", 1.0), &session("two", 0.95));
+    compare(&root, "").exits(1);
     compare(&root, "--fail-if-slower 3%").exits(1).says(&[
         "--fail-if-slower 3 %: failed",
         "below 0.970 of A's: rust-axum plaintext c50 (0.950)",
     ]);
     compare(&root, "--fail-if-slower 6%").exits(0).says(&[
         "--fail-if-slower 6 %: passed",
-        "It was excluded: go-nethttp plaintext c50 (1.000) and rust-axum plaintext c50 (0.950).",
+        "Excluded: a slowdown of more than 6 % of go-nethttp plaintext c50 (1.000) and rust-axum plaintext c50 (0.950).",
     ]);
     compare(&root, "--fail-if-slower 4%").exits(1);
     // The other way round it is faster.
-    root.deadheat("compare results/two results/one --fail-if-slower 3%")
+    root.deadheat("compare results/two results/one --require-decision")
         .exits(0)
-        .says(&["faster"]);
+        .says(&["faster", "--require-decision: passed"]);
+}
+
+#[test]
+fn undecided_is_status_1_only_if_a_decision_is_required() {
     let noisy = simulated("two", 0.99, 0.2);
     let root = with(&session("one", 1.0), &noisy);
+    compare(&root, "").exits(0).says(&["undecided"]);
     compare(&root, "--fail-if-slower 3%").exits(0).says(&[
         "passed",
-        "A slowdown of more than 3 % was not excluded",
+        "Not excluded: a slowdown of more than 3 %",
         "undecided",
     ]);
+    for options in ["", "--fail-if-slower 3%"] {
+        compare(&root, &format!("{options} --require-decision"))
+            .exits(1)
+            .says(&[
+                "--require-decision: failed, because a slowdown",
+                "is not excluded",
+            ]);
+    }
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["--cpus", "x"], "--cpus"),
         (&["--source", "192.0.2.1"], "--source 192.0.2.1"),
         (&["--unix-socket", "/no/such/socket"], "/no/such/socket"),
-        (&["--urls", "urls"], "which one"),
+        (&["--urls", "urls"], "reading urls"),
         (&["-o", "report.xml"], "which format"),
         (&["-6"], "-6: 127.0.0.1 is an IPv4 address"),
     ];

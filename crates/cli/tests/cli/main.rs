@@ -7,6 +7,8 @@ mod checking;
 mod cluster;
 mod comparing;
 mod comparing_live;
+mod comparing_records;
+mod comparing_requests;
 mod config;
 mod conformance;
 mod data;

@@ -7,14 +7,14 @@ use super::view::CompareView;
 use crate::ReportError;
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
-pub const SCHEMA: u32 = 4;
+pub const SCHEMA: u32 = 5;
 
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
     format: &'static str,
     headline: String,
-    fail_if_slower: Option<&'a Gate>,
+    gate: Option<&'a Gate>,
     #[serde(flatten)]
     versus: &'a Versus,
 }
@@ -25,7 +25,7 @@ pub fn json(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError>
         schema: SCHEMA,
         format: "deadheat-compare",
         headline: CompareView::new(versus, gate).headline,
-        fail_if_slower: gate,
+        gate,
         versus,
     };
     let mut text = serde_json::to_string_pretty(&report)?;

@@ -3,13 +3,15 @@
 //! [`CompareView`] holds every figure as a rounded string; [`brief`], [`text`] and [`markdown`] only lay it out. [`json`] is
 //! unrounded. docs/compare.md describes them.
 
+mod gate;
 mod json;
 mod markdown;
 mod text;
 mod view;
 mod words;
 
+pub use gate::GateView;
 pub use json::{SCHEMA, json};
 pub use markdown::markdown;
 pub use text::{brief, text};
-pub use view::{CompareView, GateView, Outcome, RatioRow, RatioTable, SideView};
+pub use view::{CompareView, Outcome, RatioRow, RatioTable, SideView};

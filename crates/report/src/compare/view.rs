@@ -2,12 +2,12 @@
 
 use deadheat_model::change::{Aspect, Change};
 use deadheat_stats::versus::{
-    Compared, Fact as StatFact, Gate, Gated, How, Metric, NotCompared, Ratio, Side, Subject,
-    Verdict, Versus,
+    Compared, Fact as StatFact, Gate, How, Metric, NotCompared, Ratio, Side, Subject, Verdict,
+    Versus,
 };
 use serde::Serialize;
 
-use super::words;
+use super::{gate::GateView, words};
 use crate::{
     figure::{NONE, counted, list},
     view::{Fact, clean},
@@ -20,7 +20,7 @@ pub struct CompareView {
     pub headline: String,
     /// Whether that is good or bad news of B.
     pub outcome: Outcome,
-    /// What `--fail-if-slower` says, if it was given.
+    /// What `--fail-if-slower` and `--require-decision` say, if one of them was given.
     pub gate: Option<GateView>,
     /// What B is compared with.
     pub a: SideView,
@@ -54,15 +54,6 @@ pub enum Outcome {
     Worse,
     /// Neither.
     Even,
-}
-
-/// What `--fail-if-slower` says.
-#[derive(Clone, Debug, Serialize)]
-pub struct GateView {
-    /// Whether it fails.
-    pub failed: bool,
-    /// Why, a sentence each.
-    pub sentences: Vec<String>,
 }
 
 /// One side.
@@ -101,12 +92,12 @@ pub struct RatioRow {
 }
 
 impl CompareView {
-    /// The view of a comparison, and of `--fail-if-slower` where it was given.
+    /// The view of a comparison, and of what it was checked for.
     pub fn new(versus: &Versus, gate: Option<&Gate>) -> Self {
         Self {
             headline: clean(&headline(versus)),
             outcome: outcome(versus),
-            gate: gate.map(gate_view),
+            gate: gate.and_then(GateView::of),
             a: side(&versus.a),
             b: side(&versus.b),
             warnings: warnings(versus),
@@ -164,18 +155,18 @@ fn no_ratio(versus: &Versus) -> &'static str {
     match versus.how {
         How::Heats { look: None, .. } => "no look was reached",
         How::Heats { .. } => "no heat has slices of both sides that count",
-        How::Sessions => "both sides have no figure in common",
+        How::Sessions | How::Runs { .. } => "both sides have no figure in common",
     }
 }
 
 fn of_one(cell: &Compared) -> String {
-    let Some(ratio) = cell.ratios.first() else {
+    let Some(ratio) = cell.decisive() else {
         return format!(
             "Undecided: both sides have no figure in common ({}).",
             cell.subject
         );
     };
-    let metric = words::name(ratio.metric);
+    let metric = ratio.metric.name();
     let amount = format!(
         "{} times A's {metric} ({}) at {}",
         words::ratio(ratio.ratio),
@@ -212,57 +203,6 @@ fn of_many(cells: &[Compared]) -> String {
     format!("Of {}, B is {}.", counted(cells.len(), "cell"), list(&told))
 }
 
-fn gate_view(gate: &Gate) -> GateView {
-    let bound = words::percent(gate.fail_if_slower);
-    let least = words::ratio(gate.least_ratio);
-    let of = |is: Gated| -> Vec<String> {
-        let cells = gate.cells.iter().filter(|cell| cell.is == is);
-        cells
-            .map(|cell| clean(&format!("{} ({})", cell.subject, words::ratio(cell.ratio))))
-            .collect()
-    };
-    let (slower, excluded, open) = (
-        of(Gated::Slower),
-        of(Gated::Excluded),
-        of(Gated::NotExcluded),
-    );
-    let mut sentences = Vec::new();
-    if !slower.is_empty() {
-        sentences.push(format!(
-            "--fail-if-slower {bound}: failed. B is slower, and its throughput is below {least} of A's: {}.",
-            list(&slower)
-        ));
-    } else if gate.cells.is_empty() {
-        sentences.push(format!(
-            "--fail-if-slower {bound}: not judged, because no throughput was compared."
-        ));
-    } else {
-        sentences.push(format!(
-            "--fail-if-slower {bound}: passed. No cell of B has the verdict slower and a throughput below {least} of A's."
-        ));
-    }
-    if !open.is_empty() {
-        sentences.push(format!(
-            "A slowdown of more than {bound} was not excluded, because the interval reaches below {least}: {}. More \
-             time would tell.",
-            list(&open)
-        ));
-    }
-    if !excluded.is_empty() {
-        sentences.push(format!("It was excluded: {}.", list(&excluded)));
-    }
-    if gate.not_judged > 0 {
-        sentences.push(format!(
-            "Not judged, because not compared: {}.",
-            counted(gate.not_judged, "cell")
-        ));
-    }
-    GateView {
-        failed: gate.failed,
-        sentences,
-    }
-}
-
 fn side(side: &Side) -> SideView {
     SideView {
         name: clean(&side.name),
@@ -297,7 +237,7 @@ fn tables(cells: &[Compared]) -> Vec<RatioTable> {
         for cell in cells {
             for (place, ratio) in cell.ratios.iter().enumerate() {
                 if ratio.metric == metric {
-                    decides |= place == 0;
+                    decides |= place < cell.deciding;
                     rows.push(row(&cell.subject, ratio));
                 }
             }

@@ -34,19 +34,6 @@ pub(super) const fn short(metric: Metric) -> &'static str {
     }
 }
 
-/// What a metric is called in a sentence, as something that B has so many times as much of as A.
-pub(super) const fn name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::ResponseTimeP50 => "median response time",
-        Metric::ResponseTimeP99 => "p99 response time",
-        Metric::ServiceTimeP50 => "median service time",
-        Metric::ServiceTimeP99 => "p99 service time",
-        Metric::CpuPerRequest => "CPU time per request",
-        Metric::MemoryPeak => "peak PSS",
-    }
-}
-
 /// A figure of a metric with its unit.
 pub(super) fn value(metric: Metric, value: f64) -> String {
     match metric {
@@ -141,7 +128,7 @@ pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
     };
     let (differs, times) = match how {
         How::Heats { .. } => (String::new(), String::new()),
-        How::Sessions => {
+        How::Sessions | How::Runs { .. } => {
             let farther =
                 format!(" and the ratio is farther from it than {difference} (times: {latency})");
             (farther, times)
@@ -157,7 +144,7 @@ pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
 /// "10 heats in 143 s."
 pub(super) fn effort(how: &How) -> Option<String> {
     match how {
-        How::Sessions => None,
+        How::Sessions | How::Runs { .. } => None,
         How::Heats {
             heats,
             took_seconds,
@@ -185,6 +172,13 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 level(1.0 - versus.bounds.alpha)
             ),
         ],
+        How::Runs { a, b } => vec![format!(
+            "{} of A and {} of B, with `deadheat load`. Each run gives one figure; the seconds of a run are no repetitions. \
+             With three runs or more of each side, made in turn, the interval is Welch's t on the logarithms. Over the \
+             ratios that decide the error stays at {alpha} by Holm's method.",
+            counted(*a, "run"),
+            counted(*b, "run"),
+        )],
         How::Heats {
             design,
             look,
@@ -208,21 +202,42 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 looks(design, &alpha),
             ];
             if let Some(look) = look {
-                let cells = match versus.compared.len() {
-                    0 | 1 => String::new(),
-                    cells => format!(", split over {cells} cells"),
+                let deciding = versus.compared.iter().map(|cell| cell.deciding);
+                let deciding = deciding.max().unwrap_or_default().max(1);
+                let parts = versus.compared.len().max(1) * deciding;
+                let cells = match (versus.compared.len(), deciding) {
+                    (0 | 1, 1) => String::new(),
+                    (cells, 1) => format!(", split over {cells} cells"),
+                    (0 | 1, _) => format!(", split over the {deciding} ratios that decide"),
+                    (cells, _) => {
+                        format!(", split over {cells} cells with {deciding} ratios that decide")
+                    }
                 };
                 told.push(format!(
                     "The figures are of the look after {}, which spends {}{cells}: its intervals have a level of {}.",
                     counted(look.heats as usize, "heat"),
                     percent(look.spends),
-                    level(1.0 - look.spends / versus.compared.len().max(1) as f64),
+                    level(1.0 - look.spends / parts as f64),
                 ));
+                if deciding > 1 {
+                    told.push(open_loop(&versus.bounds));
+                }
             }
             told.push(self::ended(*ended).to_owned());
             told
         }
     }
+}
+
+/// What decides in an open loop.
+fn open_loop(bounds: &Bounds) -> String {
+    let latency = percent(bounds.practical_latency);
+    format!(
+        "In an open loop both sides have the same rate. The median and the p99 response time decide, and throughput, which \
+         differs only if a side does not keep up (by more than {latency}). B is slower if it is in one of these, and \
+         faster or in a dead heat if all of them have a verdict. The dead heat of response times is within {}.",
+        percent(bounds.margin.max(bounds.practical_latency))
+    )
 }
 
 fn looks(design: &Design, alpha: &str) -> String {

@@ -4,12 +4,18 @@ use deadheat_report::compare::{CompareView, brief, json, markdown, text};
 use deadheat_stats::{
     sequential::Design,
     versus::{
-        Bounds, Ended, Fact, How, Metric, NotCompared, Side, Subject, Versus,
+        Bounds, Check, Ended, Fact, How, Metric, NotCompared, Side, Subject, Versus,
         paired::{PairedCell, Series, at_look},
     },
 };
 
 use crate::standings::cases::HOSTILE;
+
+/// `--fail-if-slower 3%`.
+const SLOWER: Check = Check {
+    fail_if_slower: Some(0.03),
+    require_decision: false,
+};
 
 fn subject(workload: &str) -> Subject {
     Subject {
@@ -28,6 +34,7 @@ fn versus(ratio: f64) -> Versus {
         (5_000.0, 5_000.0 * ratio * noise)
     });
     let cell = |workload: &str| PairedCell {
+        deciding: 1,
         subject: subject(workload),
         series: vec![Series::of_pairs(
             Metric::Throughput,
@@ -71,7 +78,7 @@ fn versus(ratio: f64) -> Versus {
 #[test]
 fn text_keeps_its_width_and_its_words() {
     let versus = versus(0.95);
-    let gate = versus.gate(0.03);
+    let gate = versus.gate(SLOWER);
     let page = text(&CompareView::new(&versus, Some(&gate)), 80, false);
     for line in page.lines() {
         let columns = textwrap::core::display_width(line);
@@ -125,7 +132,7 @@ fn one_thing_at_one_load_has_one_table_with_a_row_for_each_metric() {
 #[test]
 fn a_whole_comparison() {
     let versus = versus(0.95);
-    let view = CompareView::new(&versus, Some(&versus.gate(0.03)));
+    let view = CompareView::new(&versus, Some(&versus.gate(SLOWER)));
     insta::assert_snapshot!("compare-text", text(&view, 80, false));
     insta::assert_snapshot!("compare-markdown", markdown(&view));
 }
@@ -156,5 +163,5 @@ fn json_is_unrounded_and_says_when_it_was_looked_at() {
     let level = json["compared"][0]["ratios"][0]["interval"]["level"].as_f64();
     let spends = json["how"]["look"]["spends"].as_f64();
     assert!((level.unwrap() + spends.unwrap() / 2.0 - 1.0).abs() < 1e-12);
-    assert!(json["fail_if_slower"].is_null());
+    assert!(json["gate"].is_null());
 }

@@ -25,7 +25,7 @@ use crate::{
     prepare::search_path,
     process::environment,
     secret::{hide_in_load, without_password},
-    verify::{Client, Fault, status_answer},
+    verify::{Fault, load_answer},
 };
 
 /// How long one question may take until a command is ready.
@@ -157,23 +157,20 @@ struct CommandSubject<'a> {
 }
 
 impl CommandSubject<'_> {
-    fn ask(&self, address: SocketAddr) -> Result<(), Fault> {
-        let Some(exchange) = self.load.exchanges.first() else {
-            return Ok(());
-        };
-        let mut client = Client::with_timeout(address, ATTEMPT);
-        status_answer(&mut client, &exchange.request, &exchange.expect.status)
+    fn ask(&self, address: SocketAddr, stop: &AtomicBool) -> Result<(), Fault> {
+        let load = self.load(address, self.load.exchanges.clone());
+        load_answer(&load, ATTEMPT, stop)
     }
 }
 
 impl Subject for CommandSubject<'_> {
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
-        let mut probe = |address| self.ask(address).map_err(|fault| fault.to_string());
+        let mut probe = |address| self.ask(address, stop).map_err(|fault| fault.to_string());
         Server::start_program(&self.program, stop, &mut probe)
     }
 
     fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault> {
-        self.ask(server.address)?;
+        self.ask(server.address, &AtomicBool::new(false))?;
         Ok((1, self.load.exchanges.clone()))
     }
 

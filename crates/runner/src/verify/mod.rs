@@ -16,11 +16,12 @@ mod statements;
 mod users;
 mod wire;
 
-use std::{net::SocketAddr, ops::RangeInclusive, time::Duration};
+use std::{net::SocketAddr, ops::RangeInclusive, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadPoint, Observation, TargetId, WorkloadManifest,
-    load::{Content, Expectation, RequestSpec, StatusSet},
+    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TargetId, Wait,
+    WorkloadManifest,
+    load::{Content, Expectation, RequestSpec, StatusSet, Timeouts},
     stack::{Http, Pool, StackManifest},
     workload::Oracle,
 };
@@ -33,7 +34,10 @@ use self::{
     question::{Question, Wanted},
     wire::Answer,
 };
-use crate::services::{Postgres, Upstream};
+use crate::{
+    secret::without_secret_values,
+    services::{Postgres, Upstream},
+};
 
 /// A probe that takes longer has failed; the slowest right answer takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -66,25 +70,52 @@ pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Resul
     ))
 }
 
-/// Asks once: whether an answer comes, and has one of these statuses.
+/// Asks once what a load asks first, as the load does it: over TLS, with its body and its templates. Whether a valid
+/// answer comes within `patience`. Setting `stop` ends it.
 ///
 /// # Errors
 /// What came instead.
-pub fn status_answer(
-    client: &mut Client,
-    request: &RequestSpec,
-    statuses: &StatusSet,
-) -> Result<(), Fault> {
-    let answer = client.send(request)?;
-    if statuses.contains(answer.status) {
+pub fn load_answer(load: &LoadSpec, patience: Duration, stop: &AtomicBool) -> Result<(), Fault> {
+    let Some(first) = load.exchanges.first() else {
+        return Ok(());
+    };
+    let once = LoadSpec {
+        exchanges: vec![first.clone()],
+        schedule: Schedule::Closed {
+            connections: 1,
+            ramp: Duration::ZERO,
+        },
+        stop: StopRule::Count { requests: 1 },
+        limit: Some(patience),
+        warm_up: Duration::ZERO,
+        timeouts: Timeouts {
+            connect: patience,
+            request: patience,
+            cool_down: patience,
+        },
+        content_sample: 1,
+        cpus: Vec::new(),
+        wait: Wait::Sleep,
+        interval: None,
+        ..load.clone()
+    };
+    let fault = |got: String| {
+        let RequestSpec { method, path, .. } = &first.request;
+        Fault::new(
+            format!("{method} {}", without_secret_values(path)),
+            "the server is ready",
+            "a valid answer".to_owned(),
+            got,
+        )
+    };
+    let seen = deadheat_load::run(&once, &mut |_| (), stop);
+    let seen = seen.map_err(|error| fault(error.to_string()))?;
+    if seen.total.succeeded > 0 {
         return Ok(());
     }
-    Err(Fault::new(
-        format!("{} {}", request.method, request.path),
-        "the server is ready",
-        format!("status {statuses}"),
-        format!("status {} with {}", answer.status, shown(&answer.body)),
-    ))
+    let example = seen.examples.first();
+    let got = example.map(|one| format!("{}: {}", one.kind.describe(), one.detail));
+    Err(fault(got.unwrap_or_else(|| "no answer".to_owned())))
 }
 
 /// What a stack says of itself, which its answers are checked against.

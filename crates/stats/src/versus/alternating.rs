@@ -1,6 +1,8 @@
 //! A session of two sides, judged at its declared looks: from the record to what is measured next, what is compared, and
 //! what is not.
 
+mod rate;
+
 use std::time::Duration;
 
 use deadheat_model::{
@@ -263,6 +265,14 @@ impl Counted<'_> {
     /// Why nothing can be said of their throughput although nothing failed, if so.
     fn bounds(&self) -> Option<String> {
         let bounded = self.bounded();
+        if self.is_open() {
+            let limited = bounded.contains(&true).then(|| {
+                "the generator was the limit, so that its own delay is in the response times: choose a lower rate, or \
+                 give the generator more CPUs"
+                    .to_owned()
+            });
+            return limited.or_else(|| self.too_few());
+        }
         let said = |side: Side| {
             format!(
                 "{side} is a lower bound: the generator was the limit, and the server had CPU time left"
@@ -330,35 +340,52 @@ impl Counted<'_> {
         Series::of_pairs(Metric::MemoryPeak, &pairs)
     }
 
+    /// Why the response times of an open loop cannot be judged, if so: whether a side keeps up says nothing of them.
+    fn too_few(&self) -> Option<String> {
+        let is_carried = |heat: &Vec<Estimate>| heat.len() == Side::BOTH.len();
+        let carried = self.times(50.0).iter().any(is_carried);
+        (!carried && !self.heats.is_empty()).then(|| {
+            "no heat has 200 answers of each side, which its median response time needs: choose longer heats \
+             (--heat-time) or a higher rate"
+                .to_owned()
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        let slices = self.heats.iter().flat_map(|heat| heat.rounds.iter());
+        slices.flatten().any(|slice| slice.open.is_some())
+    }
+
     fn cell(&self, subject: Subject, look: Option<Look>, bounds: &Bounds) -> PairedCell {
-        let is_open = self.heats.iter().any(|heat| {
-            let mut slices = heat.rounds.iter().flatten();
-            slices.any(|slice| slice.open.is_some())
-        });
-        let (p50, p99) = if is_open {
-            (Metric::ResponseTimeP50, Metric::ResponseTimeP99)
-        } else {
-            (Metric::ServiceTimeP50, Metric::ServiceTimeP99)
-        };
         let series = |metric, heats| Series {
             metric,
             heats,
             bounded: [false; 2],
         };
-        // An open loop's throughput is the rate that was asked for.
-        let throughput = (!is_open).then(|| Series {
+        let of_times = |p50, p99| {
+            let (half, most) = (self.times(50.0), self.times(99.0));
+            [series(p50, half), series(p99, most)]
+        };
+        let throughput = Series {
             bounded: self.bounded(),
             ..series(Metric::Throughput, self.throughputs())
-        });
-        let mut all: Vec<Series> = throughput.into_iter().collect();
-        all.push(series(p50, self.times(50.0)));
-        all.push(series(p99, self.times(99.0)));
+        };
+        let (mut all, deciding) = if self.is_open() {
+            // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so that
+            // its throughput decides, too.
+            let [p50, p99] = of_times(Metric::ResponseTimeP50, Metric::ResponseTimeP99);
+            (vec![p50, p99, throughput], 3)
+        } else {
+            let [p50, p99] = of_times(Metric::ServiceTimeP50, Metric::ServiceTimeP99);
+            (vec![throughput, p50, p99], 1)
+        };
         let cost = self.sliced(quantity(Metric::CpuPerRequest));
         all.push(series(Metric::CpuPerRequest, microseconds(cost)));
         all.push(self.memory());
         let mut cell = PairedCell {
             subject,
             series: all,
+            deciding,
             notes: self.notes(),
         };
         if let Some(look) = look {
@@ -370,8 +397,9 @@ impl Counted<'_> {
     /// How wide the interval is where there is no verdict, and how much more time would give one.
     fn undecided(&self, cell: &PairedCell, look: Look, bounds: &Bounds) -> Option<String> {
         let found = paired::at_look(std::slice::from_ref(cell), look, bounds);
-        let ratio = found[0].ratios.first()?;
-        if ratio.verdict != Verdict::NotEnoughData {
+        let found = &found[0];
+        let ratio = found.decisive()?;
+        if found.verdict() != Verdict::NotEnoughData {
             return None;
         }
         let interval = ratio.interval?;
@@ -380,8 +408,18 @@ impl Counted<'_> {
             half if half < 0.5 => format!("±{:.1} %", 100.0 * half),
             half => format!("a factor of {:.1} either way", half.exp()),
         };
-        let width = format!("the interval reaches {width} after {} heats", ratio.heats_a);
-        let more = cell.series[0].heats_to_go(bounds.alpha, ratio.margin);
+        let of = if found.deciding > 1 {
+            format!(" of the {}", ratio.metric.name())
+        } else {
+            String::new()
+        };
+        let width = format!(
+            "the interval{of} reaches {width} after {} heats",
+            ratio.heats_a
+        );
+        let mut series = cell.series.iter();
+        let series = series.find(|series| series.metric == ratio.metric)?;
+        let more = series.heats_to_go(bounds.alpha / cell.deciding as f64, ratio.margin);
         let walls: Duration = self.heats.iter().map(|heat| heat.wall).sum();
         let more = more.map(|more| {
             let seconds = walls.as_secs_f64() / self.heats.len() as f64 * f64::from(more);
@@ -421,6 +459,7 @@ impl Counted<'_> {
             }
         }
         notes.extend(self.bound_note());
+        notes.extend(rate::notes(&self.heats));
         notes.extend(self.other_answers());
         notes
     }

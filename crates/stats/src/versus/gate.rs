@@ -1,62 +1,83 @@
-//! `--fail-if-slower`: what a check of a change may rely on.
+//! What a check of a change may rely on: `--fail-if-slower` and `--require-decision`.
 
 use serde::Serialize;
 
-use super::{Compared, Metric, Subject, Verdict, Versus};
+use super::{Compared, Direction, Metric, Ratio, Subject, Verdict, Versus};
 
-/// Whether B is slower than A by more than a bound.
+/// What a check fails for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Check {
+    /// B fails only if it is slower by more than this share (0.03): its throughput below 0.97 of A's, or its response
+    /// time above 1.03. `None`: whenever it is slower.
+    pub fail_if_slower: Option<f64>,
+    /// B also fails if a slowdown is not excluded.
+    pub require_decision: bool,
+}
+
+/// Whether B passes a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gate {
-    /// The share that B's throughput may be less than A's (0.03).
-    pub fail_if_slower: f64,
-    /// The ratio below which it is slower by more than that: 1 − the share.
-    pub least_ratio: f64,
-    /// Whether a cell failed it.
+    /// What was asked for.
+    #[serde(flatten)]
+    pub check: Check,
+    /// Whether B failed it.
     pub failed: bool,
-    /// Every cell that has a throughput on both sides, in the order of the comparison.
+    /// Every ratio that decides, in the order of the comparison.
     pub cells: Vec<GateCell>,
-    /// Cells of closed loops that were not judged: not compared, or without a throughput to compare, as when no look was
-    /// reached. (Open loops that were compared have no throughput; they are not among them.)
+    /// Cells that were not judged: not compared, or without a ratio that decides, as when no look was reached.
     pub not_judged: usize,
 }
 
-/// One cell.
+/// One ratio that decides on a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GateCell {
-    /// Which.
+    /// Which cell.
     #[serde(flatten)]
     pub subject: Subject,
-    /// B's throughput over A's.
+    /// What the ratio is of.
+    pub metric: Metric,
+    /// B's figure over A's.
     pub ratio: f64,
-    /// What it says of the bound.
+    /// What it says of the check.
     pub is: Gated,
 }
 
-/// What a cell says of the bound.
+/// What a ratio says of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
     /// B is slower, and its ratio is beyond the bound: it fails.
     Slower,
-    /// The whole interval lies above the bound: a slowdown of more than that is excluded.
+    /// A slowdown beyond the bound is excluded: by the whole interval, or without a bound by the verdict.
     Excluded,
-    /// Neither: the interval reaches beyond the bound. It passes, without having shown that it may.
+    /// Neither.
     NotExcluded,
 }
 
 impl Versus {
-    /// Whether B is slower than A by more than the share `bound`.
-    pub fn gate(&self, bound: f64) -> Gate {
-        let least_ratio = 1.0 - bound;
-        let cells = self.compared.iter();
-        let cells: Vec<GateCell> = cells.filter_map(|cell| gated(cell, least_ratio)).collect();
-        let unjudged = self.compared.iter().filter(|cell| lacks_throughput(cell));
+    /// Whether B passes `check`.
+    pub fn gate(&self, check: Check) -> Gate {
+        let judged = |cell: &Compared| {
+            let subject = cell.subject.clone();
+            let cells = cell.deciding().iter().map(|ratio| GateCell {
+                subject: subject.clone(),
+                metric: ratio.metric,
+                ratio: ratio.ratio,
+                is: gated(ratio, check.fail_if_slower),
+            });
+            cells.collect::<Vec<_>>()
+        };
+        let cells: Vec<GateCell> = self.compared.iter().flat_map(judged).collect();
+        let unjudged = self.compared.iter();
+        let unjudged = unjudged.filter(|cell| cell.deciding().is_empty());
+        let not_judged = self.not_compared.len() + unjudged.count();
+        let has = |is| cells.iter().any(|cell| cell.is == is);
+        let is_open = has(Gated::NotExcluded) || not_judged > 0;
         Gate {
-            fail_if_slower: bound,
-            least_ratio,
-            failed: cells.iter().any(|cell| cell.is == Gated::Slower),
+            failed: has(Gated::Slower) || (check.require_decision && is_open),
+            check,
             cells,
-            not_judged: self.not_compared.len() + unjudged.count(),
+            not_judged,
         }
     }
 
@@ -71,28 +92,26 @@ impl Versus {
     }
 }
 
-/// Whether a closed loop, or what has no figure at all, has no throughput. CPU time and memory alone are left of an open
-/// loop that had too few requests for its times.
-fn lacks_throughput(cell: &Compared) -> bool {
-    let has = |metric| cell.ratios.iter().any(|ratio| ratio.metric == metric);
-    let closed = has(Metric::ServiceTimeP50) || has(Metric::ServiceTimeP99);
-    !has(Metric::Throughput) && (closed || cell.ratios.is_empty())
-}
-
-fn gated(cell: &Compared, least_ratio: f64) -> Option<GateCell> {
-    let mut ratios = cell.ratios.iter();
-    let ratio = ratios.find(|ratio| ratio.metric == Metric::Throughput)?;
-    let excluded = ratio
-        .interval
-        .is_some_and(|interval| interval.low >= least_ratio);
-    let is = match ratio.verdict {
-        Verdict::Worse if ratio.ratio < least_ratio => Gated::Slower,
-        _ if excluded => Gated::Excluded,
-        _ => Gated::NotExcluded,
+fn gated(ratio: &Ratio, bound: Option<f64>) -> Gated {
+    let Some(bound) = bound else {
+        return match ratio.verdict {
+            Verdict::Worse => Gated::Slower,
+            Verdict::NotEnoughData => Gated::NotExcluded,
+            Verdict::Better | Verdict::DeadHeat => Gated::Excluded,
+        };
     };
-    Some(GateCell {
-        subject: cell.subject.clone(),
-        ratio: ratio.ratio,
-        is,
-    })
+    let is_beyond = |figure: f64, direction| match direction {
+        Direction::MoreIsBetter => figure < 1.0 - bound,
+        Direction::LessIsBetter => figure > 1.0 + bound,
+    };
+    let direction = ratio.metric.direction();
+    let worst = ratio.interval.map(|interval| match direction {
+        Direction::MoreIsBetter => interval.low,
+        Direction::LessIsBetter => interval.high,
+    });
+    match ratio.verdict {
+        Verdict::Worse if is_beyond(ratio.ratio, direction) => Gated::Slower,
+        _ if worst.is_some_and(|worst| !is_beyond(worst, direction)) => Gated::Excluded,
+        _ => Gated::NotExcluded,
+    }
 }

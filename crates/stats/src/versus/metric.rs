@@ -32,7 +32,7 @@ pub enum Direction {
 }
 
 impl Metric {
-    /// Every metric, in the order in which a cell is judged: the first that it has decides.
+    /// Every metric, in the order in which tables have them.
     pub const ALL: [Metric; 7] = [
         Metric::Throughput,
         Metric::ResponseTimeP50,
@@ -49,6 +49,24 @@ impl Metric {
             Metric::Throughput => Direction::MoreIsBetter,
             _ => Direction::LessIsBetter,
         }
+    }
+
+    /// What it is called in a sentence, as something that B has so many times as much of as A.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::ResponseTimeP50 => "median response time",
+            Metric::ResponseTimeP99 => "p99 response time",
+            Metric::ServiceTimeP50 => "median service time",
+            Metric::ServiceTimeP99 => "p99 service time",
+            Metric::CpuPerRequest => "CPU time per request",
+            Metric::MemoryPeak => "peak PSS",
+        }
+    }
+
+    /// Whether it is a response time, as only open loops have them.
+    pub const fn is_response_time(self) -> bool {
+        matches!(self, Metric::ResponseTimeP50 | Metric::ResponseTimeP99)
     }
 
     /// Whether it is a response or service time.

@@ -1,19 +1,21 @@
 //! B against A: what `deadheat compare` says.
 //!
-//! Two ways lead here. [`paired`] judges what was measured in heats of both sides, at a declared look
-//! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times. Both end in a [`Ratio`].
+//! Three ways lead here. [`paired`] judges what was measured in heats of both sides, at a declared look
+//! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times, and [`runs`] records of
+//! loads. All end in a [`Ratio`].
 
 pub mod alternating;
 mod gate;
 mod metric;
 pub mod paired;
+pub mod runs;
 pub mod sessions;
 
 use deadheat_model::{TargetId, change::Change};
 use serde::Serialize;
 
 pub use self::{
-    gate::{Gate, GateCell, Gated},
+    gate::{Check, Gate, GateCell, Gated},
     metric::{Direction, Metric},
 };
 use crate::{
@@ -33,11 +35,11 @@ pub struct Bounds {
     /// caches move a percentile by some percent.
     pub practical_latency: f64,
     /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times of two
-    /// sessions, within `practical_latency` if that is more.
+    /// sessions, and of response times in the same heats, within `practical_latency` if that is more.
     pub margin: f64,
 }
 
-/// What decides on a metric of two sessions.
+/// What decides on a metric.
 pub(crate) struct Thresholds {
     /// A difference must be more than this.
     pub(crate) threshold: f64,
@@ -46,7 +48,22 @@ pub(crate) struct Thresholds {
 }
 
 impl Bounds {
-    /// What decides on `metric`, where a difference of up to `drift` is known to come from elsewhere.
+    /// What decides on `metric` in the same heats. What is proven counts there, however small it is. Only the throughput
+    /// of an open loop is one by construction, whose last digits mean nothing: it differs where a side did not keep up.
+    pub(crate) fn in_heats(&self, metric: Metric, is_open: bool) -> Thresholds {
+        let practical = match metric {
+            Metric::Throughput if is_open => self.practical_latency,
+            _ => 0.0,
+        };
+        let is_wide = metric.is_response_time() || practical > 0.0;
+        let least = if is_wide { self.practical_latency } else { 0.0 };
+        Thresholds {
+            threshold: practical,
+            margin: self.margin.max(least),
+        }
+    }
+
+    /// What decides on `metric` of two sessions, where a difference of up to `drift` is known to come from elsewhere.
     pub(crate) fn of(&self, metric: Metric, drift: Option<f64>) -> Thresholds {
         let (practical, margin) = if metric.is_time() {
             (
@@ -135,6 +152,13 @@ impl Fact {
 pub enum How {
     /// Each in its own session, at two times: no heat has both.
     Sessions,
+    /// Each in runs of `deadheat load`.
+    Runs {
+        /// A's runs.
+        a: usize,
+        /// B's runs.
+        b: usize,
+    },
     /// In heats: both servers alive at the same time, loaded in turn, a slice at a time.
     Heats {
         /// The looks, as they were declared beforehand.
@@ -199,18 +223,39 @@ pub struct Compared {
     /// What was asked of both.
     #[serde(flatten)]
     pub subject: Subject,
-    /// What was found, one for each metric that both sides have; the first decides ([`Compared::verdict`]).
+    /// What was found, one for each metric that both sides have.
     pub ratios: Vec<Ratio>,
+    /// So many of the first ratios decide together ([`Compared::verdict`]).
+    pub deciding: usize,
     /// What to know of it although it counts, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl Compared {
-    /// The verdict on the cell: that of its first metric.
+    /// The ratios that decide.
+    pub fn deciding(&self) -> &[Ratio] {
+        &self.ratios[..self.deciding.min(self.ratios.len())]
+    }
+
+    /// The verdict on the cell: B is worse when it is in one of the ratios that decide. Otherwise the verdict waits for
+    /// all of them: what is better in one may be worse in the next.
     pub fn verdict(&self) -> Verdict {
-        let first = self.ratios.first();
-        first.map_or(Verdict::NotEnoughData, |ratio| ratio.verdict)
+        let deciding = self.deciding();
+        let has = |verdict| deciding.iter().any(|ratio| ratio.verdict == verdict);
+        match () {
+            () if has(Verdict::Worse) => Verdict::Worse,
+            () if deciding.is_empty() || has(Verdict::NotEnoughData) => Verdict::NotEnoughData,
+            () if has(Verdict::Better) => Verdict::Better,
+            () => Verdict::DeadHeat,
+        }
+    }
+
+    /// The ratio that the verdict is of: the first of those that decide with the same one.
+    pub fn decisive(&self) -> Option<&Ratio> {
+        let verdict = self.verdict();
+        let mut deciding = self.deciding().iter();
+        deciding.find(|ratio| ratio.verdict == verdict)
     }
 }
 
@@ -257,7 +302,8 @@ pub struct Ratio {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
     /// What the ratio must be farther from 1 than, to count: of two sessions the practical difference, or the drift of
-    /// the null server if that is more; in the same heats 0.
+    /// the null server if that is more; in the same heats 0, and of an open loop's throughput the practical difference of
+    /// times.
     pub threshold: f64,
     /// What the whole interval must be within, for a dead heat.
     pub margin: f64,

@@ -1,6 +1,6 @@
 //! What was measured in heats of both sides, judged at a declared look: the model of [`crate::heats`] for two members.
 
-use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Verdict, verdict};
+use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Thresholds, Verdict, verdict};
 use crate::{
     heats::{
         Fit, Quantity, Settings,
@@ -16,10 +16,20 @@ use crate::{
 pub struct PairedCell {
     /// What was asked of both.
     pub subject: Subject,
-    /// What both sides have; the first decides. Sort by [`Metric`].
+    /// What both sides have.
     pub series: Vec<Series>,
+    /// So many of the first series decide together, and share the error.
+    pub deciding: usize,
     /// What to know of it although it counts, a sentence each.
     pub notes: Vec<String>,
+}
+
+impl PairedCell {
+    /// Whether it is an open loop: only these have response times.
+    fn is_open(&self) -> bool {
+        let mut series = self.series.iter();
+        series.any(|series| series.metric.is_response_time())
+    }
 }
 
 /// A metric over the heats.
@@ -86,25 +96,30 @@ pub(super) fn quantity(metric: Metric) -> Quantity {
     }
 }
 
-/// Judges every cell at `look`. With more than one cell, each look's share of errors is split evenly over them, so that
-/// it is the share of looks at which *any* cell is called different and is not.
+/// Judges every cell at `look`. With more than one cell, each look's share of errors is split evenly over them, and a
+/// cell's over the series that decide on it, so that it is the share of looks at which *any* cell is called different
+/// and is not. Each other series has its cell's share.
 pub fn at_look(cells: &[PairedCell], look: Look, bounds: &Bounds) -> Vec<Compared> {
-    let each = Look {
-        spends: look.spends / cells.len().max(1) as f64,
-        ..look
-    };
-    let cells = cells.iter();
-    cells
-        .map(|cell| Compared {
+    let each = look.spends / cells.len().max(1) as f64;
+    let judged = |cell: &PairedCell| {
+        let is_open = cell.is_open();
+        let at = |spends| Look { spends, ..look };
+        let (deciding, others) = cell.series.split_at(cell.deciding.min(cell.series.len()));
+        let shared = at(each / deciding.len().max(1) as f64);
+        let deciding = deciding.iter();
+        let deciding = deciding.filter_map(|series| ratio(series, is_open, shared, bounds));
+        let mut ratios: Vec<Ratio> = deciding.collect();
+        let decide = ratios.len();
+        let others = others.iter();
+        ratios.extend(others.filter_map(|series| ratio(series, is_open, at(each), bounds)));
+        Compared {
             subject: cell.subject.clone(),
-            ratios: cell
-                .series
-                .iter()
-                .filter_map(|series| ratio(series, each, bounds))
-                .collect(),
+            ratios,
+            deciding: decide,
             notes: cell.notes.clone(),
-        })
-        .collect()
+        }
+    };
+    cells.iter().map(judged).collect()
 }
 
 /// Whether every cell has a verdict, so that measuring can stop.
@@ -120,8 +135,9 @@ fn fit(heats: &[Vec<Estimate>]) -> Fit {
 /// The ratio with its interval at the level of `look`: a repeated confidence interval (Jennison & Turnbull, J. R. Stat.
 /// Soc. B 51, 1989). Over all looks together they hold the ratio with probability 1 − α. An end that a lower bound leaves
 /// open is 0 or ∞.
-fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
+fn ratio(series: &Series, is_open: bool, look: Look, bounds: &Bounds) -> Option<Ratio> {
     let metric = series.metric;
+    let Thresholds { threshold, margin } = bounds.in_heats(metric, is_open);
     let fit = fit(&series.heats);
     let figure = |member| Some(quantity(metric).figure(fit.advantage(member)?));
     let (a, b) = (figure(0)?, figure(1)?);
@@ -156,9 +172,8 @@ fn ratio(series: &Series, look: Look, bounds: &Bounds) -> Option<Ratio> {
         p: contrast.map(|contrast| contrast.p(0.0)),
         p_adjusted: None,
         drift: None,
-        // As of any pair in heats: what is proven counts, however small it is.
-        threshold: 0.0,
-        margin: bounds.margin,
-        verdict: verdict(metric.direction(), b / a, interval, 0.0, bounds.margin),
+        threshold,
+        margin,
+        verdict: verdict(metric.direction(), b / a, interval, threshold, margin),
     })
 }

@@ -9,3 +9,4 @@ mod reference;
 mod sequential;
 mod standings;
 mod versus;
+mod versus_runs;

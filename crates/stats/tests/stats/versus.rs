@@ -17,7 +17,7 @@ use deadheat_model::{
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
     versus::{
-        Bounds, Compared, Gated, Metric, Ratio, Verdict, Versus,
+        Bounds, Check, Compared, Gated, Metric, Ratio, Verdict, Versus,
         sessions::{compare, refusals},
     },
     welch::difference,
@@ -61,6 +61,14 @@ fn warnings(versus: &Versus) -> &[String] {
 }
 
 #[track_caller]
+/// `--fail-if-slower`.
+fn slower_by(bound: f64) -> Check {
+    Check {
+        fail_if_slower: Some(bound),
+        ..Check::default()
+    }
+}
+
 fn cell<'a>(versus: &'a Versus, stack: &str) -> &'a Compared {
     let mut cells = versus.compared.iter();
     let is = |cell: &&Compared| cell.subject.target == Some(TargetId::new(stack, None));
@@ -155,8 +163,13 @@ fn the_same_twice_is_a_dead_heat_in_everything() {
         assert!(cell.notes.is_empty(), "{cell:#?}");
     }
     assert!(warnings(&versus).is_empty(), "{versus:?}");
-    let gate = versus.gate(0.03);
+    let gate = versus.gate(slower_by(0.03));
     assert!(!gate.failed && gate.cells.iter().all(|cell| cell.is == Gated::Excluded));
+    let decided = versus.gate(Check {
+        require_decision: true,
+        ..Check::default()
+    });
+    assert!(!decided.failed, "a dead heat is a decision");
 }
 
 #[test]
@@ -176,9 +189,13 @@ fn one_slower_stack_is_found_alone_and_both_ways() {
     assert_eq!(faster.verdict, Verdict::Better);
     assert!((faster.ratio * slower.ratio - 1.0).abs() < 1e-12);
     assert_eq!(cell(&there, "stack-0").verdict(), Verdict::DeadHeat);
-    assert!(there.gate(0.03).failed, "5 % is more than 3 %");
-    assert!(!there.gate(0.07).failed);
-    assert!(!back.gate(0.03).failed, "what is faster is not slower");
+    assert!(there.gate(slower_by(0.03)).failed, "5 % is more than 3 %");
+    assert!(!there.gate(slower_by(0.07)).failed);
+    assert!(
+        !back.gate(slower_by(0.03)).failed,
+        "what is faster is not slower"
+    );
+    assert!(there.gate(Check::default()).failed && !back.gate(Check::default()).failed);
 }
 
 #[test]
@@ -188,9 +205,16 @@ fn what_is_too_noisy_is_undecided_and_says_that_a_slowdown_was_not_excluded() {
     for cell in &versus.compared {
         assert_eq!(cell.verdict(), Verdict::NotEnoughData, "{cell:#?}");
     }
-    let gate = versus.gate(0.03);
+    let gate = versus.gate(slower_by(0.03));
     let is_open = |cell: &deadheat_stats::versus::GateCell| cell.is == Gated::NotExcluded;
     assert!(!gate.failed && gate.cells.iter().all(is_open), "{gate:?}");
+    let decided = |check: Check| Check {
+        require_decision: true,
+        ..check
+    };
+    assert!(versus.gate(decided(slower_by(0.03))).failed);
+    assert!(versus.gate(decided(Check::default())).failed);
+    assert!(!versus.gate(Check::default()).failed);
 }
 
 /// Holm's method: an interval excludes 1 exactly where the adjusted p is below α.
@@ -423,7 +447,10 @@ fn open_loops_are_compared_by_response_times_at_the_same_rate_alone() {
     let first = &found.ratios[0];
     assert_eq!(first.metric, Metric::ResponseTimeP50, "no throughput");
     assert!((first.ratio - 1.2).abs() < 0.02, "{first:?}");
-    assert!(slower.gate(0.03).cells.is_empty(), "closed loops alone");
+    let gate = slower.gate(slower_by(0.03));
+    assert_eq!(gate.cells[0].metric, Metric::ResponseTimeP50);
+    assert!(gate.failed && gate.cells.iter().all(|cell| cell.is == Gated::Slower));
+    assert!(!slower.gate(slower_by(0.25)).failed, "20 % is less");
     let other = versus(&open("a", 3_500.0, 1.0), &open("b", 3_600.0, 1.0));
     let cell = &other.not_compared[0];
     assert!(cell.reason.contains("3500/s in A and 3600/s in B") && !cell.b_failed);

@@ -36,6 +36,10 @@ use crate::{
 
 /// How long a heat goes on, if nobody says: many short heats beat few long ones, because processes differ.
 const HEAT_TIME: Duration = Duration::from_secs(10);
+/// How long it goes on at most for more answers.
+const LONGEST_HEAT_TIME: Duration = Duration::from_secs(30);
+/// So many answers of each side carry a p99 (10,000), with some to spare for pauses between slices.
+const ANSWERS: u32 = 11_500;
 /// Orders of rounds, after which they come again. Enough that no drift of the machine keeps step with them.
 const ORDERS: usize = 64;
 
@@ -47,9 +51,10 @@ pub(super) fn measure(
     args: &CompareArgs,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Option<Versus>, Failure> {
+    let heats = of_heats(&args.measure, args.verdict.margin, comparison.a.rate());
     let mut options = SessionOptions {
         comparison: Some(Box::new(comparison)),
-        heats: of_heats(&args.measure, args.verdict.margin),
+        heats,
         ..options
     };
     let alpha = bounds(args).alpha;
@@ -92,17 +97,29 @@ pub(super) fn versus_in(folder: &Path) -> Result<Versus, Failure> {
     })
 }
 
-fn of_heats(args: &MeasureArgs, margin: f64) -> HeatOptions {
+/// `rate`: that of an open loop.
+fn of_heats(args: &MeasureArgs, margin: f64, rate: Option<f64>) -> HeatOptions {
     let usual = HeatOptions::default();
+    let (slice, guard) = (slice(args), args.guard.unwrap_or(usual.guard));
+    let share = slice.as_secs_f64() / (slice + guard).as_secs_f64();
+    let time = rate.map_or(HEAT_TIME, |rate| heat_time(rate * share));
     HeatOptions {
         heats: Some(1),
-        time: Some(args.heat_time.unwrap_or(HEAT_TIME)),
-        slice: slice(args),
-        guard: args.guard.unwrap_or(usual.guard),
+        time: Some(args.heat_time.unwrap_or(time)),
+        slice,
+        guard,
         margin,
         controls: false,
         ..usual
     }
+}
+
+/// How long a heat goes on when so many requests a second count: long enough for the p99 response time of each side, if
+/// that is not too long.
+fn heat_time(counted_per_second: f64) -> Duration {
+    let needed = 2.0 * f64::from(ANSWERS) / counted_per_second.max(f64::MIN_POSITIVE);
+    let most = LONGEST_HEAT_TIME.as_secs_f64();
+    Duration::from_secs_f64(needed.clamp(HEAT_TIME.as_secs_f64(), most).ceil())
 }
 
 /// Heats of both sides until a look at one of these numbers of heats decides.
@@ -177,4 +194,23 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
         .filter_map(|both| both.alike.as_ref());
     lines.extend(alike.map(|alike| format!("  note      {alike}")));
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heats_at_a_low_rate_are_longer() {
+        let cases = [
+            (1e6, 10),
+            (2_500.0, 10),
+            (1_000.0, 23),
+            (500.0, 30),
+            (0.1, 30),
+        ];
+        for (rate, seconds) in cases {
+            assert_eq!(heat_time(rate), Duration::from_secs(seconds), "{rate}");
+        }
+    }
 }

@@ -1,32 +1,26 @@
-//! The load of each side, by the same rules for addresses, hosts and valid answers as those of `deadheat load`.
+//! The load of each side, made by `deadheat load` itself from the same options.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use clap::Parser;
 use deadheat_model::LoadSpec;
 use deadheat_runner::secret::without_secret_values;
 
 use crate::{
     compare::args::CompareArgs,
     exit::Failure,
-    load::{self, args::LoadArgs, url::LoadUrl},
+    load::{
+        self,
+        args::{CareArgs, EndArgs, LoadArgs, PaceArgs},
+        url::LoadUrl,
+    },
 };
 
-/// Connections, if nobody says how many.
-const CONNECTIONS: u32 = 50;
 /// What stands for the address of a server that is not started yet.
-const SOMEWHERE: &str = "http://127.0.0.1:1";
-
-/// A URL as `deadheat load` takes it, with every other option as if it had not been given.
-#[derive(Debug, Parser)]
-struct Alone {
-    #[command(flatten)]
-    load: LoadArgs,
-}
+const SOMEWHERE: &str = "127.0.0.1:1";
 
 /// The load of a running server: what it is called, and what is sent there.
 pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpec), Failure> {
-    let url = LoadUrl::parse(typed, false).map_err(Failure::usage)?;
+    let url = LoadUrl::parse(typed, args.server.request.template).map_err(Failure::usage)?;
     let name = match path(args)? {
         Some(path) => format!("{}{path}", url.origin.shown()),
         None => typed.trim().to_owned(),
@@ -36,8 +30,16 @@ pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpe
 
 /// The load of a command's server, whose address is known only when it runs.
 pub(super) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
+    let server = &args.server;
+    let given = server.tls.given();
+    if let (false, Some((name, _))) = (server.https, given.iter().find(|(_, given)| *given)) {
+        return Err(Failure::usage(format!(
+            "{name}: this is for TLS: give --https, too, if the commands speak it, or leave it out"
+        )));
+    }
+    let scheme = if server.https { "https" } else { "http" };
     let path = path(args)?.unwrap_or("/");
-    of(&format!("{SOMEWHERE}{path}"), args)
+    of(&format!("{scheme}://{SOMEWHERE}{path}"), args)
 }
 
 fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
@@ -50,19 +52,96 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
 }
 
 fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
-    let alone = Alone::try_parse_from(["load", "--", url]).map_err(Failure::usage)?;
-    let mut options = alone.load;
-    options.pace.connections = Some(args.server.connections.unwrap_or(CONNECTIONS));
-    // A heat's slices and warm-up take the place of these.
-    options.end.duration = Some(super::slice(&args.measure));
-    options.end.warm_up = Some(Duration::ZERO);
-    options.care.i_may_load_this_host = args.server.i_may_load_this_host;
-    // A plan asks no server.
-    options.care.dry_run = args.measure.dry_run;
+    let server = args.server.clone();
+    if server.request.body_file.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::usage(
+            "--body-file -: standard input can be read once, and both sides need it; write it to a file",
+        ));
+    }
+    let options = LoadArgs {
+        url: Some(url.to_owned()),
+        pace: PaceArgs {
+            steady: server.steady,
+            ..PaceArgs::default()
+        },
+        // A heat's slices and warm-up take the place of these.
+        end: EndArgs {
+            duration: Some(super::slice(&args.measure)),
+            warm_up: Some(Duration::ZERO),
+            ..EndArgs::default()
+        },
+        request: server.request,
+        connection: server.connection,
+        tls: server.tls,
+        answer: server.answer,
+        care: CareArgs {
+            i_may_load_this_host: server.i_may_load_this_host,
+            // A plan asks no server.
+            dry_run: args.measure.dry_run,
+            ..CareArgs::default()
+        },
+        ..LoadArgs::default()
+    };
     let mut spec = load::spec_of(&options)?;
     // A comparison has no time series.
     spec.interval = None;
-    deadheat_load::check(&spec)
-        .map_err(|error| Failure::usage(format!("loading {url}: {error}")))?;
+    deadheat_load::check(&spec).map_err(|error| {
+        Failure::usage(format!("loading {}: {error}", without_secret_values(url)))
+    })?;
     Ok(spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use deadheat_model::StopRule;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Compare {
+        #[command(flatten)]
+        args: CompareArgs,
+    }
+
+    #[derive(Debug, Parser)]
+    struct Load {
+        #[command(flatten)]
+        args: LoadArgs,
+    }
+
+    #[test]
+    fn every_option_makes_the_same_load_as_deadheat_load() {
+        let url = "https://127.0.0.1:8443/a";
+        let lines = [
+            "",
+            "-c 7 --insecure",
+            "-X PUT -H X-A:b --body text --chunked --user ann:pw",
+            "--http1.0 --no-keepalive",
+            "--pipeline 3 --template -H X-N:{{counter}}",
+            "--rate 300/m --arrivals poisson --max-connections 99",
+            "--connect-timeout 1s --timeout 2s --source 127.0.0.1 -4",
+            "--server-name localhost --no-resumption",
+            "--expect-status 201 --expect-contains a --check-every 5",
+        ];
+        for line in lines {
+            let words = || line.split_whitespace();
+            let typed = ["load", url, "--warm-up", "0s"].into_iter().chain(words());
+            let load = Load::try_parse_from(typed).unwrap();
+            let expected = load::spec_of(&load.args).unwrap();
+            let typed = ["compare", url, url].into_iter().chain(words());
+            let compare = Compare::try_parse_from(typed).unwrap();
+            let (_, found) = of_url(url, &compare.args).unwrap();
+            let found = LoadSpec {
+                // A comparison's slices have other ones.
+                stop: StopRule::Duration {
+                    length: Duration::from_secs(10),
+                },
+                interval: expected.interval,
+                seed: expected.seed,
+                ..found
+            };
+            assert_eq!(found, expected, "{line}");
+        }
+    }
 }

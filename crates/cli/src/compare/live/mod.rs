@@ -5,6 +5,7 @@ mod heats;
 mod loads;
 mod looks;
 mod progress;
+mod secrets;
 mod servers;
 mod stacks;
 mod words;

@@ -15,7 +15,9 @@ use deadheat_stats::versus::Versus;
 
 use super::{
     heats::measure,
-    loads, session,
+    loads,
+    secrets::without_secrets,
+    session,
     words::{shown, words},
 };
 use crate::{compare::args::CompareArgs, exit::Failure, interrupt, invocation};
@@ -73,19 +75,34 @@ fn compare(
         kind,
     };
     let starts = !matches!(sides[0].1, ContenderKind::Url { .. });
-    let [a, b] = sides;
-    let comparison = Comparison {
-        a: contender(Side::A, a),
-        b: contender(Side::B, b),
-        alike,
-    };
     let seed = args.measure.seed.unwrap_or_else(invocation::random_seed);
     let supervision = invocation::supervision()?;
     let alone = SessionOptions::new(Vec::new(), Vec::new(), None, seed, supervision);
     let mut options = session(&args.measure, starts, alone)?;
     options.pinning = pinning.unwrap_or(options.pinning);
+    options.arguments = without_secrets(options.arguments, &args.server.request);
+    let [a, b] = sides.map(|(name, kind)| (name, listening_at(kind, &options, args)));
+    let comparison = Comparison {
+        a: contender(Side::A, a),
+        b: contender(Side::B, b),
+        alike,
+    };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     measure(comparison, options, args, &interrupted)
+}
+
+/// A command's certificate is that of the address that it will listen at, unless the user names another one.
+fn listening_at(
+    mut kind: ContenderKind,
+    options: &SessionOptions,
+    args: &CompareArgs,
+) -> ContenderKind {
+    if let (ContenderKind::Command { load, .. }, Some(hosts)) = (&mut kind, &options.hosts)
+        && let (Some(tls), None) = (&mut load.target.tls, &args.server.tls.server_name)
+    {
+        tls.server_name = hosts.address.to_string();
+    }
+    kind
 }
 
 /// A generator on another host would load its own loopback. `option` named it.

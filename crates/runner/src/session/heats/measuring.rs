@@ -202,7 +202,10 @@ impl Measuring<'_> {
         let mut record = run_told(heat, now(), &machine, self.interrupt, &mut on_step)?;
         for (member, one) in record.members.iter_mut().zip(&cast) {
             member.command = words_as_recorded(&member.command);
-            member.offered_per_second = one.offered_per_second;
+            member.offered_per_second = one.offered_per_second.or_else(|| {
+                let both = self.options.comparison.as_deref();
+                both.and_then(|both| both.server(&one.who.target)?.rate())
+            });
         }
         record.lost = self.generators.lost().or_else(|| self.services.lost());
         if record.lost.is_some() {

@@ -174,13 +174,12 @@ fn of_servers(
     };
     let cost = HeatCost::of(heat, &[bring_up; 2], sides.len(), None, None);
     let count = cost.count(&options.heats, options.budget, 1);
-    let (Schedule::Closed { connections, .. } | Schedule::Open { connections, .. }) =
-        loads[0].schedule;
+    let (connections, point) = point_of(&loads[0].schedule);
     let load = PlannedLoad {
         workload: if a == b { a } else { format!("{a} | {b}") },
         description: String::new(),
         point: LoadPoint {
-            id: format!("c{connections}"),
+            id: point,
             connections,
             rounds: None,
             sending: Default::default(),
@@ -197,12 +196,31 @@ fn of_servers(
     Some((load, time))
 }
 
-/// What a load asks for: its method and path.
+/// The connections of a schedule, and its name: "c50", or "5000/s c50".
+fn point_of(schedule: &Schedule) -> (u32, String) {
+    match schedule {
+        Schedule::Closed { connections, .. } => (*connections, format!("c{connections}")),
+        Schedule::Open {
+            connections,
+            stages,
+            ..
+        } => {
+            let rate = stages.first().map_or(0.0, |stage| stage.from);
+            (*connections, format!("{rate}/s c{connections}"))
+        }
+    }
+}
+
+/// What a load asks for: the method and path of its first request, and how many others there are.
 fn asked_for(load: &LoadSpec) -> String {
     let first = load.exchanges.first().map(|exchange| &exchange.request);
     first.map_or(String::new(), |request| {
         let path = without_secret_values(&request.path);
-        format!("{} {path}", request.method)
+        let others = match load.exchanges.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        format!("{} {path}{others}", request.method)
     })
 }
 

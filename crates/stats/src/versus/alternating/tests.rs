@@ -15,6 +15,8 @@ use deadheat_model::{
 
 use super::*;
 
+mod open_loop;
+
 const SLICE: Duration = Duration::from_millis(100);
 const PLAN: HeatPlan = HeatPlan {
     slice: SLICE,

@@ -4,7 +4,7 @@ mod cells;
 mod conditions;
 mod load;
 mod null_server;
-mod unpaired;
+pub(in crate::versus) mod unpaired;
 
 use deadheat_model::heats::SessionRecord;
 
@@ -64,8 +64,13 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         let b = b.load(&subject)?.logs(metric, numbers[1]);
         Sample::of(metric, a, b).map(|sample| sample.ratio(drift, bounds))
     });
+    let ratios: Vec<Ratio> = ratios.collect();
+    // Sorted by metric: closed loops begin with their throughput, open ones with the median.
+    let decides =
+        |ratio: &Ratio| matches!(ratio.metric, Metric::Throughput | Metric::ResponseTimeP50);
     Compared {
-        ratios: ratios.collect(),
+        deciding: usize::from(ratios.first().is_some_and(decides)),
+        ratios,
         notes: cells::notes(sides, &subject, numbers),
         subject,
     }

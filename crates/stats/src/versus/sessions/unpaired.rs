@@ -1,4 +1,4 @@
-//! One metric of one cell, from heats of two sessions.
+//! One metric of one cell, from heats of two sessions, or from runs.
 
 use super::{Bounds, Metric, Ratio};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
     welch,
 };
 
-/// With fewer heats on a side there is no interval: it would reach over orders of magnitude.
-const LEAST_HEATS: usize = 3;
+/// With fewer heats or runs on a side there is no interval: it would reach over orders of magnitude.
+pub(in crate::versus) const LEAST: usize = 3;
 
 /// The logarithms of a metric on both sides.
-pub(super) struct Sample {
+pub(in crate::versus) struct Sample {
     metric: Metric,
     a: Vec<f64>,
     b: Vec<f64>,
@@ -20,16 +20,16 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Of the logarithms of both sides, one for each heat; `None` when a side has none.
-    pub(super) fn of(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
+    pub(in crate::versus) fn of(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
         (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
     }
 
     /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α. `drift` is how far the null
     /// server was from itself.
-    pub(super) fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
+    pub(in crate::versus) fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
         let Thresholds { threshold, margin } = bounds.of(self.metric, drift);
         let (a, b) = (mean(&self.a), mean(&self.b));
-        let has_enough = self.a.len().min(self.b.len()) >= LEAST_HEATS;
+        let has_enough = self.a.len().min(self.b.len()) >= LEAST;
         let difference = welch::difference(&self.a, &self.b).filter(|_| has_enough);
         Ratio {
             metric: self.metric,
@@ -55,7 +55,7 @@ impl Sample {
 /// which Holm's method tests it: 1 − α/k for the smallest of k p values, 1 − α/(k − 1) for the next, and for all from
 /// the first that is not significant on that one's. So an interval excludes 1 where the adjusted p is below α, and
 /// nowhere else.
-pub(super) fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
+pub(in crate::versus) fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
     let mut tested: Vec<&mut &mut Ratio> = ratios.iter_mut().filter(|r| r.p.is_some()).collect();
     tested.sort_by(|one, other| one.p.unwrap_or(1.0).total_cmp(&other.p.unwrap_or(1.0)));
     let p: Vec<f64> = tested.iter().filter_map(|ratio| ratio.p).collect();

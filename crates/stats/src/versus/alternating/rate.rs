@@ -1,0 +1,66 @@
+//! What to know of an open loop: whether both sides kept up with its rate, and whether there were enough requests.
+
+use deadheat_model::{HeatRecord, comparison::Side, heat::SliceRecord};
+
+use super::slices;
+use crate::heats::{Settings, percentile::is_carried};
+
+/// A side that answered less than this share of what fell due in its slices did not keep up.
+const KEPT_UP: f64 = 0.95;
+/// The tail that decides, as a percentile.
+const TAIL: f64 = 99.0;
+
+/// Sentences on these heats of one load; of a closed loop none.
+pub(super) fn notes(heats: &[&HeatRecord]) -> Vec<String> {
+    let late = Side::BOTH.map(|side| answered(heats, side).filter(|share| *share < KEPT_UP));
+    let mut notes: Vec<String> = Side::BOTH
+        .iter()
+        .zip(late)
+        .filter_map(|(side, share)| {
+            Some(format!(
+                "{side} did not keep up with the rate: it answered {:.1} % of it in time, so that its response times grow \
+                 with the length of a slice",
+                100.0 * share?
+            ))
+        })
+        .collect();
+    if late.iter().all(Option::is_some) {
+        notes.push(
+            "the rate is too high for both sides: leave it out to compare their capacity"
+                .to_owned(),
+        );
+    }
+    notes.extend(too_few(heats));
+    notes
+}
+
+/// The answers of a side over the requests that fell due, in all its slices; `None`: nothing fell due.
+fn answered(heats: &[&HeatRecord], side: Side) -> Option<f64> {
+    let own = heats.iter().flat_map(|heat| slices(heat, side));
+    let due = |slice: &SliceRecord| Some((slice.tally.answers(), slice.open.as_ref()?.offered));
+    let (answers, offered) = own.filter_map(due).fold((0, 0), |(answers, offered), one| {
+        (answers + one.0, offered + one.1)
+    });
+    (offered > 0).then(|| answers as f64 / offered as f64)
+}
+
+/// That the heats have too few requests for the tail, if so.
+fn too_few(heats: &[&HeatRecord]) -> Option<String> {
+    let settings = Settings::default();
+    let count = |heat: &HeatRecord, side| {
+        let open = slices(heat, side).filter_map(|slice| slice.open.as_ref());
+        let counts = open.map(|open| open.response_time.count());
+        counts.reduce(|one, other| one + other)
+    };
+    let counts = heats
+        .iter()
+        .flat_map(|heat| Side::BOTH.map(|side| count(heat, side)));
+    let least = counts.flatten().min()?;
+    let needed = settings.beyond as f64 * 100.0 / (100.0 - TAIL);
+    (!is_carried(TAIL, least, &settings)).then(|| {
+        format!(
+            "the p99 response time is judged only in heats with {needed:.0} answers of each side, and some have {least}: \
+             longer heats (--heat-time) or a higher rate have more"
+        )
+    })
+}

@@ -1,0 +1,294 @@
+//! Records of `deadheat load`: each is a run of its own, and no heat has both sides.
+//!
+//! Seconds of one run are no repetition: they depend on each other, and share the process, its memory layout and the
+//! machine's hour. So only whole runs are replicated. And runs of A that are all older than those of B have the machine's
+//! drift in every ratio, with nothing to tell it from the change; runs that alternate have it on both sides.
+
+use deadheat_model::{
+    LoadRecord, LoadSpec, Schedule,
+    change::{Aspect, Change},
+};
+
+use super::{
+    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Versus,
+    sessions::unpaired::{LEAST, Sample, correct},
+};
+use crate::load::{LatencyKind, LoadAnalysis, Standing, analyse};
+
+/// In the order of their times, runs must change sides so often: A B A B, or A B B A A B.
+const LEAST_CHANGES: usize = 3;
+
+/// Runs of one side, with the name that the user knows them by.
+pub type Runs<'a> = (&'a str, &'a [LoadRecord]);
+
+/// Runs `b` against runs `a`, whatever differs between them ([`refusals`] has what ought not to).
+pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
+    let sides = [a.1, b.1].map(|runs| runs.iter().map(analyse).collect::<Vec<_>>());
+    let first = a.1.first().or(b.1.first());
+    let subject = subject(first.map(|run| &run.spec));
+    let (mut compared, mut not_compared) = (Vec::new(), Vec::new());
+    match hindrance([a.1, b.1], &sides) {
+        None => compared.push(cell(subject, [a.1, b.1], &sides, &bounds)),
+        Some((reason, b_failed)) => not_compared.push(NotCompared {
+            subject,
+            reason,
+            b_failed,
+        }),
+    }
+    let mut warnings: Vec<String> = refusals(a.1, b.1).iter().map(warning).collect();
+    warnings.extend(doubts(a.0, &sides[0]));
+    warnings.extend(doubts(b.0, &sides[1]));
+    Versus {
+        how: How::Runs {
+            a: a.1.len(),
+            b: b.1.len(),
+        },
+        a: side(a),
+        b: side(b),
+        bounds,
+        compared,
+        not_compared,
+        conditions: first.map_or(Vec::new(), |run| {
+            let machine = &run.machine;
+            vec![
+                Fact::new("processor", &machine.cpu_model),
+                Fact::new("kernel", &machine.kernel),
+            ]
+        }),
+        differences: Vec::new(),
+        warnings,
+    }
+}
+
+/// Differences between any of these runs and the first of A that would be in every ratio, each once.
+pub fn refusals(a: &[LoadRecord], b: &[LoadRecord]) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    let mut runs = a.iter().chain(b);
+    let Some(first) = runs.next() else {
+        return changes;
+    };
+    for run in runs {
+        for (before, after) in circumstances(first).into_iter().zip(circumstances(run)) {
+            let is_known = changes.iter().any(|change| change.what == before.1);
+            if before.2 != after.2 && !is_known {
+                changes.push(Change {
+                    aspect: before.0,
+                    target: None,
+                    what: before.1.to_owned(),
+                    before: Some(before.2),
+                    after: Some(after.2),
+                });
+            }
+        }
+    }
+    changes
+}
+
+/// What all runs must have in common. Which server was asked is what is compared.
+fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
+    let (machine, spec) = (&run.machine, &run.spec);
+    let requests = spec.exchanges.iter().map(|one| &one.request);
+    let requests = requests.map(|one| format!("{one:?}"));
+    let hosts: Vec<&str> = run.hosts.iter().map(|one| one.name.as_str()).collect();
+    vec![
+        (Aspect::Machine, "processor", machine.cpu_model.clone()),
+        (Aspect::Machine, "CPUs", format!("{:?}", machine.cpus)),
+        (Aspect::Machine, "kernel", machine.kernel.clone()),
+        (Aspect::Machine, "hosts", hosts.join(", ")),
+        (Aspect::Deadheat, "Deadheat", run.deadheat.clone()),
+        (Aspect::Settings, "loop", format!("{:?}", spec.schedule)),
+        (Aspect::Settings, "protocol", format!("{:?}", spec.protocol)),
+        (
+            Aspect::Settings,
+            "TLS",
+            spec.target.tls.is_some().to_string(),
+        ),
+        (
+            Aspect::Settings,
+            "requests",
+            requests.collect::<Vec<_>>().join(", "),
+        ),
+        (Aspect::Settings, "duration", format!("{:?}", spec.stop)),
+        (Aspect::Settings, "warm-up", format!("{:?}", spec.warm_up)),
+        (
+            Aspect::Settings,
+            "generator's CPUs",
+            format!("{:?}", spec.cpus),
+        ),
+    ]
+}
+
+fn warning(change: &Change) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_default();
+    format!(
+        "{} differs: {} in A's first run, {} in another",
+        change.what,
+        value(&change.before),
+        value(&change.after)
+    )
+}
+
+fn subject(spec: Option<&LoadSpec>) -> Subject {
+    let request = spec.and_then(|spec| Some(&spec.exchanges.first()?.request));
+    let point = spec.map(|spec| match &spec.schedule {
+        Schedule::Closed { connections, .. } => format!("c{connections}"),
+        Schedule::Open { connections, .. } => format!("open loop c{connections}"),
+    });
+    Subject {
+        target: None,
+        workload: request.map_or(String::new(), |one| format!("{} {}", one.method, one.path)),
+        point: point.unwrap_or_default(),
+    }
+}
+
+fn side((name, runs): Runs<'_>) -> Side {
+    let mut facts = vec![Fact::new("runs", runs.len().to_string())];
+    if let (Some(first), Some(last)) = (runs.first(), runs.last()) {
+        facts.push(Fact::new("URL", &first.url));
+        facts.push(Fact::new("started", &first.started));
+        if runs.len() > 1 {
+            facts.push(Fact::new("last run", &last.started));
+        }
+    }
+    Side {
+        name: name.to_owned(),
+        facts,
+        failed: None,
+    }
+}
+
+/// Why nothing can be compared, and whether B failed.
+fn hindrance(runs: [&[LoadRecord]; 2], sides: &[Vec<LoadAnalysis>; 2]) -> Option<(String, bool)> {
+    let of = |side: usize, reason: &str| {
+        let name = ["A", "B"][side];
+        Some((format!("a run of {name} {reason}"), false))
+    };
+    for side in 0..2 {
+        let has = |standing| {
+            let mut all = sides[side].iter();
+            all.any(|one| one.verdict.standing == standing)
+        };
+        if has(Standing::Failed) {
+            let (reason, _) = of(side, "had no valid answer")?;
+            return Some((reason, side == 1));
+        }
+        if has(Standing::GeneratorLimited) {
+            return of(side, "was limited by the load generator");
+        }
+        if runs[side].iter().any(|run| run.interrupted) {
+            return of(side, "was interrupted");
+        }
+    }
+    None
+}
+
+/// Runs whose own verdict is that there is a doubt.
+fn doubts(name: &str, analyses: &[LoadAnalysis]) -> Option<String> {
+    let doubtful = analyses.iter();
+    let count = doubtful
+        .filter(|one| one.verdict.standing == Standing::Doubtful)
+        .count();
+    (count > 0).then(|| {
+        format!(
+            "{name}: {count} of {} runs are doubtful by their own verdict; their reports say why",
+            analyses.len()
+        )
+    })
+}
+
+fn cell(
+    subject: Subject,
+    runs: [&[LoadRecord]; 2],
+    sides: &[Vec<LoadAnalysis>; 2],
+    bounds: &Bounds,
+) -> Compared {
+    use Metric::{ResponseTimeP50, ResponseTimeP99, ServiceTimeP50, ServiceTimeP99, Throughput};
+    let is_open = runs
+        .iter()
+        .any(|runs| runs.iter().any(|run| run.spec.schedule.is_open()));
+    // As in heats: response times and keeping up in an open loop, else throughput.
+    let (deciding, others): (&[Metric], &[Metric]) = if is_open {
+        (&[ResponseTimeP50, ResponseTimeP99, Throughput], &[])
+    } else {
+        (&[Throughput], &[ServiceTimeP50, ServiceTimeP99])
+    };
+    let ratio = |metric: &Metric| {
+        let logs = |side: &Vec<LoadAnalysis>| -> Vec<f64> {
+            let figures = side.iter().filter_map(|one| figure(*metric, one));
+            figures.map(f64::ln).collect()
+        };
+        let sample = Sample::of(*metric, logs(&sides[0]), logs(&sides[1]));
+        let mut ratio = sample?.ratio(None, bounds);
+        if is_open && *metric == Throughput {
+            let limits = bounds.in_heats(*metric, true);
+            (ratio.threshold, ratio.margin) = (limits.threshold, limits.margin);
+        }
+        Some(ratio)
+    };
+    let mut ratios: Vec<Ratio> = deciding.iter().filter_map(ratio).collect();
+    let decide = ratios.len();
+    ratios.extend(others.iter().filter_map(ratio));
+    let reason = no_verdict(runs);
+    if reason.is_none() {
+        let (first, rest) = ratios.split_at_mut(decide);
+        correct(&mut first.iter_mut().collect::<Vec<_>>(), bounds);
+        for ratio in rest {
+            correct(&mut [ratio], bounds);
+        }
+    } else {
+        for ratio in &mut ratios {
+            (ratio.error, ratio.freedom, ratio.p) = (None, None, None);
+        }
+    }
+    Compared {
+        subject,
+        ratios,
+        deciding: decide,
+        notes: reason.into_iter().collect(),
+    }
+}
+
+fn figure(metric: Metric, analysis: &LoadAnalysis) -> Option<f64> {
+    use Metric::{ResponseTimeP50, ResponseTimeP99, ServiceTimeP50, ServiceTimeP99, Throughput};
+    let figures = &analysis.figures;
+    let time = |of, percent| figures.latency(of)?.shown(percent);
+    let figure = match metric {
+        Throughput => Some(figures.throughput_per_second),
+        ResponseTimeP50 => time(LatencyKind::ResponseTime, 50.0),
+        ResponseTimeP99 => time(LatencyKind::ResponseTime, 99.0),
+        ServiceTimeP50 => time(LatencyKind::ServiceTime, 50.0),
+        ServiceTimeP99 => time(LatencyKind::ServiceTime, 99.0),
+        Metric::CpuPerRequest | Metric::MemoryPeak => None,
+    };
+    figure.filter(|figure| *figure > 0.0)
+}
+
+/// Why these runs carry no verdict, if so.
+fn no_verdict(runs: [&[LoadRecord]; 2]) -> Option<String> {
+    if runs.iter().any(|runs| runs.len() < LEAST) {
+        return Some(format!(
+            "no verdict: a run is not a repetition of itself, and there are {} of A and {} of B; with {LEAST} or more of \
+             each, in turn (A B A B A B), give two folders of records",
+            runs[0].len(),
+            runs[1].len()
+        ));
+    }
+    (changes(runs) < LEAST_CHANGES).then(|| {
+        "no verdict: the runs of A and B were not made in turn (A B A B A B), so that whatever changed on the machine \
+         meanwhile is in the ratio"
+            .to_owned()
+    })
+}
+
+/// How often two runs in a row, in the order of their times, are of two sides.
+fn changes(runs: [&[LoadRecord]; 2]) -> usize {
+    let of = |side: usize| {
+        runs[side]
+            .iter()
+            .map(move |run| (run.started.as_str(), side))
+    };
+    let mut all: Vec<(&str, usize)> = of(0).chain(of(1)).collect();
+    // RFC 3339 in UTC has the order of its text.
+    all.sort_unstable();
+    all.windows(2).filter(|two| two[0].1 != two[1].1).count()
+}
