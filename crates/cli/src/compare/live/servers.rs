@@ -77,6 +77,7 @@ fn compare(
     let comparison = Comparison {
         a: contender(Side::A, a),
         b: contender(Side::B, b),
+        slow_end: None,
         alike,
     };
     let seed = args.measure.seed.unwrap_or_else(invocation::random_seed);

@@ -1,6 +1,6 @@
 //! Two stacks or variants, or two revisions of one.
 
-mod sides;
+pub(crate) mod sides;
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The workload, if nobody says which.
-const WORKLOAD: &str = "plaintext";
+pub(crate) const WORKLOAD: &str = "plaintext";
 
 pub(super) fn measure(
     a: &StackAt,
@@ -62,6 +62,7 @@ pub(super) fn measure(
     let comparison = Comparison {
         a: sides.a.contender(),
         b: sides.b.contender(),
+        slow_end: None,
         alike: sides.alike(),
     };
     measure_heats(comparison, options, args, &interrupted)
