@@ -5,6 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
+    bisect::args::BisectArgs,
     compare::args::CompareArgs,
     elsewhere::ElsewhereArgs,
     gone::GoneArgs,
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare B with A: two sessions, stacks, revisions, URLs or commands; faster, slower, or a dead heat.
     Compare(Box<CompareArgs>),
+    /// Find the commit that made a stack or a command slower.
+    Bisect(Box<BisectArgs>),
     /// The sessions of a folder: what changed between them, and a stack's figures over them.
     History(HistoryArgs),
     /// Load one HTTP server and report throughput and latency.

@@ -1,6 +1,7 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
+mod bisect;
 mod care;
 mod compare;
 mod doctor;
@@ -80,6 +81,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(*args),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(*args),
+        Command::Bisect(args) => bisect::bisect(*args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::Doctor(args) => doctor::doctor(&args),

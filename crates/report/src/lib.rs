@@ -4,6 +4,7 @@
 //! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`,
 //! or, for the card, the bytes of a picture.
 
+pub mod bisect;
 pub mod compare;
 mod csv;
 pub mod error;

@@ -7,6 +7,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::MOST_CONNECTIONS;
+use deadheat_stats::versus::Bounds;
 
 use crate::{
     elsewhere::ElsewhereArgs,
@@ -61,6 +62,26 @@ pub(crate) struct CompareArgs {
     pub(crate) server: ServerArgs,
     #[command(flatten)]
     pub(crate) stacks: StacksArgs,
+}
+
+impl CompareArgs {
+    /// What is measured, for who names the sides in another way, with the usual bounds of verdicts.
+    pub(crate) fn measuring(measure: MeasureArgs, server: ServerArgs, stacks: StacksArgs) -> Self {
+        Self {
+            a: String::new(),
+            b: String::new(),
+            verdict: VerdictArgs {
+                margin: Bounds::default().margin,
+                fail_if_slower: None,
+                format: CompareFormat::Text,
+                details: false,
+            },
+            sessions: SessionsArgs { force: false },
+            measure,
+            server,
+            stacks,
+        }
+    }
 }
 
 /// What is said of B, and how.

@@ -1,9 +1,9 @@
 //! `deadheat compare`: B against A.
 
 pub(crate) mod args;
-mod live;
+pub(crate) mod live;
 pub(crate) mod measured;
-mod resolve;
+pub(crate) mod resolve;
 mod sessions;
 
 use deadheat_report::compare::{CompareView, brief, json, markdown, text};

@@ -225,7 +225,7 @@ fn revision_or_head(text: &str) -> String {
 }
 
 /// Whether `name` could be a stack or a stack with its variant; whether there is one is seen in the catalogue.
-fn is_target(name: &str) -> bool {
+pub(crate) fn is_target(name: &str) -> bool {
     let is_id = |id: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         !id.is_empty() && !id.starts_with(['.', '-']) && id.chars().all(fits)

@@ -2,6 +2,7 @@
 //! behind. Stacks are small Python servers with a fault each (`fake_server.py`), so a session takes a second.
 
 mod architecture;
+mod bisecting;
 mod checking;
 mod cluster;
 mod comparing;

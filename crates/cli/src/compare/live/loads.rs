@@ -35,7 +35,7 @@ pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpe
 }
 
 /// The load of a command's server, whose address is known only when it runs.
-pub(super) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
+pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
     let path = path(args)?.unwrap_or("/");
     of(&format!("{SOMEWHERE}{path}"), args)
 }

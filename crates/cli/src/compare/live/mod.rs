@@ -1,12 +1,12 @@
 //! Measures two things in heats of both.
 
-mod heats;
-mod loads;
-mod looks;
-mod progress;
+pub(crate) mod heats;
+pub(crate) mod loads;
+pub(crate) mod looks;
+pub(crate) mod progress;
 mod servers;
-mod stacks;
-mod words;
+pub(crate) mod stacks;
+pub(crate) mod words;
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn slice(args: &MeasureArgs) -> Duration {
 }
 
 /// `base` with what is asked for of any session; `starts`: with servers that are started.
-fn session(
+pub(crate) fn session(
     args: &MeasureArgs,
     starts: bool,
     base: SessionOptions,

@@ -25,9 +25,9 @@ pub(super) struct Sides {
 }
 
 /// One side.
-pub(super) struct One {
+pub(crate) struct One {
     /// The stack under its variant, and the name that it has in this session.
-    pub(super) selected: SelectedTarget,
+    pub(crate) selected: SelectedTarget,
     /// Its name in the work tree.
     own: TargetId,
     revision: Option<Revision>,
@@ -36,7 +36,8 @@ pub(super) struct One {
 }
 
 impl One {
-    fn find(
+    /// Finds it, and brings the sources of a revision.
+    pub(crate) fn find(
         catalogue: &Catalogue,
         at: &StackAt,
         supervision: &Supervision,
@@ -103,7 +104,7 @@ impl One {
     }
 
     /// It as a side of a comparison.
-    pub(super) fn contender(&self) -> Contender {
+    pub(crate) fn contender(&self) -> Contender {
         Contender {
             target: self.selected.target.clone(),
             name: self.selected.target.to_string(),
