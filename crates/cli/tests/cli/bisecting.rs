@@ -4,6 +4,7 @@
 use std::{fs, path::Path, process::Command};
 
 use deadheat_model::bisect::{Answer, Asks, BisectRecord};
+use deadheat_runner::session::heats::read_session;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -149,9 +150,16 @@ fn a_search_that_is_killed_goes_on_and_finds_the_commit_beside_one_that_does_not
         Asks::Found { first: 2, last: 3 },
     ];
     assert_eq!(asked, expected);
-    for one in questions.iter().filter_map(|one| one.session.as_ref()) {
-        assert!(folder.join(one).join("heats.jsonl").is_file(), "{one}");
-    }
+    let sessions = questions.iter().filter_map(|one| one.session.as_ref());
+    let mut plans = sessions.map(|one| {
+        let session = read_session(&folder.join(one)).expect("reading a session");
+        session.header.plan.pinning
+    });
+    let first = plans.next().expect("a session");
+    assert!(
+        plans.all(|other| other == first),
+        "no session takes CPUs from the next"
+    );
     assert_eq!(root.temporary(), Vec::<std::path::PathBuf>::new());
     assert!(
         !root.path().join(".git/worktrees").exists(),
@@ -167,41 +175,40 @@ fn a_search_that_is_killed_goes_on_and_finds_the_commit_beside_one_that_does_not
 
 #[test]
 fn a_stack_is_searched_among_the_commits_that_change_it() {
-    let root = Root::with(&[Fake::good("fake-one").with("")]);
+    let root = Root::with(&[Fake::faulty("fake-one", "unhurried")]);
     git(root.path(), "init -q -b main");
     let server = root.path().join("stacks/fake-one/server.py");
     let text = fs::read_to_string(&server).expect("reading the server");
+    assert!(text.contains("UNHURRIED = 0.002"));
     for (number, pause) in [(0, "0.002"), (1, "0.002"), (2, "0.002"), (3, "0.01")] {
-        let changed = text.replace(
-            "    def run(self):",
-            &format!("    pause = {pause}\n\n    def run(self):"),
-        );
-        // 1 changes another folder.
-        let path = if number == 1 {
-            "other".to_owned()
-        } else {
-            "stacks/fake-one/server.py".to_owned()
-        };
-        root.write(&path, &format!("{changed}\n# {number}\n"));
-        git(root.path(), "add stacks workloads");
-        if number == 1 {
-            git(root.path(), "add other");
+        if number != 1 {
+            let pause = format!("UNHURRIED = {pause}");
+            let changed = text.replace("UNHURRIED = 0.002", &pause);
+            root.write(
+                "stacks/fake-one/server.py",
+                &format!("{changed}\n# {number}\n"),
+            );
         }
+        // 1 changes another folder.
+        root.write("workloads/note", &number.to_string());
+        git(root.path(), "add stacks workloads");
         git(root.path(), &format!("commit -q -m {number}"));
         git(root.path(), &format!("tag v{number}"));
     }
-    let ended = root
-        .deadheat("bisect v0 HEAD fake-one --dry-run --format json")
-        .exits(0);
-    let plan = json(&ended);
-    let subjects = plan["plan"]["commits"].as_array().expect("commits");
-    let subjects: Vec<&str> = subjects
+    let search = format!("bisect v0 HEAD fake-one {SHORT} --format json");
+    let plan = json(&root.deadheat(&format!("{search} --dry-run")).exits(0));
+    let commits = plan["plan"]["commits"].as_array().expect("commits");
+    let subjects: Vec<&str> = commits
         .iter()
         .filter_map(|one| one["subject"].as_str())
         .collect();
-    assert_eq!(subjects, ["2", "3"], "{ended}");
+    assert_eq!(subjects, ["2", "3"], "{plan}");
     assert_eq!(plan["plan"]["steps"], 1);
     assert!(!root.path().join("results").exists());
+    let ended = root.deadheat(&search).exits(0);
+    let outcome = &json(&ended)["outcome"];
+    assert_eq!([&outcome["first"], &outcome["last"]], [1, 1], "{ended}");
+    assert_eq!(root.temporary(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
