@@ -40,7 +40,7 @@ pub(super) struct Search {
 
 /// Finds the commits that `args` name.
 pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
-    args.measure.elsewhere.read_file().map_err(Failure::usage)?;
+    read_hosts(&mut args)?;
     let folder = env::current_dir().map_err(|error| {
         Failure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
@@ -99,6 +99,9 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
     let mut args = arguments(&record)?;
     if typed_now.measure.budget.is_some() {
         args.measure.budget = typed_now.measure.budget;
+        // They would take its place.
+        args.measure.heats = None;
+        args.measure.looks.clear();
     }
     if given.iter().any(|option| option == "format") {
         args.format = typed_now.format;
@@ -109,7 +112,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
             record.folder.display()
         ))
     })?;
-    args.measure.elsewhere.read_file().map_err(Failure::usage)?;
+    read_hosts(&mut args)?;
     Ok(Search {
         subject: Subject::of(&args, &record.folder)?,
         args,
@@ -117,6 +120,18 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
         shown,
         record,
     })
+}
+
+/// Reads the file of hosts, if there is one.
+fn read_hosts(args: &mut BisectArgs) -> Result<(), Failure> {
+    let elsewhere = &mut args.measure.elsewhere;
+    elsewhere.read_file().map_err(Failure::usage)?;
+    match elsewhere.server_of_file() {
+        Some(_) => Err(Failure::usage(
+            "--hosts: the file names a `server`, and `bisect` measures here; leave that out, or start it on that host",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// What was typed when it began.

@@ -290,7 +290,7 @@ fn searches(ends: &[(&Commit, &Commit)]) -> String {
 }
 
 fn more_time(folder: &str) -> String {
-    format!("Give each comparison more time: deadheat bisect --resume {folder} --budget 15m")
+    format!("Give each comparison more time: deadheat bisect --resume {folder} --budget TIME")
 }
 
 /// `abc1234 "message"`.
