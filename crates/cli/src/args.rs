@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
     alike::AsArgs,
+    bisect::args::BisectArgs,
     compare::args::CompareArgs,
     config::args::ConfigArgs,
     data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare B with A: stacks, revisions, URLs, commands or sessions.
     Compare(Box<CompareArgs>),
+    /// Find the commit that made a stack or a command slower.
+    Bisect(Box<BisectArgs>),
     /// Show the sessions of a folder, what changed between them, and figures over them.
     History(HistoryArgs),
     /// Load one HTTP server and report throughput and latency.

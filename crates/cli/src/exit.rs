@@ -87,6 +87,12 @@ impl Failure {
         }
     }
 
+    /// The same with one more line.
+    pub(crate) fn and(mut self, line: &str) -> Self {
+        self.message = format!("{}\n{line}", self.message);
+        self
+    }
+
     /// The exit status.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

@@ -2,6 +2,7 @@
 
 mod alike;
 mod args;
+mod bisect;
 mod care;
 mod compare;
 mod completion;
@@ -125,6 +126,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(*args),
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(*args),
+        Command::Bisect(args) => bisect::bisect(*args),
         Command::History(args) => history::history(&args),
         Command::Load(args) => load::load(&args),
         Command::As(args) => alike::run_as(args),

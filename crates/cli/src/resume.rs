@@ -43,8 +43,8 @@ const HARMLESS: [&str; 9] = [
 const WITHOUT_PASSWORD: &str = "://…";
 
 pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
-    let given = given(env::args_os());
-    refuse_others(&given)?;
+    let given = given("run", env::args_os());
+    refuse_others(&given, &HARMLESS)?;
     let session = Resumable::open(folder).map_err(Failure::resuming)?;
     if session.is_complete() {
         let note = format!(
@@ -62,32 +62,33 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     heats::resume(session, &options, args, &interrupted)
 }
 
-/// The options of `run` that stand on the command line, without their dashes.
-fn given(arguments: impl Iterator<Item = OsString>) -> Vec<String> {
+/// The options of a subcommand that stand on the command line, without their dashes.
+pub(crate) fn given(subcommand: &str, arguments: impl Iterator<Item = OsString>) -> Vec<String> {
     let command = Arguments::command();
     let matches = command.clone().try_get_matches_from(arguments);
-    let Some(run) = matches
+    let Some(typed) = matches
         .ok()
-        .and_then(|found| found.subcommand_matches("run").cloned())
+        .and_then(|found| found.subcommand_matches(subcommand).cloned())
     else {
         return Vec::new();
     };
-    let options = command.find_subcommand("run").into_iter();
+    let options = command.find_subcommand(subcommand).into_iter();
     options
         .flat_map(|command| command.get_arguments())
         .filter(|option| {
             let id = option.get_id();
-            run.ids().any(|present| present == id)
-                && run.value_source(id.as_str()) == Some(ValueSource::CommandLine)
+            typed.ids().any(|present| present == id)
+                && typed.value_source(id.as_str()) == Some(ValueSource::CommandLine)
         })
         .filter_map(|option| option.get_long().map(str::to_owned))
         .collect()
 }
 
-fn refuse_others(given: &[String]) -> Result<(), Failure> {
+/// Refuses options that are not among the `harmless` ones.
+pub(crate) fn refuse_others(given: &[String], harmless: &[&str]) -> Result<(), Failure> {
     let others: Vec<String> = given
         .iter()
-        .filter(|option| !HARMLESS.contains(&option.as_str()))
+        .filter(|option| !harmless.contains(&option.as_str()))
         .map(|option| format!("--{option}"))
         .collect();
     if others.is_empty() {
@@ -249,7 +250,7 @@ mod tests {
     fn what_changes_what_is_measured_is_refused() {
         let typed = |options: &[&str]| {
             let all = ["deadheat", "run", "--resume", "x"].iter().chain(options);
-            given(all.map(OsString::from))
+            given("run", all.map(OsString::from))
         };
         for harmless in [
             &[][..],
@@ -261,10 +262,13 @@ mod tests {
             &["--live"],
             &["--live=4000"],
         ] {
-            refuse_others(&typed(harmless)).unwrap();
+            refuse_others(&typed(harmless), &HARMLESS).unwrap();
         }
         // What is the default is as much an order as anything else.
-        let error = refuse_others(&typed(&["--pinning", "apart", "--json", "--results", "y"]));
+        let error = refuse_others(
+            &typed(&["--pinning", "apart", "--json", "--results", "y"]),
+            &HARMLESS,
+        );
         let error = error.unwrap_err().to_string();
         assert!(
             error.contains("--results") && error.contains("--pinning") && !error.contains("--json"),

@@ -1,5 +1,5 @@
-//! What a session of `deadheat compare` compares: two sides, which are the two members of every heat. Everything else of
-//! it is as in any session ([`crate::heats`]).
+//! What a session of `deadheat compare` compares: two sides, which are the two members of every heat. A step of
+//! `deadheat bisect` has a third member. Everything else is as in any session ([`crate::heats`]).
 
 use std::{fmt, path::PathBuf};
 
@@ -46,6 +46,9 @@ pub struct Comparison {
     pub a: Contender,
     /// What is compared.
     pub b: Contender,
+    /// A third server in every heat: the slow end of a search, whose fast end is A.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_end: Option<Contender>,
     /// That both are the same, in a sentence, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alike: Option<String>,
@@ -60,15 +63,25 @@ impl Comparison {
         }
     }
 
-    /// Both contenders, A first.
-    pub fn contenders(&self) -> [&Contender; 2] {
+    /// All contenders in the order of their places in every heat: A, B, and the slow end if there is one.
+    pub fn contenders(&self) -> Vec<&Contender> {
         [&self.a, &self.b]
+            .into_iter()
+            .chain(&self.slow_end)
+            .collect()
+    }
+
+    /// The same, to be changed.
+    pub fn contenders_mut(&mut self) -> impl Iterator<Item = &mut Contender> {
+        [&mut self.a, &mut self.b]
+            .into_iter()
+            .chain(&mut self.slow_end)
     }
 
     /// The contender that is a server of its own and no stack, under this name; `None`: there is none.
     pub fn server(&self, target: &TargetId) -> Option<&Contender> {
-        let mut both = self.contenders().into_iter();
-        both.find(|one| one.load().is_some() && one.target == *target)
+        let mut all = self.contenders().into_iter();
+        all.find(|one| one.load().is_some() && one.target == *target)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! No I/O and no decisions live here. Everything is serialisable; [`heats`] has the file formats.
 
+pub mod bisect;
 pub mod bytes;
 pub mod change;
 pub mod choice;

@@ -5,6 +5,7 @@
 //! or, for the card, the bytes of a picture.
 
 pub mod alike;
+pub mod bisect;
 pub mod compare;
 mod csv;
 pub mod error;

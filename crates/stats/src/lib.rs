@@ -3,6 +3,7 @@
 //! Pure functions without input or output; this crate knows no format. Every number of
 //! [`standings`](standings::standings) can be computed again from the record alone.
 
+pub mod bisect;
 pub mod figures;
 pub mod heats;
 pub mod history;

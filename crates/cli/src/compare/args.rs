@@ -9,6 +9,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
+use deadheat_stats::versus::Bounds;
 
 use crate::{
     config::args::ConfigArgs,
@@ -75,6 +76,28 @@ pub(crate) struct CompareArgs {
     pub(crate) stacks: StacksArgs,
     #[command(flatten)]
     pub(crate) _config: ConfigArgs,
+}
+
+impl CompareArgs {
+    /// What is measured, for who names the sides in another way, with the usual bounds of verdicts.
+    pub(crate) fn measuring(measure: MeasureArgs, server: ServerArgs, stacks: StacksArgs) -> Self {
+        Self {
+            a: String::new(),
+            b: String::new(),
+            verdict: VerdictArgs {
+                margin: Bounds::default().margin,
+                fail_if_slower: None,
+                require_decision: false,
+                data: FilesArgs::default(),
+                details: false,
+            },
+            sessions: SessionsArgs { force: false },
+            measure,
+            server,
+            stacks,
+            _config: ConfigArgs::default(),
+        }
+    }
 }
 
 /// What is said of B, and how.

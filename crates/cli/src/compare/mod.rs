@@ -1,10 +1,10 @@
 //! `deadheat compare`: B against A.
 
 pub(crate) mod args;
-mod live;
+pub(crate) mod live;
 pub(crate) mod measured;
 mod records;
-mod resolve;
+pub(crate) mod resolve;
 mod sessions;
 
 use deadheat_report::{

@@ -253,7 +253,7 @@ fn revision_or_head(text: &str) -> String {
 }
 
 /// Whether `name` could be a stack or a stack with its variant; whether there is one is seen in the catalogue.
-fn is_target(name: &str) -> bool {
+pub(crate) fn is_target(name: &str) -> bool {
     let is_id = |id: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         !id.is_empty() && !id.starts_with(['.', '-']) && id.chars().all(fits)
@@ -330,10 +330,10 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
 }
 
 /// Options of `deadheat load` that say where a URL leads to. Commands listen where they are told to.
-const OF_URLS: [&str; 4] = ["--unix-socket", "--resolve", "-4", "-6"];
+pub(crate) const OF_URLS: [&str; 4] = ["--unix-socket", "--resolve", "-4", "-6"];
 
 /// The options that `deadheat load` has, too.
-fn of_load(server: &ServerArgs) -> Vec<Given> {
+pub(crate) fn of_load(server: &ServerArgs) -> Vec<Given> {
     let ServerArgs {
         steady,
         request,

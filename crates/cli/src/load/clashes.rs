@@ -3,13 +3,11 @@
 
 use super::{
     args::{LoadArgs, WaitArg},
+    given::Given,
     rate,
     request::has_word,
     url::Origin,
 };
-
-/// An option's name, and whether it was given.
-type Given = (&'static str, bool);
 
 /// Options that are refused together, or one that is refused alone.
 struct Clash {

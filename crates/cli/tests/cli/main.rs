@@ -3,6 +3,7 @@
 
 mod alike;
 mod architecture;
+mod bisecting;
 mod checking;
 mod cluster;
 mod comparing;

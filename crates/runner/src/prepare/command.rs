@@ -14,6 +14,8 @@ use crate::process::{ProcessError, Spawn, Supervised, environment};
 const ATTENTION: Duration = Duration::from_millis(100);
 /// From SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
+/// What a line of a user's may take.
+const LINE_LIMIT: Duration = Duration::from_secs(60 * 60);
 /// What the supervisor says of a command that did what it should.
 const SUCCESS: &str = "exited with status 0";
 
@@ -32,6 +34,8 @@ pub(super) struct Task<'t> {
     pub finishes: bool,
     /// Whether the log gets a line with the command before its output.
     pub heading: bool,
+    /// Whether it inherits the whole environment, as what a user types does, and not only what builds may.
+    pub inherits_all: bool,
 }
 
 impl<'t> Task<'t> {
@@ -44,6 +48,7 @@ impl<'t> Task<'t> {
             limit,
             finishes: false,
             heading: true,
+            inherits_all: false,
         }
     }
 }
@@ -155,6 +160,20 @@ pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> 
     }
 }
 
+/// Runs a line that a user typed, for a shell in `dir`, with Deadheat's whole environment. Its output is appended to
+/// `log`.
+///
+/// # Errors
+/// When it does not end with status 0 in time.
+pub fn run_line(host: &Host<'_>, line: &str, dir: &Path, log: &Path) -> Result<(), CommandError> {
+    let command = ["sh", "-c", line].map(str::to_owned);
+    let task = Task {
+        inherits_all: true,
+        ..Task::new(&command, dir, log, LINE_LIMIT)
+    };
+    run(host, &task)
+}
+
 /// Runs `command` in `dir` and returns what it wrote to standard output and standard error, and how it ended.
 pub(super) fn output(
     host: &Host<'_>,
@@ -202,7 +221,12 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
         log: task.log.to_owned(),
         source,
     })?;
-    let mut env = environment::inherited(&[&environment::OF_BUILDS]);
+    let mut env = if task.inherits_all {
+        environment::whole()
+    } else {
+        environment::inherited(&[&environment::OF_BUILDS])
+    };
+    env.retain(|(name, _)| name != "PATH");
     env.push(("PATH".to_owned(), host.path.clone()));
     Ok(Spawn {
         name: format!("`{}`", command()),

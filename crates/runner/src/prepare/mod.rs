@@ -22,7 +22,7 @@ mod version;
 pub use apt::Privilege;
 pub use artefacts::artefact_bytes;
 pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, NotPrepared};
-pub use command::{CommandError, in_shell};
+pub use command::{CommandError, in_shell, run_line};
 pub use host::{Host, search_path};
 pub use inspect::{Inspection, Program, Unavailable, inspect};
 pub use setup::{ChosenStack, DatabaseNeed, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};

@@ -45,6 +45,31 @@ pub enum RevisionError {
         /// The folder whose repository was asked.
         root: PathBuf,
     },
+    /// One revision does not come before another.
+    #[error(
+        "{good} is no ancestor of {bad}, so no commit after {good} led to {bad}{}",
+        common.as_ref().map_or(String::new(), |base| format!("; their last common commit is {base}: is that one fast?"))
+    )]
+    NoAncestor {
+        /// The one that should come first, as it was typed.
+        good: String,
+        /// The other one, as it was typed.
+        bad: String,
+        /// The last commit that both come from.
+        common: Option<String>,
+    },
+    /// No commit between two revisions changed what is asked about.
+    #[error(
+        "between {good} and {bad}, no commit changes {below}: they cannot differ in speed for that"
+    )]
+    NothingBetween {
+        /// The first one, as it was typed.
+        good: String,
+        /// The last one, as it was typed.
+        bad: String,
+        /// What no commit changes.
+        below: String,
+    },
     /// The stack is not in the revision.
     #[error("there is no stack `{stack}` at {typed} ({short}): it has {}", listed(.has))]
     NoStack {

@@ -1,18 +1,26 @@
 //! A stack as it was at a revision of its git repository: its root folder at that commit, in a temporary folder that is
-//! gone in the end, however Deadheat ends.
+//! gone in the end, however Deadheat ends. The same for a whole repository ([`WorkingCopy`]), and the commits between two
+//! revisions.
 //!
 //! Nothing of the user's checkout is touched: neither its index nor its list of work trees.
 
+mod between;
 mod checkout;
 mod error;
 mod git;
+mod working_copy;
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use self::git::Git;
-pub use self::{checkout::Checkout, error::RevisionError};
+pub use self::{
+    between::{commit_of, commits_between},
+    checkout::Checkout,
+    error::RevisionError,
+    working_copy::WorkingCopy,
+};
 
 /// A commit that a user named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Locks `file`, which is at `path`; who holds it, in words, when that is another one. On a file system without locks
 /// nobody holds it: a session there is worth more than none, and the user is told what to take care of.
-pub(super) fn exclusively(file: &File, path: &Path) -> Option<String> {
+pub fn exclusively(file: &File, path: &Path) -> Option<String> {
     let until = Instant::now() + LAST_MOMENT;
     loop {
         match file.try_lock() {

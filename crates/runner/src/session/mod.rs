@@ -41,6 +41,7 @@ pub use self::{
     folder::{commit_at, commit_of, embedded_of},
     journal::{HEADER_FILE, Journal, JournalError},
     launch::Launch,
+    lock::exclusively,
     machine::{describe_machine, describe_machine_below},
     options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions, Typed},
     participant::Participant,
@@ -54,7 +55,7 @@ pub(crate) use self::{
     server::listen,
     topology::{cores_below, nodes_below, parse_list},
 };
-use crate::process::{descendants, environment, pin_current_thread, pin_threads_of};
+use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};
 
 /// All targets, as long as it is not known which of them are available.
 fn participants(options: &SessionOptions) -> Vec<Participant> {
@@ -69,14 +70,37 @@ fn participants(options: &SessionOptions) -> Vec<Participant> {
 
 /// Keeps this process with all its threads, and what serves it, off the server's CPUs from here on.
 fn stay_off_the_servers_cpus(pinning: &Pinning) -> Result<(), SessionError> {
-    if let Some(cpus) = cpus::generator_cpus(pinning) {
-        pin_current_thread(&cpus).map_err(SessionError::Pinning)?;
-        let own = std::process::id();
-        let children = descendants(own).into_iter().map(|stat| stat.pid);
-        let all: Vec<u32> = children.chain([own]).collect();
-        pin_threads_of(&all, &cpus);
-    }
+    cpus::generator_cpus(pinning).map_or(Ok(()), |cpus| stay_on(&cpus))
+}
+
+/// Keeps this process with all its threads, and what serves it, on these CPUs.
+fn stay_on(cpus: &[usize]) -> Result<(), SessionError> {
+    pin_current_thread(cpus).map_err(SessionError::Pinning)?;
+    let own = std::process::id();
+    let children = descendants(own).into_iter().map(|stat| stat.pid);
+    let all: Vec<u32> = children.chain([own]).collect();
+    pin_threads_of(&all, cpus);
     Ok(())
+}
+
+/// The CPUs that this process may use. A session keeps it off the server's; whoever runs another one, or builds
+/// something, gives them back first.
+#[derive(Debug)]
+pub struct OwnCpus(Vec<usize>);
+
+impl OwnCpus {
+    /// Those of now.
+    pub fn now() -> Self {
+        Self(usable_cpus())
+    }
+
+    /// Lets this process use them again.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn give_back(&self) -> Result<(), SessionError> {
+        stay_on(&self.0)
+    }
 }
 
 /// What a check found.

@@ -58,7 +58,7 @@ pub(super) fn environment_of(comparison: &Comparison) -> Vec<String> {
 /// A comparison as it is recorded: without what may be a password, which is whole in memory alone.
 pub(super) fn as_recorded(comparison: &Comparison) -> Comparison {
     let mut recorded = comparison.clone();
-    for one in [&mut recorded.a, &mut recorded.b] {
+    for one in recorded.contenders_mut() {
         match &mut one.kind {
             ContenderKind::Url { load } => hide_in_load(load),
             ContenderKind::Command { command, load } => {
@@ -228,6 +228,7 @@ mod tests {
             environment_of(&Comparison {
                 a: side("A"),
                 b: side("B"),
+                slow_end: None,
                 alike: None,
             })
         };

@@ -127,10 +127,7 @@ impl<'a> Duel<'a> {
             if heats >= design.most_heats() {
                 return Step::End(EndReason::Finished);
             }
-            // Another heat of each load takes as long as those so far.
-            let budget = self.record.header.plan.budget_seconds;
-            let budget = budget.map(Duration::from_secs_f64);
-            if budget.is_some_and(|budget| spent + spent / heats > budget) {
+            if !has_time(self.record, spent, heats) {
                 return Step::End(EndReason::Budget);
             }
         }
@@ -233,7 +230,14 @@ impl<'a> Duel<'a> {
     }
 }
 
-fn final_look(design: &Design, heats: u32, end: Option<EndReason>) -> Option<Look> {
+/// Whether the budget has room for another heat of each load, which takes as long as those so far.
+pub(super) fn has_time(record: &SessionRecord, spent: Duration, heats: u32) -> bool {
+    let budget = record.header.plan.budget_seconds;
+    let budget = budget.map(Duration::from_secs_f64);
+    budget.is_none_or(|budget| spent + spent / heats <= budget)
+}
+
+pub(super) fn final_look(design: &Design, heats: u32, end: Option<EndReason>) -> Option<Look> {
     let taken = design.looks.iter().rfind(|look| look.heats <= heats);
     let last = match end {
         Some(EndReason::Budget) => design.last_at(heats),
@@ -489,10 +493,10 @@ impl Counted<'_> {
     }
 }
 
-/// Both sides are in each heat, at the same places.
+/// Both sides are in each heat, at the same places. A slow end after them is compared elsewhere ([`super::halfway`]).
 impl Numbering for Counted<'_> {
     fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
-        Some(place)
+        (place < Side::BOTH.len()).then_some(place)
     }
 
     fn cpus(&self, number: usize) -> f64 {
@@ -513,7 +517,7 @@ fn microseconds(mut heats: Vec<Vec<Estimate>>) -> Vec<Vec<Estimate>> {
 }
 
 /// The CPUs that a side's server may use, of those that its stack asks for.
-fn server_cpus(asked: Option<u32>, pinning: &Pinning) -> f64 {
+pub(super) fn server_cpus(asked: Option<u32>, pinning: &Pinning) -> f64 {
     let all = pinning.server_cpus();
     let own = asked.map_or(all, |cpus| all.min(cpus as usize));
     own.max(1) as f64

@@ -3,9 +3,11 @@
 //! Three ways lead here. [`paired`] judges what was measured in heats of both sides, at a declared look
 //! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times, and [`runs`] records of
 //! loads. All end in a [`Ratio`].
+//! [`halfway`] judges on which side of the middle between two others a server is, for `deadheat bisect`.
 
 pub mod alternating;
 mod gate;
+pub mod halfway;
 mod metric;
 pub mod paired;
 pub mod runs;

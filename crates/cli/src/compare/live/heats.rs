@@ -1,7 +1,7 @@
 //! What is the same for all contenders: the options of their session, the plan in words, and the heats.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -51,26 +51,11 @@ pub(super) fn measure(
     args: &CompareArgs,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Option<Versus>, Failure> {
-    let heats = of_heats(&args.measure, args.verdict.margin, comparison.a.rate());
-    let mut options = SessionOptions {
-        comparison: Some(Box::new(comparison)),
-        heats,
-        ..options
-    };
-    let alpha = bounds(args).alpha;
-    // What one heat of each load takes decides how many there are.
-    let turn = heats::draft(&options, &AtLooks(vec![1])).estimate;
-    let looks = Looks::choose(&args.measure, turn, alpha)?;
-    let mut steering = AtLooks(looks.design.looks.iter().map(|look| look.heats).collect());
-    options.heats.heats = Some(looks.design.most_heats());
-    options.heats.alpha = alpha;
-    options.budget = looks.budget;
-    let plan = heats::draft(&options, &steering);
-    elsewhere::check(&args.measure.elsewhere, &plan).map_err(Failure::usage)?;
-    let described = described(&options, &plan, &looks, turn);
+    let planned = Planned::new(comparison, options, args, bounds(args).alpha)?;
+    let described = planned.described();
     if args.measure.dry_run {
         let plan = if args.verdict.data.plan_is_json()? {
-            format!("{:#}", json!({ "plan": plan }))
+            format!("{:#}", json!({ "plan": planned.plan }))
         } else {
             described
         };
@@ -78,15 +63,8 @@ pub(super) fn measure(
         return Ok(None);
     }
     output::note(&described);
-    let mut progress = Progress::default();
-    let outcome = heats::run(
-        &options,
-        &mut steering,
-        &mut |event| progress.on(event),
-        interrupted,
-    );
-    progress.finish();
-    versus_in(&outcome.map_err(Failure::nothing)?.folder).map(Some)
+    let (folder, _) = planned.run(duel, Progress::default(), interrupted)?;
+    versus_in(&folder).map(Some)
 }
 
 /// What the session in `folder` says of B.
@@ -95,6 +73,80 @@ pub(super) fn versus_in(folder: &Path) -> Result<Versus, Failure> {
     versus(&record, folder).ok_or_else(|| {
         Failure::nothing("the two sides have no load in common; choose another one with --workload")
     })
+}
+
+/// What is measured next in a session of two sides, after this record and the time that it took.
+pub(crate) fn duel(record: &SessionRecord, spent: Duration) -> Step {
+    let duel = Duel::of(record).expect("a session of two sides records what it compares");
+    duel.next(spent)
+}
+
+/// A comparison that can be measured.
+pub(crate) struct Planned {
+    options: SessionOptions,
+    looks: Looks,
+    /// The plan.
+    pub(crate) plan: Plan,
+    /// What a heat of each load takes.
+    turn: Duration,
+}
+
+impl Planned {
+    /// Plans heats and looks as `args` say. Over all looks together, `alpha` is spent.
+    pub(crate) fn new(
+        comparison: Comparison,
+        options: SessionOptions,
+        args: &CompareArgs,
+        alpha: f64,
+    ) -> Result<Self, Failure> {
+        let heats = of_heats(&args.measure, args.verdict.margin, comparison.a.rate());
+        let mut options = SessionOptions {
+            comparison: Some(Box::new(comparison)),
+            heats,
+            ..options
+        };
+        // What one heat of each load takes decides how many there are.
+        let turn = heats::draft(&options, &AtLooks::at(vec![1])).estimate;
+        let looks = Looks::choose(&args.measure, turn, alpha)?;
+        options.heats.heats = Some(looks.design.most_heats());
+        options.heats.alpha = alpha;
+        options.budget = looks.budget;
+        let plan = heats::draft(&options, &AtLooks::at(looks.heats()));
+        elsewhere::check(&args.measure.elsewhere, &plan).map_err(Failure::usage)?;
+        Ok(Self {
+            options,
+            looks,
+            plan,
+            turn,
+        })
+    }
+
+    /// Measures it: heat by heat, as `next` says. Returns the session's folder and what it holds.
+    pub(crate) fn run(
+        &self,
+        next: NextStep,
+        mut progress: Progress,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<(PathBuf, SessionRecord), Failure> {
+        let mut steering = AtLooks {
+            heats: self.looks.heats(),
+            next,
+        };
+        let outcome = heats::run(
+            &self.options,
+            &mut steering,
+            &mut |event| progress.on(event),
+            interrupted,
+        );
+        progress.finish();
+        let folder = outcome.map_err(Failure::nothing)?.folder;
+        let record = read_session(&folder).map_err(Failure::nothing)?;
+        Ok((folder, record))
+    }
+
+    fn described(&self) -> String {
+        described(&self.options, &self.plan, &self.looks, self.turn)
+    }
 }
 
 /// `rate`: that of an open loop.
@@ -122,13 +174,24 @@ fn heat_time(counted_per_second: f64) -> Duration {
     Duration::from_secs_f64(needed.clamp(HEAT_TIME.as_secs_f64(), most).ceil())
 }
 
-/// Heats of both sides until a look at one of these numbers of heats decides.
-struct AtLooks(Vec<u32>);
+/// What is measured next, after a record and the time that it took.
+type NextStep = fn(&SessionRecord, Duration) -> Step;
+
+/// Heats of all sides until a look at one of these numbers of heats decides.
+struct AtLooks {
+    heats: Vec<u32>,
+    next: NextStep,
+}
+
+impl AtLooks {
+    fn at(heats: Vec<u32>) -> Self {
+        Self { heats, next: duel }
+    }
+}
 
 impl Steering for AtLooks {
     fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step {
-        let duel = Duel::of(record).expect("a session of two sides records what it compares");
-        duel.next(spent)
+        (self.next)(record, spent)
     }
 
     fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>> {
@@ -136,7 +199,7 @@ impl Steering for AtLooks {
     }
 
     fn looks(&self, _most: u32) -> Vec<u32> {
-        self.0.clone()
+        self.heats.clone()
     }
 }
 

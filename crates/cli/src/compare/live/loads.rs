@@ -29,7 +29,7 @@ pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpe
 }
 
 /// The load of a command's server, whose address is known only when it runs.
-pub(super) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
+pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
     let server = &args.server;
     let given = server.tls.given();
     if let (false, Some((name, _))) = (server.https, given.iter().find(|(_, given)| *given)) {

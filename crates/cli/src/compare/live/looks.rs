@@ -7,7 +7,7 @@ use deadheat_stats::sequential::Design;
 use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
 
 /// The budget, if nobody says what measuring may take.
-const BUDGET: Duration = Duration::from_secs(5 * 60);
+pub(crate) const BUDGET: Duration = Duration::from_secs(5 * 60);
 
 /// With fewer heats than three an interval says next to nothing; with five it is of some use.
 const LEAST_HEATS: u32 = 3;
@@ -83,9 +83,14 @@ impl Looks {
         }
     }
 
+    /// The numbers of heats.
+    pub(super) fn heats(&self) -> Vec<u32> {
+        self.design.looks.iter().map(|look| look.heats).collect()
+    }
+
     /// "after 5, 7 and 10 heats; 5 % of error spent over them".
     pub(super) fn describe(&self) -> String {
-        let looks = self.design.looks.iter().map(|look| look.heats);
+        let looks = self.heats();
         let spread = if looks.len() > 1 { " over them" } else { "" };
         let left_out = match self.left_out.as_slice() {
             [] => String::new(),
@@ -94,7 +99,7 @@ impl Looks {
         };
         format!(
             "after {} heats; {:.0} % of error spent{spread}{left_out}",
-            listed(&looks.collect::<Vec<_>>()),
+            listed(&looks),
             100.0 * self.design.alpha
         )
     }

@@ -1,14 +1,14 @@
 //! Measures two things in heats of both.
 
 mod elsewhere;
-mod heats;
-mod loads;
-mod looks;
-mod progress;
+pub(crate) mod heats;
+pub(crate) mod loads;
+pub(crate) mod looks;
+pub(crate) mod progress;
 mod secrets;
 mod servers;
-mod stacks;
-mod words;
+pub(crate) mod stacks;
+pub(crate) mod words;
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn slice(args: &MeasureArgs) -> Duration {
 }
 
 /// `base` with what is asked for of any session; `starts`: with servers that are started.
-fn session(
+pub(crate) fn session(
     args: &MeasureArgs,
     starts: bool,
     base: SessionOptions,

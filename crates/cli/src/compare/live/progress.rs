@@ -2,7 +2,6 @@
 
 use deadheat_model::{
     Event,
-    comparison::Side,
     heats::{MeasuredHeat, PlannedLoad},
     words::counted,
 };
@@ -13,16 +12,36 @@ use crate::{
     progress::{self, OF_HEATS},
 };
 
+/// What the members of each heat are called, if nobody says.
+const SIDES: [&str; 2] = ["A", "B"];
+
 /// Shows what happens.
-#[derive(Default)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
+    /// What the members of each heat are called, in the order of their places.
+    names: &'static [&'static str],
     shown: progress::Progress,
     loads: Vec<PlannedLoad>,
     /// Heats of all loads.
     heats: u64,
 }
 
+impl Default for Progress {
+    fn default() -> Self {
+        Self::of(&SIDES)
+    }
+}
+
 impl Progress {
+    /// Of heats whose members have these names, in the order of their places.
+    pub(crate) fn of(names: &'static [&'static str]) -> Self {
+        Self {
+            names,
+            shown: progress::Progress::default(),
+            loads: Vec::new(),
+            heats: 0,
+        }
+    }
+
     /// Takes an event.
     pub(super) fn on(&mut self, event: &Event) {
         match event {
@@ -60,8 +79,7 @@ impl Progress {
         let number = u64::from(heat.heat) + 1;
         self.shown.reach(number, String::new());
         let what = format!("[{number}/{}]{}", self.heats, self.at(ended.load as usize));
-        let failed = Side::BOTH.into_iter().zip(&heat.members);
-        for (side, member) in failed {
+        for (side, member) in self.names.iter().zip(&heat.members) {
             if let Some(failure) = &member.failure {
                 let told = output::told(&failure.failure);
                 self.shown.problem(&format!("{what} {side}: FAILED {told}"));
@@ -70,17 +88,21 @@ impl Progress {
         if output::draws_progress() {
             return;
         }
-        let sides = Side::BOTH.map(|side| {
+        let rates = self.names.iter().enumerate().map(|(place, name)| {
             let slices = heat.rounds.iter().flatten();
-            let own = slices.filter(|slice| slice.member as usize == side.member());
-            throughput(own).filter(|rate| *rate > 0.0)
+            let own = slices.filter(|slice| slice.member as usize == place);
+            let rate = throughput(own).filter(|rate| *rate > 0.0)?;
+            Some((format!("{name} {rate:.0}/s"), rate))
         });
-        if let [Some(a), Some(b)] = sides {
-            let rounds = counted(heat.rounds.len(), "round");
-            let ratio = b / a;
-            self.shown.line(&format!(
-                "{what} A {a:.0}/s, B {b:.0}/s, B/A {ratio:.3} ({rounds})"
-            ));
-        }
+        let Some((told, rates)) = rates.collect::<Option<(Vec<_>, Vec<_>)>>() else {
+            return;
+        };
+        let told = told.join(", ");
+        let ratio = match (self.names, &rates[..]) {
+            ([a, b], [of_a, of_b]) => format!(", {b}/{a} {:.3}", of_b / of_a),
+            _ => String::new(),
+        };
+        let rounds = counted(heat.rounds.len(), "round");
+        self.shown.line(&format!("{what} {told}{ratio} ({rounds})"));
     }
 }

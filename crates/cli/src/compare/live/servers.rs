@@ -85,6 +85,7 @@ fn compare(
     let comparison = Comparison {
         a: contender(Side::A, a),
         b: contender(Side::B, b),
+        slow_end: None,
         alike,
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;

@@ -1,6 +1,6 @@
 //! Two stacks or variants, or two revisions of one.
 
-mod sides;
+pub(crate) mod sides;
 
 use std::{path::PathBuf, sync::atomic::Ordering};
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The workload, if nobody says which.
-const WORKLOAD: &str = "plaintext";
+pub(crate) const WORKLOAD: &str = "plaintext";
 
 pub(super) fn measure(
     a: &StackAt,
@@ -66,6 +66,7 @@ pub(super) fn measure(
     let comparison = Comparison {
         a: sides.a.contender(),
         b: sides.b.contender(),
+        slow_end: None,
         alike: sides.alike(),
     };
     measure_heats(comparison, options, args, &interrupted)

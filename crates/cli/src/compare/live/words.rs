@@ -7,7 +7,7 @@ const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", ">>"];
 
 /// The words of `command`, quoted as for a shell. There is no shell behind it: one would be a process more in every
 /// figure.
-pub(super) fn words(command: &str) -> Result<Vec<String>, String> {
+pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
     let typed = command;
     let command = &shown(command);
     let shown = format!("cmd:{command}");
@@ -42,7 +42,7 @@ pub(super) fn words(command: &str) -> Result<Vec<String>, String> {
 }
 
 /// A command as it may be shown and recorded: each word without what may be a password.
-pub(super) fn shown(command: &str) -> String {
+pub(crate) fn shown(command: &str) -> String {
     if !command.contains("://") {
         return command.to_owned();
     }

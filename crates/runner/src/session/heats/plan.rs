@@ -85,7 +85,8 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
             };
             let stacks: Vec<_> = participants.iter().filter(takes_part).collect();
             // What one side does not answer is not compared.
-            let least = if options.comparison.is_some() { 2 } else { 1 };
+            let comparison = options.comparison.as_ref();
+            let least = comparison.map_or(1, |all| all.contenders().len());
             if stacks.len() < least {
                 continue;
             }
@@ -162,8 +163,8 @@ fn of_servers(
     circumstances: &Circumstances<'_>,
 ) -> Option<(PlannedLoad, Duration)> {
     let sides = options.comparison.as_ref()?.contenders();
-    let loads = [sides[0].load()?, sides[1].load()?];
-    let [a, b] = loads.map(asked_for);
+    let first = sides.first()?.load()?;
+    let (a, b) = (asked_for(first), asked_for(sides.get(1)?.load()?));
     let (freeze, wait) = freezing_and_wait(sides[0], &circumstances.pinning);
     let wait = options.wait_elsewhere().unwrap_or(wait);
     let heat = least(&options.heats, freeze, wait);
@@ -172,9 +173,9 @@ fn of_servers(
         ContenderKind::Url { .. } => warm_up_time(rule),
         _ => bring_up(rule, None),
     };
-    let cost = HeatCost::of(heat, &[bring_up; 2], sides.len(), None, None);
+    let cost = HeatCost::of(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
     let count = cost.count(&options.heats, options.budget, 1);
-    let (connections, point) = point_of(&loads[0].schedule);
+    let (connections, point) = point_of(&first.schedule);
     let load = PlannedLoad {
         workload: if a == b { a } else { format!("{a} | {b}") },
         description: String::new(),
@@ -186,7 +187,7 @@ fn of_servers(
             open: None,
         },
         delay_seconds: None,
-        targets: sides.map(|one| one.target.clone()).into(),
+        targets: sides.iter().map(|one| one.target.clone()).collect(),
         heat: with_time(heat, count.time),
         capacity: sides.len() as u32,
         capacity_reason: None,

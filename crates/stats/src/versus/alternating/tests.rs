@@ -181,6 +181,7 @@ fn header(heats: u32) -> SessionHeader {
         comparison: Some(Box::new(Comparison {
             a: contender("A"),
             b: contender("B"),
+            slow_end: None,
             alike: None,
         })),
         asked: Default::default(),

@@ -36,9 +36,9 @@ enum Found<'a> {
 }
 
 /// One side.
-pub(super) struct One {
+pub(crate) struct One {
     /// The stack under its variant, and the name that it has in this session.
-    pub(super) selected: SelectedTarget,
+    pub(crate) selected: SelectedTarget,
     /// Its name in the work tree.
     own: TargetId,
     revision: Option<Revision>,
@@ -47,7 +47,16 @@ pub(super) struct One {
 }
 
 impl One {
-    fn find(catalogue: &Catalogue, at: &StackAt, sources: Found<'_>) -> Result<Self, Failure> {
+    /// Finds it, and brings the sources of a revision.
+    pub(crate) fn find(
+        catalogue: &Catalogue,
+        at: &StackAt,
+        supervision: &Supervision,
+    ) -> Result<Self, Failure> {
+        Self::found(catalogue, at, Found::ByGit(supervision))
+    }
+
+    fn found(catalogue: &Catalogue, at: &StackAt, sources: Found<'_>) -> Result<Self, Failure> {
         let stack = &at.target.stack;
         match (&at.revision, sources) {
             (None, _) => Self::of_work_tree(catalogue, at),
@@ -116,7 +125,7 @@ impl One {
     }
 
     /// It as a side of a comparison.
-    pub(super) fn contender(&self) -> Contender {
+    pub(crate) fn contender(&self) -> Contender {
         Contender {
             target: self.selected.target.clone(),
             name: self.selected.target.to_string(),
@@ -163,8 +172,8 @@ impl Sides {
                 Found::Brought(revision.and_then(|revision| Some((revision, roots.next()?))))
             }
         };
-        let a = One::find(catalogue, at[0], sources(0))?;
-        let b = One::find(catalogue, at[1], sources(1))?;
+        let a = One::found(catalogue, at[0], sources(0))?;
+        let b = One::found(catalogue, at[1], sources(1))?;
         // In a session each has a name of its own.
         let b = if a.selected.target.stack == b.selected.target.stack
             && a.selected.target == b.selected.target

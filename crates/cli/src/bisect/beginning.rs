@@ -1,0 +1,158 @@
+//! How a search begins, and how it goes on after it was interrupted.
+
+use std::{env, path::Path, time::SystemTime};
+
+use clap::Parser;
+use deadheat_model::bisect::{BisectRecord, SCHEMA};
+use deadheat_runner::revision::{Revision, commit_of, commits_between};
+
+use super::{args::BisectArgs, folder::Folder, subject::Subject, typed};
+use crate::{
+    args::{Arguments, Command},
+    exit::Failure,
+    invocation,
+    resume::{given, refuse_others},
+};
+
+/// The share of searches that may name a wrong commit.
+const ALPHA: f64 = 0.05;
+/// Options that change nothing of what is asked.
+const HARMLESS: [&str; 5] = ["resume", "budget", "format", "json", "output"];
+/// What is left of a URL in the record.
+const WITHOUT_PASSWORD: &str = "://…";
+
+/// A search that could begin.
+pub(super) struct Planned {
+    pub(super) subject: Subject,
+    pub(super) args: BisectArgs,
+    pub(super) record: BisectRecord,
+}
+
+/// A search that goes on.
+pub(super) struct Search {
+    pub(super) subject: Subject,
+    pub(super) args: BisectArgs,
+    pub(super) folder: Folder,
+    /// The folder as the user would type it.
+    pub(super) shown: String,
+    pub(super) record: BisectRecord,
+}
+
+/// Finds the commits that `args` name.
+pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
+    read_hosts(&mut args)?;
+    let folder = env::current_dir().map_err(|error| {
+        Failure::usage(format!(
+            "finding the current folder: {error}; change to one that exists"
+        ))
+    })?;
+    let subject = Subject::of(&args, &folder)?;
+    let root = subject.root();
+    let find = |revision: &Option<String>| {
+        let typed = revision.as_deref().unwrap_or_default();
+        Revision::find(root, typed).map_err(Failure::usage)
+    };
+    let (good, bad) = (find(&args.good)?, find(&args.bad)?);
+    let commits = commits_between(root, &good, &bad, subject.below().as_deref());
+    let record = BisectRecord {
+        schema: SCHEMA,
+        deadheat: env!("CARGO_PKG_VERSION").to_owned(),
+        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        arguments: invocation::arguments(),
+        measured: subject.name(),
+        alpha: ALPHA,
+        good: commit_of(root, &good).map_err(Failure::usage)?,
+        commits: commits.map_err(Failure::usage)?,
+        questions: Vec::new(),
+        folder,
+    };
+    Ok(Planned {
+        subject,
+        args,
+        record,
+    })
+}
+
+impl Planned {
+    /// Makes its folder.
+    pub(super) fn begin(self) -> Result<Search, Failure> {
+        let results = self.args.measure.results.clone();
+        let results = results.unwrap_or_else(|| "results".into());
+        let folder = Folder::create(&results, &self.record.started)?;
+        folder.save(&self.record)?;
+        Ok(Search {
+            subject: self.subject,
+            args: self.args,
+            shown: typed(folder.path()),
+            folder,
+            record: self.record,
+        })
+    }
+}
+
+/// Goes on with the search in `folder`, with the options that it began with.
+pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Failure> {
+    let given = given("bisect", env::args_os());
+    refuse_others(&given, &HARMLESS)?;
+    let (folder, record) = Folder::open(folder)?;
+    let shown = typed(folder.path());
+    let mut args = arguments(&record)?;
+    if typed_now.measure.budget.is_some() {
+        args.measure.budget = typed_now.measure.budget;
+        // They would take its place.
+        args.measure.heats = None;
+        args.measure.looks.clear();
+    }
+    env::set_current_dir(&record.folder).map_err(|error| {
+        Failure::usage(format!(
+            "changing to {}, where this search began: {error}",
+            record.folder.display()
+        ))
+    })?;
+    read_hosts(&mut args)?;
+    Ok(Search {
+        subject: Subject::of(&args, &record.folder)?,
+        args,
+        folder,
+        shown,
+        record,
+    })
+}
+
+/// Reads the file of hosts, if there is one.
+fn read_hosts(args: &mut BisectArgs) -> Result<(), Failure> {
+    let (elsewhere, server) = (&mut args.measure.elsewhere, &mut args.measure.host.server);
+    elsewhere.read_file(server).map_err(Failure::usage)?;
+    if server.is_some() {
+        return Err(Failure::usage(format!(
+            "{}: `bisect` measures here; leave it out, or start it on that host",
+            elsewhere.called("server")
+        )));
+    }
+    Ok(())
+}
+
+/// What was typed when it began.
+fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
+    if record
+        .arguments
+        .iter()
+        .any(|one| one.contains(WITHOUT_PASSWORD))
+    {
+        return Err(Failure::usage(
+            "going on with this search: its command has a URL, which is recorded without what may be a password; \
+             begin a new search, or put the URL into the environment or a file",
+        ));
+    }
+    let program = ["deadheat".to_owned()];
+    let all = program.iter().chain(&record.arguments);
+    match Arguments::try_parse_from(all).map(|parsed| parsed.command) {
+        Ok(Command::Bisect(args)) if args.resume.is_none() => Ok(*args),
+        Ok(_) => Err(Failure::usage(
+            "the record has the arguments of another command",
+        )),
+        Err(error) => Err(Failure::usage(format!(
+            "reading the recorded arguments: {error}"
+        ))),
+    }
+}

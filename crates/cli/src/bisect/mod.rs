@@ -1,0 +1,114 @@
+//! `deadheat bisect`: the commit that made a stack or a command slower. What is asked next, and why that is sound, is in
+//! [`deadheat_stats::bisect`].
+
+pub(crate) mod args;
+mod asking;
+mod beginning;
+mod folder;
+mod plan_text;
+mod subject;
+
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use deadheat_model::bisect::{Answer, Asks, BisectRecord};
+use deadheat_report::{
+    bisect::{BisectView, answer, json, markdown, text},
+    text::Screen,
+};
+use deadheat_stats::bisect::{Outcome, next, outcome};
+
+use self::{args::BisectArgs, asking::Asking, beginning::Search};
+use crate::{
+    compare::args::{CompareArgs, CompareFormat},
+    data,
+    exit::{Exit, Failure},
+    interrupt,
+    invocation::shown,
+    output,
+};
+
+pub(crate) fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
+    let (format, files) = (args.data.format(), args.data.open()?);
+    let search = match args.resume.clone() {
+        Some(folder) => beginning::reopen(&folder, args)?,
+        None => {
+            let planned = beginning::plan(args)?;
+            if planned.args.measure.dry_run {
+                output::data(&plan_text::plan(&planned)?)?;
+                return Ok(Exit::Fine);
+            }
+            output::note(&plan_text::plan(&planned)?);
+            planned.begin()?
+        }
+    };
+    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let folder = search.shown.clone();
+    let again = format!("Go on with: deadheat bisect --resume {folder}");
+    let record = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
+    let rendered = |format, screen| self::rendered(&record, &folder, format, screen);
+    output::data(&rendered(format, output::screen())?)?;
+    files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
+    Ok(exit(&outcome(&record)))
+}
+
+/// Asks question after question until there is no other, one cannot be decided, or somebody interrupts it.
+fn measure(search: Search, interrupted: &Arc<AtomicBool>) -> Result<BisectRecord, Failure> {
+    let Search {
+        subject,
+        args,
+        folder,
+        mut record,
+        ..
+    } = search;
+    let args = CompareArgs::measuring(args.measure, args.server, args.stacks);
+    let mut asking = Asking::new(&subject, args, &folder, interrupted)?;
+    while let Some(asks) = next(&record) {
+        output::note(&plan_text::question(&record, asks));
+        let Some(question) = asking.ask(&record, asks)? else {
+            break;
+        };
+        let said = answer(&question);
+        let is_open = matches!(question.answer, Answer::Half | Answer::Undecided);
+        record.questions.push(question);
+        folder.save(&record)?;
+        // What was said is never lost.
+        output::note(&format!("  {said}"));
+        if is_open && !matches!(asks, Asks::Found { .. }) {
+            break;
+        }
+    }
+    Ok(record)
+}
+
+fn rendered(
+    record: &BisectRecord,
+    folder: &str,
+    format: CompareFormat,
+    screen: Screen,
+) -> Result<String, Failure> {
+    let view = BisectView::new(record, folder);
+    Ok(match format {
+        CompareFormat::Text => text(&view, screen.width, screen.colour),
+        CompareFormat::Markdown => markdown(&view),
+        CompareFormat::Json => json(record, folder)
+            .map_err(|error| Failure::nothing(format!("writing the search: {error}")))?,
+    })
+}
+
+fn exit(outcome: &Outcome) -> Exit {
+    match outcome {
+        Outcome::Found(found) if found.confirmed => Exit::Fine,
+        Outcome::NotSlower => Exit::Failed,
+        Outcome::Found(_) | Outcome::NotProven | Outcome::Undecided { .. } => Exit::Nothing,
+        Outcome::Unfinished { .. } => Exit::Interrupted,
+    }
+}
+
+/// A folder as the user would type it.
+fn typed(folder: &Path) -> String {
+    let shown = shown(folder);
+    shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
+}
