@@ -1,0 +1,73 @@
+//! Shell scripts and workflows.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::steps::{Lack, Steps, root, target};
+
+/// The linter of workflows. Go builds it: no Debian package has it.
+const ACTIONLINT: &str = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12";
+
+/// Checks every shell script and workflow.
+pub(super) fn check(steps: &Steps) {
+    match scripts(&root()) {
+        Ok(scripts) => {
+            let mut command = Command::new("shellcheck");
+            command.args(scripts);
+            run(steps, "shellcheck", command, "apt-get install shellcheck");
+        }
+        Err(error) => {
+            steps.check("shellcheck", || Err(format!("listing scripts: {error}")));
+        }
+    }
+    let tools = target().join("tools");
+    let mut install = Command::new("go");
+    install.args(["install", ACTIONLINT]).env("GOBIN", &tools);
+    // Without a network there is none, or that of an earlier time.
+    let _ = install.output();
+    let mut command = Command::new(tools.join("actionlint"));
+    command.args(workflows(&root()));
+    run(
+        steps,
+        "actionlint",
+        command,
+        "go install needs https://go.dev/dl/ and its proxy",
+    );
+}
+
+fn run(steps: &Steps, name: &str, command: Command, remedy: &str) {
+    let is_missing = Command::new(command.get_program())
+        .arg("--version")
+        .output()
+        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    if is_missing {
+        steps.not_tested(Lack::new(name, &format!("it is not installed ({remedy})")));
+    } else {
+        steps.run(name, command);
+    }
+}
+
+/// The shell scripts: of CI, of the action, and of releases.
+fn scripts(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut scripts = vec![root.join(".ci/run")];
+    for folder in [".github", "action"] {
+        for entry in fs::read_dir(root.join(folder))? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "sh") {
+                scripts.push(path);
+            }
+        }
+    }
+    Ok(scripts)
+}
+
+/// The workflows: the project's own, and the examples.
+fn workflows(root: &Path) -> Vec<PathBuf> {
+    let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+    let own = entries(root.join(".github/workflows")).map(|entry| entry.path());
+    let examples = entries(root.join("examples")).map(|entry| entry.path().join("deadheat.yml"));
+    own.chain(examples.filter(|path| path.is_file())).collect()
+}
