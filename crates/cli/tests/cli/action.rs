@@ -12,7 +12,7 @@ use deadheat_testkit::{
     answers::{send, sized},
 };
 use serde_json::{Value, json};
-use yaml_rust2::YamlLoader;
+use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::support::{Ended, Root, Running, root::project, running};
 
@@ -416,22 +416,19 @@ fn nothing_of_a_release_runs_before_its_checksum_is_verified() {
     let releases = releases.expect("starting a server");
     let address = format!("http://{}", releases.address());
     let root = repository();
-    let of_version = |run: &dyn Fn(&[(&str, &str)]) -> Ended, version, sum| {
-        run(&[
+    let variables = |version, sum| {
+        [
             ("DEADHEAT_CI_BASE", "HEAD~1"),
             // Enough has run by then.
             ("DEADHEAT_CI_BUILD", "echo built; false"),
             ("DEADHEAT_CI_BINARY", ""),
-            ("DEADHEAT_CI_RELEASES", &address),
+            ("DEADHEAT_CI_RELEASES", address.as_str()),
             ("DEADHEAT_CI_VERSION", version),
             ("DEADHEAT_CI_SHA256", sum),
-        ])
+        ]
     };
-    let version = |version, sum| {
-        let measure = |variables: &[(&str, &str)]| run(&root, "measure", variables);
-        of_version(&measure, version, sum)
-    };
-    let on_gitlab = |version, sum| of_version(&|variables| gitlab(&root, variables), version, sum);
+    let version = |version, sum| run(&root, "measure", &variables(version, sum));
+    let on_gitlab = |version, sum| gitlab(&root, &variables(version, sum));
     let runs = concat!("deadheat ", env!("CARGO_PKG_VERSION"));
     version("v9.9.9", "").exits(1).tells(&[runs, "built"]);
     on_gitlab("v9.9.9", "").exits(1).tells(&[runs, "built"]);
@@ -449,4 +446,49 @@ fn nothing_of_a_release_runs_before_its_checksum_is_verified() {
         .exits(3)
         .tells(&["nothing of it was run"]);
     assert!(!changed.stderr.contains(runs), "{changed}");
+}
+
+/// A step's place, and the step.
+type Steps = Vec<(String, Yaml)>;
+
+/// The steps of the action and of every workflow.
+fn steps() -> Steps {
+    let yaml = |path: &Path| {
+        let text = fs::read_to_string(path).expect("reading a workflow");
+        YamlLoader::load_from_str(&text).expect("YAML").remove(0)
+    };
+    let named = |path: &Path, steps: &Yaml| {
+        let steps = steps.as_vec().expect("steps").iter().cloned();
+        let path = path.display().to_string();
+        steps.map(|step| (path.clone(), step)).collect::<Steps>()
+    };
+    let action = project().join("action.yml");
+    let mut found = named(&action, &yaml(&action)["runs"]["steps"]);
+    for entry in fs::read_dir(project().join(".github/workflows")).expect("listing workflows") {
+        let path = entry.expect("a workflow").path();
+        let workflow = yaml(&path);
+        assert!(!workflow["permissions"].is_badvalue(), "{}", path.display());
+        for job in workflow["jobs"].as_hash().expect("jobs").values() {
+            found.extend(named(&path, &job["steps"]));
+        }
+    }
+    found
+}
+
+#[test]
+fn steps_pin_what_they_use_and_give_shells_no_expressions() {
+    let steps = steps();
+    assert!(steps.len() > 10, "{steps:?}");
+    for (path, step) in steps {
+        if let Some(uses) = step["uses"].as_str() {
+            let commit = uses.split_once('@').map_or("", |(_, commit)| commit);
+            let is_commit = commit.len() == 40 && commit.bytes().all(|one| one.is_ascii_hexdigit());
+            assert!(is_commit, "{path}: {uses} is pinned to no commit");
+        }
+        if let Some(script) = step["run"].as_str() {
+            // What is longer belongs in a script, which shellcheck reads.
+            assert_eq!(script.trim_end().lines().count(), 1, "{path}: {script}");
+            assert!(!script.contains("${{"), "{path}: {script}");
+        }
+    }
 }
