@@ -17,34 +17,45 @@ pub(super) fn check(steps: &Steps) {
         Ok(scripts) => {
             let mut command = Command::new("shellcheck");
             command.args(scripts);
-            run(steps, "shellcheck", command, "apt-get install shellcheck");
+            run(
+                steps,
+                "shellcheck",
+                command,
+                "it is not installed (apt-get install shellcheck)",
+            );
         }
         Err(error) => {
             steps.check("shellcheck", || Err(format!("listing scripts: {error}")));
         }
     }
     let tools = target().join("tools");
-    let mut install = Command::new("go");
-    install.args(["install", ACTIONLINT]).env("GOBIN", &tools);
-    // Without a network there is none, or that of an earlier time.
-    let _ = install.output();
+    let why_not = install(&tools).err().unwrap_or_default();
     let mut command = Command::new(tools.join("actionlint"));
     command.args(workflows(&root()));
-    run(
-        steps,
-        "actionlint",
-        command,
-        "go install needs https://go.dev/dl/ and its proxy",
-    );
+    run(steps, "actionlint", command, &why_not);
 }
 
-fn run(steps: &Steps, name: &str, command: Command, remedy: &str) {
-    let is_missing = Command::new(command.get_program())
+/// Has Go build the linter of workflows, or find that it has. Without a network that of an earlier time may be there.
+fn install(tools: &Path) -> Result<(), String> {
+    let mut install = Command::new("go");
+    install.args(["install", ACTIONLINT]).env("GOBIN", tools);
+    let output = install.output();
+    let output = output.map_err(|error| format!("go: {error} (https://go.dev/dl/)"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().last().unwrap_or_default();
+    Err(format!("go install {ACTIONLINT}: {last}"))
+}
+
+/// Runs a linter, unless it is missing; then this is why.
+fn run(steps: &Steps, name: &str, command: Command, why_not: &str) {
+    let asked = Command::new(command.get_program())
         .arg("--version")
-        .output()
-        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    if is_missing {
-        steps.not_tested(Lack::new(name, &format!("it is not installed ({remedy})")));
+        .output();
+    if asked.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        steps.not_tested(Lack::new(name, why_not));
     } else {
         steps.run(name, command);
     }
