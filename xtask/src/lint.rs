@@ -1,6 +1,8 @@
-//! Format and lint: of the workspace, of the stacks with their languages' own tools, and of the documents.
+//! Format and lint: of the workspace, of the stacks with their languages' own tools, of the documents, and of scripts and
+//! workflows.
 
 mod documents;
+mod shell;
 
 use std::{fs, io, path::Path, process::Command};
 
@@ -20,16 +22,19 @@ pub(crate) fn lint(steps: &Steps) {
     steps.run("clippy", cargo(&clippy));
     steps.check("format of the stacks", || stacks(steps));
     steps.check("links and words of the documents", documents::check);
+    shell::check(steps);
 }
 
-/// The stacks in the languages that whoever changes this has, or needs for most stacks anyway: Rust and Go.
+/// The stacks and examples in the languages that whoever changes this has, or needs for most stacks anyway: Rust and Go.
 fn stacks(steps: &Steps) -> Result<(), String> {
-    let folder = root().join("stacks");
-    let entries =
-        fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut found = Vec::new();
+    for folder in [root().join("stacks"), root().join("examples")] {
+        let entries =
+            fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        found.extend(entries.flatten().map(|entry| entry.path()));
+    }
     let mut faults = Vec::new();
-    for entry in entries.flatten() {
-        let stack = entry.path();
+    for stack in found {
         if stack.join("Cargo.toml").exists() {
             faults.extend(rustfmt(&stack).err());
         }

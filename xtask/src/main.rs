@@ -1,5 +1,6 @@
 //! The one entry for development: `cargo xtask test | lint | …`.
 
+mod book;
 mod browser;
 mod cluster;
 mod conformance;
@@ -45,6 +46,8 @@ enum Command {
     },
     /// Check format and lint
     Lint,
+    /// Build the documentation site with mdBook, in target/book/html
+    Book,
     /// Test the report's pages in a real browser
     Browser(browser::Options),
     /// Check every stack against every rule
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
             steps.finish()
         }
         Command::Lint => alone(&Strictness::full(), lint::lint),
+        Command::Book => alone(&Strictness::full(), book::book),
         Command::Browser(options) => alone(&Strictness::full(), |steps| {
             browser::browser(steps, &options)
         }),

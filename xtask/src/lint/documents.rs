@@ -36,20 +36,23 @@ const WORDS: [(&str, &str); 21] = [
 /// Documents that define these words or quote them.
 const QUOTING: [&str; 1] = ["docs/terminology.md"];
 
+/// The pages of the site.
+const SUMMARY: &str = "docs/SUMMARY.md";
+
 /// Checks every document that people read.
 pub(super) fn check() -> Result<(), String> {
     let documents = documents(&root()).map_err(|error| format!("listing documents: {error}"))?;
     let mut faults = Vec::new();
-    for path in documents {
+    for path in &documents {
         let text =
-            fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let name = path.strip_prefix(root()).unwrap_or(&path);
+            fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.strip_prefix(root()).unwrap_or(path);
         let mut add = |line: usize, what: String| {
             faults.push(format!("{}:{line}: {what}", name.display()));
         };
-        let folder = path.parent().unwrap_or(&path);
+        let folder = path.parent().unwrap_or(path);
         for (line, target) in links(&text) {
-            if let Some(fault) = broken(target, &path, folder) {
+            if let Some(fault) = broken(target, path, folder) {
                 add(line, fault);
             }
         }
@@ -59,12 +62,35 @@ pub(super) fn check() -> Result<(), String> {
             }
         }
     }
+    faults.extend(
+        no_pages(&root(), &documents).map_err(|error| format!("reading {SUMMARY}: {error}"))?,
+    );
     faults.extend(unlisted(&root()).map_err(|error| format!("listing stacks: {error}"))?);
     if faults.is_empty() {
         Ok(())
     } else {
         Err(faults.join("\n"))
     }
+}
+
+/// Documents that the site's list of pages lacks. Stacks are added to it, and READMEs of crates and skeletons are for
+/// whoever is in those folders.
+fn no_pages(root: &Path, documents: &[PathBuf]) -> io::Result<Vec<String>> {
+    let text = fs::read_to_string(root.join(SUMMARY))?;
+    let folder = root.join("docs");
+    let pages: HashSet<PathBuf> = links(&text)
+        .into_iter()
+        .filter_map(|(_, target)| folder.join(target).canonicalize().ok())
+        .collect();
+    let mut faults = Vec::new();
+    for document in documents {
+        let name = document.strip_prefix(root).unwrap_or(document);
+        let is_apart = name.starts_with("stacks") || name.starts_with("crates");
+        if !is_apart && name != Path::new(SUMMARY) && !pages.contains(&document.canonicalize()?) {
+            faults.push(format!("{SUMMARY}: {} is missing", name.display()));
+        }
+    }
+    Ok(faults)
 }
 
 /// Stacks that the list of stacks lacks.
@@ -83,12 +109,13 @@ fn unlisted(root: &Path) -> io::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// The Markdown files of the project's folder, of `docs`, of the crates and of each stack. Reports of sessions are not
+/// The Markdown files of the project's folder, of `docs` and `examples`, of the crates and of each stack. Reports of sessions are not
 /// written by anybody.
 fn documents(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = vec![
         root.to_owned(),
         root.join("docs"),
+        root.join("examples"),
         root.join("fuzz"),
         root.join("published"),
     ];
@@ -222,6 +249,29 @@ mod tests {
         fs::write(folder.path().join("docs/stacks.md"), list).unwrap();
         let faults = unlisted(folder.path()).unwrap();
         assert_eq!(faults, ["docs/stacks.md: b is missing"]);
+    }
+
+    #[test]
+    fn a_document_that_is_no_page_of_the_site_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["docs", "stacks/a"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        let documents = [
+            "README.md",
+            "docs/a.md",
+            "docs/b.md",
+            "docs/SUMMARY.md",
+            "stacks/a/README.md",
+        ]
+        .map(at);
+        for document in &documents {
+            fs::write(document, "").unwrap();
+        }
+        fs::write(at("docs/SUMMARY.md"), "[x](../README.md)\n- [a](a.md)\n").unwrap();
+        let faults = no_pages(folder.path(), &documents).unwrap();
+        assert_eq!(faults, ["docs/SUMMARY.md: docs/b.md is missing"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The `deadheat` binary as its users have it: what it measures, what it says when something is wrong, what it leaves
 //! behind. Stacks are small Python servers with a fault each (`fake_server.py`), so a session takes a second.
 
+mod action;
 mod alike;
 mod architecture;
 mod bisecting;

@@ -1,0 +1,265 @@
+#!/usr/bin/env bash
+# Measures two revisions of a service against each other with `deadheat compare`, and comments the verdict on a pull
+# request (GitHub) or merge request (GitLab). docs/ci.md explains the variables and outputs.
+#
+#   compare.sh measure     build both revisions, measure them, write reports and outputs
+#   compare.sh comment     post what `measure` wrote, or update the earlier comment
+#
+# These are two steps so that code of a pull request never runs in a process that has the token.
+#
+# All input comes from variables, and only the build and start commands are evaluated: the name of a branch cannot
+# become a command.
+set -euo pipefail
+
+note() { printf 'deadheat: %s\n' "$*" >&2; }
+die() {
+  note "$2"
+  exit "$1"
+}
+need() {
+  local tool
+  for tool; do
+    type -P "$tool" >/dev/null || die 2 "this needs $tool, which is not installed here"
+  done
+}
+is_true() {
+  case $2 in
+    true) return 0 ;;
+    false | '') return 1 ;;
+    *) die 2 "$1 is '$2'; write true or false" ;;
+  esac
+}
+
+# --- measure ---------------------------------------------------------------------------------------------------------
+
+# The commit that a revision names. If the clone is too shallow to have it, it is fetched.
+commit_of() {
+  local revision=$1
+  if [[ -z $revision || $revision =~ ^0+$ ]]; then
+    die 2 "there is no base to compare with: set 'base' to a branch, tag or commit"
+  fi
+  # git would take the first for an option, and the second for an order to overwrite.
+  [[ $revision != [-+]* ]] || die 2 "the base '$revision' begins with ${revision:0:1}, so it is no revision"
+  if ! git rev-parse --verify --quiet "$revision^{commit}"; then
+    git check-ref-format "refs/heads/$revision" ||
+      die 2 "the base '$revision' is not in this clone, and is no name that can be fetched"
+    git fetch --quiet --no-tags --depth=1 -- origin "$revision" ||
+      die 2 "fetching the base '$revision' from origin failed; check its name, or clone with more history"
+    git rev-parse --verify --quiet 'FETCH_HEAD^{commit}'
+  fi
+}
+
+# Downloads the release archive of a version, verifies it, and prints the path of the program in it.
+install_release() {
+  local version=$1 folder=$2 target archive url sum
+  case "$(uname -s) $(uname -m)" in
+    'Linux x86_64') target=x86_64-unknown-linux-musl ;;
+    'Linux aarch64') target=aarch64-unknown-linux-musl ;;
+    *) die 2 "there is no release for $(uname -s) on $(uname -m); build deadheat and set 'binary'" ;;
+  esac
+  case $version in
+    latest) url=latest/download ;;
+    *[!A-Za-z0-9.+-]* | '' | -* | .*) die 2 "the version '$version' is no tag of a release; write it like v0.1.0" ;;
+    *) url=download/$version ;;
+  esac
+  url=${DEADHEAT_CI_RELEASES:-https://github.com/deadheat/deadheat/releases}/$url
+  archive=deadheat-$target.tar.gz
+  need curl tar sha256sum
+  local file
+  for file in "$archive" "$archive.sha256"; do
+    curl --fail --silent --show-error --location --proto-redir '=https' --retry 3 --max-time 300 \
+      --output "$folder/$file" -- "$url/$file" || die 3 "downloading $url/$file failed"
+  done
+  sum=${DEADHEAT_CI_SHA256:-}
+  if [[ -z $sum ]]; then read -r sum _ <"$folder/$archive.sha256" || true; fi
+  (cd "$folder" && printf '%s  %s\n' "$sum" "$archive" | sha256sum --check --strict --status) ||
+    die 3 "$url/$archive is not the file with the SHA-256 '$sum'; nothing of it was run"
+  tar -xzf "$folder/$archive" -C "$folder"
+  printf '%s\n' "$folder/deadheat-$target/deadheat"
+}
+
+remove_trees() {
+  local side
+  for side in base head; do
+    git worktree remove --force "$folder/trees/$side" 2>/dev/null || true
+  done
+}
+
+# Writes a line to the file of outputs and, on GitHub, to that of the step.
+output() {
+  printf '%s=%s\n' "$1" "$2" >>"$folder/outputs"
+  if [[ -n $github_output ]]; then printf '%s=%s\n' "$1" "$2" >>"$github_output"; fi
+}
+
+# One field of the comparison's JSON; empty if it is missing.
+field() {
+  if [[ -s $folder/report.json ]]; then jq -r "($1) // empty" "$folder/report.json"; fi
+}
+
+verdict() {
+  case "$(field '.compared[0].ratios[0].verdict')" in
+    better | faster) echo faster ;;
+    worse | slower) echo slower ;;
+    dead-heat) echo 'dead heat' ;;
+    '') if [[ -n $(field .b.failed) ]]; then echo failed; else echo none; fi ;;
+    *) echo undecided ;;
+  esac
+}
+
+# The report of this comparison, as it is commented.
+write_comment() {
+  # What ends an HTML comment would let the rest of the name out of it.
+  local name=${DEADHEAT_CI_NAME//[!A-Za-z0-9 ._\/-]/}
+  printf '<!-- deadheat %s -->\n### Deadheat%s\n\n' "$name" "${name:+: $name}"
+  if [[ -s $folder/report.md ]]; then
+    cat "$folder/report.md"
+  else
+    printf 'Nothing could be compared. The log of this job says why.\n'
+  fi
+  printf '\nA is %s (base), B is %s (head).\n' "${base:0:10}" "${head:0:10}"
+}
+
+measure() {
+  local github_output=${GITHUB_OUTPUT:-} summary=${GITHUB_STEP_SUMMARY:-}
+  # With these, the code that is measured could change later steps.
+  unset GITHUB_ENV GITHUB_OUTPUT GITHUB_PATH GITHUB_STATE GITHUB_STEP_SUMMARY DEADHEAT_CI_TOKEN
+  : "${DEADHEAT_CI_START:?the command that starts the service is missing: set 'start'}"
+  export DEADHEAT_CI_START DEADHEAT_CI_DIRECTORY=${DEADHEAT_CI_DIRECTORY:-.}
+  DEADHEAT_CI_NAME=${DEADHEAT_CI_NAME:-}
+  local threshold=${DEADHEAT_CI_FAIL_IF_SLOWER:-} must_decide=no
+  if is_true require-decision "${DEADHEAT_CI_REQUIRE_DECISION:-}"; then must_decide=yes; fi
+  need git jq
+
+  local base head
+  base=$(commit_of "${DEADHEAT_CI_BASE:-}")
+  head=$(git rev-parse --verify 'HEAD^{commit}')
+  # For the trap, which runs when this function has ended.
+  folder=${DEADHEAT_CI_FOLDER:-$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/deadheat-XXXXXX")}
+  mkdir -p "$folder/trees"
+  folder=$(cd "$folder" && pwd)
+  local deadheat=${DEADHEAT_CI_BINARY:-}
+  if [[ -z $deadheat ]]; then
+    deadheat=$(install_release "${DEADHEAT_CI_VERSION:-latest}" "$folder")
+  elif [[ $deadheat == */* ]]; then
+    deadheat=$(realpath -- "$deadheat")
+  fi
+  note "$("$deadheat" --version), $base (A, base) against $head (B, head)"
+
+  trap remove_trees EXIT
+  local side commit
+  for side in base head; do
+    commit=${!side}
+    git worktree add --quiet --force --detach "$folder/trees/$side" "$commit"
+    cat >"$folder/$side" <<'START'
+#!/usr/bin/env bash
+cd "trees/${0##*/}/$DEADHEAT_CI_DIRECTORY" && exec bash -c "$DEADHEAT_CI_START"
+START
+    chmod +x "$folder/$side"
+    [[ -d $folder/trees/$side/$DEADHEAT_CI_DIRECTORY ]] ||
+      die 2 "$side ($commit) has no folder '$DEADHEAT_CI_DIRECTORY'"
+    if [[ -n ${DEADHEAT_CI_BUILD:-} ]]; then
+      note "building $side"
+      (cd "$folder/trees/$side/$DEADHEAT_CI_DIRECTORY" && bash -euo pipefail -c "$DEADHEAT_CI_BUILD") >&2 ||
+        die 1 "building $side ($commit) failed"
+    fi
+  done
+
+  local options=() option
+  while IFS= read -r option; do
+    if [[ -n $option ]]; then options+=("$option"); fi
+  done <<<"${DEADHEAT_CI_OPTIONS:-}"
+  if [[ -n ${DEADHEAT_CI_BUDGET:-} ]]; then options+=("--budget=$DEADHEAT_CI_BUDGET"); fi
+  if [[ -n $threshold ]]; then options+=("--fail-if-slower=$threshold"); fi
+  local status=0
+  (cd "$folder" && "$deadheat" compare cmd:./base cmd:./head "--path=${DEADHEAT_CI_PATH:-/}" --results results \
+    --format markdown "${options[@]}") >"$folder/report.md" || status=$?
+  local session
+  for session in "$folder"/results/*/; do
+    if [[ -d $session ]]; then "$deadheat" report "$session" --format json >"$folder/report.json" || true; fi
+  done
+
+  local found
+  found=$(verdict)
+  output verdict "$found"
+  output ratio "$(field '.compared[0].ratios[0].ratio')"
+  output low "$(field '.compared[0].ratios[0].interval.low')"
+  output high "$(field '.compared[0].ratios[0].interval.high')"
+  output base "$base"
+  output head "$head"
+  output folder "$folder"
+  write_comment >"$folder/comment.md"
+  if [[ -n $summary ]]; then cat "$folder/comment.md" >>"$summary"; fi
+  cat "$folder/comment.md"
+
+  case $found in
+    failed) die 1 'the head failed, so there is nothing to compare' ;;
+    none) die "$((status > 1 ? status : 3))" 'nothing could be compared' ;;
+  esac
+  # An older or newer deadheat may exit with 1 for any slowdown: only a threshold that was asked for counts here.
+  if [[ $status == 1 && -n $threshold ]]; then die 1 "the head is slower by more than $threshold"; fi
+  if [[ $status -gt 1 ]]; then die "$status" "deadheat compare ended with exit status $status"; fi
+  if [[ $must_decide == yes && $found == undecided ]]; then
+    die 1 'undecided, and require-decision is true; a larger budget may decide it'
+  fi
+}
+
+# --- comment ---------------------------------------------------------------------------------------------------------
+
+# Sends a request with the token, which is in no argument: those can be read by other processes.
+api() {
+  local method=$1 url=$2
+  shift 2
+  curl --fail --silent --show-error --max-time 60 --retry 2 --request "$method" --config <(printf '%s\n' "$credentials") \
+    --header 'Content-Type: application/json' "$@" -- "$url"
+}
+
+# The own comment that begins with the marker, if there is one.
+earlier_comment() {
+  local list=$1 me=$2 marker=$3 page found
+  for page in {1..50}; do
+    found=$(api GET "$list?per_page=100&page=$page") || return
+    if [[ $(jq length <<<"$found") == 0 ]]; then return; fi
+    jq -r --arg me "$me" --arg marker "$marker" \
+      'map(select((.body // "" | startswith($marker)) and (.user.login // .author.username) == $me)) | .[0].id // empty' \
+      <<<"$found"
+  done
+}
+
+comment() {
+  local folder=${DEADHEAT_CI_FOLDER:?the folder that 'measure' wrote is missing} request=${DEADHEAT_CI_REQUEST:-}
+  local token=${DEADHEAT_CI_TOKEN:-} list update method me
+  if [[ -z $request ]]; then
+    note 'this is no pull or merge request, so there is nowhere to comment'
+    return
+  fi
+  [[ $request =~ ^[0-9]+$ ]] || die 2 "the number of the request is '$request'"
+  [[ -n $token ]] || die 2 'commenting needs a token (docs/ci.md)'
+  need curl jq
+  if [[ -n ${GITLAB_CI:-} ]]; then
+    credentials="header = \"PRIVATE-TOKEN: $token\""
+    list=$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$request/notes
+    update=$list method=PUT
+    me=$(api GET "$CI_API_V4_URL/user" | jq -r .username) || me=
+  else
+    credentials="header = \"Authorization: Bearer $token\""
+    local repository=$GITHUB_API_URL/repos/$GITHUB_REPOSITORY
+    list=$repository/issues/$request/comments
+    update=$repository/issues/comments method=PATCH
+    # The token of a workflow may not ask who it is.
+    me=$(api GET "$GITHUB_API_URL/user" 2>/dev/null | jq -r .login) || me='github-actions[bot]'
+  fi
+  local marker earlier=
+  IFS= read -r marker <"$folder/comment.md"
+  jq --null-input --rawfile body "$folder/comment.md" '{$body}' >"$folder/comment.json"
+  earlier=$(earlier_comment "$list" "$me" "$marker" | head -n 1) || true
+  local target=("POST" "$list")
+  if [[ -n $earlier ]]; then target=("$method" "$update/$earlier"); fi
+  # Pull requests from forks have a token that may only read: that is no failure of the change.
+  api "${target[@]}" --data-binary "@$folder/comment.json" >/dev/null ||
+    note "commenting was refused; the job needs 'pull-requests: write', which forks cannot have (docs/ci.md)"
+}
+
+case ${1:-} in
+  measure | comment) "$1" ;;
+  *) die 2 'usage: compare.sh measure|comment (docs/ci.md)' ;;
+esac

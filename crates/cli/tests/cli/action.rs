@@ -1,0 +1,494 @@
+//! What people run in CI: `action/compare.sh` in a repository with a planted slowdown, with an API of the test's own.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use deadheat_testkit::{
+    OracleServer, Request, Turn,
+    answers::{send, sized},
+};
+use serde_json::{Value, json};
+use yaml_rust2::{Yaml, YamlLoader};
+
+use crate::support::{Ended, Root, Running, root::project, running};
+
+/// The service: one thread, and one write for each answer.
+const SERVER: &str = r#"
+import os, selectors, socket
+from work import WORK
+listener = socket.create_server((os.environ["HOST"], int(os.environ["PORT"])), backlog=128)
+waiting = selectors.DefaultSelector()
+waiting.register(listener, selectors.EVENT_READ)
+while True:
+    for key, _ in waiting.select():
+        if key.fileobj is listener:
+            connection, _ = listener.accept()
+            waiting.register(connection, selectors.EVENT_READ)
+        elif key.fileobj.recv(65536):
+            sum(range(WORK))
+            key.fileobj.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        else:
+            waiting.unregister(key.fileobj)
+            key.fileobj.close()
+"#;
+
+/// The head does this many times the base's work, so that no machine is too busy to see it.
+const SLOWER: u32 = 12;
+
+/// Short heats of a small load, one argument per line.
+const SHORT: &str =
+    "--heat-time=300ms\n--slice=40ms\n--guard=10ms\n--warm-up=100ms\n-c\n2\n--seed=7\n";
+
+const TOKEN: &str = "a-token-of-the-test";
+/// The folder of results, in that of the test.
+const RESULTS: &str = "tmp/results";
+
+/// Fails if it is told what would let the measured code speak for the job.
+const BUILD: &str = "cp work.txt work.py; ! env | grep -E '^(DEADHEAT_CI_TOKEN|GITHUB_(ENV|OUTPUT|PATH|STEP_SUMMARY))='";
+
+/// A repository with a service, whose last commit made it slower.
+fn repository() -> Root {
+    let root = Root::with(&[]);
+    root.write("service/server.py", SERVER);
+    git(&root, &["init", "--quiet", "--initial-branch=main"]);
+    // What a hostile name could fetch into a branch.
+    git(&root, &["remote", "add", "origin", "."]);
+    for work in [5_000, 5_000 * SLOWER] {
+        root.write("service/work.txt", &format!("WORK = {work}\n"));
+        git(&root, &["add", "service"]);
+        git(&root, &["commit", "--quiet", "--message=work"]);
+    }
+    root
+}
+
+#[track_caller]
+fn git(root: &Root, args: &[&str]) -> String {
+    let identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
+    let mut command = Command::new("git");
+    command.args(identity).args(args).current_dir(root.path());
+    let output = command.output().expect("starting git");
+    assert!(output.status.success(), "git {args:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("git writes UTF-8")
+}
+
+/// `compare.sh STEP` as a job of GitHub would run it, with these variables.
+#[track_caller]
+fn run(root: &Root, step: &str, variables: &[(&str, &str)]) -> Ended {
+    let mut command = running::script(root.path(), "exec \"$SCRIPT\" \"$STEP\"");
+    command.env("SCRIPT", project().join("action/compare.sh"));
+    command.env("STEP", step);
+    job(root, command, step, variables)
+}
+
+/// The job of the template for GitLab, with these variables.
+#[track_caller]
+fn gitlab(root: &Root, variables: &[(&str, &str)]) -> Ended {
+    let path = project().join("templates/compare.yml");
+    let text = fs::read_to_string(path).expect("reading the template");
+    let documents = YamlLoader::load_from_str(&text).expect("YAML");
+    let lines = documents[1]["deadheat"]["script"].as_vec().expect("a list");
+    let lines: Vec<&str> = lines
+        .iter()
+        .map(|line| line.as_str().expect("a line"))
+        .collect();
+    let mut command = running::script(root.path(), "exec bash -eo pipefail -c \"$SCRIPT\"");
+    command.env("SCRIPT", lines.join("\n"));
+    job(root, command, "on GitLab", variables)
+}
+
+#[track_caller]
+fn job(root: &Root, mut command: Command, what: &str, variables: &[(&str, &str)]) -> Ended {
+    let at = |name: &str| root.path().join(name);
+    command
+        .env("DEADHEAT_CI_BINARY", env!("CARGO_BIN_EXE_deadheat"))
+        .env("DEADHEAT_CI_BUILD", BUILD)
+        .env("DEADHEAT_CI_START", "exec python3 server.py")
+        .env("DEADHEAT_CI_DIRECTORY", "service")
+        .env("DEADHEAT_CI_FOLDER", at(RESULTS))
+        .env("DEADHEAT_CI_NAME", "the service --><script>")
+        .env("DEADHEAT_CI_TOKEN", TOKEN)
+        .env("GITHUB_ENV", at("env"))
+        .env("GITHUB_OUTPUT", at("outputs"))
+        .env("GITHUB_STEP_SUMMARY", at("summary.md"))
+        .env("GITHUB_REPOSITORY", "owner/name")
+        .env_remove("GITLAB_CI")
+        .envs(variables.iter().copied());
+    let shown = format!("compare.sh {what} {variables:?}");
+    let _ = fs::remove_file(at("outputs"));
+    Running::start_command(root.path(), command, &shown).wait()
+}
+
+/// An output of the last `measure`.
+#[track_caller]
+fn output(root: &Root, name: &str) -> String {
+    let outputs = fs::read_to_string(root.path().join("outputs")).expect("reading the outputs");
+    let mut lines = outputs.lines().filter_map(|line| line.split_once('='));
+    let found = lines.find(|(other, _)| *other == name);
+    found
+        .unwrap_or_else(|| panic!("no {name} in {outputs}"))
+        .1
+        .to_owned()
+}
+
+/// The comments of a request: number, author, text.
+type Comments = Arc<Mutex<Vec<(usize, String, String)>>>;
+
+/// An API with comments: that of GitHub under `/repos`, that of GitLab under `/projects`.
+fn api(comments: &Comments) -> OracleServer {
+    let comments = Arc::clone(comments);
+    let answered = move |turn: &Turn<'_>| {
+        let (status, body) = answer(turn.request, &comments);
+        send(sized(status, "", body.to_string().as_bytes()))
+    };
+    OracleServer::start(answered).expect("starting the API")
+}
+
+fn answer(request: &Request, comments: &Comments) -> (u16, Value) {
+    const OF_GITHUB: &str = "/repos/owner/name/issues";
+    const OF_GITLAB: &str = "/projects/3/merge_requests/7/notes";
+    let (own, author) = if request.header("authorization") == Some(&format!("Bearer {TOKEN}")) {
+        ("github-actions[bot]", "user")
+    } else if request.header("private-token") == Some(TOKEN) {
+        ("project_3_bot", "author")
+    } else {
+        return (401, Value::Null);
+    };
+    let mut comments = comments.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = || -> Option<String> {
+        let body: Value = serde_json::from_slice(&request.body).ok()?;
+        Some(body["body"].as_str()?.to_owned())
+    };
+    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+    let is_list = [&format!("{OF_GITHUB}/7/comments"), OF_GITLAB].contains(&path);
+    match request.method.as_str() {
+        "GET" if path == "/user" && author == "author" => (200, json!({"username": own})),
+        "GET" if is_list => {
+            // Two pages, of which the second is empty.
+            let shown = comments.iter().filter(|_| query.ends_with("&page=1"));
+            let shown = shown.map(|(id, by, text)| {
+                json!({"id": id, author: {"login": by, "username": by}, "body": text})
+            });
+            (200, shown.collect())
+        }
+        "POST" if is_list => {
+            let Some(text) = text() else {
+                return (422, Value::Null);
+            };
+            let id = 100 + comments.len();
+            comments.push((id, own.to_owned(), text));
+            (201, json!({}))
+        }
+        "PATCH" | "PUT" => {
+            let id = path.rsplit('/').next().and_then(|id| id.parse().ok());
+            let prefix = if author == "user" {
+                format!("{OF_GITHUB}/comments/")
+            } else {
+                format!("{OF_GITLAB}/")
+            };
+            let found = comments
+                .iter_mut()
+                .find(|one| Some(one.0) == id && path.starts_with(&prefix));
+            match (found, text()) {
+                (Some(comment), Some(text)) => {
+                    comment.2 = text;
+                    (200, json!({}))
+                }
+                _ => (404, Value::Null),
+            }
+        }
+        // Also `GET /user` with the token of a workflow.
+        _ => (403, Value::Null),
+    }
+}
+
+#[test]
+fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
+    let root = repository();
+    let threshold = ("DEADHEAT_CI_FAIL_IF_SLOWER", "50%");
+    let heats = |heats: &str| format!("{SHORT}--heats\n{heats}");
+    let ended = run(
+        &root,
+        "measure",
+        &[
+            ("DEADHEAT_CI_BASE", "HEAD~1"),
+            ("DEADHEAT_CI_OPTIONS", &heats("3")),
+            threshold,
+        ],
+    );
+    ended
+        .exits(1)
+        .says(&["B is slower"])
+        .tells(&["the head is slower by more than 50%"]);
+    assert_eq!(output(&root, "verdict"), "slower");
+    for name in ["ratio", "low", "high"] {
+        let ratio: f64 = output(&root, name).parse().expect("a number");
+        assert!(ratio > 0.0 && ratio < 0.5, "{name} {ratio}");
+    }
+    assert_eq!(
+        output(&root, "head"),
+        git(&root, &["rev-parse", "HEAD"]).trim()
+    );
+    let summary = fs::read_to_string(root.path().join("summary.md")).expect("a summary");
+    assert!(
+        summary.contains("B is slower") && !summary.contains("<script>"),
+        "{summary}"
+    );
+    assert_eq!(git(&root, &["worktree", "list"]).lines().count(), 1);
+
+    // Somebody else has a comment with the same first line.
+    let forged = summary.lines().next().unwrap_or_default().to_owned();
+    let comments: Comments = Arc::default();
+    comments
+        .lock()
+        .unwrap()
+        .push((1, "mallory".to_owned(), forged.clone()));
+    let api = api(&comments);
+    let address = format!("http://{}", api.address());
+    let of_github = [
+        ("GITHUB_API_URL", address.as_str()),
+        ("DEADHEAT_CI_REQUEST", "7"),
+    ];
+    for _ in 0..2 {
+        run(&root, "comment", &of_github).exits(0);
+        let comments = comments.lock().unwrap();
+        assert_eq!(comments.len(), 2, "{comments:?}");
+        assert_eq!(comments[0].2, forged);
+        assert_eq!(comments[1].2.trim(), summary.trim());
+    }
+
+    // No change: a false alarm may come, but not one of half the speed.
+    fs::remove_dir_all(root.path().join(RESULTS)).expect("removing the results");
+    let ended = run(
+        &root,
+        "measure",
+        &[
+            ("DEADHEAT_CI_BASE", "main"),
+            ("DEADHEAT_CI_OPTIONS", &heats("2")),
+            threshold,
+        ],
+    );
+    ended.exits(0);
+    assert_ne!(output(&root, "verdict"), "failed");
+    run(&root, "comment", &of_github).exits(0);
+    let of_gitlab = [
+        ("GITLAB_CI", "true"),
+        ("CI_API_V4_URL", address.as_str()),
+        ("CI_PROJECT_ID", "3"),
+        ("DEADHEAT_CI_REQUEST", "7"),
+    ];
+    for _ in 0..2 {
+        run(&root, "comment", &of_gitlab).exits(0);
+    }
+    let comments = comments.lock().unwrap();
+    let authors: Vec<&str> = comments.iter().map(|one| one.1.as_str()).collect();
+    assert_eq!(authors, ["mallory", "github-actions[bot]", "project_3_bot"]);
+    let text = fs::read_to_string(root.path().join(RESULTS).join("comment.md")).unwrap();
+    assert!(
+        comments[1..].iter().all(|one| one.2 == text),
+        "{comments:?}"
+    );
+    drop(comments);
+
+    // A fork's token may not write.
+    let refused = [
+        of_github[0],
+        of_github[1],
+        ("DEADHEAT_CI_TOKEN", "of-a-fork"),
+    ];
+    run(&root, "comment", &refused)
+        .exits(0)
+        .tells(&["pull-requests: write"]);
+}
+
+#[test]
+fn a_name_never_becomes_a_command() {
+    let root = repository();
+    let pwned = root.path().join("pwned");
+    for name in [
+        "$(touch pwned)",
+        "`touch pwned`",
+        "a; touch pwned",
+        "--upload-pack=touch pwned",
+        "main:refs/heads/other",
+        "+main",
+        "0000000000000000000000000000000000000000",
+        "",
+    ] {
+        run(&root, "measure", &[("DEADHEAT_CI_BASE", name)]).exits(2);
+    }
+    let base = ("DEADHEAT_CI_BASE", "HEAD~1");
+    for (variable, text, exit) in [
+        ("DEADHEAT_CI_DIRECTORY", "$(touch pwned)", 2),
+        ("DEADHEAT_CI_REQUIRE_DECISION", "$(touch pwned)", 2),
+        ("DEADHEAT_CI_FAIL_IF_SLOWER", "$(touch pwned)", 2),
+        ("DEADHEAT_CI_BUDGET", "x; touch pwned", 2),
+        ("DEADHEAT_CI_PATH", "$(touch pwned)", 2),
+        ("DEADHEAT_CI_OPTIONS", "--path\n`touch pwned`", 2),
+    ] {
+        run(&root, "measure", &[base, (variable, text)]).exits(exit);
+    }
+    assert!(!pwned.exists());
+    assert_eq!(
+        git(&root, &["for-each-ref", "--format=%(refname)"]).trim(),
+        "refs/heads/main"
+    );
+    assert_eq!(git(&root, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_base_that_a_shallow_clone_lacks_is_fetched() {
+    let whole = repository();
+    let base = git(&whole, &["rev-parse", "HEAD~1"]);
+    let shallow = Root::with(&[]);
+    let origin = whole.path().display().to_string();
+    git(&shallow, &["init", "--quiet"]);
+    git(&shallow, &["remote", "add", "origin", &origin]);
+    git(
+        &shallow,
+        &["fetch", "--quiet", "--depth=1", "origin", "main"],
+    );
+    git(&shallow, &["checkout", "--quiet", "FETCH_HEAD"]);
+    let stops = ("DEADHEAT_CI_BUILD", "false");
+    let ended = run(
+        &shallow,
+        "measure",
+        &[("DEADHEAT_CI_BASE", base.trim()), stops],
+    );
+    ended
+        .exits(1)
+        .tells(&[&format!("building base ({})", base.trim())]);
+}
+
+#[test]
+fn what_breaks_is_named() {
+    let root = repository();
+    let base = ("DEADHEAT_CI_BASE", "HEAD~1");
+    let build = ("DEADHEAT_CI_BUILD", "false");
+    run(&root, "measure", &[base, build])
+        .exits(1)
+        .tells(&["building base", "failed"]);
+    // The head does not start.
+    root.write("service/work.txt", "WORK = none\n");
+    git(&root, &["commit", "--quiet", "--all", "--message=broken"]);
+    run(&root, "measure", &[base, ("DEADHEAT_CI_OPTIONS", SHORT)])
+        .exits(1)
+        .tells(&["the head failed"]);
+    assert_eq!(output(&root, "verdict"), "failed");
+}
+
+/// The SHA-256 of something else.
+const OTHER: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The archive of a release with a script in place of the program, as the release workflow packs it.
+fn release(folder: &Path) -> PathBuf {
+    let program = folder.join("program");
+    let script = format!(
+        "#!/bin/sh\nexec '{}' \"$@\"\n",
+        env!("CARGO_BIN_EXE_deadheat")
+    );
+    fs::write(&program, script).expect("writing a program");
+    let target = format!("{}-unknown-linux-musl", env::consts::ARCH);
+    let mut pack = Command::new("bash");
+    pack.arg(project().join(".github/package.sh"))
+        .arg(&program)
+        .arg(&target)
+        .arg(folder);
+    let output = pack.output().expect("starting bash");
+    assert!(output.status.success(), "{output:?}");
+    folder.join(format!("deadheat-{target}.tar.gz"))
+}
+
+#[test]
+fn nothing_of_a_release_runs_before_its_checksum_is_verified() {
+    let folder = tempfile::tempdir().expect("making a folder");
+    let archive = release(folder.path());
+    let files = folder.path().to_owned();
+    let releases = OracleServer::start(move |turn: &Turn<'_>| {
+        let name = turn.request.path.strip_prefix("/download/v9.9.9/");
+        let file = name.and_then(|name| fs::read(files.join(name)).ok());
+        let status = if file.is_some() { 200 } else { 404 };
+        send(sized(status, "", &file.unwrap_or_default()))
+    });
+    let releases = releases.expect("starting a server");
+    let address = format!("http://{}", releases.address());
+    let root = repository();
+    let variables = |version, sum| {
+        [
+            ("DEADHEAT_CI_BASE", "HEAD~1"),
+            // Enough has run by then.
+            ("DEADHEAT_CI_BUILD", "echo built; false"),
+            ("DEADHEAT_CI_BINARY", ""),
+            ("DEADHEAT_CI_RELEASES", address.as_str()),
+            ("DEADHEAT_CI_VERSION", version),
+            ("DEADHEAT_CI_SHA256", sum),
+        ]
+    };
+    let version = |version, sum| run(&root, "measure", &variables(version, sum));
+    let on_gitlab = |version, sum| gitlab(&root, &variables(version, sum));
+    let runs = concat!("deadheat ", env!("CARGO_PKG_VERSION"));
+    version("v9.9.9", "").exits(1).tells(&[runs, "built"]);
+    on_gitlab("v9.9.9", "").exits(1).tells(&[runs, "built"]);
+    let refused = on_gitlab("v9.9.9", OTHER).exits(1);
+    assert!(!refused.stderr.contains(runs), "{refused}");
+    version("v0.0.1", "").exits(3).tells(&["v0.0.1", "404"]);
+    version("../v9.9.9", "").exits(2);
+    version("v9.9.9", OTHER)
+        .exits(3)
+        .tells(&["nothing of it was run"]);
+    let mut bytes = fs::read(&archive).expect("reading the archive");
+    bytes.push(0);
+    fs::write(&archive, bytes).expect("changing the archive");
+    let changed = version("v9.9.9", "")
+        .exits(3)
+        .tells(&["nothing of it was run"]);
+    assert!(!changed.stderr.contains(runs), "{changed}");
+}
+
+/// A step's place, and the step.
+type Steps = Vec<(String, Yaml)>;
+
+/// The steps of the action and of every workflow.
+fn steps() -> Steps {
+    let yaml = |path: &Path| {
+        let text = fs::read_to_string(path).expect("reading a workflow");
+        YamlLoader::load_from_str(&text).expect("YAML").remove(0)
+    };
+    let named = |path: &Path, steps: &Yaml| {
+        let steps = steps.as_vec().expect("steps").iter().cloned();
+        let path = path.display().to_string();
+        steps.map(|step| (path.clone(), step)).collect::<Steps>()
+    };
+    let action = project().join("action.yml");
+    let mut found = named(&action, &yaml(&action)["runs"]["steps"]);
+    for entry in fs::read_dir(project().join(".github/workflows")).expect("listing workflows") {
+        let path = entry.expect("a workflow").path();
+        let workflow = yaml(&path);
+        assert!(!workflow["permissions"].is_badvalue(), "{}", path.display());
+        for job in workflow["jobs"].as_hash().expect("jobs").values() {
+            found.extend(named(&path, &job["steps"]));
+        }
+    }
+    found
+}
+
+#[test]
+fn steps_pin_what_they_use_and_give_shells_no_expressions() {
+    let steps = steps();
+    assert!(steps.len() > 10, "{steps:?}");
+    for (path, step) in steps {
+        if let Some(uses) = step["uses"].as_str() {
+            let commit = uses.split_once('@').map_or("", |(_, commit)| commit);
+            let is_commit = commit.len() == 40 && commit.bytes().all(|one| one.is_ascii_hexdigit());
+            assert!(is_commit, "{path}: {uses} is pinned to no commit");
+        }
+        if let Some(script) = step["run"].as_str() {
+            // What is longer belongs in a script, which shellcheck reads.
+            assert_eq!(script.trim_end().lines().count(), 1, "{path}: {script}");
+            assert!(!script.contains("${{"), "{path}: {script}");
+        }
+    }
+}
