@@ -8,6 +8,7 @@ use crate::{
     compare::args::CompareArgs,
     elsewhere::ElsewhereArgs,
     gone::GoneArgs,
+    import::ImportArgs,
     kubernetes::args::KubernetesArgs,
     load::args::LoadArgs,
     output::ColourArg,
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// The sessions of a folder: what changed between them, and a stack's figures over them.
     History(HistoryArgs),
+    /// Read reports of ab, wrk, wrk2, hey, oha, h2load, k6 and vegeta, and say what is wrong with them.
+    Import(ImportArgs),
     /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
     /// Look for what would spoil a measurement on this machine and others; changes nothing.
@@ -218,7 +221,7 @@ pub(crate) enum ProfileArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The session's folder, below `results/`
+    /// The session's folder, below `results/`, or a file with reports of other tools
     pub(crate) session: PathBuf,
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]

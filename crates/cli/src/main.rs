@@ -15,6 +15,8 @@ mod hidden;
 mod hints;
 mod history;
 mod hosts_file;
+mod import;
+mod imported;
 mod interrupt;
 mod invocation;
 mod kubernetes;
@@ -81,6 +83,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::report(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::History(args) => history::history(&args),
+        Command::Import(args) => import::import(&args),
         Command::Load(args) => load::load(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),

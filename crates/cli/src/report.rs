@@ -9,7 +9,7 @@ use crate::{
     args::{Format, ReportArgs},
     compare::{self, args::CompareFormat, measured::versus},
     exit::{Exit, Failure},
-    heats, output,
+    heats, imported, output,
 };
 
 /// The HTML report's file in a session's folder.
@@ -42,6 +42,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 
 /// The report in the format that is asked for.
 fn rendered(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
+    if args.session.is_file() {
+        return of_another_tool(args).map(String::into_bytes);
+    }
     let record = session::heats::read_session(&args.session).map_err(Failure::usage)?;
     if let Some(versus) = versus(&record, &args.session) {
         let format = of_a_comparison(args)?;
@@ -60,6 +63,21 @@ fn rendered(args: &ReportArgs) -> Result<Vec<u8>, Failure> {
     Ok(text.as_bytes().to_vec())
 }
 
+/// What reports of other tools say.
+fn of_another_tool(args: &ReportArgs) -> Result<String, Failure> {
+    let imported = imported::read(&[&args.session], None)?;
+    match args.format {
+        Format::Text => Ok(imported::as_text(&imported)),
+        Format::Json => imported::as_json(&imported),
+        Format::Markdown | Format::Html | Format::Csv | Format::Card => {
+            Err(Failure::usage(format!(
+                "{} has reports of another tool, which are shown as text or json alone: choose one with --format",
+                args.session.display()
+            )))
+        }
+    }
+}
+
 /// The format of a comparison's report; not every format has one.
 fn of_a_comparison(args: &ReportArgs) -> Result<CompareFormat, Failure> {
     match args.format {
@@ -75,7 +93,7 @@ fn of_a_comparison(args: &ReportArgs) -> Result<CompareFormat, Failure> {
 }
 
 /// Writes a file and says so.
-fn write(path: &Path, written: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, written: &[u8]) -> Result<(), Failure> {
     write_whole(path, written).map_err(|error| {
         Failure::nothing(format!(
             "writing {}: {error}; does the folder exist, and may you write in it?",

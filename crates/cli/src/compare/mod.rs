@@ -15,6 +15,7 @@ use self::{
 };
 use crate::{
     exit::{Exit, Failure},
+    imported::Pair,
     output,
 };
 
@@ -25,6 +26,9 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(
             "--hosts: the file names a `server`, and `compare` measures here; leave that out, or start it on that host",
         ));
+    }
+    if let Some(pair) = Pair::of(&args.a, &args.b)? {
+        return of_other_tools(&pair, &args);
     }
     let versus = match resolve::resolve(&args)? {
         Comparands::Sessions { a, b } => Some(sessions::compare(
@@ -44,6 +48,18 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     } = args.verdict;
     output::data(&rendered(&versus, gate.as_ref(), format, details)?)?;
     Ok(exit(&versus, gate.as_ref()))
+}
+
+/// Compares reports of other tools, which have neither heats nor details.
+fn of_other_tools(pair: &Pair, args: &CompareArgs) -> Result<Exit, Failure> {
+    if args.verdict.fail_if_slower.is_some() || args.verdict.format == CompareFormat::Markdown {
+        return Err(Failure::usage(
+            "--fail-if-slower and --format markdown have no meaning for reports of other tools; leave them out",
+        ));
+    }
+    let as_json = args.verdict.format == CompareFormat::Json;
+    output::data(&pair.compared(bounds(args), as_json)?)?;
+    Ok(Exit::Fine)
 }
 
 /// The bounds of this comparison.

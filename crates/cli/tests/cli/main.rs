@@ -11,6 +11,7 @@ mod doctor;
 mod faults;
 mod heats;
 mod history;
+mod importing;
 mod interrupted;
 mod killed;
 mod kubernetes;

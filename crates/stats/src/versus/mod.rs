@@ -7,6 +7,7 @@ pub mod alternating;
 mod gate;
 mod metric;
 pub mod paired;
+pub mod runs;
 pub mod sessions;
 
 use deadheat_model::{TargetId, change::Change};
