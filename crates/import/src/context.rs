@@ -16,6 +16,9 @@ const BANNERS: [&str; 7] = [
     "progress:",
 ];
 
+/// What the server used, between its name and the report.
+const RESOURCES: [&str; 3] = ["CPU:", "RAM:", "Memory:"];
+
 /// Names that stand above a report.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -55,7 +58,10 @@ fn is_passed_over(line: &Line) -> bool {
     line.is_empty()
         || line.is_fence()
         || command::of_line(&line.text).is_some()
-        || BANNERS.iter().any(|banner| line.text.starts_with(banner))
+        || BANNERS
+            .iter()
+            .chain(&RESOURCES)
+            .any(|begin| line.text.starts_with(begin))
 }
 
 /// The level of a heading.

@@ -150,9 +150,10 @@ pub struct Figures {
 impl Run {
     /// What the server is called: by the text, or by the place of the report.
     pub fn name(&self) -> String {
-        self.label
-            .clone()
-            .unwrap_or_else(|| format!("{}:{}", self.place.file, self.place.line))
+        self.label.clone().unwrap_or_else(|| {
+            let file = self.place.file.rsplit('/').next().unwrap_or_default();
+            format!("{file}:{}", self.place.line)
+        })
     }
 
     /// Why the rate is not that of right answers; `None`: nothing is known against it.

@@ -41,8 +41,8 @@ pub fn text(imported: &Imported, screen: Screen) -> String {
         .iter()
         .map(|warning| clean(warning))
         .collect();
+    page.bullets("What is wrong with single runs", "! ", &of_runs);
     page.bullets("Before you decide", "! ", &of_all);
-    page.bullets("Of single runs", "! ", &of_runs);
     let left_out = imported.left_out.iter().map(|left| {
         let place = &left.place;
         clean(&format!("{}:{}: {}", place.file, place.line, left.reason))
@@ -111,7 +111,10 @@ fn table(page: &mut Page, runs: &[Run]) {
 
 /// What speaks against a run, in one sentence.
 fn warnings(run: &Run) -> Option<String> {
-    let place = format!("{} (line {})", run.name(), run.place.line);
+    let place = match run.label {
+        Some(_) => format!("{} (line {})", run.name(), run.place.line),
+        None => run.name(),
+    };
     (!run.warnings.is_empty()).then(|| clean(&format!("{place}: {}", run.warnings.join("; "))))
 }
 

@@ -30,6 +30,9 @@ pub struct TimesVersus {
     pub b_ms: f64,
 }
 
+/// A time: its name, and its value in figures.
+type Time = (&'static str, fn(&Figures) -> Option<f64>);
+
 /// Compares the runs of two servers.
 ///
 /// # Errors
@@ -38,7 +41,7 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, Stri
     let (of_a, of_b) = (rates(a)?, rates(b)?);
     let throughput = of_runs(Metric::Throughput, &of_a, &of_b, bounds);
     let throughput = throughput.ok_or("a side has no run with a rate")?;
-    let times: [(&str, fn(&Figures) -> Option<f64>); 3] = [
+    let times: [Time; 3] = [
         ("mean", |figures| figures.mean_ms),
         ("p50", |figures| figures.p50_ms),
         ("p99", |figures| figures.p99_ms),
