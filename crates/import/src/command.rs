@@ -89,7 +89,7 @@ impl Command {
             word.ends_with("-disable-keepalive") || word.replace(' ', "") == "connection:close"
         });
         let is_http1 = load.http.is_some();
-        load.reuse = load.reuse.or_else(|| match (closes, is_http1) {
+        load.reuse = load.reuse.or(match (closes, is_http1) {
             (true, _) => Some(Reuse::PerRequest),
             (false, true) => Some(Reuse::KeepAlive),
             (false, false) => None,

@@ -109,6 +109,16 @@ impl<'a> Cursor<'a> {
         self.lines.get(self.at).filter(|line| !line.is_fence())
     }
 
+    /// Whether the next line is this one.
+    pub(crate) fn is_at(&mut self, text: &str) -> bool {
+        self.peek().is_some_and(|line| line.text == text)
+    }
+
+    /// Whether the next line begins with this.
+    pub(crate) fn is_before(&mut self, begin: &str) -> bool {
+        self.peek().is_some_and(|line| line.text.starts_with(begin))
+    }
+
     pub(crate) fn skip(&mut self) {
         self.at += 1;
     }

@@ -65,14 +65,14 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
         cursor.skip();
     }
     let mut report = fields.finish(cursor)?;
-    if cursor.peek().is_some_and(|line| line.text == TIMES) {
+    if cursor.is_at(TIMES) {
         cursor.skip();
         let total = connection_times(cursor)?;
         report.figures.max_ms = Some(total.max);
         report.figures.p50_ms = Some(total.median);
         report.is_doubted = doubts(cursor);
     }
-    if cursor.peek().is_some_and(|line| line.text == PERCENTAGES) {
+    if cursor.is_at(PERCENTAGES) {
         cursor.skip();
         percentages(cursor, &mut report)?;
     }

@@ -26,10 +26,7 @@ pub(crate) fn begins(line: &Line) -> bool {
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     let mut report = Report::of(Tool::H2load);
-    if cursor
-        .peek()
-        .is_some_and(|line| line.text == "starting benchmark...")
-    {
+    if cursor.is_at("starting benchmark...") {
         cursor.skip();
         beginning(cursor, &mut report)?;
     }

@@ -34,10 +34,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     };
     percentiles(cursor, &mut report)?;
     details(cursor)?;
-    if !cursor
-        .peek()
-        .is_some_and(|line| line.text == "Status code distribution:")
-    {
+    if !cursor.is_at("Status code distribution:") {
         return cursor.missing("Status code distribution:");
     }
     cursor.skip();
@@ -142,10 +139,7 @@ impl Summary {
 
 /// The sum of the histogram; `None`: there is none.
 fn histogram(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Damage> {
-    if !cursor
-        .peek()
-        .is_some_and(|line| line.text == "Response time histogram:")
-    {
+    if !cursor.is_at("Response time histogram:") {
         return Ok(None);
     }
     cursor.skip();
@@ -165,10 +159,7 @@ fn histogram(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Damage> {
 }
 
 fn percentiles(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
-    if !cursor
-        .peek()
-        .is_some_and(|line| line.text == "Latency distribution:")
-    {
+    if !cursor.is_at("Latency distribution:") {
         return cursor.missing("Latency distribution:");
     }
     cursor.skip();
@@ -201,10 +192,7 @@ fn details(cursor: &mut Cursor<'_>) -> Result<(), Damage> {
         "resp wait:",
         "resp read:",
     ];
-    if !cursor
-        .peek()
-        .is_some_and(|line| line.text.starts_with("Details (average"))
-    {
+    if !cursor.is_before("Details (average") {
         return cursor.missing("Details (average, fastest, slowest):");
     }
     cursor.skip();

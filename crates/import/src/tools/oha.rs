@@ -23,10 +23,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     }) {
         cursor.skip();
     }
-    if !cursor
-        .peek()
-        .is_some_and(|line| line.text == "Status code distribution:")
-    {
+    if !cursor.is_at("Status code distribution:") {
         return cursor.missing("Status code distribution:");
     }
     cursor.skip();

@@ -27,10 +27,7 @@ impl Counted {
             // An empty line stands before the errors, if there are some.
             counted.is_closed = cursor.is_followed_by(2);
         }
-        if cursor
-            .peek()
-            .is_some_and(|line| line.text == "Error distribution:")
-        {
+        if cursor.is_at("Error distribution:") {
             cursor.skip();
             counted.is_closed = false;
             while let Some(line) = cursor.peek().filter(|line| line.text.starts_with('[')) {

@@ -125,17 +125,11 @@ fn statuses(cursor: &mut Cursor<'_>, report: &mut Report, total: u64) -> Result<
     )?;
     settle(report, &codes, total).or_else(|what| damage(line.number, what))?;
     cursor.skip();
-    if !cursor.peek().is_some_and(Line::is_error_set) {
+    if !cursor.is_at("Error Set:") {
         return cursor.missing("Error Set:");
     }
     cursor.skip();
     Ok(())
-}
-
-impl Line {
-    fn is_error_set(&self) -> bool {
-        self.text == "Error Set:"
-    }
 }
 
 /// Takes the counts of statuses into the report; 0 is no answer.

@@ -51,10 +51,7 @@ fn times(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
         report.tool = Tool::Wrk2;
         cursor.skip();
     }
-    if !cursor
-        .peek()
-        .is_some_and(|line| line.text.starts_with("Thread Stats"))
-    {
+    if !cursor.is_before("Thread Stats") {
         return cursor.missing("Thread Stats   Avg      Stdev     Max   +/- Stdev");
     }
     cursor.skip();
