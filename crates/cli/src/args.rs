@@ -12,6 +12,7 @@ use crate::{
     data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
     elsewhere::ElsewhereArgs,
     gone::{GoneArgs, GoneOfRunArgs},
+    import::ImportArgs,
     kubernetes::args::KubernetesArgs,
     load::args::LoadArgs,
     output::ColourArg,
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Bisect(Box<BisectArgs>),
     /// Show the sessions of a folder, what changed between them, and figures over them.
     History(HistoryArgs),
+    /// Read reports of ab, wrk, wrk2, hey, oha, h2load, k6 and vegeta, and say what is wrong with them.
+    Import(ImportArgs),
     /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
     /// Load as ab, wrk, hey or oha would: with their options, and their report.
@@ -236,7 +239,7 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The session's folder [default: the newest one in `results/`]
+    /// The session's folder, or a file with reports of other tools [default: the newest session in `results/`]
     pub(crate) session: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) data: DataArgs<Format>,

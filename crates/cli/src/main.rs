@@ -21,6 +21,8 @@ mod hidden;
 mod hints;
 mod history;
 mod hosts_file;
+mod import;
+mod imported;
 mod interrupt;
 mod invocation;
 mod kubernetes;
@@ -128,6 +130,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::compare(*args),
         Command::Bisect(args) => bisect::bisect(*args),
         Command::History(args) => history::history(&args),
+        Command::Import(args) => import::import(&args),
         Command::Load(args) => load::load(&args),
         Command::As(args) => alike::run_as(args),
         Command::Doctor(args) => doctor::doctor(&args),

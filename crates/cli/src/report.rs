@@ -7,8 +7,9 @@ use deadheat_runner::session::heats::read_session;
 use crate::{
     args::{Format, ReportArgs},
     compare::{self, args::CompareFormat, measured::versus},
+    data::Sink,
     exit::{Exit, Failure},
-    heats, output,
+    heats, imported, output,
     session_folders::sessions,
 };
 
@@ -33,6 +34,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         Some(folder) => folder.clone(),
         None => newest()?,
     };
+    if session.is_file() {
+        return of_another_tool(&session, sink);
+    }
     let record = read_session(&session).map_err(Failure::usage)?;
     if let Some(versus) = versus(&record, &session) {
         let format = of_a_comparison(&session, sink.format)?;
@@ -63,6 +67,22 @@ fn newest() -> Result<PathBuf, Failure> {
     let newest = all.pop().ok_or_else(|| none(&"there is none"))?.folder;
     output::note(&format!("report of {}", newest.display()));
     Ok(newest)
+}
+
+/// What reports of other tools say.
+fn of_another_tool(file: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
+    let read = imported::read(&[file], None)?;
+    let text = match sink.format {
+        Format::Text => imported::as_text(&read, sink.screen()),
+        Format::Json => imported::as_json(&read)?,
+        Format::Markdown | Format::Html | Format::Csv | Format::Card => {
+            return Err(Failure::usage(format!(
+                "{} has reports of another tool, which are shown as text or json alone: choose one with --format",
+                file.display()
+            )));
+        }
+    };
+    sink.write(&text).map(|()| Exit::Fine)
 }
 
 /// The format of a comparison's report; not every format has one.

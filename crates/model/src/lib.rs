@@ -14,6 +14,7 @@ pub mod heat;
 pub mod heats;
 pub mod histogram;
 pub mod hosts;
+pub mod imported;
 pub mod interval;
 pub mod load;
 pub mod load_record;

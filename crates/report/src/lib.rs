@@ -12,6 +12,7 @@ pub mod error;
 pub mod figure;
 pub mod history;
 pub mod html;
+pub mod imported;
 pub mod load;
 mod markdown;
 pub mod schema;

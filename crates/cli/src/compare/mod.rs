@@ -19,8 +19,10 @@ use self::{
     resolve::Comparands,
 };
 use crate::{
-    data, elsewhere_run,
+    data::{self, Files},
+    elsewhere_run,
     exit::{Exit, Failure},
+    imported::Pair,
     output,
 };
 
@@ -43,6 +45,9 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
         (Comparands::Records { a, b }, _) => {
             let versus = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
             Measured::Versus(Box::new(versus))
+        }
+        (Comparands::Reports, _) => {
+            return of_other_tools(&args, files);
         }
         (Comparands::Live(live), None) => live::measure(&live, &args)?,
         (Comparands::Live(live), Some(server)) => live::measure_on(&server, &live, &args)?,
@@ -73,6 +78,33 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
 /// Options that have no meaning for what is compared, without dashes.
 pub(crate) fn meaningless(args: &CompareArgs) -> Vec<&'static str> {
     resolve::unread(args)
+}
+
+/// Compares reports of other tools, which have neither heats nor details.
+fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exit, Failure> {
+    let verdict = &args.verdict;
+    let checks = [
+        ("--fail-if-slower", verdict.fail_if_slower.is_some()),
+        ("--require-decision", verdict.require_decision),
+        ("--details", verdict.details),
+    ];
+    if let Some((name, _)) = checks.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!(
+            "{name} has no meaning for reports of other tools; leave it out"
+        )));
+    }
+    let pair = Pair::of(&args.a, &args.b)?;
+    let pair = pair.ok_or_else(|| Failure::usage("the reports have changed meanwhile"))?;
+    let rendered = |format: CompareFormat, screen| match format {
+        CompareFormat::Text => pair.as_text(bounds(args), screen),
+        CompareFormat::Json => pair.as_json(bounds(args)),
+        CompareFormat::Markdown => Err(Failure::usage(
+            "reports of other tools are compared as text or json alone: choose one with --format",
+        )),
+    };
+    output::data(&rendered(verdict.data.format(), output::screen())?)?;
+    files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
+    Ok(Exit::Fine)
 }
 
 /// The bounds of this comparison.

@@ -10,7 +10,7 @@ use super::{
     args::{CompareArgs, ServerArgs},
     records,
 };
-use crate::{exit::Failure, load::given::Given};
+use crate::{exit::Failure, imported::Pair, load::given::Given};
 
 /// Two things of a kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,8 @@ pub(crate) enum Comparands {
         /// What is compared.
         b: PathBuf,
     },
+    /// Files with reports of other tools.
+    Reports,
     /// Two things to be measured.
     Live(Live),
 }
@@ -105,7 +107,7 @@ impl Operand {
 
 /// What is compared; options that have no meaning for it are refused.
 pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
-    let comparands = pair(&args.a, &args.b).map_err(Failure::usage)?;
+    let comparands = comparands(args)?;
     let elsewhere = &args.measure.elsewhere;
     let options = meaningless(&comparands, args);
     let options: Vec<String> = options.iter().map(|name| elsewhere.called(name)).collect();
@@ -121,9 +123,16 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     }
 }
 
+fn comparands(args: &CompareArgs) -> Result<Comparands, Failure> {
+    if Pair::of(&args.a, &args.b)?.is_some() {
+        return Ok(Comparands::Reports);
+    }
+    pair(&args.a, &args.b).map_err(Failure::usage)
+}
+
 /// The options that are refused because they have no meaning for what is compared, without dashes.
 pub(super) fn unread(args: &CompareArgs) -> Vec<&'static str> {
-    let comparands = pair(&args.a, &args.b);
+    let comparands = comparands(args);
     comparands.map_or(Vec::new(), |comparands| meaningless(&comparands, args))
 }
 
@@ -266,6 +275,7 @@ fn kinds(comparands: &Comparands) -> &'static str {
     match comparands {
         Comparands::Sessions { .. } => "two sessions, which are not measured again",
         Comparands::Records { .. } => "records of loads, which are not measured again",
+        Comparands::Reports => "reports of other tools",
         Comparands::Live(Live::Urls { .. }) => "URLs",
         Comparands::Live(Live::Commands { .. }) => "commands",
         Comparands::Live(Live::Stacks { .. }) => "stacks",
@@ -278,14 +288,15 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
     let elsewhere = &measure.elsewhere;
     let sessions = matches!(
         comparands,
-        Comparands::Sessions { .. } | Comparands::Records { .. }
+        Comparands::Sessions { .. } | Comparands::Records { .. } | Comparands::Reports
     );
+    let reports = matches!(comparands, Comparands::Reports);
     let urls = matches!(comparands, Comparands::Live(Live::Urls { .. }));
     let of_stacks = matches!(comparands, Comparands::Live(Live::Stacks { .. }));
     let starts = !sessions && !urls;
     let of_servers = !sessions && !of_stacks;
     let given = [
-        ("--force", args.sessions.force, sessions),
+        ("--force", args.sessions.force, sessions && !reports),
         ("--budget", measure.budget.is_some(), !sessions),
         ("--heats", measure.heats.is_some(), !sessions),
         ("--looks", !measure.looks.is_empty(), !sessions),

@@ -17,16 +17,18 @@ use crate::support::root::project;
 
 /// Which crates of this workspace a crate may use. `deadheat-testkit` and `deadheat-simulation` are for tests: any
 /// crate's, and no crate's product.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("deadheat-model", &[]),
     ("deadheat-load", &["deadheat-model"]),
     ("deadheat-stats", &["deadheat-model"]),
+    ("deadheat-import", &["deadheat-model"]),
     ("deadheat-runner", &["deadheat-model", "deadheat-load"]),
     ("deadheat-report", &["deadheat-model", "deadheat-stats"]),
     (
         "deadheat",
         &[
             "deadheat-model",
+            "deadheat-import",
             "deadheat-load",
             "deadheat-runner",
             "deadheat-stats",

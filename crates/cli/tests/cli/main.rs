@@ -18,6 +18,7 @@ mod doctor;
 mod faults;
 mod heats;
 mod history;
+mod importing;
 mod installed;
 mod interrupted;
 mod killed;

@@ -42,6 +42,16 @@ fn every_command_runs() {
     fakes.run("").exits(0);
     let session = fakes.session_folder();
     let session = session.file_name().and_then(|name| name.to_str());
+    // Reports of other tools.
+    for (file, report) in [
+        ("results.md", "ab-hello.txt"),
+        ("before.txt", "ab-three.txt"),
+        ("after.txt", "ab-three.txt"),
+    ] {
+        let report = format!("crates/import/tests/import/reports/{report}");
+        let report = fs::read_to_string(project().join(report)).expect("reading a report");
+        fakes.write(file, &report);
+    }
     let server = hello_server();
     let found = commands(&text);
     assert!(found.len() > 15, "{found:?}");

@@ -15,7 +15,8 @@ const SECONDS_ROUNDED: f64 = 0.000_6;
 const TRANSFER_ROUNDED: f64 = 0.006;
 /// The mean that ab prints is connections over rate, but for its digits.
 const MEAN_ROUNDED: f64 = 0.000_1;
-/// Another tool's mean is of what it timed itself, and leaves out what it did between two requests.
+/// hey's mean is of what it timed itself, and leaves out what it did between two requests. Other tools' means are
+/// corrected, or also of pauses: nothing follows for them.
 const MEAN_TIMED: f64 = 0.10;
 
 /// What there is to be named.
@@ -50,10 +51,10 @@ pub(super) fn check(
             checks,
             table,
             index: index.to_string(),
-            mean_deviation: if document.tool == "ab" {
-                MEAN_ROUNDED
-            } else {
-                MEAN_TIMED
+            mean_deviation: match document.tool.as_str() {
+                "ab" => Some(MEAN_ROUNDED),
+                "hey" => Some(MEAN_TIMED),
+                _ => None,
             },
         }
         .check(named);
@@ -65,8 +66,8 @@ struct Place<'c, 's, 'i, 't> {
     checks: &'c mut Checks<'s, 'i>,
     table: &'t PublishedTable,
     index: String,
-    /// By how much a mean time may differ from what follows from the rate.
-    mean_deviation: f64,
+    /// By how much a mean time may differ from what follows from the rate; `None`: by anything.
+    mean_deviation: Option<f64>,
 }
 
 impl Place<'_, '_, '_, '_> {
@@ -196,7 +197,7 @@ impl Place<'_, '_, '_, '_> {
 fn contradictions(
     table: &PublishedTable,
     row: &PublishedRow,
-    mean_deviation: f64,
+    mean_deviation: Option<f64>,
 ) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let mut unless = |right: bool, key, problem: String| {
@@ -213,7 +214,7 @@ fn contradictions(
         let problem = format!("{requests} requests at {rate}/s take {follows:.4} s");
         unless(right, "seconds", problem);
     }
-    if let (Some(rate), Some(mean)) = (rate, row.mean_ms) {
+    if let (Some(rate), Some(mean), Some(mean_deviation)) = (rate, row.mean_ms, mean_deviation) {
         let follows = f64::from(table.connections(row)) / rate * 1e3;
         let rounded = (mean_deviation + RATE_ROUNDED / rate) * follows;
         let right = (follows - mean).abs() <= rounded;

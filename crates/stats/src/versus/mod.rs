@@ -12,6 +12,7 @@ mod metric;
 pub mod paired;
 pub mod runs;
 pub mod sessions;
+pub mod tool_runs;
 
 use deadheat_model::{TargetId, change::Change};
 use serde::Serialize;

@@ -11,6 +11,7 @@ use deadheat_model::heats::SessionRecord;
 use self::cells::{Numbers, Session};
 pub use self::conditions::refusals;
 use self::unpaired::Sample;
+pub(in crate::versus) use self::unpaired::of_runs;
 use super::{Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Versus};
 
 /// What every comparison of two sessions must be read with.

@@ -92,3 +92,18 @@ fn interval(ratio: &Ratio, level: f64) -> Option<Interval> {
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
+
+/// One metric of runs that are in no heats, from the values of each side; `None` without values above zero.
+pub(in crate::versus) fn of_runs(
+    metric: Metric,
+    a: &[f64],
+    b: &[f64],
+    bounds: &Bounds,
+) -> Option<Ratio> {
+    let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
+    let is_positive = a.iter().chain(b).all(|value| *value > 0.0);
+    let sample = Sample::of(metric, logs(a), logs(b)).filter(|_| is_positive)?;
+    let mut ratio = sample.ratio(None, bounds);
+    correct(&mut [&mut ratio], bounds);
+    Some(ratio)
+}

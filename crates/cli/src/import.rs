@@ -1,0 +1,104 @@
+//! `deadheat import`: reports of other load generators.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use deadheat_import::{Published, document, toml};
+use deadheat_model::{TargetId, imported::Imported};
+
+use crate::{
+    data::{self, DataFormat, FilesArgs},
+    exit::{Exit, Failure},
+    imported, output,
+};
+
+/// What `deadheat import` is asked to do.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads ab, wrk, wrk2, hey, oha, h2load, k6 and vegeta: docs/import.md.")]
+pub(crate) struct ImportArgs {
+    /// Files with reports, also between other text; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: FilesArgs<ImportFormat>,
+    /// The command that made the reports, if they do not say how the server was loaded
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    /// For a published table: the workload that asks for the same here
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
+    /// For a published table: the stack that stands for a server, such as `Go=go-nethttp:2cpu`; repeatable
+    #[arg(long, value_name = "SERVER=STACK", value_parser = target)]
+    pub(crate) target: Vec<(String, TargetId)>,
+}
+
+/// How the figures are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// Tables and warnings
+    Text,
+    /// For programs; `report` and `compare` read it, too
+    Json,
+    /// A published table (docs/published.md)
+    Toml,
+}
+
+impl DataFormat for ImportFormat {
+    const TEXT: Self = Self::Text;
+    const JSON: Self = Self::Json;
+
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt"],
+            Self::Json => &["json"],
+            Self::Toml => &["toml"],
+        }
+    }
+}
+
+fn target(text: &str) -> Result<(String, TargetId), String> {
+    let wrong = || "write it like Go=go-nethttp:2cpu".to_owned();
+    let (server, stack) = text.rsplit_once('=').ok_or_else(wrong)?;
+    if server.is_empty() || stack.is_empty() {
+        return Err(wrong());
+    }
+    let Ok(target) = stack.parse();
+    Ok((server.to_owned(), target))
+}
+
+pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+    let files = args.data.open()?;
+    let paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    let read = imported::read(&paths, args.command.as_deref())?;
+    let rendered = |format: ImportFormat, screen| match format {
+        ImportFormat::Text => Ok(imported::as_text(&read, screen)),
+        ImportFormat::Json => imported::as_json(&read),
+        ImportFormat::Toml => table(&read, args),
+    };
+    // Before anything is written, so that what is wrong leaves no file.
+    let printed = rendered(args.data.format(), output::screen())?;
+    files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
+    output::data(&printed)?;
+    Ok(Exit::Fine)
+}
+
+/// The runs as a published table, which is called as the file that it goes to.
+fn table(read: &Imported, args: &ImportArgs) -> Result<String, Failure> {
+    let is_table = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "toml");
+    let file = args.data.output.iter().find(is_table);
+    let stem = file.and_then(|path| path.file_stem()?.to_str());
+    let mut targets = args.target.iter();
+    let unknown = targets.find(|(server, _)| read.runs.iter().all(|run| run.name() != *server));
+    if let Some((server, _)) = unknown {
+        return Err(Failure::usage(format!(
+            "--target: no report is of a server called `{server}`"
+        )));
+    }
+    let how = Published {
+        id: stem.unwrap_or("imported"),
+        workload: args.workload.as_deref(),
+        targets: &args.target,
+    };
+    let document = document(read, &how).map_err(Failure::usage)?;
+    toml(&document).map_err(Failure::usage)
+}

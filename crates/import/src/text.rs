@@ -1,0 +1,174 @@
+//! Lines as the tools printed them: without what terminals, mail, Markdown and Windows add.
+
+use crate::error::{Damage, damage};
+
+/// A line of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// From 1.
+    pub(crate) number: usize,
+    /// Its text, without blanks at either end.
+    pub(crate) text: String,
+    /// Whether its end was there: the last line of a file that was cut has none.
+    pub(crate) ended: bool,
+}
+
+/// The lines of a text.
+pub(crate) fn lines(text: &str) -> Vec<Line> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = text.split_inclusive('\n').zip(1..);
+    lines
+        .map(|(line, number)| Line {
+            number,
+            text: cleaned(line),
+            ended: line.ends_with('\n'),
+        })
+        .collect()
+}
+
+/// A line without colours, the marks of a quotation, and what was overwritten on the screen.
+fn cleaned(line: &str) -> String {
+    let line = line.trim_end_matches(['\r', '\n']);
+    let shown = line.rsplit('\r').find(|part| !part.trim().is_empty());
+    let text = without_escapes(shown.unwrap_or("")).replace('\u{a0}', " ");
+    let mut text = text.trim();
+    while let Some(quoted) = text
+        .strip_prefix('>')
+        .filter(|rest| rest.is_empty() || rest.starts_with(' '))
+    {
+        text = quoted.trim_start();
+    }
+    text.to_owned()
+}
+
+/// A text without the sequences that set colours (ECMA-48 § 5.4).
+fn without_escapes(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(one) = rest.next() {
+        if one != '\u{1b}' {
+            kept.push(one);
+            continue;
+        }
+        if rest.next() == Some('[') {
+            // Parameters, and one final byte.
+            let _final = rest.find(|one| ('\u{40}'..='\u{7e}').contains(one));
+        }
+    }
+    kept
+}
+
+impl Line {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Whether it begins or ends a block of code in Markdown.
+    pub(crate) fn is_fence(&self) -> bool {
+        self.text.starts_with("```") || self.text.starts_with("~~~")
+    }
+
+    /// What follows `label`, without blanks.
+    pub(crate) fn after(&self, label: &str) -> Option<&str> {
+        self.text.strip_prefix(label).map(str::trim)
+    }
+
+    /// Damage: this is not what the tool prints here.
+    pub(crate) fn wrong<T>(&self, expected: &str) -> Result<T, Damage> {
+        let shown: String = self.text.chars().take(80).collect();
+        damage(self.number, format!("expected {expected}, found `{shown}`"))
+    }
+
+    /// A value, or damage.
+    pub(crate) fn expect<T>(&self, value: Option<T>, expected: &str) -> Result<T, Damage> {
+        value.map_or_else(|| self.wrong(expected), Ok)
+    }
+}
+
+/// The lines of a file, one after the other.
+pub(crate) struct Cursor<'a> {
+    lines: &'a [Line],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(lines: &'a [Line], at: usize) -> Self {
+        Self { lines, at }
+    }
+
+    /// The index of the next line.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The next line that is not empty; `None` at the end of the file, or of a block of code.
+    pub(crate) fn peek(&mut self) -> Option<&'a Line> {
+        while self.lines.get(self.at).is_some_and(Line::is_empty) {
+            self.at += 1;
+        }
+        self.lines.get(self.at).filter(|line| !line.is_fence())
+    }
+
+    /// Whether the next line is this one.
+    pub(crate) fn is_at(&mut self, text: &str) -> bool {
+        self.peek().is_some_and(|line| line.text == text)
+    }
+
+    /// Whether the next line begins with this.
+    pub(crate) fn is_before(&mut self, begin: &str) -> bool {
+        self.peek().is_some_and(|line| line.text.starts_with(begin))
+    }
+
+    pub(crate) fn skip(&mut self) {
+        self.at += 1;
+    }
+
+    /// Whether at least this many lines follow, even empty ones: what was cut off behind them would show.
+    pub(crate) fn is_followed_by(&self, count: usize) -> bool {
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        let next = rest.iter().find(|line| !line.is_empty());
+        rest.len() >= count && next.is_none_or(|line| line.ended || line.is_fence())
+    }
+
+    /// The number of the next line, or of the last one.
+    pub(crate) fn number(&self) -> usize {
+        let line = self.lines.get(self.at).or(self.lines.last());
+        line.map_or(1, |line| line.number)
+    }
+
+    /// Damage: the report ends here, and something is missing.
+    pub(crate) fn missing<T>(&self, what: &str) -> Result<T, Damage> {
+        damage(
+            self.number(),
+            format!("the report is not complete: `{what}` is missing"),
+        )
+    }
+
+    /// A value that a report must have.
+    pub(crate) fn require<T>(&self, value: Option<T>, what: &str) -> Result<T, Damage> {
+        value.map_or_else(|| self.missing(what), Ok)
+    }
+}
+
+/// A value that a report has only once.
+pub(crate) fn once<T>(slot: &mut Option<T>, value: T, line: &Line) -> Result<(), Damage> {
+    if slot.replace(value).is_some() {
+        let shown: String = line.text.chars().take(40).collect();
+        return damage(line.number, format!("`{shown}` is there twice"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_added_is_taken_away() {
+        let text = "\u{feff}> \u{1b}[32mRequests/sec: 1.0000\u{1b}[0m  \r\n\n50 %\r  90 %\r\nend";
+        let lines = lines(text);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["Requests/sec: 1.0000", "", "90 %", "end"]);
+        assert!(lines[2].ended && !lines[3].ended);
+    }
+}

@@ -1,0 +1,160 @@
+//! The JSON of oha, vegeta and k6.
+
+use deadheat_model::{imported::Tool, load::HttpVersion};
+use serde_json::Value;
+
+use super::{
+    k6::{self, Failed},
+    oha,
+    statuses::Counted,
+    vegeta,
+};
+use crate::{number::shifted, report::Report};
+
+/// Keys by which a text is known for one of these reports, even if it is damaged.
+pub(crate) const MARKS: [(&str, Tool); 3] = [
+    ("\"successRate\"", Tool::Oha),
+    ("\"latencies\"", Tool::Vegeta),
+    ("\"http_req_duration\"", Tool::K6),
+];
+
+/// Whose report a value is, and the report or what is wrong with it; `None`: it is none.
+pub(crate) fn read(value: &Value) -> Option<(Tool, Result<Report, String>)> {
+    if value.pointer("/summary/successRate").is_some() {
+        Some((Tool::Oha, of_oha(value)))
+    } else if value.get("latencies").is_some() && value.get("status_codes").is_some() {
+        Some((Tool::Vegeta, of_vegeta(value)))
+    } else if value.pointer("/metrics/http_reqs").is_some() {
+        Some((Tool::K6, of_k6(value)))
+    } else {
+        None
+    }
+}
+
+/// A number that must be there.
+fn number(value: &Value, path: &str) -> Result<f64, String> {
+    let found = value.pointer(path).and_then(Value::as_f64);
+    let found = found.filter(|number| number.is_finite() && *number >= 0.0);
+    found.ok_or_else(|| format!("`{path}` is missing, or no positive number"))
+}
+
+/// A count that must be there.
+fn whole(value: &Value, path: &str) -> Result<u64, String> {
+    let found = value.pointer(path).and_then(Value::as_u64);
+    found.ok_or_else(|| format!("`{path}` is missing, or no count"))
+}
+
+/// A number, if it is there and not null, times ten to the `exponent`.
+fn optional(value: &Value, path: &str, exponent: i32) -> Result<Option<f64>, String> {
+    match value.pointer(path) {
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Ok(shifted(number(value, path)?, exponent)),
+    }
+}
+
+/// An object whose values are counts.
+fn counts(value: &Value, path: &str) -> Result<Vec<(String, u64)>, String> {
+    let object = value.pointer(path).and_then(Value::as_object);
+    let object = object.ok_or_else(|| format!("`{path}` is missing, or no object"))?;
+    let one = |(key, number): (&String, &Value)| {
+        let number = number
+            .as_u64()
+            .ok_or_else(|| format!("`{path}`: `{key}` is no count"))?;
+        Ok((key.clone(), number))
+    };
+    object.iter().map(one).collect()
+}
+
+fn statuses(value: &Value, path: &str) -> Result<Vec<(u16, u64)>, String> {
+    let one = |(code, count): (String, u64)| {
+        let code = code
+            .parse()
+            .map_err(|_| format!("`{path}`: `{code}` is no status"))?;
+        Ok((code, count))
+    };
+    counts(value, path)?.into_iter().map(one).collect()
+}
+
+fn of_oha(value: &Value) -> Result<Report, String> {
+    let mut report = Report::of(Tool::Oha);
+    report.load.http = Some(HttpVersion::Http11);
+    let figures = &mut report.figures;
+    figures.seconds = Some(number(value, "/summary/total")?);
+    figures.requests_per_second = Some(number(value, "/summary/requestsPerSec")?);
+    figures.mean_ms = optional(value, "/summary/average", 3)?;
+    figures.max_ms = optional(value, "/summary/slowest", 3)?;
+    figures.p50_ms = optional(value, "/latencyPercentiles/p50", 3)?;
+    figures.p99_ms = optional(value, "/latencyPercentiles/p99", 3)?;
+    figures.body_bytes = Some(whole(value, "/summary/totalData")?);
+    figures.kib_per_second = Some(number(value, "/summary/sizePerSec")? / 1024.0);
+    let counted = Counted {
+        statuses: statuses(value, "/statusCodeDistribution")?,
+        errors: counts(value, "/errorDistribution")?,
+        is_closed: true,
+    };
+    oha::settle(&mut report, counted, 1e-6)?;
+    Ok(report)
+}
+
+fn of_vegeta(value: &Value) -> Result<Report, String> {
+    let mut report = Report::of(Tool::Vegeta);
+    report.load.http = Some(HttpVersion::Http11);
+    report.load.is_open = true;
+    let total = whole(value, "/requests")?;
+    report.load.requests = Some(total);
+    report.load.rate = Some(number(value, "/rate")?);
+    let figures = &mut report.figures;
+    let attack = whole(value, "/duration")?;
+    let wait = value.get("wait").and_then(Value::as_u64).unwrap_or(0);
+    figures.seconds = shifted(attack.saturating_add(wait) as f64, -9);
+    figures.requests_per_second = Some(number(value, "/throughput")?);
+    figures.mean_ms = shifted(number(value, "/latencies/mean")?, -6);
+    figures.max_ms = shifted(number(value, "/latencies/max")?, -6);
+    figures.p50_ms = optional(value, "/latencies/50th", -6)?;
+    figures.p99_ms = optional(value, "/latencies/99th", -6)?;
+    figures.body_bytes = Some(whole(value, "/bytes_in/total")?);
+    let codes = statuses(value, "/status_codes")?;
+    vegeta::settle(&mut report, &codes, total)?;
+    Ok(report)
+}
+
+/// Of `--summary-export`, or of `handleSummary`, which puts the figures of a metric into `values`.
+fn of_k6(value: &Value) -> Result<Report, String> {
+    let mut report = Report::of(Tool::K6);
+    let of = |metric: &str| {
+        let values = value.pointer(&format!("/metrics/{metric}/values"));
+        values.or_else(|| value.pointer(&format!("/metrics/{metric}")))
+    };
+    let missing = |metric: &str| format!("the metric `{metric}` is missing");
+    let duration = of("http_req_duration").ok_or_else(|| missing("http_req_duration"))?;
+    let figures = &mut report.figures;
+    figures.mean_ms = Some(number(duration, "/avg")?);
+    figures.p50_ms = optional(duration, "/med", 0)?;
+    figures.p99_ms = optional(duration, "/p(99)", 0)?;
+    figures.max_ms = optional(duration, "/max", 0)?;
+    let milliseconds = value
+        .pointer("/state/testRunDurationMs")
+        .and_then(Value::as_f64);
+    figures.seconds = milliseconds.and_then(|time| shifted(time, -3));
+    let requests = of("http_reqs").ok_or_else(|| missing("http_reqs"))?;
+    let (count, rate) = (whole(requests, "/count")?, number(requests, "/rate")?);
+    let failed = of("http_req_failed").map(|failed| {
+        let counts = (whole(failed, "/passes")?, whole(failed, "/fails")?);
+        let share = number(failed, "/rate").or_else(|_| number(failed, "/value"))?;
+        let of_all = counts.0.saturating_add(counts.1);
+        let failed = counts.0;
+        Ok::<_, String>(Failed {
+            share,
+            failed,
+            of_all,
+        })
+    });
+    let failed = failed.transpose()?;
+    report.shows_statuses = failed.is_some();
+    if let Some(users) = of("vus_max") {
+        let most = number(users, "/max").or_else(|_| number(users, "/value"))?;
+        report.load.connections = Some(most as u32).filter(|users| *users > 0);
+    }
+    k6::settle(&mut report, count, rate, failed)?;
+    Ok(report)
+}

@@ -1,0 +1,70 @@
+//! The reports of each tool, and what they begin with.
+
+mod ab;
+mod h2load;
+mod hey;
+pub(crate) mod json;
+mod k6;
+mod oha;
+mod statuses;
+mod vegeta;
+mod wrk;
+
+use deadheat_model::imported::Tool;
+
+use crate::{
+    error::Damage,
+    report::Report,
+    text::{Cursor, Line},
+};
+
+/// Reads one report; the cursor is at its first line, and behind its last one afterwards.
+type Read = fn(&mut Cursor<'_>) -> Result<Report, Damage>;
+
+/// Whose report begins with these lines, and how it is read.
+pub(crate) fn beginning(lines: &[Line]) -> Option<(Tool, Read)> {
+    let first = lines.first()?;
+    let mut rest = lines[1..].iter().filter(|line| !line.is_empty());
+    let tool: (Tool, Read) = if first.text == "Summary:" {
+        match rest.next() {
+            Some(line) if line.after("Success rate:").is_some() => (Tool::Oha, oha::read),
+            _ => (Tool::Hey, hey::read),
+        }
+    } else if ab::begins(first) {
+        (Tool::Ab, ab::read)
+    } else if wrk::begins(first) {
+        (Tool::Wrk, wrk::read)
+    } else if h2load::begins(first) {
+        (Tool::H2load, h2load::read)
+    } else if vegeta::begins(first) {
+        (Tool::Vegeta, vegeta::read)
+    } else if k6::begins(first) {
+        (Tool::K6, k6::read)
+    } else {
+        return None;
+    };
+    Some(tool)
+}
+
+/// Lines that stand in a report, and are not read outside of one.
+const STRAY: [&str; 9] = [
+    "Requests per second:",
+    "Complete requests:",
+    "Time taken for tests:",
+    "Requests/sec:",
+    "Requests/sec",
+    "Transfer/sec:",
+    "Percentage of the requests served",
+    "Status code distribution:",
+    "requests: ",
+];
+
+/// Whether a line that belongs to no report looks as if it did.
+pub(crate) fn is_stray(line: &Line) -> bool {
+    let stray = STRAY.iter().filter_map(|label| line.after(label));
+    stray.take(1).any(|value| {
+        value.is_empty()
+            || value.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+            || line.text.starts_with("Percentage")
+    })
+}

@@ -1,0 +1,294 @@
+//! What speaks against the figures of reports, in words; the most important first.
+
+use deadheat_model::{
+    imported::{Run, Tool},
+    load::Reuse,
+    words::{count, counted, separated},
+};
+
+use crate::report::Report;
+
+/// A shorter run is much of start and end, in seconds.
+const SHORT: f64 = 1.0;
+/// Fewer requests on each connection are much of start and end.
+const FEW_REQUESTS: u64 = 10;
+/// From this many runs on, chance can be told from a difference.
+pub const ENOUGH_RUNS: usize = 3;
+/// ab has one thread: beyond this rate, or these KiB per second, it may be the limit.
+const RATE_OF_AB: f64 = 20_000.0;
+const KIB_OF_AB: f64 = 1024.0 * 1024.0;
+/// The same of one thread of wrk.
+const RATE_OF_WRK: f64 = 50_000.0;
+/// Servers this close to the fastest may share a limit.
+const CLOSE: f64 = 0.03;
+
+/// What speaks against one run.
+pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
+    let mut warnings = Vec::new();
+    errors(run, report, &mut warnings);
+    let figures = &run.figures;
+    let (complete, asked) = (figures.complete, run.load.requests);
+    if let (Some(complete), Some(asked)) = (complete, asked)
+        && run.tool == Tool::H2load
+        && complete < asked
+    {
+        warnings.push(format!(
+            "h2load gave up after {} of {} requests: the rate is of what came before",
+            count(complete),
+            count(asked)
+        ));
+    }
+    // Answers of any kind: whether they were right is another warning.
+    let done = complete
+        .zip(figures.seconds)
+        .map(|(complete, seconds)| complete as f64 / seconds);
+    if let (Some(rate), Some(done)) = (run.load.rate, done.or(figures.requests_per_second))
+        && done < 0.97 * rate
+    {
+        warnings.push(format!(
+            "only {} of the {} requests/s that were asked for were answered: times grow with the length of such a run",
+            whole(done),
+            whole(rate)
+        ));
+    }
+    if let Some(limit) = limit(run) {
+        warnings.push(limit);
+    }
+    if figures.seconds.is_some_and(|seconds| seconds < SHORT) {
+        let seconds = figures.seconds.unwrap_or(0.0);
+        warnings.push(format!(
+            "the run took {seconds} s: a longer one could give another rate"
+        ));
+    } else if let (Some(complete), Some(connections)) = (complete, run.load.connections)
+        && complete / u64::from(connections.max(1)) < FEW_REQUESTS
+    {
+        warnings.push(format!(
+            "{} over {} are few: starting and ending are much of the run",
+            counted(complete, "request"),
+            counted(connections, "connection")
+        ));
+    }
+    if report.is_doubted {
+        warnings
+            .push("ab itself doubts the times: their mean and median differ too much".to_owned());
+    }
+    warnings
+}
+
+/// Answers that were errors, and requests without an answer.
+fn errors(run: &Run, report: &Report, warnings: &mut Vec<String>) {
+    let figures = &run.figures;
+    let complete = figures.complete.unwrap_or(0);
+    let counts_errors = if run.tool == Tool::Vegeta {
+        "the rate leaves them out"
+    } else {
+        "the rate counts them"
+    };
+    if let Some(invalid) = run.invalid() {
+        warnings.push(format!(
+            "{invalid}: the rate says nothing about the server's work"
+        ));
+    } else if let Some(errors) = figures.non_2xx.filter(|errors| *errors > 0) {
+        warnings.push(format!(
+            "{} of {} answers were errors by their status, and {counts_errors}",
+            count(errors),
+            count(complete)
+        ));
+    }
+    let by_length = report.failures_of("length");
+    if run.tool == Tool::Ab && by_length > 0 {
+        warnings.push(format!(
+            "{} of {} answers were not as long as the first, or never came: harmless only if the content varies",
+            count(by_length),
+            count(complete)
+        ));
+    }
+    let others: Vec<String> = report
+        .failures
+        .iter()
+        .filter(|(kind, _)| run.tool != Tool::Ab || kind != "length")
+        .map(|(kind, number)| format!("{kind}: {}", count(*number)))
+        .collect();
+    if !others.is_empty() {
+        warnings.push(format!("requests failed ({})", others.join(", ")));
+    } else if run.tool == Tool::K6
+        && run.invalid().is_none()
+        && figures.failed.is_some_and(|failed| failed > 0)
+    {
+        let failed = figures.failed.unwrap_or(0);
+        warnings.push(format!(
+            "{} of {} requests failed, and the rate counts them",
+            count(failed),
+            count(complete)
+        ));
+    }
+    if !report.shows_statuses {
+        warnings.push("the report shows no statuses: errors would count as throughput".to_owned());
+    }
+}
+
+/// Whether the generator may have been the limit.
+fn limit(run: &Run) -> Option<String> {
+    let rate = run.valid_rate()?;
+    let kib = run.figures.kib_per_second.unwrap_or(0.0);
+    let is_near = match run.tool {
+        Tool::Ab => rate > RATE_OF_AB || kib > KIB_OF_AB,
+        Tool::Wrk => run.load.threads == Some(1) && rate > RATE_OF_WRK,
+        _ => false,
+    };
+    is_near.then(|| {
+        let gib = kib / 1024.0 / 1024.0;
+        format!(
+            "{} used one CPU for {} requests/s and {gib:.1} GiB/s: it may be the limit, and faster servers would look alike",
+            run.tool.name(),
+            whole(rate)
+        )
+    })
+}
+
+/// What holds for several runs.
+pub(crate) fn of_all(runs: &[Run]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for section in sections(runs) {
+        unequal(&section, &mut warnings);
+    }
+    let fewest = groups(runs).into_iter().map(|group| group.len()).min();
+    if let Some(fewest) = fewest.filter(|fewest| *fewest < ENOUGH_RUNS) {
+        warnings.push(format!(
+            "{} of a server cannot tell a difference from chance: measure each at least {ENOUGH_RUNS} times",
+            if fewest == 1 { "one run" } else { "two runs" }
+        ));
+    }
+    if runs
+        .iter()
+        .any(|run| !run.load.is_open && run.figures.p99_ms.or(run.figures.max_ms).is_some())
+    {
+        warnings.push(
+            "in a closed loop a stalled server also delays the next request, and no percentile has that wait \
+             (coordinated omission): do not read them as what users would see"
+                .to_owned(),
+        );
+    }
+    let is_local = |target: &String| {
+        ["127.0.0.1", "localhost", "[::1]"]
+            .iter()
+            .any(|host| target.contains(host))
+    };
+    if runs
+        .iter()
+        .any(|run| run.target.as_ref().is_some_and(is_local))
+    {
+        warnings.push(
+            "generator and server shared a machine, so they competed for its CPUs".to_owned(),
+        );
+    }
+    let connects = |run: &Run| run.tool == Tool::Ab && run.load.reuse == Some(Reuse::PerRequest);
+    if runs.iter().any(connects) {
+        warnings.push(
+            "ab made a new connection for each request: every figure includes connecting"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+/// Runs of the same server under the same load.
+pub(crate) fn groups(runs: &[Run]) -> Vec<Vec<&Run>> {
+    by_key(runs, |run| {
+        let name = run
+            .label
+            .clone()
+            .or_else(|| run.target.clone())
+            .unwrap_or_default();
+        let load = (run.load.connections, run.load.requests);
+        format!("{:?} {:?} {name} {load:?}", run.tool, run.section)
+    })
+}
+
+/// Runs below the same heading.
+fn sections(runs: &[Run]) -> Vec<Vec<&Run>> {
+    by_key(runs, |run| {
+        format!("{:?} {:?} {}", run.tool, run.section, run.place.file)
+    })
+}
+
+fn by_key(runs: &[Run], key: impl Fn(&Run) -> String) -> Vec<Vec<&Run>> {
+    let mut groups: Vec<(String, Vec<&Run>)> = Vec::new();
+    for run in runs {
+        let key = key(run);
+        match groups.iter_mut().find(|(one, _)| *one == key) {
+            Some((_, group)) => group.push(run),
+            None => groups.push((key, vec![run])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// What differs between runs that stand side by side.
+fn unequal(runs: &[&Run], warnings: &mut Vec<String>) {
+    let connections = |run: &Run| run.load.connections.map(u64::from);
+    if let Some(which) = odd_ones(runs, connections, "connection") {
+        warnings.push(format!("not the same load: {which}"));
+    }
+    let valid: Vec<&Run> = runs
+        .iter()
+        .copied()
+        .filter(|run| run.valid_rate().is_some())
+        .collect();
+    let length = |run: &Run| {
+        let figures = &run.figures;
+        let answers = figures.complete.or_else(|| {
+            let sent = figures.requests_per_second? * figures.seconds?;
+            Some(sent.round() as u64)
+        })?;
+        (answers > 0).then_some(figures.body_bytes? / answers)
+    };
+    if let Some(which) = odd_ones(&valid, length, "byte") {
+        warnings.push(format!(
+            "answers differ in length, so the servers may not do the same work: {which}"
+        ));
+    }
+    let mut rates: Vec<(f64, String)> = valid
+        .iter()
+        .filter_map(|run| Some((run.valid_rate()?, run.name())))
+        .collect();
+    rates.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let Some(best) = rates.first().map(|(rate, _)| *rate) else {
+        return;
+    };
+    let close: Vec<&str> = rates
+        .iter()
+        .filter(|(rate, _)| *rate > best * (1.0 - CLOSE))
+        .map(|(_, name)| name.as_str())
+        .collect();
+    let is_one = close.windows(2).all(|two| two[0] == two[1]);
+    if close.len() > 2 && !is_one {
+        warnings.push(format!(
+            "{} are within 3 % of the fastest: something that they share may be the limit",
+            close.join(", ")
+        ));
+    }
+}
+
+/// The values of a fact that is not the same for all: `200 connections at Go, 100 at the others`.
+fn odd_ones(runs: &[&Run], value: impl Fn(&Run) -> Option<u64>, noun: &str) -> Option<String> {
+    let known: Vec<(u64, String)> = runs
+        .iter()
+        .filter_map(|run| Some((value(run)?, run.name())))
+        .collect();
+    let usual = known
+        .iter()
+        .map(|(one, _)| *one)
+        .max_by_key(|one| known.iter().filter(|(other, _)| other == one).count())?;
+    let odd: Vec<String> = known
+        .iter()
+        .filter(|(value, _)| *value != usual)
+        .map(|(value, name)| format!("{} at {name}", counted(*value, noun)))
+        .collect();
+    (!odd.is_empty()).then(|| format!("{}, {} at the others", odd.join(", "), counted(usual, noun)))
+}
+
+/// A rate without decimals.
+fn whole(rate: f64) -> String {
+    separated(&format!("{rate:.0}"))
+}

@@ -1,0 +1,224 @@
+//! The figures of each tool, in the units of published tables.
+
+use deadheat_model::{
+    imported::{Figures, Tool},
+    load::{HttpVersion, Reuse},
+};
+
+use crate::support::{report, run, runs};
+
+#[test]
+fn ab() {
+    let run = run("ab-hello.txt");
+    assert_eq!((run.tool, run.place.line), (Tool::Ab, 11));
+    assert_eq!(run.target.as_deref(), Some("127.0.0.1:18977/hello"));
+    assert_eq!(
+        (run.load.connections, run.load.reuse),
+        (Some(10), Some(Reuse::PerRequest))
+    );
+    let expected = Figures {
+        seconds: Some(0.164),
+        complete: Some(500),
+        failed: Some(0),
+        non_2xx: None,
+        requests_per_second: Some(3044.01),
+        mean_ms: Some(3.285),
+        p50_ms: Some(2.0),
+        p99_ms: Some(13.0),
+        max_ms: Some(17.0),
+        received_bytes: Some(57000),
+        body_bytes: Some(6500),
+        kib_per_second: Some(338.88),
+    };
+    assert_eq!(run.figures, expected);
+}
+
+#[test]
+fn several_reports_of_ab_in_one_file() {
+    let rates: Vec<_> = runs(&report("ab-three.txt"))
+        .iter()
+        .map(|run| run.figures.requests_per_second)
+        .collect();
+    assert_eq!(rates.len(), 3);
+    assert_eq!(rates[..2], [Some(6632.36), Some(6793.11)]);
+}
+
+#[test]
+fn hey() {
+    let whole = run("hey-half.txt");
+    let expected = Figures {
+        seconds: Some(0.0217),
+        complete: Some(200),
+        failed: Some(0),
+        non_2xx: Some(100),
+        requests_per_second: Some(9216.0879),
+        mean_ms: Some(0.8),
+        p50_ms: Some(0.2),
+        p99_ms: Some(4.3),
+        max_ms: Some(4.4),
+        body_bytes: Some(1800),
+        ..Figures::default()
+    };
+    assert_eq!(whole.figures, expected);
+    let reset = run("hey-reset.txt").figures;
+    assert_eq!((reset.complete, reset.failed), (Some(192), Some(8)));
+    let refused = run("hey-refused.txt");
+    assert_eq!(refused.figures.failed, Some(20));
+    assert_eq!(refused.invalid(), Some("no request was answered"));
+}
+
+#[test]
+fn wrk() {
+    let latency = run("wrk-latency.txt");
+    assert_eq!(
+        (latency.tool, latency.load.threads, latency.load.connections),
+        (Tool::Wrk, Some(2), Some(10))
+    );
+    let expected = Figures {
+        seconds: Some(1.0),
+        complete: Some(58394),
+        requests_per_second: Some(58184.07),
+        mean_ms: Some(0.21613),
+        p50_ms: Some(0.146),
+        p99_ms: Some(2.1),
+        max_ms: Some(5.11),
+        kib_per_second: Some(8.99 * 1024.0),
+        ..Figures::default()
+    };
+    assert_eq!(latency.figures, expected);
+    assert_eq!(run("wrk-half.txt").figures.non_2xx, Some(22697));
+    assert_eq!(run("wrk-reset.txt").figures.failed, Some(6224));
+}
+
+#[test]
+fn wrk2() {
+    let run = run("wrk2-latency.txt");
+    assert_eq!((run.tool, run.load.is_open), (Tool::Wrk2, true));
+    let figures = run.figures;
+    assert_eq!(
+        (figures.p50_ms, figures.p99_ms, figures.max_ms),
+        (Some(1.15), Some(2.75), Some(9.03))
+    );
+    assert_eq!(figures.requests_per_second, Some(2000.2));
+}
+
+#[test]
+fn oha() {
+    let text = run("oha-hello.txt").figures;
+    assert_eq!(
+        (text.seconds, text.requests_per_second),
+        (Some(0.0275), Some(18181.8182))
+    );
+    assert_eq!(
+        (text.mean_ms, text.p50_ms, text.p99_ms, text.max_ms),
+        (Some(0.5312), Some(0.375), Some(2.75), Some(4.125))
+    );
+    assert_eq!(
+        (text.complete, text.non_2xx, text.failed),
+        (Some(496), Some(16), Some(4))
+    );
+    let json = run("oha-hello.json").figures;
+    assert_eq!(
+        (json.mean_ms, json.p50_ms, json.p99_ms, json.max_ms),
+        (Some(0.5312), Some(0.375), Some(2.75), Some(4.125))
+    );
+    assert_eq!(
+        (json.complete, json.non_2xx, json.failed),
+        (text.complete, text.non_2xx, text.failed)
+    );
+}
+
+#[test]
+fn h2load() {
+    let run_of = run("h2load-h1.txt");
+    assert_eq!(
+        (run_of.load.http, run_of.load.connections),
+        (Some(HttpVersion::Http11), Some(10))
+    );
+    let expected = Figures {
+        seconds: Some(0.03073),
+        complete: Some(500),
+        failed: Some(0),
+        non_2xx: Some(0),
+        requests_per_second: Some(16270.75),
+        mean_ms: Some(0.497),
+        max_ms: Some(8.63),
+        received_bytes: Some(81000),
+        body_bytes: Some(6500),
+        kib_per_second: Some(2.51 * 1024.0),
+        ..Figures::default()
+    };
+    assert_eq!(run_of.figures, expected);
+    let timed = run("h2load-timed.txt");
+    assert_eq!(
+        (timed.load.connections, timed.figures.complete),
+        (Some(10), Some(31518))
+    );
+    assert_eq!(run("h2load-half.txt").figures.non_2xx, Some(100));
+}
+
+#[test]
+fn h2load_from_1_69_on_has_other_columns() {
+    let older = report("h2load-h1.txt");
+    let newer = "min         max         median     p95        p99        mean         sd        +/- sd\n\
+                 time for request:       20us      8.63ms       310us     900us    4.20ms       497us      1.36ms    93.60%\n\
+                 time for connect:       61us       376us       180us     300us     376us       183us        93us    80.00%\n\
+                 time to 1st byte:     2.36ms      3.55ms      2.80ms    3.50ms    3.55ms      2.82ms       427us    60.00%\n\
+                 req/s           :    1651.89     2156.21     2000.00   2100.00   2156.21     2012.83      197.84    80.00%\n";
+    let (head, _) = older
+        .split_once("                     min ")
+        .expect("a table");
+    let figures = &runs(&format!("{head}{newer}"))[0].figures;
+    assert_eq!(
+        (figures.p50_ms, figures.p99_ms, figures.mean_ms),
+        (Some(0.31), Some(4.2), Some(0.497))
+    );
+}
+
+#[test]
+fn k6() {
+    let legacy = run("k6-legacy.txt");
+    assert_eq!(legacy.load.connections, Some(10));
+    let figures = legacy.figures;
+    assert_eq!((figures.complete, figures.failed), (Some(1200), Some(15)));
+    assert_eq!(
+        (figures.mean_ms, figures.p50_ms, figures.max_ms),
+        (Some(82.5), Some(80.25), Some(1140.0))
+    );
+    assert_eq!(figures.requests_per_second, Some(119.523438));
+    let compact = run("k6-compact.txt");
+    assert_eq!(compact.load.connections, Some(8));
+    assert_eq!(
+        (compact.figures.complete, compact.figures.failed),
+        (Some(45), Some(0))
+    );
+    let json = run("k6-export.json");
+    assert_eq!((json.load.connections, &json.figures), (Some(10), &figures));
+}
+
+#[test]
+fn vegeta() {
+    let text = run("vegeta-hello.txt");
+    assert_eq!((text.load.rate, text.load.is_open), (Some(200.83), true));
+    let figures = &text.figures;
+    assert_eq!(figures.seconds, Some(0.996272));
+    assert_eq!(
+        (figures.mean_ms, figures.p50_ms, figures.p99_ms),
+        (Some(0.529813), Some(0.451193), Some(3.402))
+    );
+    assert_eq!(
+        (figures.complete, figures.non_2xx, figures.failed),
+        (Some(200), Some(0), Some(0))
+    );
+    let json = run("vegeta-hello.json").figures;
+    assert_eq!(
+        (json.mean_ms, json.p50_ms, json.p99_ms),
+        (Some(0.529813), Some(0.451193), Some(3.401517))
+    );
+    assert_eq!(json.seconds, Some(0.996272485));
+    assert_eq!(run("vegeta-half.txt").figures.non_2xx, Some(50));
+    assert_eq!(
+        run("vegeta-refused.txt").invalid(),
+        Some("no request was answered")
+    );
+}

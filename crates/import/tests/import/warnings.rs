@@ -1,0 +1,115 @@
+//! What is said against reports.
+
+use crate::support::{file, read, report, run};
+
+/// The only run's warnings, as one text.
+fn of(name: &str) -> String {
+    run(name).warnings.join("\n")
+}
+
+#[test]
+fn errors_are_named_first() {
+    for (name, expected) in [
+        ("ab-broken.txt", "every answer was an error"),
+        (
+            "ab-length.txt",
+            "133 of 200 answers were not as long as the first",
+        ),
+        (
+            "hey-half.txt",
+            "100 of 200 answers were errors by their status, and the rate counts them",
+        ),
+        ("hey-refused.txt", "no request was answered"),
+        ("hey-reset.txt", "requests failed (Get"),
+        ("wrk-half.txt", "22,697 of 45,393 answers were errors"),
+        ("wrk-reset.txt", "requests failed (read: 6,224)"),
+        ("h2load-half.txt", "100 of 200 answers were errors"),
+        ("oha-hello.txt", "16 of 496 answers were errors"),
+        (
+            "k6-legacy.txt",
+            "15 of 1,200 requests failed, and the rate counts them",
+        ),
+        (
+            "vegeta-half.txt",
+            "50 of 100 answers were errors by their status, and the rate leaves them out",
+        ),
+        ("vegeta-refused.txt", "no request was answered"),
+    ] {
+        assert!(of(name).starts_with(expected), "{name}: {}", of(name));
+    }
+    assert!(of("h2load-reset.txt").contains("gave up after 28 of 200 requests"));
+}
+
+#[test]
+fn a_run_in_order_has_few_warnings() {
+    assert_eq!(of("wrk-latency.txt"), "");
+    assert_eq!(of("h2load-timed.txt"), "");
+    assert!(of("ab-hello.txt").starts_with("the run took 0.164 s"));
+}
+
+#[test]
+fn a_rate_that_was_not_reached_is_named() {
+    let command = "wrk2 -t2 -c100 -d30s -R4000 http://127.0.0.1:8080/hello";
+    let text = format!("$ {command}\n{}", report("wrk2-latency.txt"));
+    let warnings = read(&text).expect("a report").runs[0].warnings.join("\n");
+    assert!(
+        warnings.contains("only 2,000 of the 4,000 requests/s"),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn what_holds_for_the_published_comparisons_is_found() {
+    let of = |id: &str| {
+        let imported = read(&file(&format!("published/{id}.md"))).expect("reports");
+        let of_runs = imported.runs.iter().flat_map(|run| &run.warnings);
+        of_runs
+            .chain(&imported.warnings)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let has = |id: &str, expected: &[&str]| {
+        for expected in expected {
+            assert!(of(id).contains(expected), "{id}: {expected}: {}", of(id));
+        }
+    };
+    has(
+        "go-nim-python",
+        &[
+            "the report shows no statuses",
+            "35 bytes at Nim, 12 bytes at the others",
+        ],
+    );
+    has(
+        "webstacks-postgres-early",
+        &[
+            "every answer was an error",
+            "ab itself doubts",
+            "one run of a server",
+            "coordinated omission",
+        ],
+    );
+    has(
+        "webstacks-postgres-and-slow-api",
+        &[
+            "200 connections at Go, 100 connections at the others",
+            "within 3 % of the fastest",
+            "shared a machine",
+        ],
+    );
+    has(
+        "payload-go-vs-node",
+        &["ab used one CPU", "it may be the limit"],
+    );
+}
+
+#[test]
+fn three_runs_of_each_are_enough() {
+    let imported = read(&report("ab-three.txt")).expect("three reports");
+    assert!(
+        !imported.warnings.join("\n").contains("chance"),
+        "{:?}",
+        imported.warnings
+    );
+}

@@ -1,0 +1,22 @@
+//! Reports of other load generators, as they were read.
+
+mod text;
+mod versus;
+
+use deadheat_model::imported::Imported;
+
+pub use self::{
+    text::text,
+    versus::{Sides, versus, versus_json},
+};
+use crate::ReportError;
+
+/// What was read as JSON over several lines that end with a newline; `deadheat import` reads it back.
+///
+/// # Errors
+/// When a figure cannot be written.
+pub fn json(imported: &Imported) -> Result<String, ReportError> {
+    let mut text = serde_json::to_string_pretty(imported)?;
+    text.push('\n');
+    Ok(text)
+}

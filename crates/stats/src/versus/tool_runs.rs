@@ -1,0 +1,174 @@
+//! Runs of other load generators against each other: one side's runs are of one server.
+
+use deadheat_model::{
+    imported::{Figures, Run},
+    words::count,
+};
+use serde::Serialize;
+
+use super::{Bounds, Metric, Ratio, sessions::of_runs};
+
+/// B's runs against A's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunsVersus {
+    /// The rates, judged by Welch's test on their logarithms; without a verdict if a side has fewer than three runs.
+    pub throughput: Ratio,
+    /// Times: too coarse for a verdict, because tools round them.
+    pub times: Vec<TimesVersus>,
+    /// What differs between the sides and must not.
+    pub warnings: Vec<String>,
+}
+
+/// A time of both sides: the geometric means over the runs, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimesVersus {
+    /// Which: `mean`, `p50` or `p99`.
+    pub name: &'static str,
+    /// Of A.
+    pub a_ms: f64,
+    /// Of B.
+    pub b_ms: f64,
+}
+
+/// A time: its name, and its value in figures.
+type Time = (&'static str, fn(&Figures) -> Option<f64>);
+
+/// Compares the runs of two servers.
+///
+/// # Errors
+/// Says which run cannot be compared, and why.
+pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, String> {
+    let (of_a, of_b) = (rates(a)?, rates(b)?);
+    let throughput = of_runs(Metric::Throughput, &of_a, &of_b, bounds);
+    let throughput = throughput.ok_or("a side has no run with a rate")?;
+    let times: [Time; 3] = [
+        ("mean", |figures| figures.mean_ms),
+        ("p50", |figures| figures.p50_ms),
+        ("p99", |figures| figures.p99_ms),
+    ];
+    let times = times.into_iter().filter_map(|(name, of)| {
+        let (a_ms, b_ms) = (mean(a, of)?, mean(b, of)?);
+        Some(TimesVersus { name, a_ms, b_ms })
+    });
+    Ok(RunsVersus {
+        throughput,
+        times: times.collect(),
+        warnings: differences(a, b),
+    })
+}
+
+fn rates(runs: &[Run]) -> Result<Vec<f64>, String> {
+    let rate = |run: &Run| {
+        run.valid_rate().ok_or_else(|| {
+            let why = run.invalid().unwrap_or("it has no rate");
+            format!(
+                "{}:{}: {why}, so there is nothing to compare",
+                run.place.file, run.place.line
+            )
+        })
+    };
+    runs.iter().map(rate).collect()
+}
+
+/// The geometric mean of a time that all runs have.
+fn mean(runs: &[Run], of: fn(&Figures) -> Option<f64>) -> Option<f64> {
+    let times: Option<Vec<f64>> = runs.iter().map(|run| of(&run.figures)).collect();
+    let times = times.filter(|times| !times.is_empty() && times.iter().all(|time| *time > 0.0))?;
+    let sum: f64 = times.iter().map(|time| time.ln()).sum();
+    Some((sum / times.len() as f64).exp())
+}
+
+/// What differs in how the sides were loaded.
+fn differences(a: &[Run], b: &[Run]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut unless_same = |what: &str, of: &dyn Fn(&Run) -> String| {
+        let values = |runs: &[Run]| {
+            let mut values: Vec<String> = runs.iter().map(of).collect();
+            values.sort();
+            values.dedup();
+            values.join(", ")
+        };
+        let (of_a, of_b) = (values(a), values(b));
+        if of_a != of_b {
+            found.push(format!("{what} differ: {of_a} in A, {of_b} in B"));
+        }
+    };
+    let number = |number: Option<u64>| number.map_or_else(|| "unknown".to_owned(), count);
+    unless_same("the tools", &|run| run.tool.name().to_owned());
+    unless_same("the connections", &|run| {
+        number(run.load.connections.map(u64::from))
+    });
+    unless_same("the requests asked for", &|run| number(run.load.requests));
+    unless_same("the ways of sending", &|run| {
+        let kind = if run.load.is_open {
+            "an open loop"
+        } else {
+            "a closed loop"
+        };
+        let reuse = run
+            .load
+            .reuse
+            .map_or_else(String::new, |reuse| format!(", {reuse:?}"));
+        format!("{kind}{reuse}")
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::imported::{Load, Place, Tool};
+
+    use super::*;
+    use crate::versus::Verdict;
+
+    fn runs(rates: &[f64], tool: Tool) -> Vec<Run> {
+        let run = |rate: &f64| Run {
+            tool,
+            place: Place {
+                file: "file".to_owned(),
+                line: 1,
+            },
+            label: None,
+            section: None,
+            command: None,
+            target: None,
+            load: Load::default(),
+            figures: Figures {
+                requests_per_second: Some(*rate),
+                p50_ms: Some(1e3 / rate),
+                ..Figures::default()
+            },
+            warnings: Vec::new(),
+        };
+        rates.iter().map(run).collect()
+    }
+
+    #[test]
+    fn three_runs_of_each_have_a_verdict_and_two_have_none() {
+        let a = runs(&[1000.0, 1010.0, 990.0], Tool::Wrk);
+        let b = runs(&[1500.0, 1510.0, 1490.0], Tool::Wrk);
+        let compared = compare(&a, &b, &Bounds::default()).unwrap();
+        assert_eq!(compared.throughput.verdict, Verdict::Better);
+        assert!((compared.throughput.ratio - 1.5).abs() < 0.01);
+        assert!(
+            (compared.times[0].a_ms - 1.0).abs() < 0.01,
+            "{:?}",
+            compared.times
+        );
+        let few = compare(&a[..2], &b, &Bounds::default()).unwrap();
+        assert_eq!(few.throughput.verdict, Verdict::NotEnoughData);
+        assert_eq!(few.throughput.interval, None);
+    }
+
+    #[test]
+    fn runs_of_errors_are_refused_and_other_loads_named() {
+        let a = runs(&[1000.0], Tool::Wrk);
+        let mut b = runs(&[1500.0], Tool::Ab);
+        let compared = compare(&a, &b, &Bounds::default()).unwrap();
+        assert_eq!(compared.warnings, ["the tools differ: wrk in A, ab in B"]);
+        b[0].figures.complete = Some(10);
+        b[0].figures.non_2xx = Some(10);
+        let error = compare(&a, &b, &Bounds::default()).unwrap_err();
+        assert!(error.contains("every answer was an error"), "{error}");
+    }
+}
