@@ -16,11 +16,9 @@ install -m 755 "$binary" "$stage/$name/deadheat"
 strip "$stage/$name/deadheat" 2>/dev/null || true
 install -m 755 action/compare.sh "$stage/$name/action/"
 install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT THIRD-PARTY.md "$stage/$name/"
-if "$binary" help completions >/dev/null 2>&1; then
-  mkdir "$stage/$name/completions" "$stage/$name/man"
-  for shell in bash fish zsh; do "$binary" completions "$shell" >"$stage/$name/completions/deadheat.$shell"; done
-  "$binary" man "$stage/$name/man"
-fi
+mkdir "$stage/$name/completions" "$stage/$name/man"
+for shell in bash fish zsh; do (PATH="$stage/$name:$PATH" && deadheat completions "$shell") >"$stage/$name/completions/deadheat.$shell"; done
+"$stage/$name/deadheat" man "$stage/$name/man"
 
 time=$(git log -1 --format=%ct)
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C "$stage" -cf - "$name" |

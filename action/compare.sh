@@ -5,7 +5,7 @@
 #   compare.sh measure     build both revisions, measure them, write reports and outputs
 #   compare.sh comment     post what `measure` wrote, or update the earlier comment
 #
-# These are two steps so that code of a pull request never runs in a process that has the token.
+# These are two steps so that the token is not in the environment of the one that runs code of a pull request.
 #
 # All input comes from variables, and only the build and start commands are evaluated: the name of a branch cannot
 # become a command.
@@ -97,13 +97,18 @@ field() {
 }
 
 verdict() {
-  case "$(field '.compared[0].ratios[0].verdict')" in
-    better | faster) echo faster ;;
-    worse | slower) echo slower ;;
-    dead-heat) echo 'dead heat' ;;
-    '') if [[ -n $(field .b.failed) ]]; then echo failed; else echo none; fi ;;
-    *) echo undecided ;;
-  esac
+  local said
+  # At a rate, several figures decide together.
+  said=$(field '.compared[0] // empty | [.ratios[:(.deciding // 1)][].verdict] |
+    if any(. == "worse") then "slower" elif any(. == "not-enough-data") then "undecided"
+    elif any(. == "better") then "faster" else "dead heat" end')
+  if [[ -n $said ]]; then
+    echo "$said"
+  elif [[ -n $(field .b.failed) ]]; then
+    echo failed
+  else
+    echo none
+  fi
 }
 
 # The report of this comparison, as it is commented.
@@ -170,9 +175,10 @@ START
   done <<<"${DEADHEAT_CI_OPTIONS:-}"
   if [[ -n ${DEADHEAT_CI_BUDGET:-} ]]; then options+=("--budget=$DEADHEAT_CI_BUDGET"); fi
   if [[ -n $threshold ]]; then options+=("--fail-if-slower=$threshold"); fi
+  if [[ $must_decide == yes ]]; then options+=(--require-decision); fi
   local status=0
   (cd "$folder" && "$deadheat" compare cmd:./base cmd:./head "--path=${DEADHEAT_CI_PATH:-/}" --results results \
-    --format markdown "${options[@]}") >"$folder/report.md" || status=$?
+    --no-config --format markdown "${options[@]}") >"$folder/report.md" || status=$?
   local session
   for session in "$folder"/results/*/; do
     if [[ -d $session ]]; then "$deadheat" report "$session" --format json >"$folder/report.json" || true; fi
@@ -181,9 +187,10 @@ START
   local found
   found=$(verdict)
   output verdict "$found"
-  output ratio "$(field '.compared[0].ratios[0].ratio')"
-  output low "$(field '.compared[0].ratios[0].interval.low')"
-  output high "$(field '.compared[0].ratios[0].interval.high')"
+  local throughput='first(.compared[0].ratios[] | select(.metric == "throughput"))'
+  output ratio "$(field "$throughput.ratio")"
+  output low "$(field "$throughput.interval.low")"
+  output high "$(field "$throughput.interval.high")"
   output base "$base"
   output head "$head"
   output folder "$folder"
@@ -195,11 +202,14 @@ START
     failed) die 1 'the head failed, so there is nothing to compare' ;;
     none) die "$((status > 1 ? status : 3))" 'nothing could be compared' ;;
   esac
-  # An older or newer deadheat may exit with 1 for any slowdown: only a threshold that was asked for counts here.
-  if [[ $status == 1 && -n $threshold ]]; then die 1 "the head is slower by more than $threshold"; fi
   if [[ $status -gt 1 ]]; then die "$status" "deadheat compare ended with exit status $status"; fi
-  if [[ $must_decide == yes && $found == undecided ]]; then
-    die 1 'undecided, and require-decision is true; a larger budget may decide it'
+  # Without a threshold, compare exits with 1 for any slowdown. Here, whoever wants that sets require-decision.
+  if [[ $status == 1 && $must_decide == yes && $found != slower ]]; then
+    die 1 'a slowdown is not excluded, and require-decision is true; a larger budget may exclude it'
+  elif [[ $status == 1 && -n $threshold && $must_decide == no ]]; then
+    die 1 "the head is slower by more than $threshold"
+  elif [[ $status == 1 && $must_decide == yes ]]; then
+    die 1 "the head is slower${threshold:+, and by more than $threshold, or that is not excluded}"
   fi
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn hosts(
         return match reach.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
                 let error = format!(
-                    "--{option}: this is for other hosts: name them with --generator or --database, or leave it out"
+                    "--{option}: this is for other hosts: name them with --generator, --database or --server, or leave it out"
                 );
                 args.located(option, Err(error))
             }

@@ -69,6 +69,7 @@ pub(crate) fn settle(
         if session.server.is_some() && is_alone {
             // It was the way to this host, and to no other one.
             elsewhere.reach = ReachArgs::default();
+            elsewhere.hosts = None;
         }
         return Ok(None);
     }

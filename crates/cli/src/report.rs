@@ -71,7 +71,8 @@ fn newest() -> Result<PathBuf, Failure> {
 
 /// What reports of other tools say.
 fn of_another_tool(file: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
-    let read = imported::read(&[file], None)?;
+    let read = imported::read(&[file], None)
+        .map_err(|failure| failure.and("A session is a folder that has session.json."))?;
     let text = match sink.format {
         Format::Text => imported::as_text(&read, sink.screen()),
         Format::Json => imported::as_json(&read)?,

@@ -1,4 +1,4 @@
-//! Runs as published tables, which `deadheat run --profile seeds` repeats.
+//! Runs as published tables, which `deadheat run --published` repeats.
 
 use deadheat_model::{
     PublishedDocument, TargetId,

@@ -47,7 +47,8 @@ impl Destination {
     /// When it cannot be written to, or no file can be made there.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self {
-            path: path.to_owned(),
+            // Wherever this process goes before it is written.
+            path: std::path::absolute(path)?,
             place: Place::of(path)?,
         })
     }

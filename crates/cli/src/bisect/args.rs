@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Arg, Args};
 
 use crate::{
-    compare::args::{CompareFormat, MeasureArgs, ServerArgs, StacksArgs},
+    compare::args::{CompareFormat, MEASURING, MeasureArgs, ServerArgs, StacksArgs, in_long_help},
     data::FilesArgs,
 };
 
@@ -26,9 +26,9 @@ interrupted.";
 /// Options of `compare` have headings that say what else it compares.
 fn under_own_heading(arg: Arg) -> Arg {
     match arg.get_help_heading() {
-        Some("Measuring (not of sessions)") => arg.help_heading("Measuring"),
+        Some(MEASURING) => arg.help_heading("Measuring"),
         Some("URLs and commands") => arg.help_heading("Commands"),
-        _ => arg,
+        _ => in_long_help(arg),
     }
 }
 
@@ -50,6 +50,7 @@ fn under_own_heading(arg: Arg) -> Arg {
     mut_arg("rate", |arg| arg.hide(true)),
     mut_arg("arrivals", |arg| arg.hide(true)),
     mut_arg("max_connections", |arg| arg.hide(true)),
+    mut_arg("more_stacks", |arg| arg.hide(true)),
     mut_arg("server", |arg| arg.hide(true)),
     mut_arg("dry_run", |arg| arg.help("Print the plan, with the number of commits and steps, and exit")),
 )]

@@ -4,11 +4,15 @@ use std::{env, path::Path, time::SystemTime};
 
 use clap::Parser;
 use deadheat_model::bisect::{BisectRecord, SCHEMA};
-use deadheat_runner::revision::{Revision, commit_of, commits_between};
+use deadheat_runner::{
+    revision::{Revision, commit_of, commits_between},
+    secret::HIDDEN,
+};
 
 use super::{args::BisectArgs, folder::Folder, subject::Subject, typed};
 use crate::{
     args::{Arguments, Command},
+    compare::live::secrets::without_secrets,
     exit::Failure,
     invocation,
     resume::{given, refuse_others},
@@ -18,8 +22,6 @@ use crate::{
 const ALPHA: f64 = 0.05;
 /// Options that change nothing of what is asked.
 const HARMLESS: [&str; 5] = ["resume", "budget", "format", "json", "output"];
-/// What is left of a URL in the record.
-const WITHOUT_PASSWORD: &str = "://…";
 
 /// A search that could begin.
 pub(super) struct Planned {
@@ -58,7 +60,7 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
         schema: SCHEMA,
         deadheat: env!("CARGO_PKG_VERSION").to_owned(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        arguments: invocation::arguments(),
+        arguments: without_secrets(invocation::arguments(), &args.server.request),
         measured: subject.name(),
         alpha: ALPHA,
         good: commit_of(root, &good).map_err(Failure::usage)?,
@@ -76,9 +78,7 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
 impl Planned {
     /// Makes its folder.
     pub(super) fn begin(self) -> Result<Search, Failure> {
-        let results = self.args.measure.results.clone();
-        let results = results.unwrap_or_else(|| "results".into());
-        let folder = Folder::create(&results, &self.record.started)?;
+        let folder = Folder::create(self.args.measure.results(), &self.record.started)?;
         folder.save(&self.record)?;
         Ok(Search {
             subject: self.subject,
@@ -134,14 +134,10 @@ fn read_hosts(args: &mut BisectArgs) -> Result<(), Failure> {
 
 /// What was typed when it began.
 fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
-    if record
-        .arguments
-        .iter()
-        .any(|one| one.contains(WITHOUT_PASSWORD))
-    {
+    if record.arguments.iter().any(|one| one.contains(HIDDEN)) {
         return Err(Failure::usage(
-            "going on with this search: its command has a URL, which is recorded without what may be a password; \
-             begin a new search, or put the URL into the environment or a file",
+            "going on with this search: a URL in its command, or a header or password, is recorded without what may be \
+             secret; begin a new search, or put it into the environment or a file",
         ));
     }
     let program = ["deadheat".to_owned()];

@@ -20,7 +20,9 @@ use crate::{
     compare::{
         args::CompareArgs,
         live::{
-            loads, session,
+            loads,
+            secrets::without_secrets,
+            session,
             stacks::{WORKLOAD, sides::One},
             words::{shown, words},
         },
@@ -105,6 +107,9 @@ impl Subject {
             ("--build", args.build.is_some()),
             ("--path", args.server.path.is_some()),
             ("--https", args.server.https),
+            // Both ends are as git has them.
+            ("--stacks", !args.stacks.place.more_stacks.is_empty()),
+            ("--i-may-load-this-host", args.server.i_may_load_this_host),
         ];
         let all: Vec<_> = own.into_iter().chain(of_load(&args.server)).collect();
         refuse("a stack", &all)?;
@@ -121,6 +126,7 @@ impl Subject {
             ("--stacks", !args.stacks.place.more_stacks.is_empty()),
             ("--postgres", args.stacks.postgres.is_some()),
             ("--database", args.measure.elsewhere.database.is_some()),
+            ("--i-may-load-this-host", args.server.i_may_load_this_host),
         ];
         // Throughput tells the commits apart, and a rate would fix it.
         let others = of_load(&args.server).into_iter();
@@ -249,7 +255,9 @@ impl Subject {
                 }
             }
         };
-        session(&args.measure, true, base)
+        let mut options = session(&args.measure, true, base)?;
+        options.arguments = without_secrets(options.arguments, &args.server.request);
+        Ok(options)
     }
 }
 

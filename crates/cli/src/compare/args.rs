@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use deadheat_stats::versus::Bounds;
 
 use crate::{
@@ -25,6 +25,7 @@ use crate::{
 const AFTER_HELP: &str = "\
 What A and B may be, tried in this order, and both the same kind:
   results/SESSION          a session's folder (nothing is measured)
+  before.txt               reports of ab, wrk, hey or another tool (docs/import.md; nothing is measured)
   a.json, runs/            a record of `deadheat load -o a.json`, or a folder of them (nothing is measured)
   http://HOST:PORT         a server that is running
   cmd:COMMAND              a server to start, which listens at $HOST:$PORT
@@ -39,7 +40,7 @@ side that does not keep up with the rate is slower.
 Results are tested only after numbers of heats that are fixed in advance. Together these tests give at most 5 %
 of comparisons a wrong verdict.
 
-For URLs and commands, the options under Loop, Request, Connection, TLS and Valid answers mean what they mean for
+For URLs and commands, the options under Load, Request, Connection and TLS, and Valid answers mean what they mean for
 `deadheat load`, and hold for both sides.
 
 --fail-if-slower 3%: B is slower by more than 3 % when its verdict is slower, and its throughput is below 0.97 of A's or
@@ -54,11 +55,27 @@ A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), tw
 (cmd:COMMAND), two folders of sessions, or two records of `deadheat load -o a.json`. Exit status 1: B is slower, or \
 failed. All options: deadheat compare --help. The guide is docs/compare.md.";
 
+/// Options of `deadheat load` that the short help of other commands has, too.
+const OF_LOAD: [&str; 5] = ["connections", "rate", "method", "headers", "body"];
+
+/// Leaves the other options of `deadheat load` to the long help.
+pub(crate) fn in_long_help(arg: Arg) -> Arg {
+    let headings = ["Load", "Request", "Connection and TLS", "Valid answers"];
+    let is_of_load = arg
+        .get_help_heading()
+        .is_some_and(|heading| headings.contains(&heading));
+    if is_of_load && !OF_LOAD.contains(&arg.get_id().as_str()) {
+        arg.hide_short_help(true)
+    } else {
+        arg
+    }
+}
+
 /// What `deadheat compare` is asked to do.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
+#[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP, mut_args(in_long_help))]
 pub(crate) struct CompareArgs {
-    /// What B is compared with: STACK[:VARIANT][@REVISION], a URL, cmd:COMMAND, a session's folder, or a record of a load
+    /// What B is compared with: a stack, a URL, cmd:COMMAND, a session, or a record of a load
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// What is compared, of the same kind
@@ -107,10 +124,10 @@ pub(crate) struct VerdictArgs {
     /// A dead heat when the whole interval is within this much of 1
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Exit with 1 only if B is slower by more than this: 3% [default: whenever B is slower]
+    /// Exit with 1 only if B is slower by more than this: 3%
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// Exit with 1 also if B may be slower: undecided, or a slowdown of --fail-if-slower is not excluded
+    /// Exit with 1 also if a slowdown is not excluded
     #[arg(long)]
     pub(crate) require_decision: bool,
     #[command(flatten)]
@@ -153,9 +170,12 @@ pub(crate) struct SessionsArgs {
     pub(crate) force: bool,
 }
 
+/// The heading of the options of what is measured.
+pub(crate) const MEASURING: &str = "Measuring (not of sessions and records)";
+
 /// How both sides are measured.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Measuring (not of sessions and records)")]
+#[command(next_help_heading = MEASURING)]
 pub(crate) struct MeasureArgs {
     /// The time that measuring may take [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -185,7 +205,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_enum, hide_short_help = true)]
     pub(crate) pinning: Option<PinningArg>,
     /// The folder of sessions [default: results]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) results: Option<PathBuf>,
     /// How long a server may take to its first correct answer [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
@@ -216,10 +236,10 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     /// Commands speak TLS
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) https: bool,
     /// Load a host that is neither this machine nor in a private network
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) i_may_load_this_host: bool,
     #[command(flatten)]
     pub(crate) steady: SteadyArgs,

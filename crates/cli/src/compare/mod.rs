@@ -15,15 +15,15 @@ use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
 
 use self::{
     args::{CompareArgs, CompareFormat, VerdictArgs},
-    live::Measured,
-    resolve::Comparands,
+    live::{Measured, loads},
+    resolve::{Comparands, Live},
 };
 use crate::{
     data::{self, Files},
     elsewhere_run,
     exit::{Exit, Failure},
     imported::Pair,
-    output,
+    load, output,
 };
 
 pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
@@ -75,6 +75,16 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     Ok(exit(&versus, &gate))
 }
 
+/// Options of loads that are refused together, or one that is refused alone, without dashes.
+pub(crate) fn clash(args: &CompareArgs) -> Option<Vec<String>> {
+    let url = match resolve::comparands(args).ok()? {
+        Comparands::Live(Live::Urls { a, .. }) => a.to_string(),
+        Comparands::Live(Live::Commands { .. }) => loads::somewhere(args),
+        _ => return None,
+    };
+    load::clash(&loads::options(&url, args))
+}
+
 /// Options that have no meaning for what is compared, without dashes.
 pub(crate) fn meaningless(args: &CompareArgs) -> Vec<&'static str> {
     resolve::unread(args)
@@ -83,16 +93,6 @@ pub(crate) fn meaningless(args: &CompareArgs) -> Vec<&'static str> {
 /// Compares reports of other tools, which have neither heats nor details.
 fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exit, Failure> {
     let verdict = &args.verdict;
-    let checks = [
-        ("--fail-if-slower", verdict.fail_if_slower.is_some()),
-        ("--require-decision", verdict.require_decision),
-        ("--details", verdict.details),
-    ];
-    if let Some((name, _)) = checks.iter().find(|(_, given)| *given) {
-        return Err(Failure::usage(format!(
-            "{name} has no meaning for reports of other tools; leave it out"
-        )));
-    }
     let pair = Pair::of(&args.a, &args.b)?;
     let pair = pair.ok_or_else(|| Failure::usage("the reports have changed meanwhile"))?;
     let rendered = |format: CompareFormat, screen| match format {

@@ -110,7 +110,11 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     let comparands = comparands(args)?;
     let elsewhere = &args.measure.elsewhere;
     let options = meaningless(&comparands, args);
-    let options: Vec<String> = options.iter().map(|name| elsewhere.called(name)).collect();
+    let shown = |name: &&str| match name.len() {
+        1 => format!("-{name}"),
+        _ => elsewhere.called(name),
+    };
+    let options: Vec<String> = options.iter().map(shown).collect();
     match options.as_slice() {
         [] => Ok(comparands),
         options => Err(Failure::usage(format!(
@@ -123,8 +127,11 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     }
 }
 
-fn comparands(args: &CompareArgs) -> Result<Comparands, Failure> {
-    if Pair::of(&args.a, &args.b)?.is_some() {
+/// What A and B are.
+pub(super) fn comparands(args: &CompareArgs) -> Result<Comparands, Failure> {
+    let is_of_loads = |text: &String| records::is_of_loads(Path::new(text));
+    let are_of_loads = [&args.a, &args.b].into_iter().all(is_of_loads);
+    if !are_of_loads && Pair::of(&args.a, &args.b)?.is_some() {
         return Ok(Comparands::Reports);
     }
     pair(&args.a, &args.b).map_err(Failure::usage)
@@ -297,6 +304,17 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
     let of_servers = !sessions && !of_stacks;
     let given = [
         ("--force", args.sessions.force, sessions && !reports),
+        (
+            "--fail-if-slower",
+            args.verdict.fail_if_slower.is_some(),
+            !reports,
+        ),
+        (
+            "--require-decision",
+            args.verdict.require_decision,
+            !reports,
+        ),
+        ("--details", args.verdict.details, !reports),
         ("--budget", measure.budget.is_some(), !sessions),
         ("--heats", measure.heats.is_some(), !sessions),
         ("--looks", !measure.looks.is_empty(), !sessions),

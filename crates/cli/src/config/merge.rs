@@ -7,7 +7,9 @@ use clap::{ArgMatches, Command as Program, FromArgMatches as _};
 use super::options::{FromFile, Typed};
 use crate::{
     args::{Arguments, Command},
-    compare, load,
+    compare,
+    data::{DataFormat, FilesArgs},
+    load,
 };
 
 /// A command line with options of a file.
@@ -71,16 +73,27 @@ fn command_at(program: &Program, command: &str, typed: &[OsString]) -> Option<us
     })
 }
 
+/// A format that a report can have, and a plan cannot.
+fn no_plan<F: DataFormat>(dry_run: bool, data: &FilesArgs<F>) -> Option<Vec<String>> {
+    (dry_run && data.plan_is_json().is_err()).then(|| vec!["format".to_owned()])
+}
+
 /// Options that the command refuses, without dashes: each alone, or several because they are together.
 fn refused(program: &Program, line: &[OsString]) -> Vec<Vec<String>> {
     let parsed = program.clone().try_get_matches_from(line);
     let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
     match parsed.map(|arguments| arguments.command) {
-        Ok(Command::Load(args)) => load::clash(&args).into_iter().collect(),
+        Ok(Command::Load(args)) => {
+            let plan = no_plan(args.care.dry_run, &args.output.data);
+            load::clash(&args).into_iter().chain(plan).collect()
+        }
         Ok(Command::Compare(args)) => {
             let options = compare::meaningless(&args).into_iter();
-            options.map(|option| vec![option.to_owned()]).collect()
+            let alone = options.map(|option| vec![option.to_owned()]);
+            let plan = no_plan(args.measure.dry_run, &args.verdict.data);
+            alone.chain(compare::clash(&args)).chain(plan).collect()
         }
+        Ok(Command::Run(args)) => no_plan(args.dry_run, &args.data).into_iter().collect(),
         _ => Vec::new(),
     }
 }

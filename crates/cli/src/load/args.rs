@@ -84,7 +84,7 @@ pub(crate) struct PaceArgs {
 
 /// When requests are sent in a load that is the same from its start to its end.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Loop")]
+#[command(next_help_heading = "Load")]
 pub(crate) struct SteadyArgs {
     /// Connections [default: 50]
     #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]

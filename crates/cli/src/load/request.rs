@@ -352,9 +352,9 @@ mod tests {
     fn there_is_one_source_of_urls() {
         assert!(sent(&[]).unwrap_err().contains("give a URL"));
         assert!(
-            sent(&["http://h/", "--urls", "x"])
+            sent(&["http://h/a", "--urls", "x"])
                 .unwrap_err()
-                .contains("which one")
+                .contains("leave it out of the URL")
         );
         assert!(
             sent(&["--urls", "/no/such"])

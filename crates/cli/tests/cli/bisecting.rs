@@ -255,3 +255,30 @@ fn what_cannot_be_searched_is_refused_with_the_way_out() {
     assert!(told.contains("the good end cannot be measured"), "{ended}");
     assert!(told.contains("deadheat bisect --resume"), "{ended}");
 }
+
+#[test]
+fn no_secret_of_a_request_is_recorded() {
+    let root = repository();
+    let options = format!("good HEAD {SHORT} -H X-Token:s3cret");
+    let ended = start(&root, &options, "false").wait();
+    assert_ne!(ended.status_code(), Some(0), "{ended}");
+    let results = root.path().join("service/results");
+    let mut folders = vec![results];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)
+            .expect("reading the records")
+            .flatten()
+        {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files += 1;
+                let text = fs::read_to_string(&path).expect("reading a record");
+                assert!(!text.contains("s3cret"), "{}", path.display());
+            }
+        }
+    }
+    assert!(files > 0, "{ended}");
+}

@@ -113,3 +113,19 @@ fn what_does_not_fit_to_a_load_or_a_comparison_is_left_out_and_told() {
         .exits(0)
         .tells(&["deadheat.toml: heats = 5; not used here: workload"]);
 }
+
+#[test]
+fn what_a_plan_or_a_comparison_of_reports_cannot_have_is_left_out() {
+    let root =
+        root("[run]\nformat = \"markdown\"\nheats = 4\n\n[compare]\nfail-if-slower = \"3%\"\n");
+    let plan = root.deadheat("run --dry-run --latency off").exits(0);
+    plan.tells(&["deadheat.toml: heats = 4; not used here: format"]);
+    let report = "crates/import/tests/import/reports/ab-three.txt";
+    let report = std::fs::read_to_string(crate::support::root::project().join(report)).unwrap();
+    root.write("before.txt", &report);
+    root.write("after.txt", &report);
+    root.deadheat("compare before.txt after.txt").exits(0);
+    root.deadheat("compare before.txt after.txt --require-decision")
+        .exits(2)
+        .tells(&["--require-decision has no meaning for reports of other tools"]);
+}

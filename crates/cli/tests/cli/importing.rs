@@ -121,7 +121,7 @@ fn a_published_table_that_was_imported_is_one_that_sessions_repeat() {
     root.deadheat(&format!("{import} Go=fake-one"))
         .exits(0)
         .tells(&["written"]);
-    root.deadheat("run --profile seeds --published page --dry-run --heats 2")
+    root.deadheat("run --published page --dry-run --heats 2")
         .exits(0)
         .says(&["fake-one"]);
 }

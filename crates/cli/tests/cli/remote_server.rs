@@ -375,3 +375,16 @@ fn a_comparison_that_cannot_be_there_is_refused_here() {
     ended.exits(2).tells(&["`server` (hosts.toml:1)"]);
     assert!(!root.path().join("home-srv").exists(), "nothing went there");
 }
+
+#[test]
+fn a_file_of_hosts_may_name_the_servers_host_alone() {
+    let root = root(&[Fake::good("fake-one")]);
+    let reach = root.path().join("reach-{host}");
+    let hosts = format!(
+        "server = \"srv\"\nlauncher = \"{}\"\nagent = \"{AGENT}\"\n",
+        reach.display()
+    );
+    root.write("hosts.toml", &hosts);
+    let plan = root.run("--hosts hosts.toml --dry-run").exits(0);
+    plan.says(&["fake-one"]).tells(&["servers on srv: "]);
+}

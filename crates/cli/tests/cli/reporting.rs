@@ -166,7 +166,7 @@ fn what_is_no_session_is_said_to_be_none() {
     root.deadheat("report workloads/plaintext.toml")
         .exits(2)
         .has_no_data()
-        .tells(&none);
+        .tells(&["no report of ab", "session.json"]);
     root.deadheat(&format!("report {folder} --format pdf"))
         .exits(2)
         .has_no_data()

@@ -1,6 +1,10 @@
 //! Where the manifests are.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 /// The environment variable that names the root folder.
 pub const ROOT_VARIABLE: &str = "DEADHEAT_ROOT";
@@ -21,13 +25,22 @@ pub enum RootError {
         /// What is missing in it.
         missing: String,
     },
+    /// A folder with manifests was found that nobody named.
+    #[error(
+        "{} has stacks, which are programs to run, and belongs to another user than you and the folder that you are in; \
+         name it with --root if you trust it", folder.display()
+    )]
+    Foreign {
+        /// The folder that was found.
+        folder: PathBuf,
+    },
 }
 
 /// The folder that holds `stacks/` and `workloads/`: `given` (--root), else `variable` (the value of
 /// [`ROOT_VARIABLE`]), else the nearest one upwards from `current`; `None` if there is none.
 ///
 /// # Errors
-/// When the folder that was named is not such a folder.
+/// When the folder that was named is not such a folder, or the one that was found is somebody else's.
 pub fn find_root(
     given: Option<&Path>,
     variable: Option<&Path>,
@@ -51,7 +64,22 @@ pub fn find_root(
     }
     let mut folders = current.ancestors();
     let found = folders.find(|folder| missing_in(folder).is_none());
-    Ok(found.map(Path::to_owned))
+    let found = found.map(Path::to_owned);
+    match found {
+        Some(folder) if !is_trusted(&folder, current) => Err(RootError::Foreign { folder }),
+        found => Ok(found),
+    }
+}
+
+/// Whether a folder that nobody named belongs to root, to this user, or to who owns the folder that the user has chosen to
+/// be in.
+fn is_trusted(folder: &Path, current: &Path) -> bool {
+    let owner = |path: &Path| fs::metadata(path).map(|found| found.uid());
+    let Ok(of_folder) = owner(folder) else {
+        return false;
+    };
+    let trusted = [owner(Path::new("/proc/self")), owner(current)];
+    of_folder == 0 || trusted.iter().flatten().any(|one| *one == of_folder)
 }
 
 fn missing_in(folder: &Path) -> Option<String> {

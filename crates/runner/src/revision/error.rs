@@ -19,8 +19,7 @@ pub enum RevisionError {
     },
     /// The folder is in no repository, or git does not open it.
     #[error(
-        "{root} is in no git checkout that can be read ({said}); a stack can be compared with an older revision of \
-         itself only there"
+        "{root} is in no git checkout that can be read ({said}); only there are older revisions"
     )]
     NoRepository {
         /// The folder.

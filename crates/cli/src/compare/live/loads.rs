@@ -52,13 +52,24 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
 }
 
 fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
-    let server = args.server.clone();
-    if server.request.body_file.as_deref() == Some(Path::new("-")) {
+    if args.server.request.body_file.as_deref() == Some(Path::new("-")) {
         return Err(Failure::usage(
             "--body-file -: standard input can be read once, and both sides need it; write it to a file",
         ));
     }
-    let options = LoadArgs {
+    let mut spec = load::spec_of(&options(url, args))?;
+    // A comparison has no time series.
+    spec.interval = None;
+    deadheat_load::check(&spec).map_err(|error| {
+        Failure::usage(format!("loading {}: {error}", without_secret_values(url)))
+    })?;
+    Ok(spec)
+}
+
+/// The same as options of `deadheat load`.
+pub(crate) fn options(url: &str, args: &CompareArgs) -> LoadArgs {
+    let server = args.server.clone();
+    LoadArgs {
         url: Some(url.to_owned()),
         pace: PaceArgs {
             steady: server.steady,
@@ -81,14 +92,13 @@ fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
             ..CareArgs::default()
         },
         ..LoadArgs::default()
-    };
-    let mut spec = load::spec_of(&options)?;
-    // A comparison has no time series.
-    spec.interval = None;
-    deadheat_load::check(&spec).map_err(|error| {
-        Failure::usage(format!("loading {}: {error}", without_secret_values(url)))
-    })?;
-    Ok(spec)
+    }
+}
+
+/// The URL of a command's server, as far as it is known before it runs.
+pub(crate) fn somewhere(args: &CompareArgs) -> String {
+    let scheme = if args.server.https { "https" } else { "http" };
+    format!("{scheme}://{SOMEWHERE}/")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ pub(crate) mod heats;
 pub(crate) mod loads;
 pub(crate) mod looks;
 pub(crate) mod progress;
-mod secrets;
+pub(crate) mod secrets;
 mod servers;
 pub(crate) mod stacks;
 pub(crate) mod words;

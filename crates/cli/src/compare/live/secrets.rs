@@ -5,7 +5,7 @@ use deadheat_runner::secret::{HIDDEN, header_value};
 use crate::load::args::RequestArgs;
 
 /// These arguments without a password of `--user`, and without the values of headers that a load does not record either.
-pub(super) fn without_secrets(arguments: Vec<String>, request: &RequestArgs) -> Vec<String> {
+pub(crate) fn without_secrets(arguments: Vec<String>, request: &RequestArgs) -> Vec<String> {
     let headers = request.headers.iter();
     let hidden = headers.filter(|(name, value)| header_value(name, value) == HIDDEN);
     let secrets: Vec<&str> = hidden

@@ -124,6 +124,11 @@ impl One {
         })
     }
 
+    /// Whether it is of a folder of its own, and not of the root.
+    fn is_added(&self) -> bool {
+        self.selected.stack.added.is_some()
+    }
+
     /// It as a side of a comparison.
     pub(crate) fn contender(&self) -> Contender {
         Contender {
@@ -184,6 +189,9 @@ impl Sides {
         };
         let same = if let Some(there) = there {
             there.same
+        } else if a.is_added() != b.is_added() {
+            // One of them is a copy that somebody has changed.
+            Some(false)
         } else if a.own.stack == b.own.stack {
             let revisions = (a.revision.as_ref(), b.revision.as_ref());
             let same = same_sources(&catalogue.root, &a.own.stack, revisions.0, revisions.1);
