@@ -4,7 +4,7 @@
 use std::{fs, path::Path, process::Command, sync::mpsc, thread};
 
 use crate::{
-    FUZZ_SECONDS, browser, cluster, conformance, fuzz, lint, peers, session, setup,
+    FUZZ_SECONDS, book, browser, cluster, conformance, fuzz, lint, peers, session, setup,
     steps::{Lack, Steps, binary, cargo, root, target},
 };
 
@@ -14,8 +14,14 @@ const NOT_TESTED: &str = "DEADHEAT_NOT_TESTED";
 /// The integration test of the command line.
 const CLI: &str = "cli";
 
-/// Tests that watch when something happens, or keep a CPU busy on purpose: one at a time, with nothing beside them.
-const SERIAL: [&str; 2] = ["load_arrivals::", "load_latency::"];
+/// Tests that watch when something happens, keep a CPU busy on purpose, or need a verdict: one at a time, with nothing beside
+/// them.
+const SERIAL: [&str; 4] = [
+    "action::",
+    "bisecting::",
+    "load_arrivals::",
+    "load_latency::",
+];
 
 /// Threads of a test binary whose tests mostly wait: for servers, for loads, for sessions that are killed.
 const WAITING_THREADS: &str = "--test-threads=3";
@@ -34,6 +40,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
             conformance::check(steps)
         });
         lint::lint(steps);
+        book::book(steps);
         steps.run(
             "compilation of the tests",
             cargo(&["test", "--workspace", "--quiet", "--no-run"]),

@@ -10,11 +10,9 @@ use crate::{
     data::Sink,
     exit::{Exit, Failure},
     heats, imported, output,
-    session_folders::sessions,
+    session_folders::{RESULTS, sessions},
 };
 
-/// The folder of sessions where `deadheat run` makes them.
-const RESULTS: &str = "results";
 /// The HTML report's file in a session's folder.
 pub(crate) const HTML_FILE: &str = "report.html";
 

@@ -7,6 +7,9 @@ use std::{
 
 use deadheat_runner::{files, session::HEADER_FILE};
 
+/// The folder of sessions, if nobody names another one.
+pub(crate) const RESULTS: &str = "results";
+
 /// The folder of a session. These have the order in which their sessions started; one may have been renamed.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Found {

@@ -13,7 +13,7 @@ use deadheat_runner::{files, session::exclusively};
 use crate::exit::Failure;
 
 /// The record's file.
-const RECORD: &str = "bisect.json";
+pub(crate) const RECORD: &str = "bisect.json";
 /// Locked while a process works on the search. The record's file is another one after each question.
 const LOCK: &str = "lock";
 

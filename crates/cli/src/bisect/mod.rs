@@ -20,6 +20,7 @@ use deadheat_report::{
 };
 use deadheat_stats::bisect::{Outcome, next, outcome};
 
+pub(crate) use self::folder::RECORD;
 use self::{args::BisectArgs, asking::Asking, beginning::Search};
 use crate::{
     compare::args::{CompareArgs, CompareFormat},

@@ -18,6 +18,7 @@ use crate::{
     gone::GoneArgs,
     load::args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
     place::PlaceArgs,
+    session_folders::RESULTS,
     there::SessionHostArgs,
     values::{PinningArg, duration, margin, share, time},
 };
@@ -224,7 +225,7 @@ pub(crate) struct MeasureArgs {
 impl MeasureArgs {
     /// The folder of sessions.
     pub(crate) fn results(&self) -> &Path {
-        self.results.as_deref().unwrap_or(Path::new("results"))
+        self.results.as_deref().unwrap_or(Path::new(RESULTS))
     }
 }
 

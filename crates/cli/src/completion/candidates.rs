@@ -6,10 +6,7 @@ use std::{ffi::OsStr, fs, path::Path};
 use clap_complete::{CompletionCandidate, PathCompleter, engine::ValueCompleter as _};
 use deadheat_runner::{manifest::Catalogue, session::HEADER_FILE};
 
-use crate::select;
-
-/// The folder of sessions, if nobody says otherwise.
-const RESULTS: &str = "results";
+use crate::{bisect, select, session_folders::RESULTS};
 
 pub(super) fn stacks(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(catalogue) = catalogue() else {
@@ -47,9 +44,19 @@ pub(super) fn published(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// The newest session first; other folders if none fits.
 pub(super) fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    with(HEADER_FILE, typed)
+}
+
+/// The same of searches for a commit.
+pub(super) fn searches(typed: &OsStr) -> Vec<CompletionCandidate> {
+    with(bisect::RECORD, typed)
+}
+
+/// Folders of results with this file.
+fn with(file: &str, typed: &OsStr) -> Vec<CompletionCandidate> {
     let entries = fs::read_dir(RESULTS).into_iter().flatten().flatten();
     let mut found: Vec<String> = entries
-        .filter(|entry| entry.path().join(HEADER_FILE).is_file())
+        .filter(|entry| entry.path().join(file).is_file())
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| !name.chars().any(char::is_control))
         .map(|name| Path::new(RESULTS).join(name).display().to_string())

@@ -88,8 +88,9 @@ fn command() -> Command {
 }
 
 fn with_names(command: Command) -> Command {
+    let is_search = command.get_name() == "bisect";
     command
-        .mut_args(|argument| match names(&argument) {
+        .mut_args(|argument| match names(&argument, is_search) {
             Some(find) => argument.add(ArgValueCompleter::new(find)),
             None => argument,
         })
@@ -100,13 +101,14 @@ fn with_names(command: Command) -> Command {
 type Names = fn(&OsStr) -> Vec<CompletionCandidate>;
 
 /// By the name of the option or, of one without a name, by what it is for.
-fn names(argument: &Arg) -> Option<Names> {
+fn names(argument: &Arg, is_search: bool) -> Option<Names> {
     let is_folder = argument.get_id() == "more_stacks";
     Some(match argument.get_id().as_str() {
         "stack" => candidates::stacks,
         "stacks" if !is_folder => candidates::stacks,
         "workload" => candidates::workloads,
         "published" => candidates::published,
+        "resume" if is_search => candidates::searches,
         "session" | "resume" => candidates::sessions,
         "a" | "b" => candidates::comparands,
         "postgres" => |typed| candidates::words(typed, &["auto", "installed", "download"]),
@@ -171,7 +173,10 @@ mod tests {
     fn every_name_of_an_option_is_one_that_there_is() {
         let mut found = BTreeSet::new();
         fn collect(command: &Command, found: &mut BTreeSet<String>) {
-            for argument in command.get_arguments().filter(|one| names(one).is_some()) {
+            for argument in command
+                .get_arguments()
+                .filter(|one| names(one, false).is_some())
+            {
                 found.insert(argument.get_id().to_string());
             }
             for inner in command.get_subcommands() {

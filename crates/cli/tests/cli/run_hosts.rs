@@ -67,11 +67,12 @@ fn two_hosts_load_the_servers_of_a_session() {
     let hosts = header.hosts.iter().map(|one| one.host.as_str());
     assert_eq!(hosts.collect::<Vec<_>>(), ["a", "b"]);
     assert!(header.hosts.iter().all(|one| !one.machine.cpus.is_empty()));
-    let mut timed = 0;
+    let (mut timed, mut answers) = (0, 0);
     for heat in &session.record.heats {
         for slice in heat.heat.rounds.iter().flatten() {
             let window = slice.window.as_secs_f64();
-            assert!(slice.tally.succeeded > 0);
+            // On a busy machine, a server may not get a CPU in a slice.
+            answers += slice.tally.succeeded;
             assert!(matches!(slice.generator.host, Some(0 | 1)));
             // The server's time is taken when the hosts begin and stop counting, by this machine's clock; on a busy
             // machine a host may come too late for that.
@@ -85,6 +86,7 @@ fn two_hosts_load_the_servers_of_a_session() {
             }
         }
     }
+    assert!(answers > 0);
     assert!(timed > 0, "no slice has the server's CPU time");
     root.assert_nothing_runs(BOUND, "a session");
 }

@@ -50,10 +50,19 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, Stri
         let (a_ms, b_ms) = (mean(a, of)?, mean(b, of)?);
         Some(TimesVersus { name, a_ms, b_ms })
     });
+    let mut warnings = differences(a, b);
+    if throughput.interval.is_some() {
+        // Records of loads without alternating runs have no verdict; here nobody knows.
+        warnings.push(
+            "reports do not say when they were made: unless runs of A and B alternated, what changed on the machine \
+             meanwhile is in the ratio"
+                .to_owned(),
+        );
+    }
     Ok(RunsVersus {
         throughput,
         times: times.collect(),
-        warnings: differences(a, b),
+        warnings,
     })
 }
 
@@ -149,6 +158,7 @@ mod tests {
         let b = runs(&[1500.0, 1510.0, 1490.0], Tool::Wrk);
         let compared = compare(&a, &b, &Bounds::default()).unwrap();
         assert_eq!(compared.throughput.verdict, Verdict::Better);
+        assert!(compared.warnings[0].contains("alternated"));
         assert!((compared.throughput.ratio - 1.5).abs() < 0.01);
         assert!(
             (compared.times[0].a_ms - 1.0).abs() < 0.01,
