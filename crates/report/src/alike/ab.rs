@@ -39,7 +39,10 @@ pub fn ab(record: &LoadRecord, about: &Ab) -> String {
     let mut text = String::new();
     let mut line = |label: &str, value: String| {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{label:<24}{value}");
+        let _ = match label {
+            "" => writeln!(text, "{value}"),
+            label => writeln!(text, "{label:<24}{value}"),
+        };
     };
     line("Server Software:", about.server.clone());
     line("Server Hostname:", about.host.clone());
@@ -72,7 +75,7 @@ pub fn ab(record: &LoadRecord, about: &Ab) -> String {
         line(
             "",
             format!(
-                "(Connect: {connect}, Receive: {receive}, Length: {length}, Exceptions: {exceptions})"
+                "   (Connect: {connect}, Receive: {receive}, Length: {length}, Exceptions: {exceptions})"
             ),
         );
     }
@@ -123,9 +126,12 @@ pub fn ab(record: &LoadRecord, about: &Ab) -> String {
         ),
     );
     if about.has_body {
-        line("", format!("{:.2} kb/s sent", rate(observation.sent_bytes)));
+        line(
+            "",
+            format!("{:24}{:.2} kb/s sent", "", rate(observation.sent_bytes)),
+        );
         let both = observation.received_bytes + observation.sent_bytes;
-        line("", format!("{:.2} kb/s total", rate(both)));
+        line("", format!("{:24}{:.2} kb/s total", "", rate(both)));
     }
     text + &connection_times(&found) + &percentages(&found, about)
 }
