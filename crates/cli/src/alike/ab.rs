@@ -252,7 +252,13 @@ pub(super) fn look(load: &[String], about: &mut Ab) -> Result<(), Failure> {
             nothing.unwrap_or_else(|| "no answer came".to_owned()),
         ));
     };
-    about.server = header(&example.detail, "server").unwrap_or_default();
+    // ab has its first word.
+    let server = header(&example.detail, "server").unwrap_or_default();
+    server
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .clone_into(&mut about.server);
     about.length = Some(found.body_bytes);
     Ok(())
 }
