@@ -20,7 +20,7 @@ pub(crate) struct Answers {
 /// What failed, in the tool's words, or what is missing in the report.
 pub(crate) fn read(tool: Tool, report: &str) -> Result<Answers, String> {
     let answered = match tool {
-        Tool::Deadheat => return super::deadheat::read(report),
+        Tool::Deadheat | Tool::Other => return super::deadheat::read(report),
         Tool::Wrk => wrk(report),
         Tool::Ab => ab(report),
         Tool::Hey => hey(report),

@@ -166,6 +166,7 @@ mod tests {
             seconds: 2,
             seed: 9,
             deadheat: None,
+            other: None,
             write: true,
             trials: None,
         };

@@ -61,6 +61,9 @@ pub(crate) struct Options {
     /// The deadheat to measure [default: a release build, made now]
     #[arg(long, value_name = "PATH")]
     deadheat: Option<PathBuf>,
+    /// Another build of deadheat to measure beside it, such as a static one
+    #[arg(long, value_name = "PATH")]
+    other: Option<PathBuf>,
     /// Write the tables into docs/peers.md
     #[arg(long)]
     write: bool,
@@ -113,6 +116,7 @@ pub(crate) fn smoke(steps: &Steps, binary: PathBuf) {
         seconds: 1,
         seed: 1,
         deadheat: Some(binary),
+        other: None,
         write: false,
         trials: None,
     };
@@ -221,6 +225,9 @@ fn programs(options: &Options) -> Result<(Vec<Program>, Vec<String>), String> {
         }
         let path = match tool {
             Tool::Deadheat => Some(deadheat::program(options.deadheat.as_deref())?),
+            // Nobody misses it.
+            Tool::Other if options.other.is_none() => continue,
+            Tool::Other => options.other.clone(),
             Tool::Bare => std::env::current_exe().ok(),
             _ => find(tool.name()),
         };

@@ -15,6 +15,8 @@ use super::load::Load;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Tool {
     Deadheat,
+    /// Another build of deadheat (--other)
+    Other,
     Wrk,
     Ab,
     Hey,
@@ -46,6 +48,7 @@ impl Tool {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tool::Deadheat => "deadheat",
+            Tool::Other => "deadheat, other",
             Tool::Wrk => "wrk",
             Tool::Ab => "ab",
             Tool::Hey => "hey",
@@ -83,7 +86,7 @@ impl Tool {
         let connections = load.connections.to_string();
         let mut list = Words::default();
         match self {
-            Tool::Deadheat => {
+            Tool::Deadheat | Tool::Other => {
                 list.add(&["load", "--json", "--progress", "off", "--warm-up", "0s"]);
                 list.add(&["--duration", &format!("{}s", errand.seconds)]);
                 list.add(&["--connections", &connections, "--expect-status", "200"]);
@@ -168,7 +171,7 @@ impl Tool {
         let asked = match self {
             Tool::Wrk => "-v",
             Tool::Ab => "-V",
-            Tool::Deadheat | Tool::H2load | Tool::Oha => "--version",
+            Tool::Deadheat | Tool::Other | Tool::H2load | Tool::Oha => "--version",
             // They have no option for it.
             Tool::Hey | Tool::Shb => return packaged_version(self).unwrap_or_default(),
             Tool::Bare => return env!("CARGO_PKG_VERSION").to_owned(),
@@ -286,7 +289,7 @@ mod tests {
 
     #[test]
     fn every_tool_gets_the_connections_and_the_time_of_the_case() {
-        for tool in PEERS.into_iter().chain([Tool::Deadheat]) {
+        for tool in PEERS.into_iter().chain([Tool::Deadheat, Tool::Other]) {
             let shown = arguments(tool, Case::Small);
             assert!(shown.contains(" 50 "), "{shown}");
             assert!(
