@@ -7,14 +7,11 @@ use clap::Parser;
 use super::{
     threads,
     wanted::{
-        EACH_REQUEST, HTTP2, PROXY, Print, Wanted, has_header, milliseconds, refuse, with,
-        with_flag, with_some,
+        EACH_REQUEST, FOREVER, HTTP2, PROXY, Print, Wanted, milliseconds, refuse, with, with_flag,
+        with_header, with_some,
     },
 };
 use crate::load::url::LoadUrl;
-
-/// Stands for no timeout.
-const FOREVER: Duration = Duration::from_secs(3600);
 
 /// hey's options, as deadheat takes them.
 #[derive(Parser)]
@@ -137,11 +134,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
-    let mut own = |name: &str, value: &str| {
-        if !has_header(&options.headers, name) {
-            with(&mut load, "-H", format!("{name}: {value}"));
-        }
-    };
+    let mut own = |name: &str, value: &str| with_header(&mut load, &options.headers, name, value);
     own("Content-Type", &options.content_type);
     if let Some(accept) = &options.accept {
         own("Accept", accept);

@@ -5,12 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Parser, ValueEnum};
 
 use super::wanted::{
-    EACH_REQUEST, HTTP2, PROXY, Print, Wanted, has_header, milliseconds, refuse, with, with_flag,
-    with_some,
+    EACH_REQUEST, FOREVER, HTTP2, PROXY, Print, Wanted, milliseconds, refuse, with, with_flag,
+    with_header, with_some,
 };
-
-/// Stands for no timeout.
-const FOREVER: Duration = Duration::from_secs(3600);
 
 /// How the report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -234,11 +231,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
-    let mut own = |name: &str, value: &str| {
-        if !has_header(&options.headers, name) {
-            with(&mut load, "-H", format!("{name}: {value}"));
-        }
-    };
+    let mut own = |name: &str, value: &str| with_header(&mut load, &options.headers, name, value);
     own("Accept", options.accept.as_deref().unwrap_or("*/*"));
     if !options.disable_compression {
         own("Accept-Encoding", "gzip, compress, deflate, br");

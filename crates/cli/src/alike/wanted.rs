@@ -82,6 +82,9 @@ pub(super) const PROXY: &str = "it loads servers without a proxy";
 /// Why HTTP/2 is refused.
 pub(super) const HTTP2: &str = "it speaks HTTP/1.1 and 1.0";
 
+/// What is given for a tool that waits without end: `deadheat load` always has a timeout.
+pub(super) const FOREVER: Duration = Duration::from_secs(3600);
+
 /// A time as `deadheat load` reads it.
 pub(super) fn milliseconds(time: Duration) -> String {
     format!("{}ms", time.as_millis())
@@ -106,10 +109,13 @@ pub(super) fn with_flag(load: &mut Vec<String>, option: &str, wanted: bool) {
     }
 }
 
-/// Whether one of these headers has this name.
-pub(super) fn has_header(headers: &[String], name: &str) -> bool {
-    headers.iter().any(|header| {
+/// Adds a header of the tool's own, unless `given` has one of this name.
+pub(super) fn with_header(load: &mut Vec<String>, given: &[String], name: &str, value: &str) {
+    let is_given = given.iter().any(|header| {
         let (own, _) = header.split_once(':').unwrap_or((header, ""));
         own.trim().eq_ignore_ascii_case(name)
-    })
+    });
+    if !is_given {
+        with(load, "-H", format!("{name}: {value}"));
+    }
 }

@@ -1,7 +1,7 @@
 //! `deadheat bisect`: that it finds the commit that made a server slower, whatever happens on the way. The servers sleep
 //! rather than work, and differ by far more than a busy machine moves them.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use deadheat_model::bisect::{Answer, Asks, BisectRecord};
 use deadheat_runner::session::heats::read_session;
@@ -34,23 +34,13 @@ while True:
 "#;
 const SHORT: &str = "--heats 3 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 60ms --seed 7";
 
-fn git(root: &Path, arguments: &str) {
-    let output = Command::new("git")
-        .current_dir(root)
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("running git");
-    assert!(output.status.success(), "git {arguments}: {output:?}");
-}
-
 /// A repository with the tag `good` and six commits, 1 to 6. With 4 the server takes four times as long, and 3 does not
 /// build.
 fn repository() -> Root {
     let root = Root::with(&[]);
     root.write("service/server.py", SERVER);
     root.write("service/pause", "0.002");
-    git(root.path(), "init -q -b main");
+    root.git("init -q -b main");
     for number in 0..=6 {
         match number {
             3 => fs::remove_file(root.path().join("service/pause")).expect("deleting a file"),
@@ -58,10 +48,10 @@ fn repository() -> Root {
             _ => {}
         }
         root.write("service/number", &number.to_string());
-        git(root.path(), "add service");
-        git(root.path(), &format!("commit -q -m {number}"));
+        root.git("add service");
+        root.git(&format!("commit -q -m {number}"));
         if number == 0 {
-            git(root.path(), "tag good");
+            root.git("tag good");
         }
     }
     root
@@ -176,7 +166,7 @@ fn a_search_that_is_killed_goes_on_and_finds_the_commit_beside_one_that_does_not
 #[test]
 fn a_stack_is_searched_among_the_commits_that_change_it() {
     let root = Root::with(&[Fake::faulty("fake-one", "unhurried")]);
-    git(root.path(), "init -q -b main");
+    root.git("init -q -b main");
     let server = root.path().join("stacks/fake-one/server.py");
     let text = fs::read_to_string(&server).expect("reading the server");
     assert!(text.contains("UNHURRIED = 0.002"));
@@ -191,9 +181,9 @@ fn a_stack_is_searched_among_the_commits_that_change_it() {
         }
         // 1 changes another folder.
         root.write("workloads/note", &number.to_string());
-        git(root.path(), "add stacks workloads");
-        git(root.path(), &format!("commit -q -m {number}"));
-        git(root.path(), &format!("tag v{number}"));
+        root.git("add stacks workloads");
+        root.git(&format!("commit -q -m {number}"));
+        root.git(&format!("tag v{number}"));
     }
     let search = format!("bisect v0 HEAD fake-one {SHORT} --format json");
     let plan = json(&root.deadheat(&format!("{search} --dry-run")).exits(0));
