@@ -10,7 +10,10 @@ use std::{
     process::Command,
 };
 
-use crate::steps::{Lack, Steps, root};
+use crate::{
+    steps::{Lack, Steps, root},
+    workflows,
+};
 
 /// The list of pages, with links that are relative to its own folder.
 const SUMMARY: &str = "docs/SUMMARY.md";
@@ -29,14 +32,17 @@ pub(crate) fn book(steps: &Steps) {
     if !staged {
         return;
     }
-    if Command::new("mdbook").arg("--version").output().is_err() {
+    let mdbook = |argument: &str| {
+        let mut command = Command::new("mdbook");
+        command.arg(argument).env("PATH", workflows::path());
+        command
+    };
+    if mdbook("--version").output().is_err() {
         let because = "mdbook is not on the PATH (cargo install mdbook --locked)";
         steps.not_tested(Lack::new("site", because));
         return;
     }
-    let mut build = Command::new("mdbook");
-    build.arg("build");
-    steps.run("site", build);
+    steps.run("site", mdbook("build"));
 }
 
 /// Writes the pages that `root`'s list names, and what they show, into `sources`.

@@ -14,6 +14,7 @@ mod slices;
 mod steps;
 mod sys;
 mod tests;
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -38,7 +39,7 @@ enum Command {
     /// Installs Debian packages (as root or with sudo) and the languages' own packages first. What this machine cannot
     /// have is listed at the end as not tested.
     Test {
-        /// Also fuzz the parsers, which takes minutes
+        /// Also fuzz the parsers and run the steps of the workflows, which takes minutes
         #[arg(long)]
         long: bool,
         #[command(flatten)]
@@ -48,6 +49,8 @@ enum Command {
     Lint,
     /// Build the documentation site with mdBook, in target/book/html
     Book,
+    /// Run the shell steps of .github/workflows as they are written, such as the build of a release
+    Workflows(Strictness),
     /// Test the report's pages in a real browser
     Browser(browser::Options),
     /// Check every stack against every rule
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         }
         Command::Lint => alone(&Strictness::full(), lint::lint),
         Command::Book => alone(&Strictness::full(), book::book),
+        Command::Workflows(strictness) => alone(&strictness, workflows::workflows),
         Command::Browser(options) => alone(&Strictness::full(), |steps| {
             browser::browser(steps, &options)
         }),

@@ -6,6 +6,7 @@ use std::{fs, path::Path, process::Command, sync::mpsc, thread};
 use crate::{
     FUZZ_SECONDS, book, browser, cluster, conformance, fuzz, lint, peers, session, setup,
     steps::{Lack, Steps, binary, cargo, root, target},
+    workflows,
 };
 
 /// The variable of `deadheat_testkit::not_tested`, which is not built for this program.
@@ -41,6 +42,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
             conformance::check(steps)
         });
         lint::lint(steps);
+        workflows::install_for_the_site(steps);
         book::book(steps);
         steps.run(
             "compilation of the tests",
@@ -59,6 +61,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
     });
     peers::smoke(steps, binary());
     if long {
+        workflows::workflows(steps);
         fuzz::fuzz(steps, FUZZ_SECONDS, false);
     }
 }
