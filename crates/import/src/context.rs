@@ -6,7 +6,7 @@ use crate::{command, text::Line};
 const LONGEST_NAME: usize = 80;
 
 /// What the tools print before their report.
-const BANNERS: [&str; 7] = [
+const BANNERS: [&str; 12] = [
     "This is ApacheBench",
     "Copyright ",
     "Licensed to ",
@@ -14,7 +14,16 @@ const BANNERS: [&str; 7] = [
     "Completed ",
     "Finished ",
     "progress:",
+    // k6
+    "█",
+    "✓",
+    "✗",
+    "↳",
+    "output: ",
 ];
+
+/// What k6 prints while it goes on: `default [ 50% ] 4 VUs 1.0s/2s`.
+const K6_USERS: &str = " VUs";
 
 /// What the server used, between its name and the report.
 const RESOURCES: [&str; 3] = ["CPU:", "RAM:", "Memory:"];
@@ -58,6 +67,7 @@ fn is_passed_over(line: &Line) -> bool {
     line.is_empty()
         || line.is_fence()
         || command::of_line(&line.text).is_some()
+        || line.text.contains(K6_USERS)
         || BANNERS
             .iter()
             .chain(&RESOURCES)
@@ -119,5 +129,9 @@ mod tests {
             named("Go", Some("T"))
         );
         assert_eq!(of("It was run twice.\n"), (None, None));
+        assert_eq!(
+            of("## k6\nrunning (01.0s), 4/4 VUs, 9 complete\n\n  █ TOTAL RESULTS\n\n"),
+            named("k6", None)
+        );
     }
 }

@@ -1,6 +1,11 @@
 //! `deadheat as TOOL`: the options of other tools, and reports that scripts for them can read.
 
-use std::{collections::BTreeMap, fs, os::unix::fs::symlink, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    os::unix::fs::symlink,
+    process::Command,
+};
 
 use deadheat_testkit::{
     OracleServer, Turn,
@@ -220,5 +225,88 @@ fn what_reads_the_reports_of_the_tools_reads_these() {
         assert_eq!(found["tool"], tool, "{ended}\n{read}");
         let rate = found["figures"]["requests_per_second"].as_f64();
         assert!(rate.is_some_and(|rate| rate > 0.0), "{ended}\n{read}");
+    }
+}
+
+/// A report's lines without what differs from run to run: numbers, their units, and bars.
+fn shapes(text: &str) -> BTreeSet<String> {
+    const UNITS: [&str; 10] = ["us", "ms", "s", "sec", "k", "B", "KB", "KiB", "MB", "MiB"];
+    let shape = |line: &str| {
+        let mut shape = String::new();
+        for word in line.replace(['■', '|', '%'], " ").split_whitespace() {
+            let bare = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            let word = match bare {
+                _ if UNITS.contains(&bare) => continue,
+                "" => "#",
+                _ if bare.len() < word.len() => bare,
+                _ => word,
+            };
+            let word: String = word.chars().filter(|c| !c.is_ascii_digit()).collect();
+            // A row of several numbers may have some of them glued to their units.
+            if word != "#" || !shape.ends_with("# ") {
+                shape += &format!("{word} ");
+            }
+        }
+        shape
+    };
+    let lines = text.lines().map(shape);
+    lines.filter(|shape| !shape.is_empty()).collect()
+}
+
+/// Reports of the tools themselves, which tests of the import read.
+fn original(name: &str) -> String {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../import/tests/import/reports"
+    );
+    fs::read_to_string(format!("{folder}/{name}")).expect("a report of the tool")
+}
+
+#[test]
+fn each_line_of_a_tool_has_its_place_and_no_line_is_new() {
+    let root = Root::with(&[]);
+    let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
+    let url = format!("http://{}/hello", server.address());
+    let cases: [(&str, &[&str], &str, &[&str]); 4] = [
+        (
+            "ab",
+            &["-n", "400", "-c", "4", "-k"],
+            "ab-keepalive.txt",
+            // It goes to standard error, so that a file has the report alone.
+            &["Benchmarking "],
+        ),
+        (
+            "wrk",
+            &["-t1", "-c2", "-d1s", "--latency"],
+            "wrk-latency.txt",
+            &[],
+        ),
+        // How long writing and reading take is not recorded.
+        (
+            "hey",
+            &["-n", "400", "-c", "4"],
+            "hey-hello.txt",
+            &["req write:", "resp read:"],
+        ),
+        ("oha", &["-n", "400", "-c", "4"], "oha-1.16.txt", &[]),
+    ];
+    for (tool, options, report, lacks) in cases {
+        let words = [&[tool], options, &[url.as_str()]].concat();
+        let ended = run(&root, &words).exits(0);
+        let said = ended
+            .stdout
+            .lines()
+            .filter(|line| !line.starts_with("deadheat: "));
+        let ours = shapes(&said.collect::<Vec<_>>().join("\n"));
+        let theirs = shapes(&original(report));
+        let missing: Vec<&String> = theirs
+            .difference(&ours)
+            .filter(|shape| !lacks.iter().any(|lack| shape.starts_with(lack)))
+            .collect();
+        let new: Vec<&String> = ours.difference(&theirs).collect();
+        assert!(
+            missing.is_empty() && new.is_empty(),
+            "{tool}: missing {missing:?}, new {new:?}\n{ended}"
+        );
     }
 }

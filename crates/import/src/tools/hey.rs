@@ -179,6 +179,8 @@ fn percentiles(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damag
 /// `50% in 0.0005 secs`, as percent and milliseconds.
 pub(super) fn percentile(line: &Line, decimals: usize) -> Option<(f64, f64)> {
     let (percent, time) = line.text.split_once("% in ")?;
+    // hey 0.1.5 writes two.
+    let percent = percent.strip_suffix('%').unwrap_or(percent);
     let (number, _unit) = time.trim().split_once(' ')?;
     fixed(number, decimals)?;
     Some((decimal(percent, 0)?, milliseconds(time)?))

@@ -222,3 +222,62 @@ fn vegeta() {
         Some("no request was answered")
     );
 }
+
+/// What the tools print today, and what it says at a glance.
+#[test]
+fn newer_versions() {
+    let oha = run("oha-1.16.txt").figures;
+    let read = (
+        oha.complete,
+        oha.requests_per_second,
+        oha.p99_ms,
+        oha.max_ms,
+    );
+    assert_eq!(
+        read,
+        (Some(2000), Some(50738.652), Some(3.673), Some(4.1823))
+    );
+    let oha = run("oha-1.16.json").figures;
+    let rate = oha.requests_per_second.unwrap_or_default();
+    assert!((rate - 16185.305956341497).abs() < 1e-6, "{rate}");
+    assert_eq!((oha.complete, oha.body_bytes), (Some(2000), Some(26000)));
+    // It writes two signs behind each percentage.
+    let hey = run("hey-0.1.5.txt").figures;
+    let read = (
+        hey.complete,
+        hey.requests_per_second,
+        hey.p50_ms,
+        hey.p99_ms,
+    );
+    assert_eq!(read, (Some(2000), Some(20053.3375), Some(0.2), Some(4.1)));
+    for (name, rate, count) in [
+        ("k6-1.8.txt", 15394.550972, 30792),
+        ("k6-1.8-legacy.txt", 18247.353048, 36515),
+        ("k6-1.8-export.json", 18247.353048, 36515),
+    ] {
+        let run = run(name);
+        let read = (run.figures.requests_per_second, run.figures.complete);
+        let rounded = read.0.map(|rate| (rate * 1e6).round() / 1e6);
+        assert_eq!((rounded, read.1), (Some(rate), Some(count)), "{name}");
+        let label = run.label.unwrap_or_default();
+        assert!(!label.contains(['█', '✓']), "{name}: {label}");
+    }
+    let wrk2 = run("wrk2-hello.txt").figures;
+    let read = (
+        wrk2.complete,
+        wrk2.requests_per_second,
+        wrk2.p50_ms,
+        wrk2.p99_ms,
+        wrk2.max_ms,
+    );
+    assert_eq!(
+        read,
+        (
+            Some(23956),
+            Some(1996.0),
+            Some(0.816),
+            Some(11.06),
+            Some(16.74)
+        )
+    );
+}

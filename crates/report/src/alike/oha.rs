@@ -1,6 +1,6 @@
 //! As oha prints it (its `src/printer.rs`, version 1).
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use deadheat_model::{LatencyHistogram, LoadRecord};
 use serde_json::{Map, Value, json};
@@ -121,8 +121,11 @@ pub fn oha(record: &LoadRecord, corrected: bool) -> String {
     text
 }
 
-/// "12.30 KiB".
+/// "12.30 KiB", and "13 B".
 fn binary(mut bytes: f64) -> String {
+    if bytes < 1024.0 {
+        return format!("{bytes:.0} B");
+    }
     for unit in ["B", "KiB", "MiB", "GiB"] {
         if bytes < 1024.0 {
             return format!("{bytes:.2} {unit}");
@@ -162,6 +165,18 @@ pub fn oha_json(record: &LoadRecord, corrected: bool) -> Result<String, ReportEr
             "sizePerRequest": bytes.checked_div(answers),
             "sizePerSec": found.per_second(bytes as f64),
         },
+        "metrics": {
+            "success_rate": success_rate(&found),
+            "requests_per_sec": found.per_second(answers as f64),
+            "latency_ms": {
+                "min": milliseconds(times.least()),
+                "mean": milliseconds(times.mean()),
+                "p50": milliseconds(times.quantile(0.5)),
+                "p95": milliseconds(times.quantile(0.95)),
+                "p99": milliseconds(times.quantile(0.99)),
+                "max": milliseconds(times.max()),
+            },
+        },
         "responseTimeHistogram": histogram(times),
         "latencyPercentiles": percentiles(times),
         "details": {
@@ -179,6 +194,11 @@ pub fn oha_json(record: &LoadRecord, corrected: bool) -> Result<String, ReportEr
     let mut text = serde_json::to_string_pretty(&report)?;
     text.push('\n');
     Ok(text)
+}
+
+/// In whole microseconds.
+fn milliseconds(time: Option<Duration>) -> f64 {
+    (seconds(time) * 1e6).round() / 1e3
 }
 
 fn histogram(times: &LatencyHistogram) -> Value {
