@@ -188,6 +188,9 @@ pub(crate) struct ConnectionArgs {
     /// The longest time for an answer [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) timeout: Option<Duration>,
+    /// Close each connection after this many answers, and make a new one
+    #[arg(long, value_name = "N", value_parser = whole::<2, { u32::MAX }>, hide_short_help = true)]
+    pub(crate) most_requests_per_connection: Option<u32>,
     /// Connect to this Unix socket; the URL's host is only named in Host
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,

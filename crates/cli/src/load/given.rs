@@ -38,10 +38,14 @@ impl RequestArgs {
 
 impl ConnectionArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 7] {
+    pub(crate) fn given(&self) -> [Given; 8] {
         [
             ("--connect-timeout", self.connect_timeout.is_some()),
             ("--timeout", self.timeout.is_some()),
+            (
+                "--most-requests-per-connection",
+                self.most_requests_per_connection.is_some(),
+            ),
             ("--unix-socket", self.unix_socket.is_some()),
             ("--source", !self.source.is_empty()),
             ("--resolve", self.resolve.is_some()),

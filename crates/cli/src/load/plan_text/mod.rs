@@ -116,6 +116,9 @@ fn target(spec: &LoadSpec, how: Option<&str>) -> String {
         Reuse::KeepAlive => ", connections kept alive",
         Reuse::PerRequest => ", a new connection for each request",
     });
+    if let Some(most) = spec.most_per_connection {
+        text.push_str(&format!(" for {} each", counted(most.get(), "request")));
+    }
     if pipeline > 1 {
         text.push_str(&format!(", up to {pipeline} requests pipelined on each"));
     }
