@@ -273,6 +273,16 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
             https,
         ),
         (("--no-resumption", tls.no_resumption), origin.tls, https),
+        (
+            ("--tls-version", tls.tls_version.is_some()),
+            origin.tls,
+            https,
+        ),
+        (
+            ("--tls-ciphers", !tls.tls_ciphers.is_empty()),
+            origin.tls,
+            https,
+        ),
     ]
 }
 
@@ -305,6 +315,10 @@ fn values(args: &LoadArgs) -> Option<String> {
                 "--duration {duration:?}: the stages take {stages:?}; leave the duration out, or make the stages shorter"
             ));
         }
+    }
+    let version = args.tls.tls_version.map(Into::into);
+    if let Err(problem) = deadheat_load::can_offer(version, &args.tls.tls_ciphers) {
+        return Some(format!("--tls-ciphers: {problem}"));
     }
     let ends_at_nothing = pace.stage.last().is_some_and(|stage| stage.to == 0.0);
     if ends_at_nothing && (end.requests.is_some() || end.until_interrupted) {
@@ -413,6 +427,16 @@ mod tests {
             ("http://h/ --insecure", "https://"),
             ("http://h/ --server-name x", "https://"),
             ("http://h/ --no-resumption", "https://"),
+            ("http://h/ --tls-version 1.2", "https://"),
+            ("http://h/ --tls-ciphers TLS_AES_128_GCM_SHA256", "https://"),
+            (
+                "https://h/ --tls-ciphers AES128-SHA",
+                "choose from TLS_AES_",
+            ),
+            (
+                "https://h/ --tls-version 1.2 --tls-ciphers TLS_AES_128_GCM_SHA256",
+                "only TLS 1.2",
+            ),
             ("--rate 5 -c 10 --max-connections 9", "at least so many"),
             (
                 "--most-requests-per-connection 3 --pipeline 4",

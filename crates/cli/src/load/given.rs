@@ -57,7 +57,7 @@ impl ConnectionArgs {
 
 impl TlsArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 6] {
+    pub(crate) fn given(&self) -> [Given; 8] {
         [
             ("--cacert", self.cacert.is_some()),
             ("--cert", self.cert.is_some()),
@@ -65,6 +65,8 @@ impl TlsArgs {
             ("--insecure", self.insecure),
             ("--server-name", self.server_name.is_some()),
             ("--no-resumption", self.no_resumption),
+            ("--tls-version", self.tls_version.is_some()),
+            ("--tls-ciphers", !self.tls_ciphers.is_empty()),
         ]
     }
 }

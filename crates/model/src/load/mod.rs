@@ -19,7 +19,7 @@ pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use share::Share;
 pub use status::StatusSet;
-pub use target::{Endpoint, Identity, Target, Tls, Trust};
+pub use target::{Endpoint, Identity, Target, Tls, TlsVersion, Trust};
 
 /// One load, as a plain value: it can be sent to another thread, process or host, with the client's private key in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

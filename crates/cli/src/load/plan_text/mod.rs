@@ -136,6 +136,12 @@ fn tls(spec: &LoadSpec) -> Option<String> {
     if tls.identity.is_some() {
         text.push_str("; with a certificate of our own");
     }
+    if let Some(version) = tls.version {
+        text.push_str(&format!("; only TLS {version}"));
+    }
+    if !tls.cipher_suites.is_empty() {
+        text.push_str(&format!("; only {}", tls.cipher_suites.join(", ")));
+    }
     text.push_str(if tls.resumption {
         "; later connections resume sessions"
     } else {
