@@ -202,6 +202,12 @@ impl Connection {
         self.established
     }
 
+    /// Requests on this connection, answered or on their way.
+    #[inline]
+    pub(crate) fn begun(&self) -> u64 {
+        self.answered + self.dialogue.in_flight() as u64
+    }
+
     /// Answers on this connection in the slice that lasts.
     pub(crate) fn answered_in_slice(&self) -> u64 {
         self.answered - self.answered_before

@@ -20,6 +20,8 @@ pub(crate) struct Flight {
     pub(crate) started: u64,
     /// Which exchange it is.
     pub(crate) exchange: u32,
+    /// Whether it is the last on its connection.
+    pub(crate) is_last: bool,
 }
 
 /// The requests on their way, in the order of their answers.
@@ -81,6 +83,14 @@ impl Flights {
             self.first = 0;
         }
         Some(first)
+    }
+
+    /// Says of the one that stands behind `nth` others whether it is the last on its connection, and returns it.
+    fn set_last(&mut self, nth: usize, is_last: bool) -> Option<Flight> {
+        let at = (self.first + nth) % self.ring.len();
+        let flight = (nth < self.count).then(|| &mut self.ring[at])?;
+        flight.is_last = is_last;
+        Some(*flight)
     }
 
     fn iter(&self) -> impl Iterator<Item = Flight> {
@@ -178,31 +188,34 @@ impl Dialogue {
     pub(crate) fn put(&mut self, flight: Flight, plan: &Plan, scratch: &mut Vec<u8>) {
         self.flights.push(flight);
         if plan.composes {
-            self.compose(flight.exchange, plan, scratch);
+            self.compose(flight, plan, scratch);
         } else {
             self.written = 0;
-            let request = &plan.exchanges[flight.exchange as usize].request;
-            self.holding = request.hold_at.is_some();
+            self.holding = plan
+                .request(flight.exchange, flight.is_last)
+                .hold_at
+                .is_some();
         }
     }
 
     /// Puts what is on its way again, on another connection: how many requests that are.
     pub(crate) fn put_again(&mut self, plan: &Plan, scratch: &mut Vec<u8>) -> u64 {
         for nth in 0..self.flights.len() {
-            let flight = self.flights.iter().nth(nth);
-            if let Some(flight) = flight {
-                self.compose(flight.exchange, plan, scratch);
+            // Which one is the last is another question on each connection.
+            let is_last = nth as u64 + 1 == plan.most_per_connection;
+            if let Some(flight) = self.flights.set_last(nth, is_last) {
+                self.compose(flight, plan, scratch);
             }
         }
         self.flights.len() as u64
     }
 
-    fn compose(&mut self, exchange: u32, plan: &Plan, scratch: &mut Vec<u8>) {
+    fn compose(&mut self, flight: Flight, plan: &Plan, scratch: &mut Vec<u8>) {
         if self.written == self.composed.len() {
             self.composed.clear();
             self.written = 0;
         }
-        plan.compose(exchange as usize, scratch, &mut self.composed);
+        plan.compose(flight.exchange, flight.is_last, scratch, &mut self.composed);
     }
 
     /// What is to be written now.
@@ -211,7 +224,7 @@ impl Dialogue {
         let all = self.bytes(plan);
         let until = match self.first() {
             Some(first) if self.holding => {
-                let request = &plan.exchanges[first.exchange as usize].request;
+                let request = plan.request(first.exchange, first.is_last);
                 request.hold_at.unwrap_or(all.len())
             }
             _ => all.len(),
@@ -237,7 +250,7 @@ impl Dialogue {
             return &self.composed;
         }
         let first = self.first();
-        let fixed = first.and_then(|one| plan.exchanges[one.exchange as usize].request.fixed());
+        let fixed = first.and_then(|one| plan.request(one.exchange, one.is_last).fixed());
         fixed.unwrap_or_default()
     }
 
@@ -263,7 +276,7 @@ impl Dialogue {
     pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<Flight> {
         let first = self.first()?;
         self.answer.begin();
-        let request = &plan.exchanges[first.exchange as usize].request;
+        let request = plan.request(first.exchange, first.is_last);
         self.reader.begin(request.is_head);
         Some(first)
     }

@@ -46,7 +46,7 @@ use deadheat_model::{Interval, LoadSpec, Observation};
 
 pub use error::LoadError;
 pub use session::{Session, Slice, SliceEvent, SliceSeen};
-pub use tls::any_certificate;
+pub use tls::{any_certificate, can_offer};
 
 use crew::{Crew, Moment};
 use plan::Plan;

@@ -5,8 +5,8 @@ use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, LoadSpec, Protocol, Reuse, Schedule, Share, Stage, StatusSet,
-        StopRule, Target, Timeouts,
+        Arrivals as Kind, Exchange, LoadSpec, Protocol, RequestSpec, Reuse, Schedule, Share, Stage,
+        StatusSet, StopRule, Target, Timeouts,
     },
 };
 
@@ -31,7 +31,9 @@ const LONGEST_CYCLE: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) exchange: Exchange,
-    pub(crate) request: EncodedRequest,
+    request: EncodedRequest,
+    /// The same as the last one on a connection, if connections have a last one.
+    farewell: Option<EncodedRequest>,
     pub(crate) statuses: StatusMap,
 }
 
@@ -44,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) exchanges: Vec<Prepared>,
     /// The order in which each connection sends the exchanges, over and over.
     pub(crate) cycle: Vec<u32>,
+    /// Requests on a connection at most.
+    pub(crate) most_per_connection: u64,
     /// Requests on a connection before the first of them is answered.
     pub(crate) pipeline: usize,
     /// Whether the bytes of requests are put together on the connection: there are several at once, or each differs.
@@ -100,10 +104,21 @@ impl Plan {
         };
         let lists = Lists::new(&spec.lists);
         let prepare = |(index, exchange): (usize, &Exchange)| {
-            let request = EncodedRequest::new(&exchange.request, manner, &lists);
+            let encoded = |request: &RequestSpec, manner| {
+                EncodedRequest::new(request, manner, &lists)
+                    .map_err(|problem| LoadError::BadRequest { index, problem })
+            };
+            let farewell = spec.most_per_connection.map(|_| {
+                let manner = Manner {
+                    reuse: Reuse::PerRequest,
+                    ..manner
+                };
+                encoded(&without_connection(&exchange.request), manner)
+            });
             Ok(Prepared {
                 exchange: exchange.clone(),
-                request: request.map_err(|problem| LoadError::BadRequest { index, problem })?,
+                request: encoded(&exchange.request, manner)?,
+                farewell: farewell.transpose()?,
                 statuses: StatusMap::new(&exchange.expect.status),
             })
         };
@@ -162,6 +177,9 @@ impl Plan {
             tls,
             cycle: cycle(&spec.exchanges)?,
             exchanges,
+            most_per_connection: spec
+                .most_per_connection
+                .map_or(u64::MAX, |most| most.get().into()),
             pipeline: pipeline as usize,
             composes,
             lists,
@@ -203,14 +221,30 @@ impl Plan {
         })
     }
 
-    /// Appends the bytes of a request of exchange `exchange`.
+    /// A request of exchange `exchange`; `is_last`: nothing follows it on its connection.
     #[inline]
-    pub(crate) fn compose(&self, exchange: usize, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
+    pub(crate) fn request(&self, exchange: u32, is_last: bool) -> &EncodedRequest {
+        let prepared = &self.exchanges[exchange as usize];
+        match &prepared.farewell {
+            Some(farewell) if is_last => farewell,
+            _ => &prepared.request,
+        }
+    }
+
+    /// Appends the bytes of such a request.
+    #[inline]
+    pub(crate) fn compose(
+        &self,
+        exchange: u32,
+        is_last: bool,
+        scratch: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) {
         let choice = || Choice {
             count: self.share.number(self.counter.next()),
             seed: self.seed,
         };
-        let request = &self.exchanges[exchange].request;
+        let request = self.request(exchange, is_last);
         request.append(choice, &self.lists, scratch, out);
     }
 
@@ -270,6 +304,14 @@ impl Plan {
     }
 }
 
+/// A request without what it says of its connection.
+fn without_connection(request: &RequestSpec) -> RequestSpec {
+    let mut request = request.clone();
+    let says = |name: &str| name.eq_ignore_ascii_case("connection");
+    request.headers.retain(|(name, _)| !says(name));
+    request
+}
+
 fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
     if spec.exchanges.is_empty() {
         return Err(LoadError::NoExchanges);
@@ -319,6 +361,12 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         _ if pipeline > MOST_PIPELINED => format!("the depth must be at most {MOST_PIPELINED}"),
         _ if reuse == Reuse::PerRequest => {
             "a connection per request carries only one of them".to_owned()
+        }
+        _ if spec
+            .most_per_connection
+            .is_some_and(|most| most.get() < pipeline) =>
+        {
+            format!("a connection carries fewer than {pipeline} of them")
         }
         _ if spec.schedule.is_open() => {
             "an open loop sends each request when its time has come, on a free connection"

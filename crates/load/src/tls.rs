@@ -1,5 +1,6 @@
 //! TLS on a connection (rustls): bytes in and out of memory; the sockets are somebody else's.
 
+mod offer;
 mod sessions;
 mod trust;
 
@@ -17,10 +18,10 @@ use rustix::io::Errno;
 use rustls::{
     ClientConfig, ClientConnection, HandshakeKind,
     client::Resumption,
-    crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject as _},
 };
 
+pub use self::offer::can_offer;
 use self::sessions::Sessions;
 pub use self::trust::any_certificate;
 use crate::{LoadError, socket};
@@ -47,9 +48,10 @@ impl Client {
                 tls.server_name
             ))
         })?;
-        let provider = Arc::new(ring::default_provider());
+        let offer = offer::offer(tls.version, &tls.cipher_suites).map_err(problem)?;
+        let provider = Arc::new(offer.provider);
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(offer.versions)
             .map_err(|error| problem(error.to_string()))?
             .dangerous()
             .with_custom_certificate_verifier(trust::verifier(&tls.trust, &provider)?);
@@ -151,7 +153,7 @@ pub(crate) fn why(error: &rustls::Error) -> &'static str {
         rustls::Error::AlertReceived(_) => "the server refused with a TLS alert",
         rustls::Error::InvalidMessage(_) => "what the server sent is not TLS",
         rustls::Error::PeerIncompatible(_) => {
-            "the server offers no TLS version or cipher suite that Deadheat supports"
+            "the server has no TLS version or cipher suite that Deadheat offers"
         }
         rustls::Error::PeerMisbehaved(_) => "the server breaks the rules of TLS",
         rustls::Error::DecryptError => "what the server sent cannot be decrypted",
@@ -246,7 +248,7 @@ impl Session {
                     rustls::ProtocolVersion::TLSv1_3 => "TLS 1.3",
                     _ => "TLS",
                 };
-                seen.agreed = format!("{version}, {:?}", suite.suite());
+                seen.agreed = format!("{version}, {}", offer::iana(suite.suite()));
             }
         }
     }

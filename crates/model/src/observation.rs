@@ -229,7 +229,7 @@ impl ReceiveQueues {
 /// What was agreed on with TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TlsSeen {
-    /// Version and cipher suite of the first handshake: "TLSv1.3 TLS13_AES_256_GCM_SHA384".
+    /// Version and cipher suite of the first handshake: "TLS 1.3, TLS_AES_256_GCM_SHA384".
     pub agreed: String,
     /// Handshakes from nothing, over the whole load.
     pub full: u64,

@@ -207,6 +207,8 @@ mod tests {
                 key: "hunter2".to_owned(),
             }),
             resumption: true,
+            version: None,
+            cipher_suites: Vec::new(),
         });
         let mut load = LoadSpec::new(target, Vec::new(), closed, StopRule::Interrupt);
         let json = |load: &LoadSpec| serde_json::to_string(load).unwrap();

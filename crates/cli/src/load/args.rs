@@ -13,7 +13,7 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
-use deadheat_model::load::{Arrivals, Stage, StatusSet};
+use deadheat_model::load::{Arrivals, Stage, StatusSet, TlsVersion};
 
 use super::{
     rate,
@@ -188,6 +188,9 @@ pub(crate) struct ConnectionArgs {
     /// The longest time for an answer [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) timeout: Option<Duration>,
+    /// Close each connection after this many answers, and make a new one
+    #[arg(long, value_name = "N", value_parser = whole::<2, { u32::MAX }>, hide_short_help = true)]
+    pub(crate) most_requests_per_connection: Option<u32>,
     /// Connect to this Unix socket; the URL's host is only named in Host
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
@@ -227,6 +230,37 @@ pub(crate) struct TlsArgs {
     /// A full handshake for each connection
     #[arg(long, hide_short_help = true)]
     pub(crate) no_resumption: bool,
+    /// Speak only this version [default: 1.3, or 1.2 if the server has no 1.3]
+    #[arg(long, value_enum, value_name = "VERSION", hide_short_help = true)]
+    pub(crate) tls_version: Option<TlsVersionArg>,
+    /// Offer only these cipher suites, by their IANA names, separated by commas
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_short_help = true
+    )]
+    pub(crate) tls_ciphers: Vec<String>,
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TlsVersionArg {
+    /// TLS 1.2
+    #[value(name = "1.2")]
+    Tls12,
+    /// TLS 1.3
+    #[value(name = "1.3")]
+    Tls13,
+}
+
+impl From<TlsVersionArg> for TlsVersion {
+    fn from(version: TlsVersionArg) -> Self {
+        match version {
+            TlsVersionArg::Tls12 => TlsVersion::Tls12,
+            TlsVersionArg::Tls13 => TlsVersion::Tls13,
+        }
+    }
 }
 
 /// What makes an answer valid. Only a valid one is throughput.

@@ -90,6 +90,10 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
     let expect_json = ("--expect-json", answer.expect_json.is_some());
     let unix = ("--unix-socket", connection.unix_socket.is_some());
     let resolve = ("--resolve", connection.resolve.is_some());
+    let most = (
+        "--most-requests-per-connection",
+        connection.most_requests_per_connection.is_some(),
+    );
     let one_end = "only one of these can end a load: leave one of them out";
     let open = "the ramp spreads the first requests of a closed loop, and an open loop has a schedule; begin with a \
                 stage that goes up, like --stage 5s@0..1000/s";
@@ -139,6 +143,16 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
             pipeline,
             ("--http1.0", request.http1_0),
             "HTTP/1.0 has no pipelining: leave one of them out",
+        ),
+        (
+            most,
+            ("--no-keepalive", request.no_keepalive),
+            "without keep-alive a connection has one request: leave one of them out",
+        ),
+        (
+            most,
+            ("--header 'Connection: …'", has_header(args, "connection")),
+            "the last request on a connection says Connection: close, and no other does: leave the header out",
         ),
         (
             ("--chunked", request.chunked),
@@ -259,6 +273,16 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
             https,
         ),
         (("--no-resumption", tls.no_resumption), origin.tls, https),
+        (
+            ("--tls-version", tls.tls_version.is_some()),
+            origin.tls,
+            https,
+        ),
+        (
+            ("--tls-ciphers", !tls.tls_ciphers.is_empty()),
+            origin.tls,
+            https,
+        ),
     ]
 }
 
@@ -274,6 +298,16 @@ fn values(args: &LoadArgs) -> Option<String> {
              with --connections"
         ));
     }
+    if let (Some(most), Some(depth)) = (
+        args.connection.most_requests_per_connection,
+        args.request.pipeline,
+    ) && most < depth
+    {
+        return Some(format!(
+            "--most-requests-per-connection {most} and --pipeline {depth}: a connection would never have {depth} requests \
+             on their way; pipeline at most {most}"
+        ));
+    }
     if let (Some(duration), false) = (end.duration, pace.stage.is_empty()) {
         let stages = rate::total(&pace.stage);
         if duration < stages {
@@ -281,6 +315,10 @@ fn values(args: &LoadArgs) -> Option<String> {
                 "--duration {duration:?}: the stages take {stages:?}; leave the duration out, or make the stages shorter"
             ));
         }
+    }
+    let version = args.tls.tls_version.map(Into::into);
+    if let Err(problem) = deadheat_load::can_offer(version, &args.tls.tls_ciphers) {
+        return Some(format!("--tls-ciphers: {problem}"));
     }
     let ends_at_nothing = pace.stage.last().is_some_and(|stage| stage.to == 0.0);
     if ends_at_nothing && (end.requests.is_some() || end.until_interrupted) {
@@ -323,6 +361,8 @@ mod tests {
     #[test]
     fn contradictions_are_refused_with_both_names() {
         let cases = [
+            "--most-requests-per-connection 5 | --no-keepalive",
+            "--most-requests-per-connection 5 | --header Connection:keep-alive",
             "--rate 5/s | --stage 1s@5/s",
             "--ramp 1s | --rate 5/s",
             "--ramp 1s | --stage 1s@5/s",
@@ -387,7 +427,21 @@ mod tests {
             ("http://h/ --insecure", "https://"),
             ("http://h/ --server-name x", "https://"),
             ("http://h/ --no-resumption", "https://"),
+            ("http://h/ --tls-version 1.2", "https://"),
+            ("http://h/ --tls-ciphers TLS_AES_128_GCM_SHA256", "https://"),
+            (
+                "https://h/ --tls-ciphers AES128-SHA",
+                "choose from TLS_AES_",
+            ),
+            (
+                "https://h/ --tls-version 1.2 --tls-ciphers TLS_AES_128_GCM_SHA256",
+                "only TLS 1.2",
+            ),
             ("--rate 5 -c 10 --max-connections 9", "at least so many"),
+            (
+                "--most-requests-per-connection 3 --pipeline 4",
+                "pipeline at most 3",
+            ),
             ("--stage 4s@5 --stage 3s@5 -d 6s", "the stages take 7s"),
             ("--stage 4s@5..0 -n 6", "for ever"),
             ("--stage 4s@5..0 --until-interrupted", "for ever"),
@@ -405,6 +459,7 @@ mod tests {
             "--stage 4s@5..0 -d 6s",
             "--stage 4s@0..5 -n 100",
             "--pipeline 1 --no-keepalive --http1.0",
+            "--pipeline 3 --most-requests-per-connection 3",
             "-b x --chunked -H Expect:100-continue",
             "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
             "--unix-socket /x --expect-contains x --check-every 10",

@@ -38,10 +38,14 @@ impl RequestArgs {
 
 impl ConnectionArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 7] {
+    pub(crate) fn given(&self) -> [Given; 8] {
         [
             ("--connect-timeout", self.connect_timeout.is_some()),
             ("--timeout", self.timeout.is_some()),
+            (
+                "--most-requests-per-connection",
+                self.most_requests_per_connection.is_some(),
+            ),
             ("--unix-socket", self.unix_socket.is_some()),
             ("--source", !self.source.is_empty()),
             ("--resolve", self.resolve.is_some()),
@@ -53,7 +57,7 @@ impl ConnectionArgs {
 
 impl TlsArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 6] {
+    pub(crate) fn given(&self) -> [Given; 8] {
         [
             ("--cacert", self.cacert.is_some()),
             ("--cert", self.cert.is_some()),
@@ -61,6 +65,8 @@ impl TlsArgs {
             ("--insecure", self.insecure),
             ("--server-name", self.server_name.is_some()),
             ("--no-resumption", self.no_resumption),
+            ("--tls-version", self.tls_version.is_some()),
+            ("--tls-ciphers", !self.tls_ciphers.is_empty()),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! From what was typed to the load generator's input.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use deadheat_model::{
     LoadSpec, Schedule, StopRule,
@@ -47,6 +47,8 @@ pub(crate) fn spec(
     let content_sample = args.answer.check_every.unwrap_or(1);
     let mut spec = LoadSpec::new(target, exchanges, schedule, stop(args));
     spec.protocol = request::protocol(&args.request);
+    let most = args.connection.most_requests_per_connection;
+    spec.most_per_connection = most.and_then(NonZeroU32::new);
     spec.lists = lists;
     spec.warm_up = args.end.warm_up.unwrap_or(match args.end.requests {
         Some(_) => Duration::ZERO,

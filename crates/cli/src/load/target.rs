@@ -243,6 +243,8 @@ fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
         trust,
         identity,
         resumption: !args.no_resumption,
+        version: args.tls_version.map(Into::into),
+        cipher_suites: args.tls_ciphers.clone(),
     })
 }
 

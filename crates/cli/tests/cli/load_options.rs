@@ -114,6 +114,7 @@ fn connections_are_used_as_asked() {
         (&["--no-keepalive"][..], "HTTP/1.1", 6),
         (&["--http1.0", "--no-keepalive"], "HTTP/1.0", 6),
         (&["--pipeline", "3"], "HTTP/1.1", 1),
+        (&["--most-requests-per-connection", "2"], "HTTP/1.1", 3),
         (&[], "HTTP/1.1", 1),
     ] {
         let server = hello_server();

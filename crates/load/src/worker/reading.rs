@@ -308,7 +308,7 @@ impl Worker<'_> {
             return Flow::Off;
         };
         let is_last = connection.dialogue.in_flight() == 1;
-        let announced = self.plan.exchanges[first.exchange as usize].request.closes;
+        let announced = self.plan.request(first.exchange, first.is_last).closes;
         // An answer that comes before its request is whole leaves the rest of the request in the way of the next.
         let early = is_last && !connection.dialogue.has_written(self.plan);
         let extra = if is_last || !keep_alive { rest } else { &[] };

@@ -41,7 +41,7 @@ impl Worker<'_> {
             return;
         }
         let was_empty = self.connections[slot].dialogue.is_idle();
-        while self.connections[slot].dialogue.has_room() && self.claim() {
+        while self.may_launch(slot) && self.claim() {
             self.launch(slot, start, start);
         }
         if was_empty {
@@ -51,6 +51,13 @@ impl Worker<'_> {
             self.begin_answer(slot);
         }
         self.send(slot);
+    }
+
+    /// Whether another request may be put on its way on the connection in `slot`.
+    #[inline]
+    fn may_launch(&self, slot: usize) -> bool {
+        let connection = &self.connections[slot];
+        connection.dialogue.has_room() && connection.begun() < self.plan.most_per_connection
     }
 
     /// Writes what has been launched, unless the connection is spoiled.
@@ -76,6 +83,7 @@ impl Worker<'_> {
             intended,
             started,
             exchange,
+            is_last: connection.begun() + 1 == plan.most_per_connection,
         };
         let scratch = &mut self.buffers.scratch;
         connection.dialogue.put(flight, plan, scratch);

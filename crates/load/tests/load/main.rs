@@ -6,6 +6,7 @@ mod arrivals;
 mod counting;
 mod ending;
 mod faults;
+mod last_requests;
 mod latency;
 mod long_bodies;
 mod pacing;

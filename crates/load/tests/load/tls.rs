@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::{
     Failure, LoadSpec, Observation,
     failure::FailurePhase,
-    load::{Body, HttpVersion, Identity, Protocol, RequestSpec, Reuse, Tls, Trust},
+    load::{Body, HttpVersion, Identity, Protocol, RequestSpec, Reuse, Tls, TlsVersion, Trust},
 };
 use deadheat_testkit::{
     Authority, Listen, Of, OracleServer, Seen, Step, TlsFault, TlsServer, Turn,
@@ -44,6 +44,8 @@ pub fn believing(authority: &Authority) -> Tls {
         },
         identity: None,
         resumption: true,
+        version: None,
+        cipher_suites: Vec::new(),
     }
 }
 
@@ -147,6 +149,63 @@ fn handshakes_are_counted_as_the_server_counts_them() {
             },
         );
     }
+}
+
+#[test]
+fn only_the_version_and_the_suites_that_are_named_are_offered() {
+    let authority = Authority::new().unwrap();
+    let cases = [
+        (Some(TlsVersion::Tls12), "", "TLS 1.2, TLS_ECDHE_"),
+        (Some(TlsVersion::Tls13), "", "TLS 1.3, TLS_"),
+        (
+            None,
+            "TLS_CHACHA20_POLY1305_SHA256",
+            "TLS 1.3, TLS_CHACHA20_POLY1305_SHA256",
+        ),
+        (
+            None,
+            "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+            "TLS 1.2, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        ),
+    ];
+    for (version, suite, agreed) in cases {
+        let tls = Tls {
+            version,
+            cipher_suites: (!suite.is_empty())
+                .then(|| suite.to_owned())
+                .into_iter()
+                .collect(),
+            ..believing(&authority)
+        };
+        let serve = || serving(localhost(&authority));
+        let as_they_are = |_: &mut LoadSpec| {};
+        each_loop(serve, &tls, as_they_are, |seen, server| {
+            assert_eq!(seen.total.succeeded, REQUESTS, "{:?}", seen.examples);
+            let own = seen.tls.unwrap().agreed;
+            assert!(own.starts_with(agreed), "{own}, not {agreed}");
+            let each = server.each.iter().filter_map(|one| one.tls.as_ref());
+            let version = own.split(',').next().unwrap();
+            assert!(
+                each.map(|one| one.version.replace('v', " ").replace('_', "."))
+                    .all(|one| one == version),
+                "{own}"
+            );
+        });
+    }
+    // The server has nothing that fits.
+    let tls = Tls {
+        version: Some(TlsVersion::Tls13),
+        ..believing(&authority)
+    };
+    let serve = || serving(localhost(&authority).only_1_2().unwrap());
+    each_loop(
+        serve,
+        &tls,
+        |_| {},
+        |seen, server| {
+            all_failed_in_tls(&seen, &server, Failure::Tls, "1.3 of a server with 1.2");
+        },
+    );
 }
 
 #[test]

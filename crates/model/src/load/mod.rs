@@ -8,7 +8,7 @@ mod share;
 mod status;
 mod target;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use share::Share;
 pub use status::StatusSet;
-pub use target::{Endpoint, Identity, Target, Tls, Trust};
+pub use target::{Endpoint, Identity, Target, Tls, TlsVersion, Trust};
 
 /// One load, as a plain value: it can be sent to another thread, process or host, with the client's private key in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct LoadSpec {
     pub target: Target,
     /// How requests travel.
     pub protocol: Protocol,
+    /// Requests on a connection, the last of which announces its end; `None`: as many as the server allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_per_connection: Option<NonZeroU32>,
     /// Requests with their expected answers. At least one. Each connection sends them in turn, as often as their
     /// weights say.
     pub exchanges: Vec<Exchange>,
@@ -90,6 +93,7 @@ impl LoadSpec {
         Self {
             target,
             protocol: Protocol::HTTP_1_1,
+            most_per_connection: None,
             exchanges,
             lists: BTreeMap::new(),
             schedule,

@@ -72,6 +72,33 @@ pub struct Tls {
     pub identity: Option<Identity>,
     /// Whether later connections resume the session of earlier ones.
     pub resumption: bool,
+    /// The only version that is spoken; `None`: either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<TlsVersion>,
+    /// The cipher suites that are offered, by their names at IANA, the preferred one first; empty: all that there are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cipher_suites: Vec<String>,
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TlsVersion {
+    /// RFC 5246.
+    #[serde(rename = "1.2")]
+    Tls12,
+    /// RFC 8446.
+    #[serde(rename = "1.3")]
+    Tls13,
+}
+
+/// The number alone.
+impl fmt::Display for TlsVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TlsVersion::Tls12 => "1.2",
+            TlsVersion::Tls13 => "1.3",
+        })
+    }
 }
 
 /// Whose certificates are believed.
@@ -120,6 +147,8 @@ mod tests {
                 key: key.to_owned(),
             }),
             resumption: true,
+            version: None,
+            cipher_suites: Vec::new(),
         };
         let json = |key| serde_json::to_string(&tls(key)).unwrap();
         for key in ["a secret key", ""] {

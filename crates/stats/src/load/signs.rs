@@ -326,10 +326,10 @@ impl Load<'_> {
         }
     }
 
-    /// Whether connections carry as many requests as the server allows.
+    /// Whether connections carry as many requests as the server allows, and not fewer by intent.
     fn keeps_alive(&self) -> bool {
         let Protocol::Http1 { reuse, .. } = self.record.spec.protocol;
-        reuse == Reuse::KeepAlive
+        reuse == Reuse::KeepAlive && self.record.spec.most_per_connection.is_none()
     }
 
     fn connections(&self) -> Option<Judged> {

@@ -100,6 +100,11 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
         (Aspect::Settings, "protocol", format!("{:?}", spec.protocol)),
         (
             Aspect::Settings,
+            "requests per connection",
+            format!("{:?}", spec.most_per_connection),
+        ),
+        (
+            Aspect::Settings,
             "TLS",
             spec.target.tls.is_some().to_string(),
         ),

@@ -550,6 +550,8 @@ pub fn tls_pipelining() -> LoadRecord {
         trust: Trust::System,
         identity: None,
         resumption: true,
+        version: None,
+        cipher_suites: Vec::new(),
     });
     let header = ("Authorization".to_owned(), "…".to_owned());
     spec.exchanges[0].request.headers.push(header);
@@ -561,7 +563,7 @@ pub fn tls_pipelining() -> LoadRecord {
     }
     let load = load.with(|record| {
         record.observation.tls = Some(TlsSeen {
-            agreed: "TLSv1.3 TLS13_AES_256_GCM_SHA384".to_owned(),
+            agreed: "TLS 1.3, TLS_AES_256_GCM_SHA384".to_owned(),
             full: 1,
             resumed: 7,
         });

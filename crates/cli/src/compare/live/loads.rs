@@ -131,7 +131,8 @@ mod tests {
             "--pipeline 3 --template -H X-N:{{counter}}",
             "--rate 300/m --arrivals poisson --max-connections 99",
             "--connect-timeout 1s --timeout 2s --source 127.0.0.1 -4",
-            "--server-name localhost --no-resumption",
+            "--server-name localhost --no-resumption --tls-version 1.2",
+            "--tls-ciphers TLS_AES_128_GCM_SHA256 --most-requests-per-connection 9",
             "--expect-status 201 --expect-contains a --check-every 5",
         ];
         for line in lines {

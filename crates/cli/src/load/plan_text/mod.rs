@@ -116,6 +116,9 @@ fn target(spec: &LoadSpec, how: Option<&str>) -> String {
         Reuse::KeepAlive => ", connections kept alive",
         Reuse::PerRequest => ", a new connection for each request",
     });
+    if let Some(most) = spec.most_per_connection {
+        text.push_str(&format!(" for {} each", counted(most.get(), "request")));
+    }
     if pipeline > 1 {
         text.push_str(&format!(", up to {pipeline} requests pipelined on each"));
     }
@@ -132,6 +135,12 @@ fn tls(spec: &LoadSpec) -> Option<String> {
     let mut text = format!("a certificate for {}, signed {trust}", tls.server_name);
     if tls.identity.is_some() {
         text.push_str("; with a certificate of our own");
+    }
+    if let Some(version) = tls.version {
+        text.push_str(&format!("; only TLS {version}"));
+    }
+    if !tls.cipher_suites.is_empty() {
+        text.push_str(&format!("; only {}", tls.cipher_suites.join(", ")));
     }
     text.push_str(if tls.resumption {
         "; later connections resume sessions"

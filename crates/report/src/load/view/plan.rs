@@ -17,7 +17,7 @@ pub(super) fn plan(record: &LoadRecord) -> String {
         "{}; {}; {} over {}.",
         schedule(&spec.schedule) + &ending(record),
         requests(spec),
-        protocol(&spec.protocol),
+        protocol(spec),
         transport(spec),
     )
 }
@@ -144,12 +144,12 @@ fn requests(spec: &LoadSpec) -> String {
     )
 }
 
-fn protocol(protocol: &Protocol) -> String {
+fn protocol(spec: &LoadSpec) -> String {
     let Protocol::Http1 {
         version,
         reuse,
         pipeline,
-    } = protocol;
+    } = spec.protocol;
     let version = match version {
         HttpVersion::Http10 => "HTTP/1.0",
         HttpVersion::Http11 => "HTTP/1.1",
@@ -162,10 +162,13 @@ fn protocol(protocol: &Protocol) -> String {
         0 | 1 => String::new(),
         depth => format!(
             " and {} requests in flight on each",
-            count(u64::from(*depth))
+            count(u64::from(depth))
         ),
     };
-    format!("{version} with {reuse}{depth}")
+    let most = spec.most_per_connection.map_or(String::new(), |most| {
+        format!(" for {} each", counted(most.get(), "request"))
+    });
+    format!("{version} with {reuse}{most}{depth}")
 }
 
 fn transport(spec: &LoadSpec) -> String {

@@ -182,7 +182,7 @@ fn tls_and_pipelining_are_told() {
     let tls = value(&view.connections, "TLS");
     assert_eq!(
         tls,
-        "TLSv1.3 TLS13_AES_256_GCM_SHA384; 1 full handshake, 7 resumed"
+        "TLS 1.3, TLS_AES_256_GCM_SHA384; 1 full handshake, 7 resumed"
     );
     assert!(value(&view.answers, "Sent again").starts_with("3 requests"));
     assert!(value(&view.connections, "TLS handshake").starts_with("median"));

@@ -1,0 +1,130 @@
+//! Which versions of TLS and which cipher suites a client offers.
+
+use deadheat_model::load::TlsVersion;
+use rustls::{
+    ALL_VERSIONS, CipherSuite, SupportedCipherSuite, SupportedProtocolVersion,
+    crypto::{CryptoProvider, ring},
+    version::{TLS12, TLS13},
+};
+
+/// The versions of an offer of one.
+const ONLY_1_2: &[&SupportedProtocolVersion] = &[&TLS12];
+const ONLY_1_3: &[&SupportedProtocolVersion] = &[&TLS13];
+
+/// What is offered to a server.
+pub(super) struct Offer {
+    pub(super) provider: CryptoProvider,
+    pub(super) versions: &'static [&'static SupportedProtocolVersion],
+}
+
+/// Everything that there is, or only what is named: one version, and cipher suites in this order by their names at IANA.
+/// An error says what does not fit.
+pub(super) fn offer(version: Option<TlsVersion>, suites: &[String]) -> Result<Offer, String> {
+    let mut provider = ring::default_provider();
+    if !suites.is_empty() {
+        let named = suites.iter().map(|name| suite(name, version));
+        provider.cipher_suites = named.collect::<Result<_, _>>()?;
+    }
+    Ok(Offer {
+        provider,
+        versions: match version {
+            None => ALL_VERSIONS,
+            Some(TlsVersion::Tls12) => ONLY_1_2,
+            Some(TlsVersion::Tls13) => ONLY_1_3,
+        },
+    })
+}
+
+/// Whether these versions and cipher suites can be offered; an error says what does not fit.
+///
+/// # Errors
+///
+/// An unknown cipher suite, or one of another version.
+pub fn can_offer(version: Option<TlsVersion>, suites: &[String]) -> Result<(), String> {
+    offer(version, suites).map(drop)
+}
+
+/// A cipher suite's name at IANA. rustls puts the version into those of TLS 1.3.
+pub(super) fn iana(suite: CipherSuite) -> String {
+    format!("{suite:?}").replacen("TLS13_", "TLS_", 1)
+}
+
+fn suite(name: &str, version: Option<TlsVersion>) -> Result<SupportedCipherSuite, String> {
+    let found = ring::ALL_CIPHER_SUITES
+        .iter()
+        .find(|suite| iana(suite.suite()) == name)
+        .ok_or_else(|| {
+            format!(
+                "{name} is no cipher suite that Deadheat has; choose from {}",
+                all_of(version)
+            )
+        })?;
+    match version {
+        Some(version) if version_of(found) != version => Err(format!(
+            "{name} is a cipher suite of TLS {}, and only TLS {version} is spoken; choose from {}",
+            version_of(found),
+            all_of(Some(version))
+        )),
+        _ => Ok(*found),
+    }
+}
+
+/// The names of all cipher suites of this version, or of both.
+fn all_of(version: Option<TlsVersion>) -> String {
+    let all = ring::ALL_CIPHER_SUITES.iter();
+    let fits = |suite: &&SupportedCipherSuite| version.is_none_or(|one| version_of(suite) == one);
+    let names: Vec<String> = all.filter(fits).map(|suite| iana(suite.suite())).collect();
+    names.join(", ")
+}
+
+fn version_of(suite: &SupportedCipherSuite) -> TlsVersion {
+    match suite {
+        SupportedCipherSuite::Tls13(_) => TlsVersion::Tls13,
+        SupportedCipherSuite::Tls12(_) => TlsVersion::Tls12,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(version: Option<TlsVersion>, names: &[&str]) -> Result<Vec<String>, String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let offer = offer(version, &names)?;
+        let suites = offer.provider.cipher_suites.iter();
+        Ok(suites.map(|suite| iana(suite.suite())).collect())
+    }
+
+    #[test]
+    fn suites_are_offered_in_the_order_that_they_are_named_in() {
+        let names = [
+            "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+            "TLS_CHACHA20_POLY1305_SHA256",
+        ];
+        assert_eq!(offered(None, &names).unwrap(), names);
+        assert_eq!(
+            offered(None, &[]).unwrap().len(),
+            ring::ALL_CIPHER_SUITES.len()
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_or_of_another_version_is_refused_with_what_there_is() {
+        let error = offered(None, &["AES128-SHA"]).unwrap_err();
+        assert!(
+            error.contains("AES128-SHA is no cipher suite")
+                && error.contains("TLS_AES_128_GCM_SHA256, TLS_CHACHA20_POLY1305_SHA256")
+                && error.contains("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            "{error}"
+        );
+        let (old, new) = (Some(TlsVersion::Tls12), Some(TlsVersion::Tls13));
+        let error = offered(old, &["TLS_AES_128_GCM_SHA256"]).unwrap_err();
+        assert!(
+            error.contains("of TLS 1.3, and only TLS 1.2")
+                && !error.contains("TLS_AES_256_GCM_SHA384"),
+            "{error}"
+        );
+        assert!(offered(new, &["TLS_AES_128_GCM_SHA256"]).is_ok());
+        assert!(offered(new, &["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]).is_err());
+    }
+}
