@@ -16,6 +16,7 @@ use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
 
 use super::{
+    form::{self, Field},
     rate,
     thresholds::Threshold,
     values::{FixedAddress, header, interval, length, number, requests, time_or_none, whole},
@@ -155,6 +156,11 @@ pub(crate) struct RequestArgs {
     /// The body is this file's content (- is standard input)
     #[arg(long, value_name = "FILE")]
     pub(crate) body_file: Option<PathBuf>,
+    /// A field of a form, repeatable: NAME=VALUE, or NAME=@FILE; sent as multipart/form-data
+    ///
+    /// ;type=TYPE and ;filename=NAME may follow.
+    #[arg(long, value_name = "FIELD", value_parser = form::field, hide_short_help = true)]
+    pub(crate) form: Vec<Field>,
     /// Send the body in chunks, without a content-length
     #[arg(long, hide_short_help = true)]
     pub(crate) chunked: bool,

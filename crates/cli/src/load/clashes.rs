@@ -82,6 +82,8 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
     );
     let body = ("--body", request.body.is_some());
     let body_file = ("--body-file", request.body_file.is_some());
+    let form = ("--form", !request.form.is_empty());
+    let one_body = "a request has one body: leave one of them out";
     let expects = has_word(&request.headers, "expect", "100-continue");
     let closes = has_word(&request.headers, "connection", "close");
     let expect_body = ("--expect-body", answer.expect_body.is_some());
@@ -145,10 +147,16 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
             ("--http1.0", request.http1_0),
             "HTTP/1.0 has no chunks: leave one of them out",
         ),
+        (body, body_file, one_body),
+        (body, form, one_body),
+        (body_file, form, one_body),
         (
-            body,
-            body_file,
-            "a request has one body: leave one of them out",
+            form,
+            (
+                "--header 'Content-Type: …'",
+                has_header(args, "content-type"),
+            ),
+            "a form's Content-Type names the boundary in its body: leave one of them out",
         ),
         (
             ("--user", request.user.is_some()),
@@ -198,7 +206,7 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
     let on = !hosts.on.is_empty();
     let elsewhere = "this is for other hosts: name them with --on, or leave it out";
     let open = pace.steady.rate.is_some() || !pace.stage.is_empty();
-    let body = request.body.is_some() || request.body_file.is_some();
+    let body = request.body.is_some() || request.body_file.is_some() || !request.form.is_empty();
     let content = answer.expect_body.is_some()
         || answer.expect_body_file.is_some()
         || answer.expect_contains.is_some()
@@ -225,7 +233,7 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
         (
             ("--chunked", request.chunked),
             body,
-            "there is no body to send in chunks: give one with --body or --body-file",
+            "there is no body to send in chunks: give one with --body, --body-file or --form",
         ),
         (
             (
@@ -233,7 +241,7 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
                 has_word(&request.headers, "expect", "100-continue"),
             ),
             body,
-            "there is no body to wait with: give one with --body or --body-file",
+            "there is no body to wait with: give one with --body, --body-file or --form",
         ),
         (
             ("--check-every", answer.check_every.is_some()),
@@ -334,6 +342,8 @@ mod tests {
             "--pipeline 4 | --no-keepalive",
             "--pipeline 4 | --http1.0",
             "--body x | --body-file y",
+            "--body x | --form a=b",
+            "--body-file x | --form a=b",
             "--expect-body x | --expect-body-file y",
             "--expect-body x | --expect-contains y",
             "--expect-body x | --expect-json =3",
@@ -361,6 +371,7 @@ mod tests {
                 "--pipeline 2 -H Expect:_100-continue -b x",
                 "asked for the body",
             ),
+            ("--form a=b -H content-type:x", "names the boundary"),
             ("--pipeline 2 -H connection:_Close", "several requests"),
             (
                 "--user a:b -H authorization:x",

@@ -1,0 +1,55 @@
+//! The bodies that `deadheat load` sends.
+
+use crate::load::{Loading, hello_server, url};
+
+/// The parts of a form: what stands in the head of each, and its content.
+fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    let text = text
+        .strip_suffix(&format!("\r\n--{boundary}--\r\n"))
+        .unwrap();
+    let text = format!("\r\n{text}");
+    let between = format!("\r\n--{boundary}\r\n");
+    let parts = text.split(&between).skip(1);
+    let part = |part: &str| {
+        let (head, content) = part.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), content.to_owned())
+    };
+    parts.map(part).collect()
+}
+
+#[test]
+fn a_form_is_sent_as_multipart() {
+    let loading = Loading::new();
+    loading.root.write("photo.png", "not really\r\n--one");
+    let server = hello_server();
+    let args = [
+        "-n",
+        "2",
+        "-c",
+        "1",
+        "--form",
+        "name=Ann & Bo",
+        "--form",
+        "photo=@photo.png;filename=me.png",
+        "--form",
+        r#"data={"n":{{counter}}};type=application/json"#,
+        "--template",
+    ];
+    loading.run(&url(&server, "/"), &args).exits(0);
+    let seen = server.seen_at_rest().first;
+    for (number, request) in seen.iter().enumerate() {
+        assert_eq!(request.method, "POST");
+        let content_type = request.header("content-type").unwrap();
+        let (kind, boundary) = content_type.split_once("; boundary=").unwrap();
+        assert_eq!(kind, "multipart/form-data");
+        let parts = parts(&request.body, boundary);
+        let contents: Vec<&str> = parts.iter().map(|(_, content)| content.as_str()).collect();
+        let data = format!("{{\"n\":{number}}}");
+        assert_eq!(contents, ["Ann & Bo", "not really\r\n--one", &data]);
+        assert!(parts[1].0.contains("name=\"photo\"; filename=\"me.png\""));
+        assert!(parts[1].0.contains("Content-Type: image/png"));
+        assert!(parts[2].0.contains("Content-Type: application/json"));
+    }
+    assert_eq!(seen.len(), 2);
+}
