@@ -153,9 +153,9 @@ pub(crate) struct RequestArgs {
     /// The body
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) body: Option<String>,
-    /// The body is this file's content (- is standard input)
+    /// The body is this file's content (- is standard input); repeatable, taken in turn
     #[arg(long, value_name = "FILE")]
-    pub(crate) body_file: Option<PathBuf>,
+    pub(crate) body_file: Vec<PathBuf>,
     /// A field of a form, repeatable: NAME=VALUE, or NAME=@FILE; sent as multipart/form-data
     ///
     /// ;type=TYPE and ;filename=NAME may follow.
@@ -179,7 +179,7 @@ pub(crate) struct RequestArgs {
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long, hide_short_help = true)]
     pub(crate) template: bool,
-    /// Several URLs of one origin, or paths on that of URL; a line each: [WEIGHT] [METHOD] URL
+    /// Several URLs of one origin, or paths on that of URL; a line each: [WEIGHT] [METHOD] URL [@BODYFILE]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) urls: Option<PathBuf>,
 }

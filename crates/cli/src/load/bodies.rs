@@ -1,6 +1,9 @@
 //! The bodies of requests: from options, and from files that lines of `--urls` name.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use deadheat_model::load::Body;
 use deadheat_runner::files;
@@ -41,13 +44,17 @@ impl Bodies {
                 .map_err(|error| format!("--form {error}"))?;
             return Ok(vec![self.sent(bytes, Some(content_type))]);
         }
-        let file = |path| {
-            let bytes = self.read(path);
-            let bytes = bytes
-                .map_err(|error| format!("--body-file {}: {error}", Path::new(path).display()))?;
-            Ok(self.sent(bytes, None))
+        let file = |path: &PathBuf| {
+            self.of_file(path)
+                .map_err(|error| format!("--body-file {}: {error}", path.display()))
         };
-        args.body_file.as_deref().map(file).into_iter().collect()
+        args.body_file.iter().map(file).collect()
+    }
+
+    /// The body that a line names.
+    pub(crate) fn of_file(&mut self, path: &Path) -> io::Result<Sent> {
+        let bytes = self.read(path)?;
+        Ok(self.sent(bytes, None))
     }
 
     fn sent(&self, bytes: Vec<u8>, content_type: Option<String>) -> Sent {

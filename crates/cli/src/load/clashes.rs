@@ -81,7 +81,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
         request.pipeline.is_some_and(|depth| depth > 1),
     );
     let body = ("--body", request.body.is_some());
-    let body_file = ("--body-file", request.body_file.is_some());
+    let body_file = ("--body-file", !request.body_file.is_empty());
     let form = ("--form", !request.form.is_empty());
     let one_body = "a request has one body: leave one of them out";
     let expects = has_word(&request.headers, "expect", "100-continue");
@@ -206,7 +206,9 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
     let on = !hosts.on.is_empty();
     let elsewhere = "this is for other hosts: name them with --on, or leave it out";
     let open = pace.steady.rate.is_some() || !pace.stage.is_empty();
-    let body = request.body.is_some() || request.body_file.is_some() || !request.form.is_empty();
+    let body = request.body.is_some() || !request.body_file.is_empty() || !request.form.is_empty();
+    // Its lines can name bodies.
+    let body = body || request.urls.is_some();
     let content = answer.expect_body.is_some()
         || answer.expect_body_file.is_some()
         || answer.expect_contains.is_some()
@@ -281,6 +283,23 @@ fn values(args: &LoadArgs) -> Option<String> {
             "--max-connections {most}: {connections} connections are opened at the start; give at least so many, or fewer \
              with --connections"
         ));
+    }
+    let request = &args.request;
+    if request.urls.is_some() && request.body_file.len() > 1 {
+        return Some(
+            "--urls and several --body-file: a line of the file names a body of its own at its end, like POST /users \
+             @ann.json; leave all but one --body-file out"
+                .to_owned(),
+        );
+    }
+    let inputs = request
+        .body_file
+        .iter()
+        .filter(|file| file.as_os_str() == "-");
+    if inputs.count() > 1 {
+        return Some(
+            "--body-file -: standard input can be read once; write it to a file".to_owned(),
+        );
     }
     if let (Some(duration), false) = (end.duration, pace.stage.is_empty()) {
         let stages = rate::total(&pace.stage);
@@ -398,6 +417,8 @@ mod tests {
             ("http://h/ --insecure", "https://"),
             ("http://h/ --server-name x", "https://"),
             ("http://h/ --no-resumption", "https://"),
+            ("--body-file - --body-file -", "can be read once"),
+            ("--urls x --body-file a --body-file b", "at its end"),
             ("--rate 5 -c 10 --max-connections 9", "at least so many"),
             ("--stage 4s@5 --stage 3s@5 -d 6s", "the stages take 7s"),
             ("--stage 4s@5..0 -n 6", "for ever"),
@@ -418,6 +439,8 @@ mod tests {
             "--pipeline 1 --no-keepalive --http1.0",
             "-b x --chunked -H Expect:100-continue",
             "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
+            "--body-file a --body-file b --body-file -",
+            "--urls x --chunked --body-file -",
             "--unix-socket /x --expect-contains x --check-every 10",
         ] {
             assert_eq!(checked(line), Ok(()), "{line}");

@@ -24,7 +24,7 @@ impl RequestArgs {
             ("--method", self.method.is_some()),
             ("--header", !self.headers.is_empty()),
             ("--body", self.body.is_some()),
-            ("--body-file", self.body_file.is_some()),
+            ("--body-file", !self.body_file.is_empty()),
             ("--form", !self.form.is_empty()),
             ("--chunked", self.chunked),
             ("--user", self.user.is_some()),

@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     pub(crate) typed: String,
     /// Where all requests go.
     pub(crate) origin: Origin,
-    /// The requests: weight, method of their own, path.
+    /// The requests: weight, method and body of their own, path.
     pub(crate) lines: Vec<urls_file::Line>,
 }
 
@@ -41,6 +41,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
                     weight: 1,
                     method: None,
                     url,
+                    body: None,
                 }],
             })
         }
@@ -114,6 +115,12 @@ pub(crate) fn exchanges(
     };
     let mut exchanges = Vec::new();
     for line in &asked.lines {
+        if let Some(path) = &line.body {
+            let sent = bodies.of_file(path);
+            let sent = sent.map_err(|error| format!("--urls, @{}: {error}", path.display()))?;
+            exchanges.push(exchange(line, Some(sent))?);
+            continue;
+        }
         let own = line.method.as_deref();
         let goes_without = own.is_some_and(|method| WITHOUT_BODY.contains(&method));
         if goes_without || of_options.is_empty() {
@@ -123,6 +130,21 @@ pub(crate) fn exchanges(
                 exchanges.push(exchange(line, Some(sent.clone()))?);
             }
         }
+    }
+    let wanted_by = [
+        ("--chunked", args.chunked),
+        (
+            "--header 'Expect: 100-continue'",
+            has_word(&headers, "expect", "100-continue"),
+        ),
+    ];
+    if let Some((option, _)) = wanted_by.into_iter().find(|(_, given)| *given)
+        && exchanges.iter().all(|one| one.request.body == Body::None)
+    {
+        return Err(format!(
+            "{option}: no request has a body: give one with --body or --body-file, or as @FILE at the end of a line of \
+             --urls"
+        ));
     }
     Ok(exchanges)
 }

@@ -1,6 +1,6 @@
 //! The bodies that `deadheat load` sends.
 
-use crate::load::{Loading, hello_server, url};
+use crate::load::{Loading, hello_server, json, url};
 
 /// The parts of a form: what stands in the head of each, and its content.
 fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
@@ -16,6 +16,73 @@ fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
         (head.to_owned(), content.to_owned())
     };
     parts.map(part).collect()
+}
+
+#[test]
+fn bodies_of_files_are_taken_in_turn() {
+    let loading = Loading::new();
+    for name in ["one", "two", "three"] {
+        loading.root.write(name, name);
+    }
+    let server = hello_server();
+    let files = [
+        "--body-file",
+        "one",
+        "--body-file",
+        "two",
+        "--body-file",
+        "three",
+    ];
+    let args = [&["-n", "7", "-c", "1", "-X", "PUT"][..], &files].concat();
+    loading.run(&url(&server, "/"), &args).exits(0);
+    let seen = server.seen_at_rest().first;
+    let bodies: Vec<&[u8]> = seen.iter().map(|request| &request.body[..]).collect();
+    let expected = ["one", "two", "three", "one", "two", "three", "one"];
+    assert_eq!(bodies, expected.map(str::as_bytes));
+    assert!(seen.iter().all(|request| request.method == "PUT"));
+}
+
+#[test]
+fn a_line_of_urls_has_a_body_of_its_own() {
+    let loading = Loading::new();
+    let lines = "/a @ann.json\nPUT /b\nGET /c\nDELETE /d @bo.json\n";
+    loading.root.write("lists/urls", lines);
+    loading.root.write("lists/ann.json", "ann");
+    loading.root.write("lists/bo.json", "bo");
+    let server = hello_server();
+    let args = [
+        "-n",
+        "4",
+        "-c",
+        "1",
+        "--urls",
+        "lists/urls",
+        "-b",
+        "other",
+        "--json",
+    ];
+    let ended = loading.run(&url(&server, ""), &args).exits(0);
+    let exchanges = &json(&ended)["observation"]["exchanges"];
+    assert_eq!(exchanges.as_array().map(Vec::len), Some(4), "{ended}");
+    let seen = server.seen_at_rest().first;
+    let seen: Vec<(&str, &str, &[u8])> = seen
+        .iter()
+        .map(|request| (&*request.method, &*request.path, &request.body[..]))
+        .collect();
+    let expected = [
+        ("POST", "/a", &b"ann"[..]),
+        ("PUT", "/b", b"other"),
+        ("GET", "/c", b""),
+        ("DELETE", "/d", b"bo"),
+    ];
+    assert_eq!(seen, expected);
+    loading.root.write("lists/urls", "/a @cy.json\n");
+    let ended = loading.run(&url(&server, ""), &args).exits(2);
+    assert!(ended.stderr.contains("@lists/cy.json"), "{ended}");
+    loading.root.write("lists/urls", "/a\n");
+    let args = ["--urls", "lists/urls", "--chunked"];
+    let ended = loading.run(&url(&server, ""), &args).exits(2);
+    assert!(ended.stderr.contains("no request has a body"), "{ended}");
 }
 
 #[test]
