@@ -16,6 +16,7 @@ use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet, TlsVersion};
 
 use super::{
+    form::{self, Field},
     rate,
     thresholds::Threshold,
     values::{FixedAddress, header, interval, length, number, requests, time_or_none, whole},
@@ -152,9 +153,14 @@ pub(crate) struct RequestArgs {
     /// The body
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) body: Option<String>,
-    /// The body is this file's content (- is standard input)
+    /// The body is this file's content (- is standard input); repeatable, taken in turn
     #[arg(long, value_name = "FILE")]
-    pub(crate) body_file: Option<PathBuf>,
+    pub(crate) body_file: Vec<PathBuf>,
+    /// A field of a form, repeatable: NAME=VALUE, or NAME=@FILE; sent as multipart/form-data
+    ///
+    /// ;type=TYPE and ;filename=NAME may follow.
+    #[arg(long, value_name = "FIELD", value_parser = form::field, hide_short_help = true)]
+    pub(crate) form: Vec<Field>,
     /// Send the body in chunks, without a content-length
     #[arg(long, hide_short_help = true)]
     pub(crate) chunked: bool,
@@ -173,7 +179,7 @@ pub(crate) struct RequestArgs {
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long, hide_short_help = true)]
     pub(crate) template: bool,
-    /// Several URLs of one origin, or paths on that of URL; a line each: [WEIGHT] [METHOD] URL
+    /// Several URLs of one origin, or paths on that of URL; a line each: [WEIGHT] [METHOD] URL [@BODYFILE]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) urls: Option<PathBuf>,
 }

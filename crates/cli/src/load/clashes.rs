@@ -81,7 +81,9 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
         request.pipeline.is_some_and(|depth| depth > 1),
     );
     let body = ("--body", request.body.is_some());
-    let body_file = ("--body-file", request.body_file.is_some());
+    let body_file = ("--body-file", !request.body_file.is_empty());
+    let form = ("--form", !request.form.is_empty());
+    let one_body = "a request has one body: leave one of them out";
     let expects = has_word(&request.headers, "expect", "100-continue");
     let closes = has_word(&request.headers, "connection", "close");
     let expect_body = ("--expect-body", answer.expect_body.is_some());
@@ -159,10 +161,16 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
             ("--http1.0", request.http1_0),
             "HTTP/1.0 has no chunks: leave one of them out",
         ),
+        (body, body_file, one_body),
+        (body, form, one_body),
+        (body_file, form, one_body),
         (
-            body,
-            body_file,
-            "a request has one body: leave one of them out",
+            form,
+            (
+                "--header 'Content-Type: …'",
+                has_header(args, "content-type"),
+            ),
+            "a form's Content-Type names the boundary in its body: leave one of them out",
         ),
         (
             ("--user", request.user.is_some()),
@@ -212,7 +220,9 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
     let on = !hosts.on.is_empty();
     let elsewhere = "this is for other hosts: name them with --on, or leave it out";
     let open = pace.steady.rate.is_some() || !pace.stage.is_empty();
-    let body = request.body.is_some() || request.body_file.is_some();
+    let body = request.body.is_some() || !request.body_file.is_empty() || !request.form.is_empty();
+    // Its lines can name bodies.
+    let body = body || request.urls.is_some();
     let content = answer.expect_body.is_some()
         || answer.expect_body_file.is_some()
         || answer.expect_contains.is_some()
@@ -239,7 +249,7 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
         (
             ("--chunked", request.chunked),
             body,
-            "there is no body to send in chunks: give one with --body or --body-file",
+            "there is no body to send in chunks: give one with --body, --body-file or --form",
         ),
         (
             (
@@ -247,7 +257,7 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
                 has_word(&request.headers, "expect", "100-continue"),
             ),
             body,
-            "there is no body to wait with: give one with --body or --body-file",
+            "there is no body to wait with: give one with --body, --body-file or --form",
         ),
         (
             ("--check-every", answer.check_every.is_some()),
@@ -307,6 +317,23 @@ fn values(args: &LoadArgs) -> Option<String> {
             "--most-requests-per-connection {most} and --pipeline {depth}: a connection would never have {depth} requests \
              on their way; pipeline at most {most}"
         ));
+    }
+    let request = &args.request;
+    if request.urls.is_some() && request.body_file.len() > 1 {
+        return Some(
+            "--urls and several --body-file: a line of the file names a body of its own at its end, like POST /users \
+             @ann.json; leave all but one --body-file out"
+                .to_owned(),
+        );
+    }
+    let inputs = request
+        .body_file
+        .iter()
+        .filter(|file| file.as_os_str() == "-");
+    if inputs.count() > 1 {
+        return Some(
+            "--body-file -: standard input can be read once; write it to a file".to_owned(),
+        );
     }
     if let (Some(duration), false) = (end.duration, pace.stage.is_empty()) {
         let stages = rate::total(&pace.stage);
@@ -374,6 +401,8 @@ mod tests {
             "--pipeline 4 | --no-keepalive",
             "--pipeline 4 | --http1.0",
             "--body x | --body-file y",
+            "--body x | --form a=b",
+            "--body-file x | --form a=b",
             "--expect-body x | --expect-body-file y",
             "--expect-body x | --expect-contains y",
             "--expect-body x | --expect-json =3",
@@ -401,6 +430,7 @@ mod tests {
                 "--pipeline 2 -H Expect:_100-continue -b x",
                 "asked for the body",
             ),
+            ("--form a=b -H content-type:x", "names the boundary"),
             ("--pipeline 2 -H connection:_Close", "several requests"),
             (
                 "--user a:b -H authorization:x",
@@ -437,6 +467,8 @@ mod tests {
                 "https://h/ --tls-version 1.2 --tls-ciphers TLS_AES_128_GCM_SHA256",
                 "only TLS 1.2",
             ),
+            ("--body-file - --body-file -", "can be read once"),
+            ("--urls x --body-file a --body-file b", "at its end"),
             ("--rate 5 -c 10 --max-connections 9", "at least so many"),
             (
                 "--most-requests-per-connection 3 --pipeline 4",
@@ -462,6 +494,8 @@ mod tests {
             "--pipeline 3 --most-requests-per-connection 3",
             "-b x --chunked -H Expect:100-continue",
             "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
+            "--body-file a --body-file b --body-file -",
+            "--urls x --chunked --body-file -",
             "--unix-socket /x --expect-contains x --check-every 10",
         ] {
             assert_eq!(checked(line), Ok(()), "{line}");

@@ -19,12 +19,13 @@ impl SteadyArgs {
 
 impl RequestArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 11] {
+    pub(crate) fn given(&self) -> [Given; 12] {
         [
             ("--method", self.method.is_some()),
             ("--header", !self.headers.is_empty()),
             ("--body", self.body.is_some()),
-            ("--body-file", self.body_file.is_some()),
+            ("--body-file", !self.body_file.is_empty()),
+            ("--form", !self.form.is_empty()),
             ("--chunked", self.chunked),
             ("--user", self.user.is_some()),
             ("--http1.0", self.http1_0),

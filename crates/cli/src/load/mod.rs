@@ -5,8 +5,10 @@
 //! ```
 
 pub(crate) mod args;
+mod bodies;
 mod clashes;
 mod expect;
+mod form;
 pub(crate) mod given;
 mod hosts;
 mod live;

@@ -1,15 +1,14 @@
 //! What is sent: requests from options and from the file of URLs.
 
-use std::{io, path::Path};
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::load::{
     Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse,
 };
-use deadheat_runner::{files, secret};
+use deadheat_runner::secret;
 
 use super::{
     args::{LoadArgs, RequestArgs},
+    bodies::{Bodies, Sent},
     url::{LoadUrl, Origin},
     urls_file,
     values::is_token_byte,
@@ -25,7 +24,7 @@ pub(crate) struct Asked {
     pub(crate) typed: String,
     /// Where all requests go.
     pub(crate) origin: Origin,
-    /// The requests: weight, method of their own, path.
+    /// The requests: weight, method and body of their own, path.
     pub(crate) lines: Vec<urls_file::Line>,
 }
 
@@ -42,6 +41,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
                     weight: 1,
                     method: None,
                     url,
+                    body: None,
                 }],
             })
         }
@@ -81,28 +81,25 @@ pub(crate) fn exchanges(
     args: &RequestArgs,
     expect: &Expectation,
 ) -> Result<Vec<Exchange>, String> {
-    let body = body(args)?;
+    let mut bodies = Bodies::new(args.chunked);
+    let of_options = bodies.of_options(args)?;
     let mut headers = args.headers.clone();
     if let Some(user) = &args.user {
         headers.push(basic(user)?);
     }
-    let default = match (&args.method, &body) {
-        (Some(method), _) => method.as_str(),
-        (None, Body::None) => "GET",
-        (None, _) => "POST",
-    };
-    let exchange = |line: &urls_file::Line| {
-        let own = line.method.as_deref();
-        let goes_without = own.is_some_and(|method| WITHOUT_BODY.contains(&method));
+    let exchange = |line: &urls_file::Line, sent: Option<Sent>| {
+        let default = match (&args.method, &sent) {
+            (Some(method), _) => method.as_str(),
+            (None, None) => "GET",
+            (None, Some(_)) => "POST",
+        };
+        let content_type = sent.as_ref().and_then(|sent| sent.content_type.clone());
+        let content_type = content_type.map(|value| ("Content-Type".to_owned(), value));
         let request = RequestSpec {
-            method: method(own.unwrap_or(default))?,
+            method: method(line.method.as_deref().unwrap_or(default))?,
             path: line.url.path.clone(),
-            headers: headers.clone(),
-            body: if goes_without {
-                Body::None
-            } else {
-                body.clone()
-            },
+            headers: headers.iter().cloned().chain(content_type).collect(),
+            body: sent.map_or(Body::None, |sent| sent.body),
             template: args.template,
         };
         if request.method == "HEAD" && (expect.length.is_some() || expect.content.is_some()) {
@@ -116,7 +113,40 @@ pub(crate) fn exchanges(
         exchange.weight = line.weight;
         Ok(exchange)
     };
-    asked.lines.iter().map(exchange).collect()
+    let mut exchanges = Vec::new();
+    for line in &asked.lines {
+        if let Some(path) = &line.body {
+            let sent = bodies.of_file(path);
+            let sent = sent.map_err(|error| format!("--urls, @{}: {error}", path.display()))?;
+            exchanges.push(exchange(line, Some(sent))?);
+            continue;
+        }
+        let own = line.method.as_deref();
+        let goes_without = own.is_some_and(|method| WITHOUT_BODY.contains(&method));
+        if goes_without || of_options.is_empty() {
+            exchanges.push(exchange(line, None)?);
+        } else {
+            for sent in &of_options {
+                exchanges.push(exchange(line, Some(sent.clone()))?);
+            }
+        }
+    }
+    let wanted_by = [
+        ("--chunked", args.chunked),
+        (
+            "--header 'Expect: 100-continue'",
+            has_word(&headers, "expect", "100-continue"),
+        ),
+    ];
+    if let Some((option, _)) = wanted_by.into_iter().find(|(_, given)| *given)
+        && exchanges.iter().all(|one| one.request.body == Body::None)
+    {
+        return Err(format!(
+            "{option}: no request has a body: give one with --body or --body-file, or as @FILE at the end of a line of \
+             --urls"
+        ));
+    }
+    Ok(exchanges)
 }
 
 /// How requests travel.
@@ -172,28 +202,6 @@ fn basic(user: &str) -> Result<(String, String), String> {
     }
     let value = format!("Basic {}", STANDARD.encode(user));
     Ok(("Authorization".to_owned(), value))
-}
-
-fn body(args: &RequestArgs) -> Result<Body, String> {
-    let bytes = match (&args.body, &args.body_file) {
-        (None, None) => return Ok(Body::None),
-        (Some(text), _) => text.clone().into_bytes(),
-        (None, Some(path)) => read_body(path)?,
-    };
-    Ok(if args.chunked {
-        Body::Chunked(bytes)
-    } else {
-        Body::Sized(bytes)
-    })
-}
-
-fn read_body(path: &Path) -> Result<Vec<u8>, String> {
-    let read = if path == Path::new("-") {
-        files::bounded(io::stdin().lock(), files::LONGEST_BODY)
-    } else {
-        files::read_typed(path, files::LONGEST_BODY)
-    };
-    read.map_err(|error| format!("--body-file {}: {error}", path.display()))
 }
 
 /// Whether a header of this name has this word among its values.

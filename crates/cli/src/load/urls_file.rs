@@ -1,7 +1,7 @@
-//! Several URLs from a file: a line each, `[WEIGHT] [METHOD] URL`. A `#` at a line's start begins a comment. Where the
+//! Several URLs from a file: a line each, `[WEIGHT] [METHOD] URL [@BODYFILE]`. A `#` at a line's start begins a comment. Where the
 //! origin is known, a path will do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_runner::files;
 
@@ -16,9 +16,11 @@ pub(crate) struct Line {
     pub(crate) method: Option<String>,
     /// What is asked for.
     pub(crate) url: LoadUrl,
+    /// The file with its own body.
+    pub(crate) body: Option<PathBuf>,
 }
 
-/// Reads the file. Paths in it are those of `origin`, and so are URLs.
+/// Reads the file. Files of bodies are found from its folder. Paths in it are those of `origin`, and so are URLs.
 pub(crate) fn read(
     path: &Path,
     template: bool,
@@ -27,7 +29,13 @@ pub(crate) fn read(
     let shown = path.display();
     let text = files::read_typed_text(path)
         .map_err(|error| format!("--urls: reading {shown}: {error}"))?;
-    parse(&text, template, origin).map_err(|error| format!("--urls {shown}{error}"))
+    let mut lines =
+        parse(&text, template, origin).map_err(|error| format!("--urls {shown}{error}"))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for body in lines.iter_mut().filter_map(|line| line.body.as_mut()) {
+        *body = folder.join(&*body);
+    }
+    Ok(lines)
 }
 
 /// Reads its text. An error begins with the line's number.
@@ -80,6 +88,7 @@ fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<Line, Str
         }
         _ => (None, rest),
     };
+    let (url, body) = split_body(url)?;
     let url = match origin {
         Some(origin) if url.starts_with('/') => {
             LoadUrl::parse(&format!("{}{url}", origin.shown()), template)?
@@ -90,7 +99,20 @@ fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<Line, Str
         weight,
         method,
         url,
+        body,
     })
+}
+
+/// The URL, and the file of the body behind it: an @ after a blank. An @ in a URL is one that follows something else.
+fn split_body(text: &str) -> Result<(&str, Option<PathBuf>), String> {
+    let mut ats = text.match_indices('@').map(|(at, _)| at);
+    let Some(at) = ats.find(|at| text[..*at].ends_with(char::is_whitespace)) else {
+        return Ok((text, None));
+    };
+    match &text[at + 1..] {
+        "" => Err("there is no file after the @".to_owned()),
+        file => Ok((text[..at].trim_end(), Some(file.into()))),
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +132,22 @@ mod tests {
             (3, None, "/b"),
             (1, Some("POST"), "/c"),
             (2, Some("PUT"), "/d%20e"),
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_line_can_name_a_body() {
+        let text = "POST http://h/a @b c.json\nhttp://h/@me\t@/x/@y\nhttp://h/@me\n";
+        let lines = parse(text, false, None).unwrap();
+        let read: Vec<(&str, Option<&Path>)> = lines
+            .iter()
+            .map(|line| (line.url.path.as_str(), line.body.as_deref()))
+            .collect();
+        let expected = [
+            ("/a", Some(Path::new("b c.json"))),
+            ("/@me", Some(Path::new("/x/@y"))),
+            ("/@me", None),
         ];
         assert_eq!(read, expected);
     }
@@ -141,6 +179,7 @@ mod tests {
             ("http://h/\n0 http://h/", ", line 2: the weight \"0\""),
             ("1.5 http://h/", ", line 1: the weight \"1.5\""),
             ("99999999999 http://h/", ", line 1: the weight"),
+            ("http://h/ @", ", line 1: there is no file after the @"),
             ("GET", ", line 1: \"GET\" has no scheme"),
             ("http://h/\n\n/path", ", line 3: \"/path\" has no scheme"),
             (

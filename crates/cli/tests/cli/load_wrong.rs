@@ -47,6 +47,9 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         ),
         (&["-b", "x", "--body-file", "y"], "a request has one body"),
         (&["--body-file", "/no/such/file"], "/no/such/file"),
+        (&["--form", "a=@/no/such/file"], "--form a=@/no/such/file"),
+        (&["--form", "a"], "write NAME=VALUE"),
+        (&["-b", "x", "--form", "a=b"], "a request has one body"),
         (
             &["--expect-body", "x", "--expect-contains", "y"],
             "compared with one thing",

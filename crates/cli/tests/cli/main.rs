@@ -26,6 +26,7 @@ mod kubernetes;
 mod live;
 mod load;
 mod load_arrivals;
+mod load_bodies;
 mod load_faults;
 mod load_hosts;
 mod load_latency;

@@ -52,7 +52,13 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
 }
 
 fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
-    if args.server.request.body_file.as_deref() == Some(Path::new("-")) {
+    if args
+        .server
+        .request
+        .body_file
+        .iter()
+        .any(|file| file == Path::new("-"))
+    {
         return Err(Failure::usage(
             "--body-file -: standard input can be read once, and both sides need it; write it to a file",
         ));
