@@ -6,7 +6,7 @@ use deadheat_model::{
     Wait,
     load::{
         Arrivals as Kind, Exchange, LoadSpec, Protocol, Reuse, Schedule, Share, Stage, StatusSet,
-        StopRule, Target, Timeouts,
+        StopRule, Stream, Target, Timeouts,
     },
 };
 
@@ -79,6 +79,8 @@ pub(crate) struct Plan {
     pub(crate) interval: Option<Duration>,
     /// Whether first bytes are recorded.
     pub(crate) first_byte: bool,
+    /// How answers are taken apart into events, if they are.
+    pub(crate) stream: Option<Stream>,
     /// Whether each exchange is recorded.
     pub(crate) per_exchange: bool,
     /// The CPU of each worker.
@@ -195,6 +197,7 @@ impl Plan {
             bin: spec.bin,
             interval: spec.interval,
             first_byte: spec.first_byte,
+            stream: spec.stream,
             per_exchange: spec.per_exchange,
             cpus: match spec.cpus.as_slice() {
                 [] => vec![None],
@@ -313,6 +316,7 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
     let Protocol::Http1 {
         reuse, pipeline, ..
     } = spec.protocol;
+    check_stream(spec, pipeline)?;
     let problem = match pipeline {
         1 => return Ok(()),
         0 => "the depth must be at least 1".to_owned(),
@@ -327,6 +331,24 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         _ => return Ok(()),
     };
     Err(LoadError::Pipeline { problem })
+}
+
+/// Answers cannot be streams where they have no bodies, or where the rest of one is in the way of the next.
+fn check_stream(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
+    let Some(stream) = spec.stream else {
+        return Ok(());
+    };
+    let mut requests = spec.exchanges.iter().map(|exchange| &exchange.request);
+    let problem = if stream.enough == Some(0) {
+        "an answer has at least 1 event"
+    } else if pipeline > 1 {
+        "a stream lets no other request's answer follow it"
+    } else if requests.any(|request| request.method == "HEAD") {
+        "an answer to HEAD has no body"
+    } else {
+        return Ok(());
+    };
+    Err(LoadError::Stream { problem })
 }
 
 /// The order in which exchanges are sent so that each comes as often as its weight says, as evenly as possible: always

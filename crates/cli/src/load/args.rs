@@ -17,6 +17,7 @@ use deadheat_model::load::{Arrivals, Stage, StatusSet};
 
 use super::{
     rate,
+    stream::StreamArgs,
     thresholds::Threshold,
     values::{FixedAddress, header, interval, length, number, requests, time_or_none, whole},
 };
@@ -47,6 +48,8 @@ pub(crate) struct LoadArgs {
     pub(crate) tls: TlsArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]

@@ -80,6 +80,8 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
         "--pipeline",
         request.pipeline.is_some_and(|depth| depth > 1),
     );
+    let stream = ("--stream", args.stream.stream.is_some());
+    let method = request.method.as_deref().unwrap_or_default();
     let body = ("--body", request.body.is_some());
     let body_file = ("--body-file", request.body_file.is_some());
     let expects = has_word(&request.headers, "expect", "100-continue");
@@ -139,6 +141,16 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
             pipeline,
             ("--http1.0", request.http1_0),
             "HTTP/1.0 has no pipelining: leave one of them out",
+        ),
+        (
+            stream,
+            pipeline,
+            "a stream holds up the answers behind it: leave one of them out",
+        ),
+        (
+            stream,
+            ("--method HEAD", method.eq_ignore_ascii_case("head")),
+            "an answer to HEAD has no body: leave one of them out",
         ),
         (
             ("--chunked", request.chunked),
@@ -234,6 +246,11 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
             ),
             body,
             "there is no body to wait with: give one with --body or --body-file",
+        ),
+        (
+            ("--stream-events", args.stream.stream_events.is_some()),
+            args.stream.stream.is_some(),
+            "nothing says what an event is: give --stream sse, --stream lines or --stream chunks",
         ),
         (
             ("--check-every", answer.check_every.is_some()),
@@ -333,6 +350,8 @@ mod tests {
             "--requests 5 | --until-interrupted",
             "--pipeline 4 | --no-keepalive",
             "--pipeline 4 | --http1.0",
+            "--stream sse | --pipeline 2",
+            "--stream sse | --method HEAD",
             "--body x | --body-file y",
             "--expect-body x | --expect-body-file y",
             "--expect-body x | --expect-contains y",
@@ -380,6 +399,7 @@ mod tests {
             ("--chunked", "no body"),
             ("-H Expect:100-continue", "no body"),
             ("--check-every 5", "no content"),
+            ("--stream-events 5", "--stream sse"),
             ("https://h/ --cert x", "--key"),
             ("https://h/ --key x", "--cert"),
             ("http://h/ --cacert x", "https://"),
@@ -405,6 +425,7 @@ mod tests {
             "--stage 4s@5..0 -d 6s",
             "--stage 4s@0..5 -n 100",
             "--pipeline 1 --no-keepalive --http1.0",
+            "--stream lines --stream-events 3 --pipeline 1 --no-keepalive",
             "-b x --chunked -H Expect:100-continue",
             "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
             "--unix-socket /x --expect-contains x --check-every 10",

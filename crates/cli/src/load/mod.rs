@@ -16,6 +16,7 @@ mod rate;
 mod request;
 mod series;
 mod spec;
+mod stream;
 mod target;
 mod template;
 mod thinned;

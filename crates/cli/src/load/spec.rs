@@ -64,6 +64,7 @@ pub(crate) fn spec(
     spec.bin = interval.min(WIDEST_BIN);
     spec.interval = Some(interval);
     spec.first_byte = args.output.first_byte;
+    spec.stream = args.stream.wanted();
     spec.per_exchange = args.request.urls.is_some();
     Ok(spec)
 }

@@ -182,8 +182,12 @@ impl Worker<'_> {
             connection.dialogue.answer.status,
             verdict.content_checked,
         );
+        let events = connection.dialogue.answer.events.as_ref();
         match verdict.failure {
             None if extra.is_empty() => {
+                if events.is_some_and(|events| events.seen() == 0) {
+                    self.recorder.had_no_event(flight.started);
+                }
                 let times = Times {
                     intended: flight.intended,
                     dialled: connection.dialled,
@@ -217,9 +221,10 @@ impl Worker<'_> {
     pub(super) fn time_out(&mut self, slot: usize) {
         let end = self.tick();
         let phase = self.phase_of(slot);
-        let cause = Cause::Why("no whole answer within the request timeout");
-        self.fail(slot, fault(Failure::Timeout, phase, cause), end, || {
-            format!("no whole answer in time; it stopped at: {phase}")
+        let (fault, events) = self.too_late(slot, phase);
+        self.fail(slot, fault, end, || match events {
+            0 => format!("no whole answer in time; it stopped at: {phase}"),
+            events => format!("no whole answer in time, but {events} events of it"),
         });
     }
 

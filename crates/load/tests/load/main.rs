@@ -12,6 +12,7 @@ mod pacing;
 mod reconnecting;
 mod requests;
 mod sessions;
+mod streams;
 mod support;
 mod tls;
 mod unix;

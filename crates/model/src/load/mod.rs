@@ -6,6 +6,7 @@ mod protocol;
 mod schedule;
 mod share;
 mod status;
+mod stream;
 mod target;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -19,6 +20,7 @@ pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use share::Share;
 pub use status::StatusSet;
+pub use stream::{Stream, StreamEvent};
 pub use target::{Endpoint, Identity, Target, Tls, Trust};
 
 /// One load, as a plain value: it can be sent to another thread, process or host, with the client's private key in it.
@@ -76,6 +78,9 @@ pub struct LoadSpec {
     /// Whether it is recorded what became of each of the exchanges.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_exchange: bool,
+    /// How answers are taken apart into events; `None`: they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Stream>,
 }
 
 impl LoadSpec {
@@ -106,6 +111,7 @@ impl LoadSpec {
             interval: None,
             first_byte: false,
             per_exchange: false,
+            stream: None,
         }
     }
 }

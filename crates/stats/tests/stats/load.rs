@@ -698,6 +698,25 @@ fn each_of_several_requests_has_its_own_figures() {
     assert_eq!(first.valid_body_bytes_per_second, 13.0 * per_second);
     assert_eq!((second.failed, &second.service_time), (12, &None));
     assert_eq!(second.throughput_per_second, 0.0);
+    assert_eq!(figures.events, None);
     let of_first_bytes = figures.latency(LatencyKind::FirstByte);
     assert_eq!(of_first_bytes.map(|one| one.samples), Some(first.succeeded));
+}
+
+#[test]
+fn streams_have_the_times_of_their_events() {
+    let record = cases::streams(cases::closed_fine());
+    let figures = analyse(&record).figures;
+    let answers = record.observation.measured.succeeded;
+    let events = figures.events.unwrap();
+    assert_eq!((events.events, events.without), (3 * answers, 0));
+    assert_eq!(
+        events.events_per_second,
+        3.0 * answers as f64 / figures.window_seconds
+    );
+    // The last one had not ended.
+    assert_eq!(events.longest_gap_seconds, Some(0.35));
+    let samples = |of| figures.latency(of).map(|one| one.samples);
+    assert_eq!(samples(LatencyKind::FirstEvent), Some(answers));
+    assert_eq!(samples(LatencyKind::EventGap), Some(2 * answers));
 }

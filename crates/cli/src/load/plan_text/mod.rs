@@ -14,7 +14,7 @@ use deadheat_model::{
 };
 use deadheat_runner::secret;
 
-use super::{rate, template, thresholds::Threshold};
+use super::{rate, stream, template, thresholds::Threshold};
 use crate::wrap;
 
 /// The columns that lines are broken at.
@@ -61,6 +61,9 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     say("ceiling", ceiling(&spec.schedule));
     say("length", length(spec));
     say("valid is", validity(spec));
+    if let Some(stream) = &spec.stream {
+        say("events", stream::described(stream));
+    }
     if let Some(hosts) = &around.hosts {
         say("from", hosts.clone());
     }

@@ -5,6 +5,7 @@ use deadheat_model::{
     load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage},
 };
 
+use super::events;
 use crate::{
     figure::{count, counted, figure, seconds},
     view::clean,
@@ -136,8 +137,9 @@ fn requests(spec: &LoadSpec) -> String {
     } else {
         " and the right content"
     };
+    let stream = spec.stream.as_ref().map_or(String::new(), events::plan);
     format!(
-        "{} {}{more}, valid with status {}{length}{content}",
+        "{} {}{more}{stream}, valid with status {}{length}{content}",
         clean(&first.request.method),
         clean(&first.request.path),
         first.expect.status,

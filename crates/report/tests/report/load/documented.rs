@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
-    load::{Body, Content, Endpoint, Identity, RequestSpec, Stage, Trust},
+    events::EventsSeen,
+    load::{Body, Content, Endpoint, Identity, RequestSpec, Stage, Stream, StreamEvent, Trust},
     observation::{ExchangeSeen, ReceiveQueues},
 };
 use deadheat_report::load::{csv, json};
@@ -133,6 +134,17 @@ fn records() -> Vec<LoadRecord> {
     late.spec.stop = StopRule::Interrupt;
     late.spec.first_byte = true;
     late.spec.per_exchange = true;
+    late.spec.stream = Some(Stream {
+        event: StreamEvent::Lines,
+        enough: Some(1),
+    });
+    late.observation.events = Some(EventsSeen {
+        events: 1,
+        first_event: late.observation.service_time.clone(),
+        gap: late.observation.service_time.clone(),
+        ..EventsSeen::default()
+    });
+    late.intervals[0].events = Some(1);
     late.observation.first_byte = Some(late.observation.service_time.clone());
     late.observation.exchanges = vec![ExchangeSeen {
         succeeded: 1,
