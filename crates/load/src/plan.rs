@@ -6,7 +6,7 @@ use deadheat_model::{
     Wait,
     load::{
         Arrivals as Kind, Exchange, LoadSpec, Protocol, Reuse, Schedule, Share, Stage, StatusSet,
-        StopRule, Stream, Target, Timeouts,
+        StopRule, Stream, Target, Think, Timeouts,
     },
 };
 
@@ -15,7 +15,7 @@ use crate::{
     http1::{EncodedRequest, Manner},
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
-    schedule::{Arrivals, Quota, Taking, first_send},
+    schedule::{Arrivals, Quota, Taking, Thinking, first_send},
     socket::Peer,
     sys::{self, DescriptorLimit},
     template::{Choice, Counter, Lists},
@@ -61,6 +61,8 @@ pub(crate) struct Plan {
     /// Connections at most.
     pub(crate) most_connections: u32,
     ramp: Duration,
+    /// How long connections wait between an answer and their next request, if they do.
+    pub(crate) thinking: Option<Thinking>,
     /// The intended starts of an open loop, of a load that begins with the spec's warm-up.
     pub(crate) arrivals: Option<Arrivals>,
     /// How they lie around the rate, and the rate over time.
@@ -175,6 +177,7 @@ impl Plan {
             all_connections: at_start,
             most_connections: own(spec.schedule.most_connections()),
             ramp,
+            thinking: spec.think.map(|think| Thinking::new(think, spec.seed)),
             taking: match arrivals {
                 Some(_) => Taking::new(spec.cpus.len().max(1), own(at_start)),
                 None => Taking::new(0, 0),
@@ -234,10 +237,15 @@ impl Plan {
         (self.share.number(index.into()) % self.cycle.len() as u64) as usize
     }
 
+    /// The number of connection `index` among those of all generators.
+    #[inline]
+    pub(crate) fn number_of(&self, index: u32) -> u64 {
+        self.share.number(index.into())
+    }
+
     /// When connection `index` sends its first request, in nanoseconds since the load's start.
     pub(crate) fn first_send(&self, index: u32) -> u64 {
-        let number = self.share.number(index.into());
-        first_send(number, self.all_connections, self.ramp)
+        first_send(self.number_of(index), self.all_connections, self.ramp)
     }
 
     /// The address that connection `index` is made from, if one is given.
@@ -317,6 +325,7 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         reuse, pipeline, ..
     } = spec.protocol;
     check_stream(spec, pipeline)?;
+    check_think(spec, pipeline)?;
     let problem = match pipeline {
         1 => return Ok(()),
         0 => "the depth must be at least 1".to_owned(),
@@ -349,6 +358,18 @@ fn check_stream(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
         return Ok(());
     };
     Err(LoadError::Stream { problem })
+}
+
+/// Only who waits for an answer can think about it.
+fn check_think(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
+    let problem = match spec.think {
+        None => return Ok(()),
+        Some(_) if spec.schedule.is_open() => "an open loop has a schedule of its own",
+        Some(_) if pipeline > 1 => "pipelined requests do not wait for answers",
+        Some(Think::Uniform { from, to }) if from > to => "the shortest time is the longer one",
+        Some(_) => return Ok(()),
+    };
+    Err(LoadError::Think { problem })
 }
 
 /// The order in which exchanges are sent so that each comes as often as its weight says, as evenly as possible: always

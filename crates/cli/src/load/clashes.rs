@@ -72,6 +72,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
     let rate = ("--rate", pace.steady.rate.is_some());
     let stage = ("--stage", !pace.stage.is_empty());
     let ramp = ("--ramp", pace.ramp.is_some());
+    let think = ("--think", pace.think.is_some());
     let poll = ("--wait poll", care.wait == WaitArg::Poll);
     let duration = ("--duration", end.duration.is_some());
     let requests = ("--requests", end.requests.is_some());
@@ -97,6 +98,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
                 stage that goes up, like --stage 5s@0..1000/s";
     let scheduled =
         "a load at a rate sleeps until shortly before a request is due: leave --wait out";
+    let no_thought = "an open loop sends at its rate, whatever users do: leave one of them out";
     let no_address = "a Unix socket has no address: leave one of them out";
     let one_content = "the content of a body is compared with one thing: leave one of them out";
     vec![
@@ -117,6 +119,18 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
         ),
         (ramp, rate, open),
         (ramp, stage, open),
+        (think, rate, no_thought),
+        (think, stage, no_thought),
+        (
+            think,
+            pipeline,
+            "pipelined requests do not wait for answers: leave one of them out",
+        ),
+        (
+            think,
+            poll,
+            "who thinks lets its CPU sleep most of the time: leave --wait out",
+        ),
         (poll, rate, scheduled),
         (poll, stage, scheduled),
         (duration, requests, one_end),
@@ -343,6 +357,10 @@ mod tests {
             "--rate 5/s | --stage 1s@5/s",
             "--ramp 1s | --rate 5/s",
             "--ramp 1s | --stage 1s@5/s",
+            "--think 1s | --rate 5/s",
+            "--think 1s | --stage 1s@5/s",
+            "--think 1s | --pipeline 4",
+            "--think 1s | --wait poll",
             "--wait poll | --rate 5/s",
             "--wait poll | --stage 1s@5/s",
             "--duration 1s | --requests 5",
@@ -421,6 +439,7 @@ mod tests {
     fn what_fits_passes() {
         for line in [
             "http://h/",
+            "--think 1s..2s --ramp 5s --wait sleep",
             "--rate 5 --arrivals poisson -c 10 --max-connections 10 -d 5s",
             "--stage 4s@5..0 -d 6s",
             "--stage 4s@0..5 -n 100",

@@ -19,6 +19,7 @@ mod spec;
 mod stream;
 mod target;
 mod template;
+mod think;
 mod thinned;
 mod thresholds;
 mod told;

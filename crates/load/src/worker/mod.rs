@@ -16,6 +16,7 @@ mod reading;
 mod requests;
 mod slice;
 mod streams;
+mod thinking;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -41,6 +41,9 @@ impl Worker<'_> {
             return;
         }
         let was_empty = self.connections[slot].dialogue.is_idle();
+        if self.is_thinking(slot) {
+            return self.watch_idle(slot);
+        }
         while self.connections[slot].dialogue.has_room() && self.claim() {
             self.launch(slot, start, start);
         }
@@ -171,6 +174,8 @@ impl Worker<'_> {
         };
         connection.answered += 1;
         connection.refusals = 0;
+        self.begin_thinking(slot, end);
+        let connection = &mut self.connections[slot];
         let exchange = flight.exchange as usize;
         let expect = &self.plan.exchanges[exchange].exchange.expect;
         let verdict = connection
@@ -255,6 +260,7 @@ impl Worker<'_> {
         if let Some(flight) = self.connections[slot].dialogue.take_first() {
             self.recorder
                 .failed(fault, flight.started, Some(flight.exchange), end, detail);
+            self.begin_thinking(slot, end);
         }
         let behind = Fault {
             kind: Failure::ClosedEarly,

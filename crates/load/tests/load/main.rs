@@ -14,5 +14,6 @@ mod requests;
 mod sessions;
 mod streams;
 mod support;
+mod thinking;
 mod tls;
 mod unix;

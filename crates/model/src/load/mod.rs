@@ -8,6 +8,7 @@ mod share;
 mod status;
 mod stream;
 mod target;
+mod think;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -22,6 +23,7 @@ pub use share::Share;
 pub use status::StatusSet;
 pub use stream::{Stream, StreamEvent};
 pub use target::{Endpoint, Identity, Target, Tls, Trust};
+pub use think::Think;
 
 /// One load, as a plain value: it can be sent to another thread, process or host, with the client's private key in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,9 @@ pub struct LoadSpec {
     pub lists: BTreeMap<String, Vec<String>>,
     /// When requests are sent.
     pub schedule: Schedule,
+    /// Closed loop: how long a connection waits between an answer and its next request; `None`: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
     /// When the load ends.
     pub stop: StopRule,
     /// The measurement ends at the latest after so long, whatever `stop` says. `None`: there is no such bound.
@@ -98,6 +103,7 @@ impl LoadSpec {
             exchanges,
             lists: BTreeMap::new(),
             schedule,
+            think: None,
             stop,
             limit: None,
             warm_up: Duration::ZERO,

@@ -143,7 +143,7 @@ pub struct LoadFigures {
     /// Valid requests in flight on average: the time that they were in flight over the measurement's length (Little's
     /// law: throughput × mean service time).
     pub mean_in_flight: Option<f64>,
-    /// Closed loop: connections × requests that each holds in flight.
+    /// Closed loop: connections × requests that each holds in flight. Null if users think: then fewer are.
     pub wanted_in_flight: Option<f64>,
     /// CPU share of the generator's busiest worker, 0 to 1.
     pub busiest_worker: f64,
@@ -322,6 +322,9 @@ fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {
     let Schedule::Closed { connections, .. } = record.spec.schedule else {
         return None;
     };
+    if record.spec.think.is_some() {
+        return None;
+    }
     let Protocol::Http1 { pipeline, .. } = record.spec.protocol;
     Some(f64::from(connections) * f64::from(pipeline.max(1)))
 }

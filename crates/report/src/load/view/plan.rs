@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     LoadRecord, LoadSpec, Schedule, StopRule,
-    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage},
+    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage, Think},
 };
 
 use super::events;
@@ -16,7 +16,7 @@ pub(super) fn plan(record: &LoadRecord) -> String {
     let spec = &record.spec;
     format!(
         "{}; {}; {} over {}.",
-        schedule(&spec.schedule) + &ending(record),
+        schedule(&spec.schedule) + &thinking(spec) + &ending(record),
         requests(spec),
         protocol(&spec.protocol),
         transport(spec),
@@ -58,6 +58,18 @@ fn schedule(schedule: &Schedule) -> String {
             )
         }
     }
+}
+
+/// " that think for 1.00 s to 2.00 s after each answer,".
+fn thinking(spec: &LoadSpec) -> String {
+    let time = |time: std::time::Duration| seconds(time.as_secs_f64());
+    let long = match spec.think {
+        None => return String::new(),
+        Some(Think::Uniform { from, to }) if from == to => time(from),
+        Some(Think::Uniform { from, to }) => format!("{} to {}", time(from), time(to)),
+        Some(Think::Exponential { mean }) => format!("{} on average (exponential)", time(mean)),
+    };
+    format!(" that think for {long} after each answer,")
 }
 
 fn stage(stage: &Stage) -> String {

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
     events::EventsSeen,
-    load::{Body, Content, Endpoint, Identity, RequestSpec, Stage, Stream, StreamEvent, Trust},
+    load::{
+        Body, Content, Endpoint, Identity, RequestSpec, Stage, Stream, StreamEvent, Think, Trust,
+    },
     observation::{ExchangeSeen, ReceiveQueues},
 };
 use deadheat_report::load::{csv, json};
@@ -220,6 +222,19 @@ fn records() -> Vec<LoadRecord> {
         ramp: std::time::Duration::ZERO,
     };
     records.push(uneven);
+
+    // Users who think.
+    let length = std::time::Duration::from_secs(1);
+    let thinking = |think| {
+        let mut record = cases::closed_fine();
+        record.spec.think = Some(think);
+        record
+    };
+    records.push(thinking(Think::Exponential { mean: length }));
+    records.push(thinking(Think::Uniform {
+        from: length,
+        to: length,
+    }));
 
     // Too short for Little's law.
     let mut short = cases::closed_fine();
