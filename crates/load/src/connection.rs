@@ -63,6 +63,11 @@ pub(crate) struct Connection {
     pub(crate) handshake_begun: u64,
     /// When the answer that comes began to, if that is recorded.
     pub(crate) first_byte: u64,
+    /// When the latest event of the answer that comes did, if events are counted and there was one.
+    pub(crate) last_event: u64,
+    /// Closed loop with thinking: when its next request may be sent, and how often it has thought.
+    pub(crate) due: u64,
+    pub(crate) thoughts: u64,
     /// Answers on this connection.
     pub(crate) answered: u64,
     /// Those of them before the slice that lasts.
@@ -92,6 +97,9 @@ impl Connection {
             dialled: 0,
             handshake_begun: 0,
             first_byte: 0,
+            last_event: 0,
+            due: 0,
+            thoughts: 0,
             answered: 0,
             answered_before: 0,
             spoiled: false,

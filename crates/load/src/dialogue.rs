@@ -5,6 +5,7 @@ use crate::{
     http1::{AnswerReader, Malformed},
     plan::Plan,
     recorder::Examples,
+    stream::Events,
     verify::{Answer, Contents, Examiner},
 };
 
@@ -275,7 +276,7 @@ impl Dialogue {
     #[inline]
     pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<Flight> {
         let first = self.first()?;
-        self.answer.begin();
+        self.answer.begin(plan.stream.map(Events::new));
         let request = plan.request(first.exchange, first.is_last);
         self.reader.begin(request.is_head);
         Some(first)
@@ -304,7 +305,11 @@ impl Dialogue {
             received: 0,
         };
         let step = self.reader.feed(bytes, heads, &mut examiner);
-        (step, examiner.received)
+        let received = examiner.received;
+        if let (Some(events), Ok(Step::Whole { .. })) = (&mut self.answer.events, &step) {
+            events.end();
+        }
+        (step, received)
     }
 
     /// The rest of a body of known length, if nobody looks at it.

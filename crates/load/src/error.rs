@@ -54,6 +54,18 @@ pub enum LoadError {
         /// Why not.
         problem: String,
     },
+    /// Answers cannot be taken for streams.
+    #[error("answers cannot be taken for streams of events: {problem}")]
+    Stream {
+        /// Why not.
+        problem: &'static str,
+    },
+    /// Connections cannot wait between requests.
+    #[error("there is no think time like this: {problem}")]
+    Think {
+        /// Why not.
+        problem: &'static str,
+    },
     /// The open loop's schedule has no rate that could be followed.
     #[error("the schedule cannot be followed: {problem}")]
     BadSchedule {

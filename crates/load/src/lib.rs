@@ -27,6 +27,7 @@ mod recorder;
 mod schedule;
 mod session;
 mod socket;
+mod stream;
 mod sys;
 mod template;
 mod tls;

@@ -6,7 +6,7 @@ use deadheat_model::{
     Wait,
     load::{
         Arrivals as Kind, Exchange, LoadSpec, Protocol, RequestSpec, Reuse, Schedule, Share, Stage,
-        StatusSet, StopRule, Target, Timeouts,
+        StatusSet, StopRule, Stream, Target, Think, Timeouts,
     },
 };
 
@@ -15,7 +15,7 @@ use crate::{
     http1::{EncodedRequest, Manner},
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
-    schedule::{Arrivals, Quota, Taking, first_send},
+    schedule::{Arrivals, Quota, Taking, Thinking, first_send},
     socket::Peer,
     sys::{self, DescriptorLimit},
     template::{Choice, Counter, Lists},
@@ -65,6 +65,8 @@ pub(crate) struct Plan {
     /// Connections at most.
     pub(crate) most_connections: u32,
     ramp: Duration,
+    /// How long connections wait between an answer and their next request, if they do.
+    pub(crate) thinking: Option<Thinking>,
     /// The intended starts of an open loop, of a load that begins with the spec's warm-up.
     pub(crate) arrivals: Option<Arrivals>,
     /// How they lie around the rate, and the rate over time.
@@ -83,6 +85,8 @@ pub(crate) struct Plan {
     pub(crate) interval: Option<Duration>,
     /// Whether first bytes are recorded.
     pub(crate) first_byte: bool,
+    /// How answers are taken apart into events, if they are.
+    pub(crate) stream: Option<Stream>,
     /// Whether each exchange is recorded.
     pub(crate) per_exchange: bool,
     /// The CPU of each worker.
@@ -191,6 +195,7 @@ impl Plan {
             all_connections: at_start,
             most_connections: own(spec.schedule.most_connections()),
             ramp,
+            thinking: spec.think.map(|think| Thinking::new(think, spec.seed)),
             taking: match arrivals {
                 Some(_) => Taking::new(spec.cpus.len().max(1), own(at_start)),
                 None => Taking::new(0, 0),
@@ -213,6 +218,7 @@ impl Plan {
             bin: spec.bin,
             interval: spec.interval,
             first_byte: spec.first_byte,
+            stream: spec.stream,
             per_exchange: spec.per_exchange,
             cpus: match spec.cpus.as_slice() {
                 [] => vec![None],
@@ -265,10 +271,15 @@ impl Plan {
         (self.share.number(index.into()) % self.cycle.len() as u64) as usize
     }
 
+    /// The number of connection `index` among those of all generators.
+    #[inline]
+    pub(crate) fn number_of(&self, index: u32) -> u64 {
+        self.share.number(index.into())
+    }
+
     /// When connection `index` sends its first request, in nanoseconds since the load's start.
     pub(crate) fn first_send(&self, index: u32) -> u64 {
-        let number = self.share.number(index.into());
-        first_send(number, self.all_connections, self.ramp)
+        first_send(self.number_of(index), self.all_connections, self.ramp)
     }
 
     /// The address that connection `index` is made from, if one is given.
@@ -355,6 +366,8 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
     let Protocol::Http1 {
         reuse, pipeline, ..
     } = spec.protocol;
+    check_stream(spec, pipeline)?;
+    check_think(spec, pipeline)?;
     let problem = match pipeline {
         1 => return Ok(()),
         0 => "the depth must be at least 1".to_owned(),
@@ -375,6 +388,36 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         _ => return Ok(()),
     };
     Err(LoadError::Pipeline { problem })
+}
+
+/// Answers cannot be streams where they have no bodies, or where the rest of one is in the way of the next.
+fn check_stream(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
+    let Some(stream) = spec.stream else {
+        return Ok(());
+    };
+    let mut requests = spec.exchanges.iter().map(|exchange| &exchange.request);
+    let problem = if stream.enough == Some(0) {
+        "an answer has at least 1 event"
+    } else if pipeline > 1 {
+        "a stream lets no other request's answer follow it"
+    } else if requests.any(|request| request.method == "HEAD") {
+        "an answer to HEAD has no body"
+    } else {
+        return Ok(());
+    };
+    Err(LoadError::Stream { problem })
+}
+
+/// Only who waits for an answer can think about it.
+fn check_think(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
+    let problem = match spec.think {
+        None => return Ok(()),
+        Some(_) if spec.schedule.is_open() => "an open loop has a schedule of its own",
+        Some(_) if pipeline > 1 => "pipelined requests do not wait for answers",
+        Some(Think::Uniform { from, to }) if from > to => "the shortest time is the longer one",
+        Some(_) => return Ok(()),
+    };
+    Err(LoadError::Think { problem })
 }
 
 /// The order in which exchanges are sent so that each comes as often as its weight says, as evenly as possible: always

@@ -40,6 +40,12 @@ impl LatencyHistogram {
         self.0.saturating_record(ns);
     }
 
+    /// Records so many latencies below what is told apart.
+    #[inline]
+    pub fn record_none(&mut self, count: u64) {
+        self.0.saturating_record_n(0, count);
+    }
+
     /// Recorded latencies.
     pub fn count(&self) -> u64 {
         self.0.len()

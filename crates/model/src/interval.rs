@@ -56,6 +56,9 @@ pub struct Interval {
     /// Body bytes of the verified answers.
     #[serde(default)]
     pub valid_body_bytes: u64,
+    /// Events of answers that are streams; `None`: not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
     /// Service time of the verified answers.
     pub service_time: LatencyHistogram,
     /// Open loop: their response time.
@@ -118,6 +121,9 @@ impl Interval {
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
         self.valid_body_bytes += other.valid_body_bytes;
+        if let Some(more) = other.events {
+            *self.events.get_or_insert(0) += more;
+        }
         self.service_time.merge(&other.service_time);
         match (&mut self.response_time, &other.response_time) {
             (Some(own), Some(more)) => own.merge(more),

@@ -8,6 +8,7 @@ pub mod change;
 pub mod choice;
 pub mod comparison;
 pub mod event;
+pub mod events;
 pub mod failure;
 pub mod fault;
 pub mod heat;

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
+use crate::{
+    CountHistogram, Failure, FailureCounts, LatencyHistogram, events::EventsSeen,
+    failure::FailurePhase,
+};
 
 /// Requests by their fate over a span of time. A request belongs to the span in which it was issued. Always:
 /// `carried_in + issued = carried_succeeded + carried_failed + succeeded + failed + in_flight`.
@@ -279,6 +282,9 @@ pub struct Observation {
     /// The time to the first byte (first byte of the answer − actual start) of the same requests. `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<LatencyHistogram>,
+    /// The events of answers that are streams. `None`: not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<EventsSeen>,
     /// What became of each exchange, in the spec's order. Empty: not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<ExchangeSeen>,
@@ -391,6 +397,11 @@ impl Observation {
         let with_connect = other.service_time_with_connect.as_ref();
         merge_histograms(&mut self.service_time_with_connect, with_connect);
         merge_histograms(&mut self.first_byte, other.first_byte.as_ref());
+        match (&mut self.events, &other.events) {
+            (Some(own), Some(more)) => own.merge(more),
+            (own @ None, Some(more)) => *own = Some(more.clone()),
+            (_, None) => {}
+        }
         if self.exchanges.is_empty() {
             self.exchanges.clone_from(&other.exchanges);
         } else {

@@ -13,11 +13,13 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
-use deadheat_model::load::{Arrivals, Stage, StatusSet, TlsVersion};
+use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 
 use super::{
     form::{self, Field},
     rate,
+    stream::StreamArgs,
+    think::think,
     thresholds::Threshold,
     values::{FixedAddress, header, interval, length, number, requests, time_or_none, whole},
 };
@@ -49,6 +51,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
     #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) hosts: HostsArgs,
@@ -75,7 +79,10 @@ pub(crate) struct HostsArgs {
 pub(crate) struct PaceArgs {
     #[command(flatten)]
     pub(crate) steady: SteadyArgs,
-    /// Closed loop: spread the first requests over this time [default: 0s]
+    /// Closed loop: wait after each answer, like a user who reads it: 1s, 500ms..2s, exp:1s
+    #[arg(long, value_name = "TIME", value_parser = think, hide_short_help = true)]
+    pub(crate) think: Option<Think>,
+    /// Closed loop: spread the first requests over this time [default: the mean of --think, else 0s]
     #[arg(long, value_name = "TIME", value_parser = time_or_none, hide_short_help = true)]
     pub(crate) ramp: Option<Duration>,
     /// Open loop, repeatable: a part at a rate (10s@1000/s) or between two (30s@1000..5000/s)
@@ -132,7 +139,7 @@ pub(crate) struct EndArgs {
     /// Measure until Ctrl-C
     #[arg(long, hide_short_help = true)]
     pub(crate) until_interrupted: bool,
-    /// Uncounted load before the measurement [default: 1s; 0s with --requests]
+    /// Uncounted load before the measurement [default: 1s, or the mean of --think; 0s with --requests]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) warm_up: Option<Duration>,
     /// How long to wait at the end for what is in flight [default: 5s]

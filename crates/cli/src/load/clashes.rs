@@ -72,6 +72,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
     let rate = ("--rate", pace.steady.rate.is_some());
     let stage = ("--stage", !pace.stage.is_empty());
     let ramp = ("--ramp", pace.ramp.is_some());
+    let think = ("--think", pace.think.is_some());
     let poll = ("--wait poll", care.wait == WaitArg::Poll);
     let duration = ("--duration", end.duration.is_some());
     let requests = ("--requests", end.requests.is_some());
@@ -80,6 +81,8 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
         "--pipeline",
         request.pipeline.is_some_and(|depth| depth > 1),
     );
+    let stream = ("--stream", args.stream.stream.is_some());
+    let method = request.method.as_deref().unwrap_or_default();
     let body = ("--body", request.body.is_some());
     let body_file = ("--body-file", !request.body_file.is_empty());
     let form = ("--form", !request.form.is_empty());
@@ -101,6 +104,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
                 stage that goes up, like --stage 5s@0..1000/s";
     let scheduled =
         "a load at a rate sleeps until shortly before a request is due: leave --wait out";
+    let no_thought = "an open loop sends at its rate, whatever users do: leave one of them out";
     let no_address = "a Unix socket has no address: leave one of them out";
     let one_content = "the content of a body is compared with one thing: leave one of them out";
     vec![
@@ -121,6 +125,18 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
         ),
         (ramp, rate, open),
         (ramp, stage, open),
+        (think, rate, no_thought),
+        (think, stage, no_thought),
+        (
+            think,
+            pipeline,
+            "pipelined requests do not wait for answers: leave one of them out",
+        ),
+        (
+            think,
+            poll,
+            "who thinks lets its CPU sleep most of the time: leave --wait out",
+        ),
         (poll, rate, scheduled),
         (poll, stage, scheduled),
         (duration, requests, one_end),
@@ -155,6 +171,16 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
             most,
             ("--header 'Connection: …'", has_header(args, "connection")),
             "the last request on a connection says Connection: close, and no other does: leave the header out",
+        ),
+        (
+            stream,
+            pipeline,
+            "a stream holds up the answers behind it: leave one of them out",
+        ),
+        (
+            stream,
+            ("--method HEAD", method.eq_ignore_ascii_case("head")),
+            "an answer to HEAD has no body: leave one of them out",
         ),
         (
             ("--chunked", request.chunked),
@@ -258,6 +284,11 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
             ),
             body,
             "there is no body to wait with: give one with --body, --body-file or --form",
+        ),
+        (
+            ("--stream-events", args.stream.stream_events.is_some()),
+            args.stream.stream.is_some(),
+            "nothing says what an event is: give --stream sse, --stream lines or --stream chunks",
         ),
         (
             ("--check-every", answer.check_every.is_some()),
@@ -393,6 +424,10 @@ mod tests {
             "--rate 5/s | --stage 1s@5/s",
             "--ramp 1s | --rate 5/s",
             "--ramp 1s | --stage 1s@5/s",
+            "--think 1s | --rate 5/s",
+            "--think 1s | --stage 1s@5/s",
+            "--think 1s | --pipeline 4",
+            "--think 1s | --wait poll",
             "--wait poll | --rate 5/s",
             "--wait poll | --stage 1s@5/s",
             "--duration 1s | --requests 5",
@@ -400,6 +435,8 @@ mod tests {
             "--requests 5 | --until-interrupted",
             "--pipeline 4 | --no-keepalive",
             "--pipeline 4 | --http1.0",
+            "--stream sse | --pipeline 2",
+            "--stream sse | --method HEAD",
             "--body x | --body-file y",
             "--body x | --form a=b",
             "--body-file x | --form a=b",
@@ -450,6 +487,7 @@ mod tests {
             ("--chunked", "no body"),
             ("-H Expect:100-continue", "no body"),
             ("--check-every 5", "no content"),
+            ("--stream-events 5", "--stream sse"),
             ("https://h/ --cert x", "--key"),
             ("https://h/ --key x", "--cert"),
             ("http://h/ --cacert x", "https://"),
@@ -487,11 +525,13 @@ mod tests {
     fn what_fits_passes() {
         for line in [
             "http://h/",
+            "--think 1s..2s --ramp 5s --wait sleep",
             "--rate 5 --arrivals poisson -c 10 --max-connections 10 -d 5s",
             "--stage 4s@5..0 -d 6s",
             "--stage 4s@0..5 -n 100",
             "--pipeline 1 --no-keepalive --http1.0",
             "--pipeline 3 --most-requests-per-connection 3",
+            "--stream lines --stream-events 3 --pipeline 1 --no-keepalive",
             "-b x --chunked -H Expect:100-continue",
             "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
             "--body-file a --body-file b --body-file -",

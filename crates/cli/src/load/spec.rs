@@ -52,8 +52,10 @@ pub(crate) fn spec(
     spec.lists = lists;
     spec.warm_up = args.end.warm_up.unwrap_or(match args.end.requests {
         Some(_) => Duration::ZERO,
-        None => WARM_UP,
+        // Everybody has begun by its end.
+        None => WARM_UP.max(mean_think(args)),
     });
+    spec.think = args.pace.think;
     let usual = Timeouts::default();
     spec.timeouts = Timeouts {
         connect: args.connection.connect_timeout.unwrap_or(usual.connect),
@@ -66,6 +68,7 @@ pub(crate) fn spec(
     spec.bin = interval.min(WIDEST_BIN);
     spec.interval = Some(interval);
     spec.first_byte = args.output.first_byte;
+    spec.stream = args.stream.wanted();
     spec.per_exchange = args.request.urls.is_some();
     Ok(spec)
 }
@@ -80,7 +83,8 @@ fn schedule(args: &LoadArgs) -> Schedule {
     if stages.is_empty() {
         return Schedule::Closed {
             connections,
-            ramp: pace.ramp.unwrap_or(Duration::ZERO),
+            // Users who think do not begin all at once.
+            ramp: pace.ramp.unwrap_or(mean_think(args)),
         };
     }
     Schedule::Open {
@@ -89,6 +93,10 @@ fn schedule(args: &LoadArgs) -> Schedule {
         connections,
         most_connections: pace.steady.max_connections.unwrap_or(connections),
     }
+}
+
+fn mean_think(args: &LoadArgs) -> Duration {
+    args.pace.think.map_or(Duration::ZERO, |think| think.mean())
 }
 
 fn stop(args: &LoadArgs) -> StopRule {
@@ -159,6 +167,21 @@ mod tests {
         assert_eq!((spec.content_sample, spec.seed), (1, 7));
         assert_eq!(spec.interval, Some(Duration::from_secs(1)));
         assert_eq!(spec.cpus, [0_usize; 0]);
+    }
+
+    #[test]
+    fn users_who_think_begin_one_after_the_other_and_before_the_measurement() {
+        let ramp_of = |line: &str| {
+            let spec = spec_of(line).unwrap();
+            let Schedule::Closed { ramp, .. } = spec.schedule else {
+                panic!("{line}: {:?}", spec.schedule);
+            };
+            (ramp.as_millis(), spec.warm_up.as_millis())
+        };
+        assert_eq!(ramp_of("--think 2s"), (2000, 2000));
+        assert_eq!(ramp_of("--think 1s..4s --warm-up 1s"), (2500, 1000));
+        assert_eq!(ramp_of("--think exp:10ms"), (10, 1000));
+        assert_eq!(ramp_of("--think 2s --ramp 0s -n 5"), (0, 0));
     }
 
     #[test]

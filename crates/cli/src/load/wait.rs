@@ -51,6 +51,9 @@ fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> Waiting
     if spec.schedule.is_open() {
         return sleep("an open loop wakes shortly before a request is due");
     }
+    if spec.think.is_some() {
+        return sleep("users think most of the time");
+    }
     if spec.cpus.is_empty() {
         return sleep("no CPU is reserved for the worker: see --cpus");
     }

@@ -16,6 +16,8 @@ pub(crate) trait Sink {
     fn head(&mut self, head: &Head, raw: &[u8]);
     /// Some of the body, after the transfer coding is undone. Never empty.
     fn body(&mut self, data: &[u8]);
+    /// A chunk of the chunked coding ends with what came last.
+    fn chunk_end(&mut self) {}
 }
 
 /// What a feed led to.
@@ -163,9 +165,12 @@ impl AnswerReader {
                 }
                 State::Body { body, keep_alive } => {
                     let rest = &bytes[at..];
-                    at += body.feed(rest, |data| {
+                    at += body.feed(rest, |data, ends_chunk| {
                         if !data.is_empty() {
                             sink.body(data);
+                        }
+                        if ends_chunk {
+                            sink.chunk_end();
                         }
                     })?;
                     return Ok(if body.is_done() {

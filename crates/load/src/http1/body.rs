@@ -23,24 +23,24 @@ impl Body {
         }
     }
 
-    /// Takes bytes until the body's end; the data goes to `data`. Returns how many bytes belonged to the body.
+    /// Takes bytes until the body's end; the data goes to `data`, with whether a chunk ends with it. Returns how many bytes belonged to the body.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
-        mut data: impl FnMut(&[u8]),
+        mut data: impl FnMut(&[u8], bool),
     ) -> Result<usize, Malformed> {
         match self {
             Body::Sized { left } => {
                 let here = (*left).min(bytes.len() as u64);
                 if here > 0 {
-                    data(&bytes[..here as usize]);
+                    data(&bytes[..here as usize], false);
                     *left -= here;
                 }
                 Ok(here as usize)
             }
             Body::Chunked(chunked) => chunked.feed(bytes, data),
             Body::UntilClose => {
-                data(bytes);
+                data(bytes, false);
                 Ok(bytes.len())
             }
         }

@@ -40,11 +40,11 @@ impl Chunked {
         Chunked::Size { size: 0, digits: 0 }
     }
 
-    /// Takes bytes until the body's end; the data goes to `data`. Returns how many bytes belonged to the body.
+    /// Takes bytes until the body's end; the data goes to `data`, with whether a chunk ends with it. Returns how many bytes belonged to the body.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
-        mut data: impl FnMut(&[u8]),
+        mut data: impl FnMut(&[u8], bool),
     ) -> Result<usize, Malformed> {
         let mut at = 0;
         while at < bytes.len() {
@@ -52,7 +52,7 @@ impl Chunked {
                 Chunked::Done => break,
                 Chunked::Data { left } => {
                     let here = left.min((bytes.len() - at) as u64);
-                    data(&bytes[at..at + here as usize]);
+                    data(&bytes[at..at + here as usize], here == left);
                     at += here as usize;
                     *self = match left - here {
                         0 => Chunked::DataCr,
@@ -138,7 +138,7 @@ mod tests {
 
     fn decode(text: &[u8]) -> Result<(Vec<u8>, usize, Chunked), Malformed> {
         let (mut state, mut body) = (Chunked::new(), Vec::new());
-        let used = state.feed(text, |data| body.extend_from_slice(data))?;
+        let used = state.feed(text, |data, _| body.extend_from_slice(data))?;
         Ok((body, used, state))
     }
 

@@ -298,7 +298,7 @@ fn decode<'a>(bytes: &[u8], pieces: impl IntoIterator<Item = &'a [u8]>) -> Decod
     let (mut state, mut body) = (Chunked::new(), Vec::new());
     let mut used = 0;
     for piece in pieces {
-        match state.feed(piece, |data| body.extend_from_slice(data)) {
+        match state.feed(piece, |data, _| body.extend_from_slice(data)) {
             Ok(taken) => {
                 let done = state == Chunked::Done;
                 assert!(

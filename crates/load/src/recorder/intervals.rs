@@ -118,6 +118,7 @@ impl Rolling {
         part.sent_bytes = bytes.sent;
         part.received_bytes = bytes.received;
         part.valid_body_bytes = bytes.valid;
+        part.events = now.events.map(|events| events - before.events.unwrap_or(0));
         self.before = now;
         self.index += 1;
         self.from = at;

@@ -1,6 +1,7 @@
 //! What one worker saw: counters, histograms, time series, examples. One per thread and slice, merged at the end.
 
 mod connections;
+mod events;
 mod failures;
 mod intervals;
 mod latencies;
@@ -13,10 +14,12 @@ use deadheat_model::{
     observation::{ExchangeSeen, ReceiveQueues, WorkerHealth},
 };
 
+pub(crate) use events::Came;
 pub(crate) use failures::{Cause, Examples, Fault};
 pub(crate) use intervals::{Outlet, Return, room};
 
 use connections::Connections;
+use events::Events;
 use failures::Groups;
 use intervals::Rolling;
 use latencies::Latencies;
@@ -76,6 +79,8 @@ struct Running {
     failed: FailureCounts,
     offered: u64,
     bytes: Bytes,
+    /// Events of answers that are streams, if they are counted.
+    events: Option<u64>,
 }
 
 /// Answers to the measurement's requests.
@@ -103,6 +108,8 @@ pub(crate) struct Recorder {
     last_end: u64,
     offered: u64,
     latencies: Latencies,
+    /// Those of answers that are streams, if they are counted.
+    events: Option<Box<Events>>,
     /// Of each exchange in the measurement; empty where that is not recorded.
     exchanges: Vec<ExchangeSeen>,
     series: Series,
@@ -133,6 +140,8 @@ pub(crate) struct Extent {
     pub(crate) per_request: bool,
     /// Whether first bytes are recorded.
     pub(crate) first_byte: bool,
+    /// Whether events of answers are.
+    pub(crate) has_events: bool,
     /// How many exchanges are recorded, each for itself.
     pub(crate) exchanges: usize,
     /// Where intervals go, if anybody wants them.
@@ -152,6 +161,7 @@ impl Recorder {
             last_end: 0,
             offered: 0,
             latencies: Latencies::new(&extent),
+            events: extent.has_events.then(Box::default),
             exchanges: vec![ExchangeSeen::default(); extent.exchanges],
             series: Series::new(bin),
             bytes: Bytes::default(),
@@ -240,6 +250,7 @@ impl Recorder {
                 failed: self.total.failed.clone(),
                 offered: self.offered,
                 bytes: self.bytes,
+                events: self.events.as_ref().map(|events| events.total),
             };
             let mut part = self.rolling.next(at, running);
             std::mem::swap(&mut part.service_time, &mut self.latencies.service_now);
@@ -345,6 +356,31 @@ impl Recorder {
         }
     }
 
+    /// Events of an answer came.
+    pub(crate) fn events_came(&mut self, came: Came) {
+        let measured_from = self.is_measuring().then_some(self.measure_from);
+        if let Some(events) = &mut self.events {
+            events.came(came, measured_from);
+        }
+    }
+
+    /// A valid answer without an event came to a request that began at `started`.
+    #[cold]
+    pub(crate) fn had_no_event(&mut self, started: u64) {
+        let counts = self.is_measuring() && started >= self.measure_from;
+        if let (true, Some(events)) = (counts, &mut self.events) {
+            events.seen.without += 1;
+        }
+    }
+
+    /// The measurement is over, and the latest event of an answer lies so many nanoseconds back.
+    pub(crate) fn note_open_gap(&mut self, nanoseconds: u64) {
+        let measuring = self.is_measuring();
+        if let (true, Some(events)) = (measuring, &mut self.events) {
+            events.seen.open_gap = Duration::from_nanos(nanoseconds);
+        }
+    }
+
     /// Bytes of requests were written.
     #[inline]
     pub(crate) fn sent(&mut self, bytes: usize) {
@@ -394,6 +430,7 @@ impl Recorder {
             service_time: self.latencies.service_time,
             service_time_with_connect: self.latencies.with_connect,
             first_byte: self.latencies.first_byte,
+            events: self.events.map(|events| events.seen),
             exchanges: self.exchanges,
             cut: Some(Duration::from_nanos(self.cut)),
             bin,

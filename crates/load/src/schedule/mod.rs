@@ -3,12 +3,14 @@
 mod arrivals;
 mod quota;
 mod taking;
+mod thinking;
 
 use std::time::Duration;
 
 pub(crate) use arrivals::{Arrivals, Cursor};
 pub(crate) use quota::Quota;
 pub(crate) use taking::Taking;
+pub(crate) use thinking::Thinking;
 
 /// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:
 /// index ↦ ramp × index / connections.

@@ -17,6 +17,7 @@ use crate::{
     http1::{Head, Sink},
     plan::StatusMap,
     recorder::{Cause, Examples},
+    stream::Events,
 };
 
 /// The most bytes that a worker gathers at a time, for all its connections. An answer with more is taken as different;
@@ -139,6 +140,8 @@ pub(crate) struct Answer {
     pub(crate) may_continue: bool,
     /// Bytes of the body, after the transfer coding is undone.
     pub(crate) length: u64,
+    /// The events in it, if they are counted.
+    pub(crate) events: Option<Events>,
     comparison: Comparison,
     /// What an example would say, if one is wanted.
     note: Option<String>,
@@ -159,13 +162,15 @@ impl Answer {
             is_right_status: false,
             may_continue: false,
             length: 0,
+            events: None,
             comparison: Comparison::Off,
             note: None,
         }
     }
 
-    /// Gets ready for the next answer.
-    pub(crate) fn begin(&mut self) {
+    /// Gets ready for the next answer, in which `events` are counted.
+    pub(crate) fn begin(&mut self, events: Option<Events>) {
+        self.events = events;
         self.may_continue = false;
         self.length = 0;
         self.comparison = Comparison::Off;
@@ -175,7 +180,7 @@ impl Answer {
     /// Whether nobody looks at the body of this answer, whose head has come.
     #[inline]
     pub(crate) fn ignores_body(&self) -> bool {
-        matches!(self.comparison, Comparison::Off)
+        matches!(self.comparison, Comparison::Off) && self.events.is_none()
     }
 
     /// So many bytes of the body came and were dropped unseen.
@@ -295,11 +300,24 @@ impl Sink for Examiner<'_> {
 
     #[inline]
     fn body(&mut self, data: &[u8]) {
+        self.received += data.len() as u64;
+        let data = match &mut self.answer.events {
+            None => data,
+            // An answer with a wrong status is no stream.
+            Some(_) if !self.answer.is_right_status => data,
+            Some(events) => &data[..events.feed(data)],
+        };
         if !matches!(self.answer.comparison, Comparison::Off) {
             self.compare(data);
         }
         self.answer.length += data.len() as u64;
-        self.received += data.len() as u64;
+    }
+
+    #[inline]
+    fn chunk_end(&mut self) {
+        if let (Some(events), true) = (&mut self.answer.events, self.answer.is_right_status) {
+            events.end_chunk();
+        }
     }
 }
 

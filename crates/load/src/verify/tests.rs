@@ -30,7 +30,7 @@ fn judge(
         let mut bytes =
             format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes();
         bytes.extend_from_slice(body);
-        answer.begin();
+        answer.begin(None);
         reader.begin(false);
         for piece in bytes.chunks(piece) {
             let mut examiner = Examiner {
@@ -162,7 +162,7 @@ fn all_connections_of_a_worker_share_the_room_for_gathering() {
     let mut answers = [Answer::new(), Answer::new(), Answer::new()];
     for round in 0..2 {
         for answer in &mut answers {
-            answer.begin();
+            answer.begin(None);
             answer.is_right_status = true;
             answer.comparison = Comparison::Same;
             body[10] = b'a' + round;
@@ -196,6 +196,6 @@ fn all_connections_of_a_worker_share_the_room_for_gathering() {
     if let Comparison::Gathering(gathered) = &mut answers[0].comparison {
         assert!(gathered.add(b"[1"));
     }
-    answers[0].begin();
+    answers[0].begin(None);
     assert_eq!(contents.gathered.load(Ordering::Relaxed), 0);
 }

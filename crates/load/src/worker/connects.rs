@@ -53,7 +53,7 @@ impl Worker<'_> {
         };
         if is_free && nothing_left {
             self.deadlines.set(slot, NEVER)
-        } else {
+        } else if !(is_free && self.is_thinking(slot)) {
             self.connect(slot)
         }
     }
@@ -277,6 +277,7 @@ impl Worker<'_> {
             return;
         }
         self.close(slot);
+        self.begin_thinking(slot, end);
         if !self.connections[slot].dialogue.is_idle() {
             // They were issued already, and were to be sent again.
             while let Some(flight) = self.connections[slot].dialogue.take_first() {

@@ -15,6 +15,8 @@ mod lateness;
 mod reading;
 mod requests;
 mod slice;
+mod streams;
+mod thinking;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -298,6 +300,10 @@ impl<'a> Worker<'a> {
             .iter()
             .flat_map(|one| one.dialogue.flights());
         let under_way = flights.map(|flight| flight.started);
+        if self.plan.stream.is_some() {
+            let gap = self.open_gap(at);
+            self.recorder.note_open_gap(gap);
+        }
         self.recorder.end_measurement(at, gauges, under_way);
         self.next_look = NEVER;
     }

@@ -249,6 +249,17 @@ impl Worker<'_> {
                 &mut self.contents,
                 &self.recorder.examples,
             );
+            if self.plan.stream.is_some() {
+                let is_enough = self.note_events(slot, first.started, end);
+                if is_enough && !matches!(step, Ok(Step::Whole { .. })) {
+                    // Nobody waits for the rest.
+                    self.recorder.received(rest.len(), received);
+                    self.judge(slot, end, &[]);
+                    self.renew(slot);
+                    return Flow::Off;
+                }
+            }
+            let connection = &mut self.connections[slot];
             match step {
                 Ok(Step::More) => {
                     self.recorder.received(rest.len(), received);
@@ -355,6 +366,7 @@ impl Worker<'_> {
                 });
             }
             Ending::Whole => {
+                self.end_events(slot, end);
                 self.judge(slot, end, &[]);
                 self.renew(slot);
             }

@@ -41,6 +41,9 @@ impl Worker<'_> {
             return;
         }
         let was_empty = self.connections[slot].dialogue.is_idle();
+        if self.is_thinking(slot) {
+            return self.watch_idle(slot);
+        }
         while self.may_launch(slot) && self.claim() {
             self.launch(slot, start, start);
         }
@@ -179,6 +182,8 @@ impl Worker<'_> {
         };
         connection.answered += 1;
         connection.refusals = 0;
+        self.begin_thinking(slot, end);
+        let connection = &mut self.connections[slot];
         let exchange = flight.exchange as usize;
         let expect = &self.plan.exchanges[exchange].exchange.expect;
         let verdict = connection
@@ -190,8 +195,12 @@ impl Worker<'_> {
             connection.dialogue.answer.status,
             verdict.content_checked,
         );
+        let events = connection.dialogue.answer.events.as_ref();
         match verdict.failure {
             None if extra.is_empty() => {
+                if events.is_some_and(|events| events.seen() == 0) {
+                    self.recorder.had_no_event(flight.started);
+                }
                 let times = Times {
                     intended: flight.intended,
                     dialled: connection.dialled,
@@ -225,9 +234,10 @@ impl Worker<'_> {
     pub(super) fn time_out(&mut self, slot: usize) {
         let end = self.tick();
         let phase = self.phase_of(slot);
-        let cause = Cause::Why("no whole answer within the request timeout");
-        self.fail(slot, fault(Failure::Timeout, phase, cause), end, || {
-            format!("no whole answer in time; it stopped at: {phase}")
+        let (fault, events) = self.too_late(slot, phase);
+        self.fail(slot, fault, end, || match events {
+            0 => format!("no whole answer in time; it stopped at: {phase}"),
+            events => format!("no whole answer in time, but {events} events of it"),
         });
     }
 
@@ -258,6 +268,7 @@ impl Worker<'_> {
         if let Some(flight) = self.connections[slot].dialogue.take_first() {
             self.recorder
                 .failed(fault, flight.started, Some(flight.exchange), end, detail);
+            self.begin_thinking(slot, end);
         }
         let behind = Fault {
             kind: Failure::ClosedEarly,

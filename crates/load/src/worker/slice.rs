@@ -156,6 +156,7 @@ pub(super) fn recorder(plan: &Plan, outlet: Option<Outlet>) -> Recorder {
         has_tls: plan.tls.is_some(),
         per_request: plan.per_request,
         first_byte: plan.first_byte,
+        has_events: plan.stream.is_some(),
         exchanges: if plan.per_exchange {
             plan.exchanges.len()
         } else {

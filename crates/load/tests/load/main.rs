@@ -13,6 +13,8 @@ mod pacing;
 mod reconnecting;
 mod requests;
 mod sessions;
+mod streams;
 mod support;
+mod thinking;
 mod tls;
 mod unix;

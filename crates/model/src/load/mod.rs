@@ -6,7 +6,9 @@ mod protocol;
 mod schedule;
 mod share;
 mod status;
+mod stream;
 mod target;
+mod think;
 
 use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
@@ -19,7 +21,9 @@ pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use share::Share;
 pub use status::StatusSet;
+pub use stream::{Stream, StreamEvent};
 pub use target::{Endpoint, Identity, Target, Tls, TlsVersion, Trust};
+pub use think::Think;
 
 /// One load, as a plain value: it can be sent to another thread, process or host, with the client's private key in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +43,9 @@ pub struct LoadSpec {
     pub lists: BTreeMap<String, Vec<String>>,
     /// When requests are sent.
     pub schedule: Schedule,
+    /// Closed loop: how long a connection waits between an answer and its next request; `None`: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
     /// When the load ends.
     pub stop: StopRule,
     /// The measurement ends at the latest after so long, whatever `stop` says. `None`: there is no such bound.
@@ -79,6 +86,9 @@ pub struct LoadSpec {
     /// Whether it is recorded what became of each of the exchanges.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_exchange: bool,
+    /// How answers are taken apart into events; `None`: they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Stream>,
 }
 
 impl LoadSpec {
@@ -97,6 +107,7 @@ impl LoadSpec {
             exchanges,
             lists: BTreeMap::new(),
             schedule,
+            think: None,
             stop,
             limit: None,
             warm_up: Duration::ZERO,
@@ -110,6 +121,7 @@ impl LoadSpec {
             interval: None,
             first_byte: false,
             per_exchange: false,
+            stream: None,
         }
     }
 }

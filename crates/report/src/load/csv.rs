@@ -5,7 +5,7 @@ use deadheat_model::{Failure, Interval, LatencyHistogram};
 use crate::figure::short;
 
 /// The columns before those of the failures, which follow as `failed_` and the kind's name.
-pub const COLUMNS: [&str; 29] = [
+pub const COLUMNS: [&str; 30] = [
     "index",
     "phase",
     "from_seconds",
@@ -35,6 +35,7 @@ pub const COLUMNS: [&str; 29] = [
     "response_time_p99_seconds",
     "response_time_p999_seconds",
     "response_time_max_seconds",
+    "events",
 ];
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
@@ -93,6 +94,8 @@ fn row(interval: &Interval) -> Vec<String> {
     ];
     fields.extend(times(Some(&interval.service_time)));
     fields.extend(times(interval.response_time.as_ref()));
+    let events = interval.events.map(|events| events.to_string());
+    fields.push(events.unwrap_or_default());
     let kinds = Failure::ALL.iter();
     fields.extend(kinds.map(|kind| interval.failed[*kind].to_string()));
     fields

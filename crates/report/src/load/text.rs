@@ -27,6 +27,7 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     for note in &view.latency.notes {
         page.wrapped(DIM, "  ", note);
     }
+    page.events(&view.events);
     page.requests(&view.requests, usize::MAX);
     page.failures(&view.failures);
     page.examples(&view.examples);
@@ -52,6 +53,7 @@ pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
         page.statuses(&view.statuses);
     }
     page.latency(&view.latency);
+    page.events(&view.events);
     page.requests(&view.requests, BRIEFLY);
     page.failures(&view.failures);
     page.examples(&view.examples);
@@ -117,6 +119,13 @@ impl Page {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         self.table("  ", &head, &rows);
+    }
+
+    fn events(&mut self, events: &[Fact]) {
+        if !events.is_empty() {
+            self.section("Events");
+            self.facts(events);
+        }
     }
 
     /// At most so many of them.

@@ -33,6 +33,10 @@ pub enum LatencyKind {
     ServiceTimeWithConnect,
     /// First byte of the answer − actual start, if that was to be recorded.
     FirstByte,
+    /// First event of an answer that is a stream − actual start, if events were to be recorded.
+    FirstEvent,
+    /// An event of such an answer − the event before it.
+    EventGap,
     /// Open loop: end − intended start.
     ResponseTime,
     /// Open loop: how long a request waited for a free connection.
@@ -139,7 +143,7 @@ pub struct LoadFigures {
     /// Valid requests in flight on average: the time that they were in flight over the measurement's length (Little's
     /// law: throughput × mean service time).
     pub mean_in_flight: Option<f64>,
-    /// Closed loop: connections × requests that each holds in flight.
+    /// Closed loop: connections × requests that each holds in flight. Null if users think: then fewer are.
     pub wanted_in_flight: Option<f64>,
     /// CPU share of the generator's busiest worker, 0 to 1.
     pub busiest_worker: f64,
@@ -154,9 +158,26 @@ pub struct LoadFigures {
     pub trend: Option<Trend>,
     /// The distributions with at least one sample.
     pub latencies: Vec<Latency>,
+    /// The events of answers that are streams; null: not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<EventFigures>,
     /// Of several requests each for itself, in the spec's order; empty: not recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<ExchangeFigures>,
+}
+
+/// What a load found of answers that are streams of events.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EventFigures {
+    /// Events that came.
+    pub events: u64,
+    /// The same per second.
+    pub events_per_second: f64,
+    /// The longest time without an event within an answer, also if it had not ended with the measurement; null: no answer
+    /// had an event.
+    pub longest_gap_seconds: Option<f64>,
+    /// Valid answers without any event.
+    pub without: u64,
 }
 
 /// What a load found of one of its requests.
@@ -219,6 +240,12 @@ impl LoadFigures {
             redirects: redirects(observation),
             trend: trend(record),
             latencies: latencies(observation),
+            events: observation.events.as_ref().map(|seen| EventFigures {
+                events: seen.events,
+                events_per_second: per_second(seen.events as f64),
+                longest_gap_seconds: seen.longest_gap().map(|gap| gap.as_secs_f64()),
+                without: seen.without,
+            }),
             exchanges: exchanges(record),
         }
     }
@@ -237,6 +264,7 @@ impl LoadFigures {
 
 fn latencies(observation: &Observation) -> Vec<Latency> {
     let open = observation.open.as_ref();
+    let events = observation.events.as_ref();
     let all = [
         (LatencyKind::ServiceTime, Some(&observation.service_time)),
         (
@@ -244,6 +272,11 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
             observation.service_time_with_connect.as_ref(),
         ),
         (LatencyKind::FirstByte, observation.first_byte.as_ref()),
+        (
+            LatencyKind::FirstEvent,
+            events.map(|events| &events.first_event),
+        ),
+        (LatencyKind::EventGap, events.map(|events| &events.gap)),
         (
             LatencyKind::ResponseTime,
             open.map(|open| &open.response_time),
@@ -289,6 +322,9 @@ fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {
     let Schedule::Closed { connections, .. } = record.spec.schedule else {
         return None;
     };
+    if record.spec.think.is_some() {
+        return None;
+    }
     let Protocol::Http1 { pipeline, .. } = record.spec.protocol;
     Some(f64::from(connections) * f64::from(pipeline.max(1)))
 }

@@ -13,7 +13,9 @@ mod verdict;
 use deadheat_model::LoadRecord;
 use serde::Serialize;
 
-pub use figures::{ExchangeFigures, Latency, LatencyKind, LoadFigures, Percentile, SHOWN_PERCENTS};
+pub use figures::{
+    EventFigures, ExchangeFigures, Latency, LatencyKind, LoadFigures, Percentile, SHOWN_PERCENTS,
+};
 pub use settings::LoadSettings;
 pub use sign::{Severity, Sign};
 pub use verdict::{Judged, LoadVerdict, Standing};

@@ -350,6 +350,15 @@ impl Load<'_> {
 
     fn uneven(&self) -> Option<Judged> {
         self.closed().filter(|_| self.connections_stayed())?;
+        if self
+            .record
+            .spec
+            .think
+            .is_some_and(|think| think.is_random())
+        {
+            // Who thinks for long gets fewer answers.
+            return None;
+        }
         let answers = &self.record.observation.answers_per_connection;
         let (least, median, most) = (answers.least()?, answers.median()?, answers.most()?);
         let uneven = (least as f64) < self.settings.uneven * median as f64

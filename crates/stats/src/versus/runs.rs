@@ -97,6 +97,8 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
         (Aspect::Machine, "hosts", hosts.join(", ")),
         (Aspect::Deadheat, "Deadheat", run.deadheat.clone()),
         (Aspect::Settings, "loop", format!("{:?}", spec.schedule)),
+        (Aspect::Settings, "think time", option(spec.think)),
+        (Aspect::Settings, "events", option(spec.stream)),
         (Aspect::Settings, "protocol", format!("{:?}", spec.protocol)),
         (
             Aspect::Settings,
@@ -121,6 +123,11 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
             format!("{:?}", spec.cpus),
         ),
     ]
+}
+
+/// What is given, or nothing.
+fn option<T: std::fmt::Debug>(given: Option<T>) -> String {
+    given.map_or(String::new(), |given| format!("{given:?}"))
 }
 
 fn warning(change: &Change) -> String {

@@ -5,11 +5,11 @@ use std::time::Duration;
 use deadheat_model::{
     CountHistogram, Failure, Interval, LatencyHistogram, LoadPhase, LoadRecord, Schedule, StopRule,
     failure::FailurePhase,
-    load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target},
+    load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target, Think},
     observation::ReceiveQueues,
 };
 use deadheat_stats::load::{
-    LatencyKind, LoadFigures, LoadSettings, Severity, Sign, Standing, judge, judge_with,
+    LatencyKind, LoadFigures, LoadSettings, Severity, Sign, Standing, analyse, judge, judge_with,
 };
 
 use crate::load_fixture as cases;
@@ -698,6 +698,52 @@ fn each_of_several_requests_has_its_own_figures() {
     assert_eq!(first.valid_body_bytes_per_second, 13.0 * per_second);
     assert_eq!((second.failed, &second.service_time), (12, &None));
     assert_eq!(second.throughput_per_second, 0.0);
+    assert_eq!(figures.events, None);
     let of_first_bytes = figures.latency(LatencyKind::FirstByte);
     assert_eq!(of_first_bytes.map(|one| one.samples), Some(first.succeeded));
+}
+
+#[test]
+fn streams_have_the_times_of_their_events() {
+    let record = cases::streams(cases::closed_fine());
+    let figures = analyse(&record).figures;
+    let answers = record.observation.measured.succeeded;
+    let events = figures.events.unwrap();
+    assert_eq!((events.events, events.without), (3 * answers, 0));
+    assert_eq!(
+        events.events_per_second,
+        3.0 * answers as f64 / figures.window_seconds
+    );
+    // The last one had not ended.
+    assert_eq!(events.longest_gap_seconds, Some(0.35));
+    let samples = |of| figures.latency(of).map(|one| one.samples);
+    assert_eq!(samples(LatencyKind::FirstEvent), Some(answers));
+    assert_eq!(samples(LatencyKind::EventGap), Some(2 * answers));
+}
+
+#[test]
+fn users_who_think_are_no_sign_of_a_slow_generator() {
+    let mut record = cases::closed_fine();
+    // Ten times as many users as there are requests in flight.
+    let Schedule::Closed { connections, .. } = &mut record.spec.schedule else {
+        panic!("a closed loop");
+    };
+    *connections *= 10;
+    record.observation.connections_peak *= 10;
+    let little = |sign: &Sign| matches!(sign, Sign::Little { .. });
+    assert!(sign(&record, little).is_some());
+    record.spec.think = Some(Think::Exponential {
+        mean: Duration::from_secs(1),
+    });
+    assert_eq!(sign(&record, little), None);
+    assert_eq!(judge(&record).standing, Standing::Sound);
+    let figures = LoadFigures::new(&record);
+    assert_eq!(figures.wanted_in_flight, None);
+    assert!(figures.mean_in_flight.is_some());
+    // Who thinks for long gets fewer answers.
+    record.observation.answers_per_connection.record(1);
+    let uneven = |sign: &Sign| matches!(sign, Sign::Uneven { .. });
+    assert_eq!(sign(&record, uneven), None);
+    record.spec.think = None;
+    assert!(sign(&record, uneven).is_some());
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use deadheat_model::{
     Exchange, Failure, Interval, LatencyHistogram, LoadPhase, LoadRecord, LoadSpec, Observation,
     Schedule, StopRule,
+    events::EventsSeen,
     failure::FailurePhase,
     load::{
         Arrivals, Endpoint, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, Stage,
-        StatusSet, Target, Tls, Trust,
+        StatusSet, Stream, StreamEvent, Target, Tls, Trust,
     },
     load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
@@ -303,6 +304,30 @@ pub fn failed(record: &mut LoadRecord, kind: Failure, phase: FailurePhase, cause
         measured: many,
         total: many,
     });
+}
+
+/// Streams of a load, of which each valid answer had three events: after half of its time, then and at its end.
+pub fn streams(mut record: LoadRecord) -> LoadRecord {
+    let answers = record.observation.measured.succeeded;
+    let mut events = EventsSeen {
+        events: 3 * answers,
+        open_gap: Duration::from_millis(350),
+        ..EventsSeen::default()
+    };
+    for _ in 0..answers {
+        events.first_event.record_ns(10_000_000);
+        events.gap.record_none(1);
+        events.gap.record_ns(10_000_000);
+    }
+    record.spec.stream = Some(Stream {
+        event: StreamEvent::Sse,
+        enough: Some(3),
+    });
+    record.observation.events = Some(events);
+    for interval in &mut record.intervals {
+        interval.events = Some(3 * interval.succeeded);
+    }
+    record
 }
 
 /// An example of a failure.

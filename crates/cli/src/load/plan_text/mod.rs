@@ -14,7 +14,7 @@ use deadheat_model::{
 };
 use deadheat_runner::secret;
 
-use super::{rate, template, thresholds::Threshold};
+use super::{rate, stream, template, think, thresholds::Threshold};
 use crate::wrap;
 
 /// The columns that lines are broken at.
@@ -58,9 +58,12 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
         say("headers", headers);
     }
     say("loop", pace(spec));
-    say("ceiling", ceiling(&spec.schedule));
+    say("ceiling", ceiling(spec));
     say("length", length(spec));
     say("valid is", validity(spec));
+    if let Some(stream) = &spec.stream {
+        say("events", stream::described(stream));
+    }
     if let Some(hosts) = &around.hosts {
         say("from", hosts.clone());
     }
@@ -210,8 +213,11 @@ fn headers(exchange: Option<&Exchange>) -> Option<String> {
 fn pace(spec: &LoadSpec) -> String {
     match &spec.schedule {
         Schedule::Closed { connections, ramp } => {
+            let after = spec.think.as_ref().map_or(String::new(), |think| {
+                format!(" and has thought for {}", think::described(think))
+            });
             let mut text = format!(
-                "closed: {}, each sends its next request when it has its answer",
+                "closed: {}, each sends its next request when it has its answer{after}",
                 counted(*connections, "connection")
             );
             if !ramp.is_zero() {
@@ -260,15 +266,31 @@ fn stages_text(stages: &[Stage]) -> String {
 }
 
 /// How much a server can meet with at most.
-fn ceiling(schedule: &Schedule) -> String {
+fn ceiling(spec: &LoadSpec) -> String {
+    let schedule = &spec.schedule;
     let connections = counted(schedule.most_connections(), "connection");
-    match schedule {
-        Schedule::Closed { .. } => {
+    match (schedule, spec.think) {
+        (
+            Schedule::Closed {
+                connections: users, ..
+            },
+            Some(think),
+        ) => {
+            let rate = f64::from(*users) / think.mean().as_secs_f64();
+            format!(
+                "about {} requests/s on at most {connections}, fewer if answers take long",
+                rate::shown(rate).trim_end_matches("/s")
+            )
+        }
+        (Schedule::Closed { .. }, None) => {
             format!("at most {connections}; as many requests/s as the server answers")
         }
-        Schedule::Open {
-            arrivals, stages, ..
-        } => {
+        (
+            Schedule::Open {
+                arrivals, stages, ..
+            },
+            _,
+        ) => {
             let rate = rate::shown(rate::highest(stages));
             let rate = rate.trim_end_matches("/s");
             let moments = match arrivals {
@@ -387,7 +409,8 @@ fn is_random(spec: &LoadSpec) -> bool {
             ..
         }
     );
-    poisson || spec.exchanges.iter().any(|one| one.request.template)
+    let thinks = spec.think.is_some_and(|think| think.is_random());
+    poisson || thinks || spec.exchanges.iter().any(|one| one.request.template)
 }
 
 /// What the user may have meant otherwise.

@@ -105,6 +105,17 @@ fn latency(of: Option<Of>, figure: Figure, observation: &Observation) -> Result<
             let recorded = observation.first_byte.as_ref();
             (recorded.ok_or_else(missing)?, None)
         }
+        (Some(Of::FirstEvent), _) => {
+            let events = observation.events.as_ref().ok_or_else(missing)?;
+            (&events.first_event, None)
+        }
+        (Some(Of::Gap), _) => {
+            let events = observation.events.as_ref().ok_or_else(missing)?;
+            if let (Figure::Most, Some(longest)) = (figure, events.longest_gap()) {
+                return Ok(longest.as_secs_f64());
+            }
+            (&events.gap, None)
+        }
         (Some(Of::Response) | None, Some(open)) => {
             let waiting = Waiting {
                 requests: open.unsent + observation.measured.in_flight,
@@ -225,6 +236,7 @@ mod tests {
 
     use deadheat_model::{
         Failure, LoadSpec, Schedule, StopRule,
+        events::EventsSeen,
         load::{Arrivals, Exchange, Expectation, RequestSpec, Stage, StatusSet, Target},
         load_record::SCHEMA,
         machine::Machine,
@@ -414,6 +426,31 @@ mod tests {
             true,
             "no such figure",
         );
+    }
+
+    #[test]
+    fn events_are_judged_where_they_are_recorded() {
+        let mut found = answered([5; 100]);
+        judged("gap.max>1s", &found, true, "no such figure");
+        let mut events = EventsSeen {
+            open_gap: Duration::from_secs(2),
+            ..EventsSeen::default()
+        };
+        for _ in 0..10_000 {
+            events.first_event.record_ns(30_000_000);
+            events.gap.record_ns(200_000_000);
+        }
+        found.events = Some(events);
+        judged("first-event.p99>29ms", &found, true, "it was 3");
+        judged("gap.p99>210ms", &found, false, "it was 200");
+        // A stream that stood still at the end is no quick one.
+        judged("gap.max>1s", &found, true, "it was 2 s");
+        for text in ["gap.p99>1s", "first-event.mean>1s"] {
+            let threshold: Threshold = text.parse().unwrap();
+            let spec = record(Observation::default()).spec;
+            let refusal = threshold.check(&spec).unwrap_err();
+            assert!(refusal.contains("--stream"), "{refusal}");
+        }
     }
 
     #[test]

@@ -36,6 +36,12 @@ impl Threshold {
                 "--fail-if '{self}': that is not recorded unless you add --first-byte"
             )),
             Metric::Latency {
+                of: Some(Of::FirstEvent | Of::Gap),
+                ..
+            } if spec.stream.is_none() => Err(format!(
+                "--fail-if '{self}': events are not recorded unless you say what they are, with --stream"
+            )),
+            Metric::Latency {
                 of: Some(Of::Response | Of::Wait | Of::Lag),
                 ..
             } if !spec.schedule.is_open() => Err(format!(
@@ -68,6 +74,8 @@ enum Metric {
 enum Of {
     Service,
     FirstByte,
+    FirstEvent,
+    Gap,
     Response,
     Wait,
     Lag,

@@ -7,8 +7,8 @@ use crate::load::rate;
 
 /// What to write, for messages.
 const LIKE: &str = "write a condition like 'p99>50ms', 'errors>0.1%' or 'throughput<1000/s'";
-const METRICS: &str = "p50 to p99.999, mean, min and max (also with service., first-byte., response., wait. or lag. \
-                       before them), \
+const METRICS: &str = "p50 to p99.999, mean, min and max (also with service., first-byte., first-event., gap., \
+                       response., wait. or lag. before them), \
                        errors, throughput and goodput are known";
 /// The longer operators first: "<" begins "<=".
 const OPERATORS: [(&str, Operator); 4] = [
@@ -81,6 +81,8 @@ fn metric(name: &str, value: &str) -> Result<Metric, String> {
         _ => match name.split_once('.') {
             Some(("service", figure)) => latency(Some(Of::Service), figure),
             Some(("first-byte", figure)) => latency(Some(Of::FirstByte), figure),
+            Some(("first-event", figure)) => latency(Some(Of::FirstEvent), figure),
+            Some(("gap", figure)) => latency(Some(Of::Gap), figure),
             Some(("response", figure)) => latency(Some(Of::Response), figure),
             Some(("wait", figure)) => latency(Some(Of::Wait), figure),
             Some(("lag", figure)) => latency(Some(Of::Lag), figure),

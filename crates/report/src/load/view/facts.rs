@@ -239,6 +239,17 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
             ),
         ));
     }
+    if let (Some(_), Some(found)) = (record.spec.think, figures.mean_in_flight) {
+        let users = record.spec.schedule.most_connections();
+        facts.push(fact(
+            "In flight",
+            format!(
+                "{} of {} on average; the others thought",
+                figure(found),
+                counted(users as usize, "connection")
+            ),
+        ));
+    }
     let queues = &observation.receive_queues;
     if queues.connections > 0 {
         facts.push(fact(

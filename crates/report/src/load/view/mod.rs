@@ -1,5 +1,6 @@
 //! The view of one load: what text and page show.
 
+mod events;
 mod facts;
 mod latency;
 mod plan;
@@ -43,6 +44,8 @@ pub struct LoadView {
     pub statuses: Vec<StatusRow>,
     /// The distributions.
     pub latency: LatencyTable,
+    /// The events of answers that are streams; empty: not recorded.
+    pub events: Vec<Fact>,
     /// What became of each of several requests; empty: not recorded.
     pub requests: Vec<RequestRow>,
     /// Failures by kind, phase and cause, the most frequent first.
@@ -137,6 +140,7 @@ impl LoadView {
             answers: facts::answers(record, &analysis.figures),
             statuses: statuses(record),
             latency: latency::table(record, &analysis.figures),
+            events: events::facts(record, &analysis.figures),
             requests: requests::rows(&analysis.figures),
             failures: failures(record),
             examples: examples(record),

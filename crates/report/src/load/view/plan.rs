@@ -2,9 +2,10 @@
 
 use deadheat_model::{
     LoadRecord, LoadSpec, Schedule, StopRule,
-    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage},
+    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage, Think},
 };
 
+use super::events;
 use crate::{
     figure::{count, counted, figure, seconds},
     view::clean,
@@ -15,7 +16,7 @@ pub(super) fn plan(record: &LoadRecord) -> String {
     let spec = &record.spec;
     format!(
         "{}; {}; {} over {}.",
-        schedule(&spec.schedule) + &ending(record),
+        schedule(&spec.schedule) + &thinking(spec) + &ending(record),
         requests(spec),
         protocol(spec),
         transport(spec),
@@ -57,6 +58,18 @@ fn schedule(schedule: &Schedule) -> String {
             )
         }
     }
+}
+
+/// " that think for 1.00 s to 2.00 s after each answer,".
+fn thinking(spec: &LoadSpec) -> String {
+    let time = |time: std::time::Duration| seconds(time.as_secs_f64());
+    let long = match spec.think {
+        None => return String::new(),
+        Some(Think::Uniform { from, to }) if from == to => time(from),
+        Some(Think::Uniform { from, to }) => format!("{} to {}", time(from), time(to)),
+        Some(Think::Exponential { mean }) => format!("{} on average (exponential)", time(mean)),
+    };
+    format!(" that think for {long} after each answer,")
 }
 
 fn stage(stage: &Stage) -> String {
@@ -136,8 +149,9 @@ fn requests(spec: &LoadSpec) -> String {
     } else {
         " and the right content"
     };
+    let stream = spec.stream.as_ref().map_or(String::new(), events::plan);
     format!(
-        "{} {}{more}, valid with status {}{length}{content}",
+        "{} {}{more}{stream}, valid with status {}{length}{content}",
         clean(&first.request.method),
         clean(&first.request.path),
         first.expect.status,

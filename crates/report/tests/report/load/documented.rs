@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
-    load::{Body, Content, Endpoint, Identity, RequestSpec, Stage, Trust},
+    events::EventsSeen,
+    load::{
+        Body, Content, Endpoint, Identity, RequestSpec, Stage, Stream, StreamEvent, Think, Trust,
+    },
     observation::{ExchangeSeen, ReceiveQueues},
 };
 use deadheat_report::load::{csv, json};
@@ -133,6 +136,17 @@ fn records() -> Vec<LoadRecord> {
     late.spec.stop = StopRule::Interrupt;
     late.spec.first_byte = true;
     late.spec.per_exchange = true;
+    late.spec.stream = Some(Stream {
+        event: StreamEvent::Lines,
+        enough: Some(1),
+    });
+    late.observation.events = Some(EventsSeen {
+        events: 1,
+        first_event: late.observation.service_time.clone(),
+        gap: late.observation.service_time.clone(),
+        ..EventsSeen::default()
+    });
+    late.intervals[0].events = Some(1);
     late.observation.first_byte = Some(late.observation.service_time.clone());
     late.observation.exchanges = vec![ExchangeSeen {
         succeeded: 1,
@@ -208,6 +222,19 @@ fn records() -> Vec<LoadRecord> {
         ramp: std::time::Duration::ZERO,
     };
     records.push(uneven);
+
+    // Users who think.
+    let length = std::time::Duration::from_secs(1);
+    let thinking = |think| {
+        let mut record = cases::closed_fine();
+        record.spec.think = Some(think);
+        record
+    };
+    records.push(thinking(Think::Exponential { mean: length }));
+    records.push(thinking(Think::Uniform {
+        from: length,
+        to: length,
+    }));
 
     // Too short for Little's law.
     let mut short = cases::closed_fine();

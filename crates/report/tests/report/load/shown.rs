@@ -28,6 +28,7 @@ fn phrases(view: &LoadView) -> Vec<String> {
     let facts = [
         &view.answers,
         &view.connections,
+        &view.events,
         &view.hosts,
         &view.generator,
         &view.provenance,
@@ -60,6 +61,7 @@ fn everything_of_the_view_is_in_both_outputs() {
     let hosts = [
         ("three hosts", cases::three_hosts()),
         ("several requests", cases::several_requests()),
+        ("streams", cases::streams(cases::closed_fine())),
     ];
     for (name, record) in cases::all().into_iter().chain(hosts) {
         let view = view(&record);

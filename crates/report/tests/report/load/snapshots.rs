@@ -1,10 +1,16 @@
 //! One load in each output, to look at. What an output does with other loads is asserted in `shown`.
 
+use std::time::Duration;
+
+use deadheat_model::load::Think;
 use deadheat_report::load::{brief, csv, hgrm, html_with, json, text};
 use deadheat_stats::load::analyse;
 
 use super::view;
-use crate::{load_fixture::open_freeze, shortened};
+use crate::{
+    load_fixture::{closed_fine, open_freeze, streams},
+    shortened,
+};
 
 #[test]
 fn text_at_80_columns() {
@@ -48,4 +54,26 @@ fn a_percentile_distribution() {
 fn an_html_page() {
     let page = html_with(&view(&open_freeze()), "").unwrap();
     insta::assert_snapshot!("load-html", shortened::html(&page));
+}
+
+#[test]
+fn streams_on_a_first_screen() {
+    let record = streams(closed_fine());
+    insta::assert_snapshot!("load-streams", brief(&view(&record), 80, false));
+}
+
+#[test]
+fn streams_of_an_open_loop_at_80_columns() {
+    let record = streams(open_freeze());
+    insta::assert_snapshot!("load-streams-open", text(&view(&record), 80, false));
+}
+
+#[test]
+fn users_who_think() {
+    let mut record = closed_fine();
+    record.spec.think = Some(Think::Uniform {
+        from: Duration::from_millis(500),
+        to: Duration::from_secs(2),
+    });
+    insta::assert_snapshot!("load-think", text(&view(&record), 80, false));
 }
