@@ -27,16 +27,25 @@ pub(crate) trait DataFormat: ValueEnum + PartialEq + Send + Sync + 'static {
     fn endings(&self) -> &'static [&'static str];
 }
 
-/// The format that a file's name asks for.
+/// The format that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is not `.json`.
 ///
 /// # Errors
 /// When its ending is that of no format.
 fn by_ending<F: DataFormat>(path: &Path) -> Result<F, String> {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    let ending = ending.map(str::to_ascii_lowercase).unwrap_or_default();
-    let mut formats = F::value_variants().iter();
-    let found = formats.find(|format| format.endings().contains(&ending.as_str()));
-    found.cloned().ok_or_else(|| {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    let ends_with = |ending: &&&str| {
+        let stem = name.strip_suffix(**ending);
+        let stem = stem.and_then(|stem| stem.strip_suffix('.'));
+        stem.is_some_and(|stem| !stem.is_empty())
+    };
+    let formats = F::value_variants().iter();
+    let found = formats.filter_map(|format| {
+        let endings = format.endings().iter().filter(ends_with);
+        Some((endings.map(|ending| ending.len()).max()?, format))
+    });
+    let longest = found.max_by_key(|(length, _)| *length);
+    longest.map(|(_, format)| format.clone()).ok_or_else(|| {
         let formats = F::value_variants().iter();
         let usual = formats.filter_map(|format| format.endings().first());
         let usual: Vec<String> = usual.map(|ending| format!(".{ending}")).collect();

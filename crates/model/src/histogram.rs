@@ -102,6 +102,23 @@ impl LatencyHistogram {
         self.0.quantile_below(bound)
     }
 
+    /// How many latencies lie in each of the buckets that `bounds` (nanoseconds, rising) make: at most the first one,
+    /// above it and at most the second, …, and above the last. A latency within 0.1 % above a bound may count as one below.
+    pub fn buckets(&self, bounds: &[u64]) -> Vec<u64> {
+        let mut counts = vec![0; bounds.len() + 1];
+        for value in self.0.iter_recorded() {
+            let least = self.0.lowest_equivalent(value.value_iterated_to());
+            counts[bounds.partition_point(|bound| *bound < least)] += value.count_at_value();
+        }
+        counts
+    }
+
+    /// All latencies together; zero when nothing was recorded.
+    pub fn sum(&self) -> Duration {
+        // The library's mean of an empty histogram is 0.
+        Duration::from_nanos((self.0.mean() * self.0.len() as f64) as u64)
+    }
+
     /// The latencies' distribution as percentiles, closer and closer to 1 in the manner of HdrHistogram's
     /// `.hgrm`: `ticks` steps each time the distance to 1 halves. Each is a quantile, the latency at it and how many
     /// latencies are at most that.
@@ -295,6 +312,26 @@ mod tests {
             both.record_ns(u64::MAX);
         }
         assert_eq!(compact.quantile(0.6), histogram.quantile(0.6));
+    }
+
+    #[test]
+    fn buckets_hold_every_latency_once_and_a_bound_belongs_to_the_bucket_below_it() {
+        let mut histogram = LatencyHistogram::new();
+        for ns in [900_000, 1_000_000, 1_100_000, 4_000_000, 70_000_000_000] {
+            histogram.record_ns(ns);
+        }
+        assert_eq!(
+            histogram.buckets(&[1_000_000, 2_000_000, 5_000_000]),
+            [2, 1, 1, 1]
+        );
+        assert_eq!(histogram.buckets(&[]), [5]);
+        let sum = histogram.sum().as_secs_f64();
+        assert!((sum / 70.007 - 1.0).abs() < 0.001, "{sum}");
+        let empty = LatencyHistogram::new();
+        assert_eq!(
+            (empty.buckets(&[1]), empty.sum()),
+            (vec![0, 0], Duration::ZERO)
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 
 use super::{
+    collector::{CollectorUrl, collector},
     form::{self, Field},
     rate,
     stream::StreamArgs,
@@ -318,6 +319,9 @@ pub(crate) struct OutputArgs {
     /// Also record the time to the first byte of each answer
     #[arg(long, hide_short_help = true)]
     pub(crate) first_byte: bool,
+    /// Send metrics to this collector during the load, after each interval (OTLP over HTTP; docs/metrics.md)
+    #[arg(long, value_name = "URL", value_parser = collector, hide_short_help = true)]
+    pub(crate) otlp: Option<CollectorUrl>,
     /// What to show during the load, on standard error
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = ProgressArg::Auto, hide_short_help = true)]
     pub(crate) progress: ProgressArg,
@@ -345,6 +349,11 @@ pub(crate) enum LoadFormat {
     Hgrm,
     /// A page with plots
     Html,
+    /// The time series for Prometheus (OpenMetrics with timestamps; docs/metrics.md)
+    #[value(name = "openmetrics")]
+    OpenMetrics,
+    /// The time series for OpenTelemetry (OTLP as JSON, a line per interval; docs/metrics.md)
+    Otlp,
 }
 
 impl DataFormat for LoadFormat {
@@ -359,6 +368,8 @@ impl DataFormat for LoadFormat {
             Self::Hlog => &["hlog"],
             Self::Hgrm => &["hgrm"],
             Self::Html => &["html", "htm"],
+            Self::OpenMetrics => &["om"],
+            Self::Otlp => &["otlp.json", "otlp.jsonl"],
         }
     }
 }

@@ -7,6 +7,7 @@
 pub(crate) mod args;
 mod bodies;
 mod clashes;
+mod collector;
 mod expect;
 mod form;
 pub(crate) mod given;
@@ -14,6 +15,7 @@ mod hosts;
 mod live;
 mod outputs;
 mod plan_text;
+mod push;
 mod rate;
 mod request;
 mod series;
@@ -35,7 +37,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use deadheat_load::LoadEvent;
+use deadheat_load::{LoadEvent, Phase};
 use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
 use deadheat_runner::{
     agent::{Agents, Together},
@@ -51,6 +53,7 @@ use self::{
     live::{Live, Mode},
     outputs::{Outputs, Shown},
     plan_text::Around,
+    push::Push,
     request::Asked,
     series::Series,
     thresholds::Threshold,
@@ -114,6 +117,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         hosts: hosts.describe(),
         why_wait,
         files: &args.output.data.output,
+        collector: args.output.otlp.as_ref(),
         thresholds,
     };
     let plan = plan_text::describe(&spec, &around);
@@ -131,14 +135,20 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     output::note(&plan);
+    let mut push = Push::to(args.output.otlp.as_ref());
     let record = go(
         spec,
         &hosts,
         &asked,
         mode(args.output.progress),
         &mut outputs,
+        &mut push,
     )?;
-    outputs.write(&record)?;
+    let written = outputs.write(&record);
+    if let Some(undelivered) = push.finish() {
+        output::warn(&undelivered);
+    }
+    written?;
     Ok(conclude(&record, thresholds))
 }
 
@@ -153,7 +163,8 @@ pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadR
     } = prepare(args)?;
     spec.limit = limit;
     let mut nowhere = Outputs::open(&[], Shown::Brief)?;
-    go(spec, &hosts, &asked, Mode::Silent, &mut nowhere)
+    let mut push = Push::to(None);
+    go(spec, &hosts, &asked, Mode::Silent, &mut nowhere, &mut push)
 }
 
 /// Options that are refused together, or one that is refused alone, without dashes; none if `args` can be used.
@@ -196,6 +207,7 @@ fn go(
     asked: &Asked,
     mode: Mode,
     outputs: &mut Outputs,
+    push: &mut Push,
 ) -> Result<LoadRecord, Failure> {
     let stop = interrupt::on_signals().map_err(|error| {
         Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
@@ -206,14 +218,24 @@ fn go(
         let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
         Some(launched.map_err(|error| told::lost(&asked.typed, &error))?)
     };
-    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let now = || humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let mut started = now();
     let mut live = Live::start(mode, &spec, &asked.typed);
     let mut series = Series::default();
     let mut on_event = |event: LoadEvent| {
         live.on(&event);
-        if let LoadEvent::Interval(interval) = event {
-            outputs.interval(&interval);
-            series.push(*interval);
+        match event {
+            // The times of intervals count from here.
+            LoadEvent::Phase(Phase::WarmUpStarted) => {
+                started = now();
+                push.begin(&started, &asked.typed, &spec);
+            }
+            LoadEvent::Phase(_) => {}
+            LoadEvent::Interval(interval) => {
+                outputs.interval(&interval);
+                push.interval(&interval);
+                series.push(*interval);
+            }
         }
     };
     let found = match &mut generators {

@@ -10,7 +10,7 @@ use deadheat_model::{Interval, LoadRecord};
 use deadheat_report::{
     ReportError,
     html::Contents,
-    load::{self as report, LoadView},
+    load::{self as report, LoadView, Reading, Source},
 };
 use deadheat_runner::files::Destination;
 use deadheat_stats::load::LoadAnalysis;
@@ -179,7 +179,14 @@ impl<'a> Results<'a> {
             LoadFormat::Hlog => report::hdr_log(self.record),
             LoadFormat::Hgrm => Ok(report::hgrm(self.record)),
             LoadFormat::Html => self.page(),
+            LoadFormat::OpenMetrics => Ok(self.over_time(report::open_metrics)),
+            LoadFormat::Otlp => Ok(self.over_time(report::otlp)),
         }
+    }
+
+    /// The load over time, as a monitoring system reads it.
+    fn over_time(&self, lay_out: fn(&Source, &[Reading]) -> String) -> String {
+        lay_out(&Source::of(self.record), &report::readings(self.record))
     }
 
     /// The page, with the data in it.

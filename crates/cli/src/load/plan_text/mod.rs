@@ -14,7 +14,7 @@ use deadheat_model::{
 };
 use deadheat_runner::secret;
 
-use super::{rate, stream, template, think, thresholds::Threshold};
+use super::{collector::CollectorUrl, rate, stream, template, think, thresholds::Threshold};
 use crate::wrap;
 
 /// The columns that lines are broken at.
@@ -39,6 +39,8 @@ pub(crate) struct Around<'a> {
     pub(crate) why_wait: Option<&'a str>,
     /// Files that are written.
     pub(crate) files: &'a [PathBuf],
+    /// Where metrics are sent, if anywhere.
+    pub(crate) collector: Option<&'a CollectorUrl>,
     /// Conditions for the exit status.
     pub(crate) thresholds: &'a [Threshold],
 }
@@ -73,6 +75,10 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     }
     for file in around.files {
         say("file", file.display().to_string());
+    }
+    if let Some(collector) = around.collector {
+        let interval = spec.interval.map(span).unwrap_or_default();
+        say("metrics", format!("sent to {collector} every {interval}"));
     }
     for threshold in around.thresholds {
         say("fail if", threshold.to_string());

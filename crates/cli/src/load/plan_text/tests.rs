@@ -31,6 +31,7 @@ fn told(spec: &LoadSpec) -> String {
         hosts: None,
         why_wait: Some("no CPU is reserved"),
         files: &[Path::new("out.json").to_owned()],
+        collector: Some(&collector("http://127.0.0.1:4318").unwrap()),
         thresholds: &["p99>50ms".parse().unwrap()],
     };
     let text = describe(spec, &around);

@@ -1,0 +1,152 @@
+//! What stands at an instant of a load.
+
+use std::time::{Duration, SystemTime};
+
+use deadheat_model::LatencyHistogram;
+
+use super::family::Family;
+
+/// A bucket's upper bound.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) nanoseconds: u64,
+    /// In seconds, as OpenMetrics writes it (1.0, section "Considerations: Canonical Numbers").
+    pub(super) le: &'static str,
+}
+
+const fn bound(nanoseconds: u64, le: &'static str) -> Bound {
+    Bound { nanoseconds, le }
+}
+
+/// The buckets of all distributions. They contain those of OpenTelemetry's `http.client.request.duration`, go down to what
+/// a server on the same machine needs, and up to beyond the usual timeout.
+pub(super) static BOUNDS: [Bound; 26] = [
+    bound(25_000, "2.5e-05"),
+    bound(50_000, "5e-05"),
+    bound(75_000, "7.5e-05"),
+    bound(100_000, "0.0001"),
+    bound(250_000, "0.00025"),
+    bound(500_000, "0.0005"),
+    bound(750_000, "0.00075"),
+    bound(1_000_000, "0.001"),
+    bound(2_500_000, "0.0025"),
+    bound(5_000_000, "0.005"),
+    bound(7_500_000, "0.0075"),
+    bound(10_000_000, "0.01"),
+    bound(25_000_000, "0.025"),
+    bound(50_000_000, "0.05"),
+    bound(75_000_000, "0.075"),
+    bound(100_000_000, "0.1"),
+    bound(250_000_000, "0.25"),
+    bound(500_000_000, "0.5"),
+    bound(750_000_000, "0.75"),
+    bound(1_000_000_000, "1.0"),
+    bound(2_500_000_000, "2.5"),
+    bound(5_000_000_000, "5.0"),
+    bound(7_500_000_000, "7.5"),
+    bound(10_000_000_000, "10.0"),
+    bound(30_000_000_000, "30.0"),
+    bound(60_000_000_000, "60.0"),
+];
+
+/// A name and a value. Names are those of OTLP; OpenMetrics has `_` for each of their dots.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Label {
+    pub(super) key: &'static str,
+    pub(super) value: String,
+}
+
+impl Label {
+    pub(super) fn new(key: &'static str, value: impl Into<String>) -> Self {
+        let value = value.into();
+        Self { key, value }
+    }
+}
+
+/// A distribution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Times {
+    /// How many are in each bucket of [`BOUNDS`], and beyond the last.
+    pub(super) buckets: Vec<u64>,
+    pub(super) sum: Duration,
+}
+
+impl Times {
+    pub(super) fn of(histogram: &LatencyHistogram) -> Self {
+        let bounds: Vec<u64> = BOUNDS.iter().map(|bound| bound.nanoseconds).collect();
+        Self {
+            buckets: histogram.buckets(&bounds),
+            sum: histogram.sum(),
+        }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.buckets.iter().sum()
+    }
+}
+
+/// The value of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// What was counted since the reading's [`Reading::since`].
+    Count(u64),
+    /// What stands at the instant.
+    Level(u64),
+    /// What was recorded since the reading's [`Reading::since`].
+    Times(Times),
+}
+
+impl Value {
+    /// What it was when its counting began; a level has no beginning.
+    pub(super) fn beginning(&self) -> Option<Self> {
+        match self {
+            Value::Count(_) => Some(Value::Count(0)),
+            Value::Times(times) => Some(Value::Times(Times {
+                buckets: vec![0; times.buckets.len()],
+                sum: Duration::ZERO,
+            })),
+            Value::Level(_) => None,
+        }
+    }
+}
+
+/// A metric's value at an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    pub(super) family: &'static Family,
+    pub(super) labels: Vec<Label>,
+    pub(super) value: Value,
+}
+
+/// All metrics at an instant of a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The instant.
+    pub(super) at: SystemTime,
+    /// Since when what rises has been counted: the start of the phase.
+    pub(super) since: SystemTime,
+    pub(super) samples: Vec<Sample>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_rise_and_are_written_as_they_are() {
+        for pair in BOUNDS.windows(2) {
+            assert!(pair[0].nanoseconds < pair[1].nanoseconds);
+        }
+        for bound in &BOUNDS {
+            let written: f64 = bound.le.parse().unwrap();
+            assert_eq!(written, bound.nanoseconds as f64 / 1e9, "{}", bound.le);
+            // What is not in it would be read as another series by whoever compares labels.
+            let go = match written {
+                small if small < 1e-4 => bound.le.contains("e-05"),
+                whole if whole.fract() == 0.0 => bound.le.ends_with(".0"),
+                other => bound.le == other.to_string(),
+            };
+            assert!(go, "{}", bound.le);
+        }
+    }
+}
