@@ -16,6 +16,7 @@ use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
 use deadheat_model::load::{Arrivals, Stage, StatusSet};
 
 use super::{
+    find_rate::args::FindArgs,
     rate,
     thresholds::Threshold,
     values::{FixedAddress, header, interval, length, number, requests, time_or_none, whole},
@@ -37,6 +38,8 @@ pub(crate) struct LoadArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) pace: PaceArgs,
+    #[command(flatten)]
+    pub(crate) find: FindArgs,
     #[command(flatten)]
     pub(crate) end: EndArgs,
     #[command(flatten)]

@@ -7,6 +7,7 @@
 pub(crate) mod args;
 mod clashes;
 mod expect;
+mod find_rate;
 pub(crate) mod given;
 mod hosts;
 mod live;
@@ -40,7 +41,6 @@ use deadheat_runner::{
 };
 use serde_json::json;
 
-pub(crate) use self::told::nothing;
 use self::{
     args::{LoadArgs, LoadFormat, ProgressArg},
     hosts::Hosts,
@@ -50,6 +50,10 @@ use self::{
     request::Asked,
     series::Series,
     thresholds::Threshold,
+};
+pub(crate) use self::{
+    find_rate::{read_search, shown_again},
+    told::nothing,
 };
 use crate::{
     exit::{Exit, Failure},
@@ -85,6 +89,9 @@ fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
 }
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+    if args.find.is_asked() {
+        return find_rate::find(args);
+    }
     let Prepared {
         asked,
         spec,
