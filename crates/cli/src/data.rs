@@ -252,6 +252,11 @@ impl<F: DataFormat> FilesArgs<F> {
 pub(crate) struct Files<F>(Vec<(PathBuf, F, Destination)>);
 
 impl<F: DataFormat> Files<F> {
+    /// The formats that were asked for.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = &F> {
+        self.0.iter().map(|(_, format, _)| format)
+    }
+
     /// Writes all of them, the others too if one of them fails.
     ///
     /// # Errors

@@ -79,6 +79,14 @@ impl Failure {
         }
     }
 
+    /// Somebody stopped it before there was anything.
+    pub(crate) fn interrupted(message: impl ToString) -> Self {
+        Self {
+            message: message.to_string(),
+            exit: Exit::Interrupted,
+        }
+    }
+
     /// A session could not go on.
     pub(crate) fn resuming(error: ResumeError) -> Self {
         match error {

@@ -9,7 +9,7 @@ use crate::{
     compare::{self, args::CompareFormat, measured::versus},
     data::Sink,
     exit::{Exit, Failure},
-    heats, imported, output,
+    heats, imported, load, output,
     session_folders::{RESULTS, sessions},
 };
 
@@ -32,6 +32,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         Some(folder) => folder.clone(),
         None => newest()?,
     };
+    if session.is_file()
+        && let Some(search) = load::read_search(&session)?
+    {
+        return load::shown_again(&search, sink).map(|()| Exit::Fine);
+    }
     if session.is_file() {
         return of_another_tool(&session, sink);
     }

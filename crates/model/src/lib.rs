@@ -4,6 +4,7 @@
 
 pub mod bisect;
 pub mod bytes;
+pub mod capacity;
 pub mod change;
 pub mod choice;
 pub mod comparison;

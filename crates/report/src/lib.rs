@@ -6,6 +6,7 @@
 
 pub mod alike;
 pub mod bisect;
+pub mod capacity;
 pub mod compare;
 mod csv;
 pub mod error;

@@ -4,6 +4,7 @@
 //! [`standings`](standings::standings) can be computed again from the record alone.
 
 pub mod bisect;
+pub mod capacity;
 pub mod figures;
 pub mod heats;
 pub mod history;

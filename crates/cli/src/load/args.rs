@@ -17,6 +17,7 @@ use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 
 use super::{
     collector::{CollectorUrl, collector},
+    find_rate::args::FindArgs,
     form::{self, Field},
     rate,
     stream::StreamArgs,
@@ -41,6 +42,8 @@ pub(crate) struct LoadArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) pace: PaceArgs,
+    #[command(flatten)]
+    pub(crate) find: FindArgs,
     #[command(flatten)]
     pub(crate) end: EndArgs,
     #[command(flatten)]

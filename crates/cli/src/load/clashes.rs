@@ -3,11 +3,16 @@
 
 use super::{
     args::{LoadArgs, WaitArg},
+    find_rate,
     given::Given,
     rate,
     request::has_word,
     url::Origin,
 };
+
+/// Why an option of searches is refused.
+const FIND_ALONE: &str =
+    "this is for searches: say what must hold with --find-rate 'p99<50ms', or leave it out";
 
 /// Options that are refused together, or one that is refused alone.
 struct Clash {
@@ -36,7 +41,8 @@ pub(crate) fn names(args: &LoadArgs, origin: &Origin) -> Option<Vec<String>> {
 }
 
 fn first(args: &LoadArgs, origin: &Origin) -> Option<Clash> {
-    let clashes = pairs(args).into_iter().find_map(|(one, other, why)| {
+    let all = pairs(args).into_iter().chain(find_rate::clashes(args));
+    let clashes = all.into_iter().find_map(|(one, other, why)| {
         (one.1 && other.1).then(|| Clash {
             options: vec![one.0, other.0],
             why,
@@ -245,7 +251,8 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
     } = args;
     let on = !hosts.on.is_empty();
     let elsewhere = "this is for other hosts: name them with --on, or leave it out";
-    let open = pace.steady.rate.is_some() || !pace.stage.is_empty();
+    let find = args.find.is_asked();
+    let open = pace.steady.rate.is_some() || !pace.stage.is_empty() || find;
     let body = request.body.is_some() || !request.body_file.is_empty() || !request.form.is_empty();
     // Its lines can name bodies.
     let body = body || request.urls.is_some();
@@ -256,6 +263,12 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
     let open_alone = "this is for open loops: give a --rate (or a --stage), or leave it out";
     let https = "this is for TLS: write https:// in the URL, or leave it out";
     vec![
+        (("--looks", args.find.looks.is_some()), find, FIND_ALONE),
+        (
+            ("--precision", args.find.precision.is_some()),
+            find,
+            FIND_ALONE,
+        ),
         (
             ("--launcher", hosts.reach.launcher.is_some()),
             on,

@@ -9,6 +9,7 @@ mod bodies;
 mod clashes;
 mod collector;
 mod expect;
+mod find_rate;
 mod form;
 pub(crate) mod given;
 mod hosts;
@@ -46,7 +47,6 @@ use deadheat_runner::{
 };
 use serde_json::json;
 
-pub(crate) use self::told::nothing;
 use self::{
     args::{LoadArgs, LoadFormat, ProgressArg},
     hosts::Hosts,
@@ -57,6 +57,10 @@ use self::{
     request::Asked,
     series::Series,
     thresholds::Threshold,
+};
+pub(crate) use self::{
+    find_rate::{read_search, shown_again},
+    told::nothing,
 };
 use crate::{
     exit::{Exit, Failure},
@@ -92,6 +96,9 @@ fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
 }
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+    if args.find.is_asked() {
+        return find_rate::find(args);
+    }
     let Prepared {
         asked,
         spec,

@@ -16,6 +16,7 @@ mod conformance;
 mod data;
 mod doctor;
 mod faults;
+mod finding_rates;
 mod heats;
 mod history;
 mod importing;

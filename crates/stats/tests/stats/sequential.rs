@@ -9,31 +9,14 @@ use deadheat_stats::{
     },
 };
 
+use crate::random::Random;
+
 /// Simulated comparisons. The sampling error of 5 % in so many is 0.5 %.
 const SESSIONS: u64 = 2_000;
 /// 5 % and three sampling errors.
 const AT_MOST: f64 = 0.05 + 3.0 * 0.0049;
 /// The most heats of each: seven looks.
 const MOST_HEATS: u32 = 40;
-
-/// Random numbers that are the same everywhere (Steele, Lea & Flood, OOPSLA 2014: SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Normal, of mean 0 and standard deviation 1 (Box & Muller 1958).
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
 
 /// A comparison of B, `ratio` times as fast as A, whose heats scatter by `noise` on a machine that drifts.
 fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {

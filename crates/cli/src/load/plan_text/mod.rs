@@ -47,6 +47,20 @@ pub(crate) struct Around<'a> {
 
 /// The plan, in lines of 80 columns where words allow it.
 pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
+    let pace = vec![
+        ("loop", pace(spec)),
+        ("ceiling", ceiling(spec)),
+        ("length", length(spec)),
+    ];
+    laid_out(spec, around, pace)
+}
+
+/// The same with other lines on when requests are sent.
+pub(crate) fn laid_out(
+    spec: &LoadSpec,
+    around: &Around<'_>,
+    pace: Vec<(&'static str, String)>,
+) -> String {
     let mut lines = vec![format!("Plan: load {}", around.typed)];
     let mut say = |label: &str, text: String| lines.extend(labelled(label, &text));
     say("to", target(spec, around.how));
@@ -59,9 +73,9 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     if let Some(headers) = headers(spec.exchanges.first()) {
         say("headers", headers);
     }
-    say("loop", pace(spec));
-    say("ceiling", ceiling(spec));
-    say("length", length(spec));
+    for (label, text) in pace {
+        say(label, text);
+    }
     say("valid is", validity(spec));
     if let Some(stream) = &spec.stream {
         say("events", stream::described(stream));
@@ -450,6 +464,6 @@ fn notes(spec: &LoadSpec) -> Vec<String> {
 }
 
 /// A time as a person writes it.
-fn span(time: Duration) -> String {
+pub(crate) fn span(time: Duration) -> String {
     humantime::format_duration(time).to_string()
 }

@@ -85,7 +85,8 @@ impl Threshold {
         }
     }
 
-    fn shown(&self, value: f64) -> String {
+    /// A value of its figure as a person reads it.
+    pub(crate) fn shown(&self, value: f64) -> String {
         match self.metric {
             Metric::Latency { .. } => time(value),
             Metric::ErrorShare => format!("{} %", digits(value * 100.0)),

@@ -1,6 +1,7 @@
 //! `--fail-if`: conditions that make the exit status 1. Parsed once, judged on the record.
 
 mod figures;
+mod find;
 mod judge;
 mod parse;
 
@@ -28,12 +29,17 @@ impl fmt::Display for Threshold {
 impl Threshold {
     /// Refuses what a load of this kind does not have.
     pub(crate) fn check(&self, spec: &LoadSpec) -> Result<(), String> {
+        self.check_as("--fail-if", spec)
+    }
+
+    /// The same for another option.
+    pub(crate) fn check_as(&self, option: &str, spec: &LoadSpec) -> Result<(), String> {
         match self.metric {
             Metric::Latency {
                 of: Some(Of::FirstByte),
                 ..
             } if !spec.first_byte => Err(format!(
-                "--fail-if '{self}': that is not recorded unless you add --first-byte"
+                "{option} '{self}': that is not recorded unless you add --first-byte"
             )),
             Metric::Latency {
                 of: Some(Of::FirstEvent | Of::Gap),
@@ -45,7 +51,7 @@ impl Threshold {
                 of: Some(Of::Response | Of::Wait | Of::Lag),
                 ..
             } if !spec.schedule.is_open() => Err(format!(
-                "--fail-if '{self}': a closed loop has no schedule to be late on, so it has service times alone: write \
+                "{option} '{self}': a closed loop has no schedule to be late on, so it has service times alone: write \
                  service., or give a --rate"
             )),
             _ => Ok(()),

@@ -1,0 +1,115 @@
+//! What a search leaves behind: the report on standard output, and files.
+
+use std::path::Path;
+
+use deadheat_model::capacity::{CapacityRecord, FORMAT, SCHEMA};
+use deadheat_report::capacity::{self as report, CapacityView};
+use deadheat_stats::capacity::analyse;
+
+use crate::{
+    args::Format,
+    data::{self, COLUMNS, Files, FilesArgs, Sink},
+    exit::Failure,
+    load::args::LoadFormat,
+    output,
+};
+
+/// The outputs of a search. Files are opened before the start.
+pub(super) struct Outputs {
+    printed: LoadFormat,
+    files: Files<LoadFormat>,
+}
+
+impl Outputs {
+    /// Opens all files; refuses formats of a single load's latencies.
+    pub(super) fn open(args: &FilesArgs<LoadFormat>) -> Result<Self, Failure> {
+        let printed = args.format();
+        let files = args.open()?;
+        let of_one_load =
+            |format: &LoadFormat| matches!(format, LoadFormat::Hlog | LoadFormat::Hgrm);
+        if of_one_load(&printed) || files.formats().any(of_one_load) {
+            return Err(Failure::usage(
+                "--find-rate and hlog or hgrm: these have the latencies of one load; write the search as text, json, csv \
+                 or html",
+            ));
+        }
+        Ok(Self { printed, files })
+    }
+
+    /// Writes everything.
+    pub(super) fn write(self, record: &CapacityRecord) -> Result<(), Failure> {
+        let printed = match self.printed {
+            LoadFormat::Text => output::data(&text(record, output::width(), output::colour())),
+            LoadFormat::Html => data::print(rendered(record, LoadFormat::Html)?.as_bytes()),
+            format => output::data(&rendered(record, format)?),
+        };
+        let written = self
+            .files
+            .write(|format| rendered(record, *format).map(String::into_bytes));
+        printed.and(written)
+    }
+}
+
+fn text(record: &CapacityRecord, width: usize, colour: bool) -> String {
+    let view = CapacityView::new(record, &analyse(record));
+    report::text(&view, width, colour)
+}
+
+/// The report in a format, as a file has it.
+fn rendered(record: &CapacityRecord, format: LoadFormat) -> Result<String, Failure> {
+    let analysis = analyse(record);
+    let rendered = match format {
+        LoadFormat::Json => report::json(record, &analysis),
+        LoadFormat::Csv => Ok(report::csv(record)),
+        LoadFormat::Html => report::html(record, &analysis),
+        LoadFormat::Text | LoadFormat::Hlog | LoadFormat::Hgrm => Ok(text(record, COLUMNS, false)),
+    };
+    rendered
+        .map_err(|error| Failure::nothing(format!("writing the report of {}: {error}", record.url)))
+}
+
+/// The search in a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.
+///
+/// # Errors
+/// When it is a search that cannot be read.
+pub(crate) fn read(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
+    let Ok(text) = std::fs::read_to_string(file) else {
+        return Ok(None);
+    };
+    if !text.trim_start().starts_with('{') || !text.contains(&format!("\"{FORMAT}\"")) {
+        return Ok(None);
+    }
+    let unreadable = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!(
+            "reading the search in {}: {why}; write it again with --find-rate",
+            file.display()
+        ))
+    };
+    let record: CapacityRecord = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    if record.schema > SCHEMA {
+        return Err(unreadable(&format!(
+            "its format has version {}, and this deadheat knows {SCHEMA}",
+            record.schema
+        )));
+    }
+    Ok(Some(record))
+}
+
+/// Shows a search again.
+///
+/// # Errors
+/// When it has no report in this format.
+pub(crate) fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), Failure> {
+    match sink.format {
+        Format::Text => {
+            let text = text(record, sink.width(), sink.screen().colour);
+            sink.write(&text)
+        }
+        Format::Json => sink.write(&rendered(record, LoadFormat::Json)?),
+        Format::Csv => sink.write(&rendered(record, LoadFormat::Csv)?),
+        Format::Html => sink.write_bytes(rendered(record, LoadFormat::Html)?.as_bytes()),
+        Format::Markdown | Format::Card => Err(Failure::usage(
+            "a search of --find-rate is shown as text, json, csv or html: choose one with --format",
+        )),
+    }
+}

@@ -1,0 +1,90 @@
+//! What is declared before the first look.
+
+use std::time::Duration;
+
+use deadheat_model::{LoadSpec, load::Arrivals, words::counted};
+use serde_json::{Value, json};
+
+use super::{Wanted, specs, usual_length};
+use crate::load::{
+    plan_text::{self, Around, span},
+    rate,
+};
+
+/// The plan in words. `look` is any look.
+pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>) -> String {
+    let declared = &wanted.declared;
+    let conditions = wanted
+        .conditions
+        .iter()
+        .map(|one| one.described().condition);
+    let conditions: Vec<String> = conditions.collect();
+    let arrivals = match wanted.arrivals {
+        Arrivals::Uniform => "at even distances",
+        Arrivals::Poisson => "at random (Poisson)",
+    };
+    let connections = connections(look, wanted);
+    let total = usual_length(look, declared) * declared.looks;
+    let total = Duration::from_secs(total.as_secs_f64().ceil() as u64);
+    let pace = vec![
+        (
+            "find",
+            format!(
+                "the highest rate at which {} holds, within ± {} % at 95 %",
+                conditions.join(" and "),
+                declared.precision * 100.0
+            ),
+        ),
+        (
+            "range",
+            format!(
+                "from the throughput of a closed loop with {connections}: a thousandth of it, but at least {}, to twice \
+                 as much, and higher if that holds",
+                rate::shown(specs::rounded(specs::least_rate(wanted)))
+            ),
+        ),
+        (
+            "looks",
+            format!(
+                "at most {}, {} in all: each an open loop {arrivals} with {} of warm-up, {} of measurement, and up to {} \
+                 for what is in flight; below {}, longer (up to {}), so that {} are due",
+                declared.looks,
+                span(total),
+                span(look.warm_up),
+                span(declared.look),
+                span(look.timeouts.cool_down),
+                rate::shown(specs::rounded(specs::rate_of_usual_looks(wanted))),
+                span(declared.look * specs::LONGER),
+                counted(declared.requests, "request"),
+            ),
+        ),
+        (
+            "holds",
+            "a look that fulfils the conditions, in which the server keeps up and at most 0.1 % of the requests fail \
+             (unless a condition is about errors)"
+                .to_owned(),
+        ),
+    ];
+    plan_text::laid_out(look, around, pace)
+}
+
+fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {
+    let deadheat_model::Schedule::Open { connections, .. } = look.schedule else {
+        return String::new();
+    };
+    let more = match wanted.declared.most_connections {
+        Some(most) => format!("looks open up to {most}"),
+        None => "looks open more when all are busy".to_owned(),
+    };
+    format!("{} ({more})", counted(connections, "connection"))
+}
+
+/// The same for programs.
+pub(super) fn declared(wanted: &Wanted<'_>) -> Value {
+    let conditions = wanted.conditions.iter().map(|one| one.described());
+    json!({
+        "conditions": conditions.collect::<Vec<_>>(),
+        "declared": wanted.declared,
+        "arrivals": wanted.arrivals,
+    })
+}

@@ -1,0 +1,104 @@
+//! The loads of a search.
+
+use std::time::Duration;
+
+use deadheat_load::{LoadError, limits::MOST_PER_SECOND};
+use deadheat_model::{LoadSpec, Schedule, StopRule, load::Stage};
+
+use super::{super::thresholds::Threshold, Wanted};
+
+/// The lowest rate that any load has here, for checks and plans.
+pub(super) const LEAST_RATE: f64 = 1.0;
+/// The closed loop's measurement at most.
+const BURST: Duration = Duration::from_secs(2);
+/// Looks at low rates are longer, by this factor at most.
+pub(super) const LONGER: u32 = 4;
+/// So many more requests than needed are due in a look: Poisson arrivals scatter.
+const SPARE: f64 = 1.2;
+/// Connections that a look may open at most, unless somebody says how many.
+const MOST_CONNECTIONS: f64 = 10_000.0;
+/// How long answers may take where no condition says it, in seconds.
+const USUAL_LIMIT: f64 = 1.0;
+
+/// The closed loop before the looks.
+pub(super) fn burst(base: &LoadSpec, wanted: &Wanted<'_>) -> LoadSpec {
+    LoadSpec {
+        stop: StopRule::Duration {
+            length: wanted.declared.look.min(BURST),
+        },
+        ..base.clone()
+    }
+}
+
+/// The `nth` look, at this rate.
+pub(super) fn look(base: &LoadSpec, wanted: &Wanted<'_>, per_second: f64, nth: u64) -> LoadSpec {
+    let connections = base.schedule.most_connections();
+    let spec = |most_connections| LoadSpec {
+        schedule: Schedule::Open {
+            arrivals: wanted.arrivals,
+            stages: vec![Stage::constant(per_second)],
+            connections,
+            most_connections,
+        },
+        stop: StopRule::Duration {
+            length: length(wanted, per_second),
+        },
+        // Other arrivals in each look.
+        seed: base.seed.wrapping_add(nth),
+        ..base.clone()
+    };
+    match wanted.declared.most_connections {
+        Some(most) => spec(most),
+        None => {
+            let most = needed(wanted.conditions, per_second).max(connections);
+            within_descriptors(spec(most), connections, &spec)
+        }
+    }
+}
+
+/// Twice as many connections as there are requests in flight while each takes as long as it may: a look whose requests
+/// wait for a connection does not hold with more connections either.
+fn needed(conditions: &[Threshold], per_second: f64) -> u32 {
+    let limits = conditions.iter().filter_map(Threshold::longest);
+    let limit = limits.reduce(f64::max).unwrap_or(USUAL_LIMIT);
+    (2.0 * per_second * limit).ceil().min(MOST_CONNECTIONS) as u32
+}
+
+/// As many connections as there are file descriptors for.
+fn within_descriptors(
+    asked: LoadSpec,
+    connections: u32,
+    with: &dyn Fn(u32) -> LoadSpec,
+) -> LoadSpec {
+    let mut spec = asked;
+    while spec.schedule.most_connections() > connections
+        && let Err(LoadError::TooFewDescriptors { .. }) = deadheat_load::check(&spec)
+    {
+        spec = with((spec.schedule.most_connections() / 2).max(connections));
+    }
+    spec
+}
+
+/// The measurement of a look: so long that enough requests are due.
+pub(super) fn length(wanted: &Wanted<'_>, per_second: f64) -> Duration {
+    let declared = &wanted.declared;
+    let needed = Duration::from_secs_f64(SPARE * declared.requests as f64 / per_second);
+    needed.clamp(declared.look, declared.look * LONGER)
+}
+
+/// The lowest rate at which enough requests are due in the longest look.
+pub(super) fn least_rate(wanted: &Wanted<'_>) -> f64 {
+    let longest = wanted.declared.look * LONGER;
+    SPARE * wanted.declared.requests as f64 / longest.as_secs_f64()
+}
+
+/// The rate below which looks are longer than declared.
+pub(super) fn rate_of_usual_looks(wanted: &Wanted<'_>) -> f64 {
+    least_rate(wanted) * f64::from(LONGER)
+}
+
+/// A rate with four digits that count: more say nothing.
+pub(super) fn rounded(per_second: f64) -> f64 {
+    let unit = 10_f64.powf(per_second.log10().floor() - 3.0);
+    ((per_second / unit).round() * unit).min(MOST_PER_SECOND)
+}

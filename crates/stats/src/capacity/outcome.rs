@@ -1,0 +1,164 @@
+//! What a search has found, from its record alone.
+
+use deadheat_model::capacity::{CapacityRecord, LookOutcome};
+use serde::Serialize;
+
+use super::{CONFIDENCE, Look, Next, Posterior, Range, Search};
+
+/// How far below the capacity nearly all looks hold: the 5 % quantile of the normal distribution.
+const RELIABLE: f64 = 1.644_853_6;
+
+/// The highest rate, with its error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// Requests per second: as many looks at this rate hold as do not.
+    pub per_second: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+    /// Whether the interval is as narrow as was asked for.
+    pub precise: bool,
+    /// The rate at which 95 % of the looks hold, if no disturbance comes.
+    pub reliable_per_second: f64,
+    /// Whether a look did not hold at a lower rate than one that did.
+    pub contradictory: bool,
+}
+
+/// What a search ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A rate.
+    Found(Found),
+    /// The conditions do not hold even at the lowest rate.
+    Below {
+        /// That rate, in requests per second.
+        least_per_second: f64,
+    },
+    /// They hold at every rate that the generator could send.
+    GeneratorLimited {
+        /// The highest rate at which a look held; `None`: there was none.
+        held_per_second: Option<f64>,
+        /// The generator was the limit from this rate on.
+        limit_per_second: f64,
+    },
+    /// There are no looks that count, or none that held, or none that did not.
+    Undecided {
+        /// The highest rate at which a look held.
+        held_per_second: Option<f64>,
+        /// The lowest rate at which one did not.
+        failed_per_second: Option<f64>,
+    },
+}
+
+/// What a search says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CapacityAnalysis {
+    /// What it ended with.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// The probability that the interval has the capacity in it.
+    pub confidence: f64,
+    /// Looks that count.
+    pub counted: u32,
+    /// Looks that were discarded, because the generator was the limit.
+    pub discarded: u32,
+}
+
+impl Search {
+    /// The search of a record.
+    pub fn of(record: &CapacityRecord) -> Self {
+        let burst = &record.burst;
+        Self {
+            range: Range {
+                least: burst.least_per_second,
+                most: burst.most_per_second,
+            },
+            closed: burst.per_second,
+            ceiling: ceiling(record),
+            precision: record.declared.precision,
+        }
+    }
+}
+
+/// The looks that count.
+pub(super) fn counted(record: &CapacityRecord) -> Vec<Look> {
+    let looks = record.looks.iter();
+    let counted = looks.filter(|look| look.outcome != LookOutcome::Discarded);
+    let look = counted.map(|look| Look {
+        per_second: look.per_second,
+        held: look.outcome == LookOutcome::Held,
+    });
+    look.collect()
+}
+
+/// The lowest rate at which two looks in all were discarded there or below. One alone is chance; it is repeated.
+fn ceiling(record: &CapacityRecord) -> Option<f64> {
+    let looks = record.looks.iter();
+    let discarded = looks.filter(|look| look.outcome == LookOutcome::Discarded);
+    let mut rates: Vec<f64> = discarded.map(|look| look.per_second).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.get(1).copied()
+}
+
+/// What to do next.
+pub(super) fn next(record: &CapacityRecord) -> Next {
+    Search::of(record).next(&counted(record))
+}
+
+/// What is believed so far.
+pub(super) fn so_far(record: &CapacityRecord) -> Posterior {
+    Search::of(record).posterior(&counted(record))
+}
+
+/// What the search has found so far.
+pub fn analyse(record: &CapacityRecord) -> CapacityAnalysis {
+    let looks = counted(record);
+    CapacityAnalysis {
+        outcome: outcome(record, &looks),
+        confidence: CONFIDENCE,
+        counted: looks.len() as u32,
+        discarded: (record.looks.len() - looks.len()) as u32,
+    }
+}
+
+fn outcome(record: &CapacityRecord, looks: &[Look]) -> Outcome {
+    let rates = |held| {
+        let looks = looks.iter().filter(move |look| look.held == held);
+        looks.map(|look| look.per_second)
+    };
+    let held_per_second = rates(true).max_by(f64::total_cmp);
+    let failed_per_second = rates(false).min_by(f64::total_cmp);
+    let search = Search::of(record);
+    let next = search.next(looks);
+    if next == Next::Below {
+        let least_per_second = search.range.least;
+        return Outcome::Below { least_per_second };
+    }
+    if let Some(limit_per_second) = search.ceiling
+        && (next == Next::Beyond || failed_per_second.is_none())
+    {
+        return Outcome::GeneratorLimited {
+            held_per_second,
+            limit_per_second,
+        };
+    }
+    let (Some(held), Some(failed)) = (held_per_second, failed_per_second) else {
+        return Outcome::Undecided {
+            held_per_second,
+            failed_per_second,
+        };
+    };
+    let posterior = search.posterior(looks);
+    let (low, high) = posterior.interval(CONFIDENCE);
+    let per_second = posterior.quantile(0.5);
+    Outcome::Found(Found {
+        per_second,
+        low,
+        high,
+        precise: search.is_precise((low, high)),
+        reliable_per_second: per_second * (-RELIABLE * posterior.spread()).exp(),
+        contradictory: failed < held,
+    })
+}

@@ -1,0 +1,119 @@
+//! How often the interval of a search for the highest rate contains the truth, by simulation.
+
+use deadheat_stats::capacity::{CONFIDENCE, Look, Next, Range, Search};
+
+use crate::random::Random;
+
+/// Searches of each server in the test of every build, and for the figures in docs/statistics.md.
+const FEW: u64 = 150;
+const MANY: u64 = 500;
+/// Looks at most, as by default.
+const LOOKS: usize = 20;
+/// The highest throughput of the closed loop.
+const CLOSED: f64 = 5_000.0;
+
+/// A server whose capacity is known.
+#[derive(Clone, Copy, Debug)]
+struct Server {
+    name: &'static str,
+    /// P(holds) falls over this width on the logarithm of the rate.
+    spread: f64,
+    /// What the capacity changes by over the looks, as a share.
+    drift: f64,
+    /// Share of looks that do not hold whatever the rate.
+    bad: f64,
+}
+
+const fn server(name: &'static str, spread: f64, drift: f64, bad: f64) -> Server {
+    Server {
+        name,
+        spread,
+        drift,
+        bad,
+    }
+}
+
+const SERVERS: [Server; 6] = [
+    server("steep", 0.001, 0.0, 0.0),
+    server("usual", 0.02, 0.0, 0.0),
+    server("soft", 0.10, 0.0, 0.0),
+    server("drifts by 5 %", 0.02, -0.05, 0.0),
+    server("10 % bad looks", 0.02, 0.0, 0.10),
+    server("very soft", 0.25, 0.0, 0.0),
+];
+
+/// What became of a search.
+struct Ended {
+    contains: bool,
+    looks: usize,
+    /// Half of the interval, as a share of its middle.
+    half_width: f64,
+}
+
+fn search(server: Server, seed: u64) -> Ended {
+    let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
+    // From a fiftieth of what a closed loop does to a little more than that.
+    let capacity = CLOSED * (1.1_f64.ln() - random.uniform().powi(2) * 55_f64.ln()).exp();
+    let search = Search {
+        range: Range {
+            least: CLOSED / 1_000.0,
+            most: 2.0 * CLOSED,
+        },
+        closed: CLOSED,
+        ceiling: None,
+        precision: 0.05,
+    };
+    let mut looks = Vec::new();
+    let mut truths = Vec::new();
+    while looks.len() < LOOKS {
+        let Next::Look(per_second) = search.next(&looks) else {
+            break;
+        };
+        let now = capacity * (1.0 + server.drift * looks.len() as f64 / LOOKS as f64);
+        truths.push(now);
+        let well = (now / per_second).ln() + server.spread * random.normal() >= 0.0;
+        let held = well && random.uniform() >= server.bad;
+        looks.push(Look { per_second, held });
+    }
+    let (low, high) = search.posterior(&looks).interval(CONFIDENCE);
+    let mean = truths.iter().sum::<f64>() / truths.len() as f64;
+    Ended {
+        contains: (low..=high).contains(&mean),
+        looks: looks.len(),
+        half_width: (high - low) / (high + low),
+    }
+}
+
+/// The share that contains the truth, the mean number of looks, and the median half width.
+fn figures(server: Server, searches: u64) -> (f64, f64, f64) {
+    let ended: Vec<Ended> = (1..=searches).map(|seed| search(server, seed)).collect();
+    let count = ended.len() as f64;
+    let contain = ended.iter().filter(|one| one.contains).count() as f64;
+    let looks = ended.iter().map(|one| one.looks as f64).sum::<f64>();
+    let mut widths: Vec<f64> = ended.iter().map(|one| one.half_width).collect();
+    widths.sort_by(f64::total_cmp);
+    (contain / count, looks / count, widths[widths.len() / 2])
+}
+
+#[test]
+#[ignore = "prints the table of docs/statistics.md; takes minutes"]
+fn figures_of_searches() {
+    for server in SERVERS {
+        let (contain, looks, half) = figures(server, MANY);
+        let name = server.name;
+        eprintln!(
+            "| {name} | {:.1} % | {looks:.1} | ± {:.1} % |",
+            100.0 * contain,
+            100.0 * half
+        );
+    }
+}
+
+#[test]
+fn intervals_contain_the_capacity_as_often_as_they_say() {
+    for server in SERVERS {
+        let (contain, ..) = figures(server, FEW);
+        // 93 %, less two and a half sampling errors.
+        assert!(contain >= 0.88, "{}: {contain}", server.name);
+    }
+}
