@@ -25,12 +25,16 @@ impl Outputs {
     pub(super) fn open(args: &FilesArgs<LoadFormat>) -> Result<Self, Failure> {
         let printed = args.format();
         let files = args.open()?;
-        let of_one_load =
-            |format: &LoadFormat| matches!(format, LoadFormat::Hlog | LoadFormat::Hgrm);
+        let of_one_load = |format: &LoadFormat| {
+            !matches!(
+                format,
+                LoadFormat::Text | LoadFormat::Json | LoadFormat::Csv | LoadFormat::Html
+            )
+        };
         if of_one_load(&printed) || files.formats().any(of_one_load) {
             return Err(Failure::usage(
-                "--find-rate and hlog or hgrm: these have the latencies of one load; write the search as text, json, csv \
-                 or html",
+                "--find-rate and hlog, hgrm, openmetrics or otlp: these are of one load; write the search as text, json, \
+                 csv or html",
             ));
         }
         Ok(Self { printed, files })
@@ -62,7 +66,8 @@ fn rendered(record: &CapacityRecord, format: LoadFormat) -> Result<String, Failu
         LoadFormat::Json => report::json(record, &analysis),
         LoadFormat::Csv => Ok(report::csv(record)),
         LoadFormat::Html => report::html(record, &analysis),
-        LoadFormat::Text | LoadFormat::Hlog | LoadFormat::Hgrm => Ok(text(record, COLUMNS, false)),
+        // No other format comes here.
+        _ => Ok(text(record, COLUMNS, false)),
     };
     rendered
         .map_err(|error| Failure::nothing(format!("writing the report of {}: {error}", record.url)))

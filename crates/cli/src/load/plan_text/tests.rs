@@ -5,6 +5,7 @@ use std::path::Path;
 use deadheat_model::load::{Expectation, RequestSpec, StatusSet, Target, Tls};
 
 use super::*;
+use crate::load::collector::collector;
 
 fn closed() -> LoadSpec {
     let expect = Expectation {
@@ -132,6 +133,8 @@ fn tls_says_who_is_believed() {
         trust: Trust::Anything,
         identity: None,
         resumption: false,
+        version: None,
+        cipher_suites: Vec::new(),
     };
     spec.target.tls = Some(tls.clone());
     has(

@@ -103,6 +103,9 @@ impl Threshold {
                     Some(Of::Wait) => (&open.connection_wait, unsent),
                     Some(Of::Service) => (&found.service_time, in_flight),
                     Some(Of::FirstByte) => (found.first_byte.as_ref()?, in_flight),
+                    // Streams that are still going on are no sign of one that has not begun.
+                    Some(Of::FirstEvent) => (&found.events.as_ref()?.first_event, Late::NONE),
+                    Some(Of::Gap) => (&found.events.as_ref()?.gap, Late::NONE),
                     Some(Of::Lag) => return None,
                 };
                 late.figure(figure, histogram)
@@ -129,6 +132,11 @@ struct Late {
 }
 
 impl Late {
+    const NONE: Self = Self {
+        requests: 0,
+        seconds: 0.0,
+    };
+
     /// Both, as late as the later ones.
     fn and(self, other: Self) -> Self {
         Self {
