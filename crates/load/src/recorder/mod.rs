@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     FailureCounts, LoadPhase, Observation, Tally,
-    observation::{ExchangeSeen, ReceiveQueues, WorkerHealth},
+    observation::{ExchangeSeen, ReceiveQueues, RouteSeen, WorkerHealth},
 };
 
 pub(crate) use failures::{Cause, Examples, Fault};
@@ -105,6 +105,8 @@ pub(crate) struct Recorder {
     latencies: Latencies,
     /// Of each exchange in the measurement; empty where that is not recorded.
     exchanges: Vec<ExchangeSeen>,
+    /// Of each route; empty where there is one.
+    routes: Vec<RouteSeen>,
     series: Series,
     /// Over the whole load so far, before the measurement, and in it once it is over.
     bytes: Bytes,
@@ -135,6 +137,8 @@ pub(crate) struct Extent {
     pub(crate) first_byte: bool,
     /// How many exchanges are recorded, each for itself.
     pub(crate) exchanges: usize,
+    /// How many routes are recorded, each for itself.
+    pub(crate) routes: usize,
     /// Where intervals go, if anybody wants them.
     pub(crate) outlet: Option<Outlet>,
 }
@@ -153,6 +157,7 @@ impl Recorder {
             offered: 0,
             latencies: Latencies::new(&extent),
             exchanges: vec![ExchangeSeen::default(); extent.exchanges],
+            routes: vec![RouteSeen::default(); extent.routes],
             series: Series::new(bin),
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
@@ -345,6 +350,23 @@ impl Recorder {
         }
     }
 
+    /// A connection was made on `route`.
+    pub(crate) fn opened_on(&mut self, route: u32) {
+        if let Some(seen) = self.routes.get_mut(route as usize) {
+            seen.connections_opened += 1;
+        }
+    }
+
+    /// A request on `route` that began at `started` has ended.
+    #[inline]
+    pub(crate) fn ended_on(&mut self, route: u32, started: u64, is_valid: bool) {
+        let counts = self.is_measuring() && started >= self.measure_from;
+        if let (true, Some(seen)) = (counts, self.routes.get_mut(route as usize)) {
+            seen.succeeded += u64::from(is_valid);
+            seen.failed += u64::from(!is_valid);
+        }
+    }
+
     /// Bytes of requests were written.
     #[inline]
     pub(crate) fn sent(&mut self, bytes: usize) {
@@ -395,6 +417,7 @@ impl Recorder {
             service_time_with_connect: self.latencies.with_connect,
             first_byte: self.latencies.first_byte,
             exchanges: self.exchanges,
+            routes: self.routes,
             cut: Some(Duration::from_nanos(self.cut)),
             bin,
             bins,

@@ -77,8 +77,7 @@ impl Worker<'_> {
     pub(super) fn launch(&mut self, slot: usize, intended: u64, started: u64) {
         let plan = self.plan;
         let connection = &mut self.connections[slot];
-        let exchange = plan.cycle[connection.turn];
-        connection.turn = next(connection.turn, plan.cycle.len());
+        let exchange = plan.routes.cycle[connection.take_turn()];
         let flight = Flight {
             intended,
             started,
@@ -181,6 +180,7 @@ impl Worker<'_> {
         connection.refusals = 0;
         let exchange = flight.exchange as usize;
         let expect = &self.plan.exchanges[exchange].exchange.expect;
+        let route = connection.place.route;
         let verdict = connection
             .dialogue
             .answer
@@ -190,6 +190,8 @@ impl Worker<'_> {
             connection.dialogue.answer.status,
             verdict.content_checked,
         );
+        let is_valid = verdict.failure.is_none() && extra.is_empty();
+        self.recorder.ended_on(route, flight.started, is_valid);
         match verdict.failure {
             None if extra.is_empty() => {
                 let times = Times {
@@ -255,7 +257,9 @@ impl Worker<'_> {
         if self.clock.is_over() {
             return;
         }
+        let route = self.connections[slot].place.route;
         if let Some(flight) = self.connections[slot].dialogue.take_first() {
+            self.recorder.ended_on(route, flight.started, false);
             self.recorder
                 .failed(fault, flight.started, Some(flight.exchange), end, detail);
         }
@@ -266,6 +270,7 @@ impl Worker<'_> {
         };
         while let Some(flight) = self.connections[slot].dialogue.take_first() {
             let detail = || format!("pipelined behind a request that failed: {}", fault.kind);
+            self.recorder.ended_on(route, flight.started, false);
             self.recorder
                 .failed(behind, flight.started, Some(flight.exchange), end, detail);
         }
@@ -287,14 +292,5 @@ impl Worker<'_> {
                 self.renew(slot);
             }
         }
-    }
-}
-
-/// The place after `place` in a cycle of `count`. A comparison: a remainder would cost a division per request.
-#[inline]
-fn next(place: usize, count: usize) -> usize {
-    match place + 1 {
-        next if next == count => 0,
-        next => next,
     }
 }
