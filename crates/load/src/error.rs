@@ -48,6 +48,12 @@ pub enum LoadError {
         /// The most that is possible.
         most: u64,
     },
+    /// Connections cannot be divided among the addresses.
+    #[error("connections cannot be divided like this: {problem}")]
+    Routes {
+        /// Why not, and what to do.
+        problem: String,
+    },
     /// Pipelining as it is asked for is impossible.
     #[error("requests cannot be pipelined like this: {problem}")]
     Pipeline {

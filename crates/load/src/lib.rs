@@ -24,6 +24,7 @@ mod plan;
 mod poller;
 mod random;
 mod recorder;
+mod routes;
 mod schedule;
 mod session;
 mod socket;

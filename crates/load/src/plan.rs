@@ -15,17 +15,14 @@ use crate::{
     http1::{EncodedRequest, Manner},
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
+    routes::{Place, Routes},
     schedule::{Arrivals, Quota, Taking, Thinking, first_send},
-    socket::Peer,
     sys::{self, DescriptorLimit},
     template::{Choice, Counter, Lists},
-    tls,
 };
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
-/// The longest cycle of exchanges that weights may make.
-const LONGEST_CYCLE: usize = 1 << 20;
 
 /// An exchange, ready to be sent and judged.
 #[derive(Debug)]
@@ -40,12 +37,10 @@ pub(crate) struct Prepared {
 /// What all workers share.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) target: Target,
-    pub(crate) peer: Peer,
-    pub(crate) tls: Option<tls::Client>,
+    targets: Vec<Target>,
+    /// Where connections lead.
+    pub(crate) routes: Routes,
     pub(crate) exchanges: Vec<Prepared>,
-    /// The order in which each connection sends the exchanges, over and over.
-    pub(crate) cycle: Vec<u32>,
     /// Requests on a connection at most.
     pub(crate) most_per_connection: u64,
     /// Requests on a connection before the first of them is answered.
@@ -101,13 +96,16 @@ impl Plan {
             reuse,
             pipeline,
         } = spec.protocol;
-        let manner = Manner {
-            version,
-            reuse,
-            authority: &spec.target.authority,
-        };
+        let routes = Routes::new(spec)?;
+        let targets: Vec<Target> = spec.targets().cloned().collect();
         let lists = Lists::new(&spec.lists);
         let prepare = |(index, exchange): (usize, &Exchange)| {
+            let manner = Manner {
+                version,
+                reuse,
+                // All targets that exchanges go to are there, or there would be no routes.
+                authority: &targets[exchange.target].authority,
+            };
             let encoded = |request: &RequestSpec, manner| {
                 EncodedRequest::new(request, manner, &lists)
                     .map_err(|problem| LoadError::BadRequest { index, problem })
@@ -152,11 +150,6 @@ impl Plan {
                 (Some(arrivals), Duration::ZERO)
             }
         };
-        let peer = Peer::new(&spec.target.endpoint).map_err(|source| LoadError::BadEndpoint {
-            endpoint: spec.target.endpoint.to_string(),
-            source,
-        })?;
-        let tls = spec.target.tls.as_ref().map(tls::Client::new).transpose()?;
         let composes = pipeline > 1
             || exchanges
                 .iter()
@@ -176,10 +169,8 @@ impl Plan {
         };
         let own = |connections: u32| spec.share.part(connections.into()) as u32;
         Ok(Self {
-            target: spec.target.clone(),
-            peer,
-            tls,
-            cycle: cycle(&spec.exchanges)?,
+            targets,
+            routes,
             exchanges,
             most_per_connection: spec
                 .most_per_connection
@@ -266,9 +257,19 @@ impl Plan {
         Arrivals::new(*kind, seed, self.share, guard, stages).ok()
     }
 
-    /// The exchange of the cycle that connection `index` begins with.
-    pub(crate) fn first_turn(&self, index: u32) -> usize {
-        (self.share.number(index.into()) % self.cycle.len() as u64) as usize
+    /// Where connection `index` leads.
+    pub(crate) fn place(&self, index: u32) -> Place {
+        self.routes.place(self.share.number(index.into()))
+    }
+
+    /// Whether later connections on `route` resume TLS sessions of earlier ones.
+    pub(crate) fn resumes(&self, route: u32) -> bool {
+        let tls = self.target_of(route).tls.as_ref();
+        tls.is_some_and(|tls| tls.resumption)
+    }
+
+    fn target_of(&self, route: u32) -> &Target {
+        &self.targets[self.routes.all()[route as usize].target]
     }
 
     /// The number of connection `index` among those of all generators.
@@ -282,11 +283,11 @@ impl Plan {
         first_send(self.number_of(index), self.all_connections, self.ramp)
     }
 
-    /// The address that connection `index` is made from, if one is given.
-    pub(crate) fn source(&self, index: u32) -> Option<IpAddr> {
-        match self.target.sources.as_slice() {
+    /// The address that the connection with this place is made from, if one is given.
+    pub(crate) fn source(&self, place: Place) -> Option<IpAddr> {
+        match self.target_of(place.route).sources.as_slice() {
             [] => None,
-            sources => Some(sources[index as usize % sources.len()]),
+            sources => Some(sources[(place.nth % sources.len() as u64) as usize]),
         }
     }
 
@@ -418,46 +419,6 @@ fn check_think(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
         Some(_) => return Ok(()),
     };
     Err(LoadError::Think { problem })
-}
-
-/// The order in which exchanges are sent so that each comes as often as its weight says, as evenly as possible: always
-/// the one that is farthest behind its share (smooth weighted round robin).
-fn cycle(exchanges: &[Exchange]) -> Result<Vec<u32>, LoadError> {
-    let divisor = exchanges
-        .iter()
-        .fold(0, |divisor, exchange| common(divisor, exchange.weight));
-    let weights: Vec<i64> = exchanges
-        .iter()
-        .map(|exchange| i64::from(exchange.weight / divisor.max(1)))
-        .collect();
-    let total: i64 = weights.iter().sum();
-    if divisor == 0 || total as usize > LONGEST_CYCLE {
-        return Err(LoadError::BadWeights {
-            total: total as u64,
-            most: LONGEST_CYCLE as u64,
-        });
-    }
-    let mut behind = vec![0i64; weights.len()];
-    let next = |_| {
-        let mut farthest = 0;
-        for (index, weight) in weights.iter().enumerate() {
-            behind[index] += weight;
-            if behind[index] > behind[farthest] {
-                farthest = index;
-            }
-        }
-        behind[farthest] -= total;
-        farthest as u32
-    };
-    Ok((0..total).map(next).collect())
-}
-
-/// The greatest common divisor.
-fn common(a: u32, b: u32) -> u32 {
-    match b {
-        0 => a,
-        _ => common(b, a % b),
-    }
 }
 
 fn must_raise(limit: DescriptorLimit, needed: u64, connections: u32) -> Result<bool, LoadError> {

@@ -138,24 +138,6 @@ fn combinations_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn weights_are_kept_evenly() {
-    let order = |weights: &[u32]| {
-        let mut exchanges = Vec::new();
-        for weight in weights {
-            let mut exchange = spec().exchanges[0].clone();
-            exchange.weight = *weight;
-            exchanges.push(exchange);
-        }
-        cycle(&exchanges).unwrap()
-    };
-    assert_eq!(order(&[7]), [0]);
-    assert_eq!(order(&[1, 1, 1]), [0, 1, 2]);
-    assert_eq!(order(&[20, 10]), [0, 1, 0]);
-    assert_eq!(order(&[5, 1, 1]), [0, 0, 1, 0, 2, 0, 0]);
-    assert_eq!(order(&[0, 3]), [1]);
-}
-
-#[test]
 fn a_status_map_is_its_set() {
     let set: StatusSet = "2xx,304,999".parse().unwrap();
     let map = StatusMap::new(&set);

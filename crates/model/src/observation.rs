@@ -262,6 +262,25 @@ impl ExchangeSeen {
     }
 }
 
+/// What a load of several addresses found of one of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RouteSeen {
+    /// Connections made over the whole load.
+    pub connections_opened: u64,
+    /// Requests of the measurement whose verified answers came in it.
+    pub succeeded: u64,
+    /// Requests of the measurement that failed in it, those that found no connection included.
+    pub failed: u64,
+}
+
+impl RouteSeen {
+    fn merge(&mut self, other: &Self) {
+        self.connections_opened += other.connections_opened;
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+    }
+}
+
 /// What a load found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
@@ -288,6 +307,9 @@ pub struct Observation {
     /// What became of each exchange, in the spec's order. Empty: not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<ExchangeSeen>,
+    /// What became of each address, in the order of the spec's targets. Empty: there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RouteSeen>,
     /// How long requests were in flight in the measurement that began before it or were still in flight at its end,
     /// together. `None`: not recorded.
     #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
@@ -406,6 +428,12 @@ impl Observation {
             self.exchanges.clone_from(&other.exchanges);
         } else {
             let both = self.exchanges.iter_mut().zip(&other.exchanges);
+            both.for_each(|(own, more)| own.merge(more));
+        }
+        if self.routes.is_empty() {
+            self.routes.clone_from(&other.routes);
+        } else {
+            let both = self.routes.iter_mut().zip(&other.routes);
             both.for_each(|(own, more)| own.merge(more));
         }
         self.cut = match (self.cut, other.cut) {

@@ -76,9 +76,11 @@ pub fn without_secret_values(url: &str) -> String {
 /// Makes a load such as may be recorded: without secrets in its requests, and without the client's private key.
 pub fn hide_in_load(load: &mut LoadSpec) {
     hide_in_requests(&mut load.exchanges);
-    let tls = load.target.tls.as_mut();
-    if let Some(identity) = tls.and_then(|tls| tls.identity.as_mut()) {
-        identity.key.clear();
+    for target in std::iter::once(&mut load.target).chain(&mut load.others) {
+        let tls = target.tls.as_mut();
+        if let Some(identity) = tls.and_then(|tls| tls.identity.as_mut()) {
+            identity.key.clear();
+        }
     }
 }
 

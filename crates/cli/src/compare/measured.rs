@@ -75,7 +75,9 @@ fn side(duel: &Duel<'_>, which: Which) -> Side {
 fn facts(contender: &Contender, stack: Option<&TargetRecord>) -> Vec<Fact> {
     match &contender.kind {
         ContenderKind::Url { load } => {
-            vec![Fact::new("server", load.target.endpoint.to_string())]
+            let endpoints = load.routes().map(|(_, endpoint)| endpoint.to_string());
+            let endpoints: Vec<String> = endpoints.collect();
+            vec![Fact::new("server", endpoints.join(", "))]
         }
         ContenderKind::Command { command, .. } => {
             vec![Fact::new("folder", command.folder.display().to_string())]

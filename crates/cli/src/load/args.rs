@@ -190,7 +190,7 @@ pub(crate) struct RequestArgs {
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long, hide_short_help = true)]
     pub(crate) template: bool,
-    /// Several URLs of one origin, or paths on that of URL; a line each: [WEIGHT] [METHOD] URL [@BODYFILE]
+    /// Several URLs, or paths on the origin of URL; a line each: [WEIGHT] [METHOD] URL [@BODYFILE]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) urls: Option<PathBuf>,
 }
@@ -217,6 +217,9 @@ pub(crate) struct ConnectionArgs {
     /// Connect to this address (or ADDRESS:PORT) instead of asking for the URL's name
     #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub(crate) resolve: Option<FixedAddress>,
+    /// Share connections out among all addresses of the URL's name, in turn
+    #[arg(long, hide_short_help = true)]
+    pub(crate) all_addresses: bool,
     /// Use IPv4 only
     #[arg(short = '4', hide_short_help = true)]
     pub(crate) ipv4: bool,

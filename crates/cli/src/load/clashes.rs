@@ -7,7 +7,7 @@ use super::{
     given::Given,
     rate,
     request::has_word,
-    url::Origin,
+    url::{Host, Origin},
 };
 
 /// Why an option of searches is refused.
@@ -21,18 +21,18 @@ struct Clash {
 }
 
 /// Refuses the first contradiction.
-pub(crate) fn check(args: &LoadArgs, origin: &Origin) -> Result<(), String> {
-    let clash = first(args, origin);
+pub(crate) fn check(args: &LoadArgs, origins: &[Origin]) -> Result<(), String> {
+    let clash = first(args, origins);
     let clash = clash.map(|clash| format!("{}: {}", clash.options.join(" and "), clash.why));
-    match clash.or_else(|| values(args)) {
+    match clash.or_else(|| values(args, origins)) {
         Some(problem) => Err(problem),
         None => Ok(()),
     }
 }
 
 /// The options of the first contradiction, without their dashes.
-pub(crate) fn names(args: &LoadArgs, origin: &Origin) -> Option<Vec<String>> {
-    let Clash { options, .. } = first(args, origin)?;
+pub(crate) fn names(args: &LoadArgs, origins: &[Origin]) -> Option<Vec<String>> {
+    let Clash { options, .. } = first(args, origins)?;
     let names = options.iter().map(|option| {
         let name = option.split_whitespace().next().unwrap_or_default();
         name.trim_start_matches('-').to_owned()
@@ -40,8 +40,10 @@ pub(crate) fn names(args: &LoadArgs, origin: &Origin) -> Option<Vec<String>> {
     Some(names.collect())
 }
 
-fn first(args: &LoadArgs, origin: &Origin) -> Option<Clash> {
-    let all = pairs(args).into_iter().chain(find_rate::clashes(args));
+fn first(args: &LoadArgs, origins: &[Origin]) -> Option<Clash> {
+    let all = pairs(args, origins)
+        .into_iter()
+        .chain(find_rate::clashes(args));
     let clashes = all.into_iter().find_map(|(one, other, why)| {
         (one.1 && other.1).then(|| Clash {
             options: vec![one.0, other.0],
@@ -49,7 +51,7 @@ fn first(args: &LoadArgs, origin: &Origin) -> Option<Clash> {
         })
     });
     clashes.or_else(|| {
-        needs(args, origin)
+        needs(args, origins)
             .into_iter()
             .find_map(|(one, there, why)| {
                 (one.1 && !there).then(|| Clash {
@@ -61,7 +63,7 @@ fn first(args: &LoadArgs, origin: &Origin) -> Option<Clash> {
 }
 
 /// Pairs that cannot stand together, and why.
-fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
+fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str)> {
     let LoadArgs {
         pace,
         end,
@@ -105,6 +107,11 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
         "--most-requests-per-connection",
         connection.most_requests_per_connection.is_some(),
     );
+    let several = ("--urls with several origins", origins.len() > 1);
+    let all = ("--all-addresses", connection.all_addresses);
+    let one_place = "the lines lead to several servers, and this to one: leave it out, or start a load for each";
+    let own_rate = "in a load at a rate, requests that a slow server holds up would go to the others, which hides how slow \
+                    it is: start a load for each origin";
     let one_end = "only one of these can end a load: leave one of them out";
     let open = "the ramp spreads the first requests of a closed loop, and an open loop has a schedule; begin with a \
                 stage that goes up, like --stage 5s@0..1000/s";
@@ -224,6 +231,16 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
             "each excludes the other's addresses: leave both out for any",
         ),
         (unix, resolve, no_address),
+        (all, unix, no_address),
+        (
+            all,
+            resolve,
+            "one address replaces all those of the name: leave one of them out",
+        ),
+        (several, unix, one_place),
+        (several, resolve, one_place),
+        (several, rate, own_rate),
+        (several, stage, own_rate),
         (unix, ("-4", connection.ipv4), no_address),
         (unix, ("-6", connection.ipv6), no_address),
         (
@@ -240,7 +257,7 @@ fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
 }
 
 /// Options that mean nothing without something else, whether that is there, and what to do.
-fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
+fn needs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, bool, &'static str)> {
     let LoadArgs {
         pace,
         request,
@@ -262,6 +279,7 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
         || answer.expect_json.is_some();
     let open_alone = "this is for open loops: give a --rate (or a --stage), or leave it out";
     let https = "this is for TLS: write https:// in the URL, or leave it out";
+    let is_https = origins.iter().any(|origin| origin.tls);
     vec![
         (("--looks", args.find.looks.is_some()), find, FIND_ALONE),
         (
@@ -318,30 +336,30 @@ fn needs(args: &LoadArgs, origin: &Origin) -> Vec<(Given, bool, &'static str)> {
             tls.cert.is_some(),
             "a key is of no use without its certificate: give that with --cert",
         ),
-        (("--cacert", tls.cacert.is_some()), origin.tls, https),
-        (("--cert", tls.cert.is_some()), origin.tls, https),
-        (("--insecure", tls.insecure), origin.tls, https),
+        (("--cacert", tls.cacert.is_some()), is_https, https),
+        (("--cert", tls.cert.is_some()), is_https, https),
+        (("--insecure", tls.insecure), is_https, https),
         (
             ("--server-name", tls.server_name.is_some()),
-            origin.tls,
+            is_https,
             https,
         ),
-        (("--no-resumption", tls.no_resumption), origin.tls, https),
+        (("--no-resumption", tls.no_resumption), is_https, https),
         (
             ("--tls-version", tls.tls_version.is_some()),
-            origin.tls,
+            is_https,
             https,
         ),
         (
             ("--tls-ciphers", !tls.tls_ciphers.is_empty()),
-            origin.tls,
+            is_https,
             https,
         ),
     ]
 }
 
 /// Values that do not fit to each other.
-fn values(args: &LoadArgs) -> Option<String> {
+fn values(args: &LoadArgs, origins: &[Origin]) -> Option<String> {
     let (pace, end) = (&args.pace, &args.end);
     let connections = pace.steady.connections.unwrap_or(super::spec::CONNECTIONS);
     if let Some(most) = pace.steady.max_connections
@@ -387,6 +405,14 @@ fn values(args: &LoadArgs) -> Option<String> {
             ));
         }
     }
+    if let (true, Some(Host::Address(address))) = (
+        args.connection.all_addresses,
+        origins.first().map(|origin| &origin.host),
+    ) {
+        return Some(format!(
+            "--all-addresses: {address} is one address; give the name that has several, or leave it out"
+        ));
+    }
     let version = args.tls.tls_version.map(Into::into);
     if let Err(problem) = deadheat_load::can_offer(version, &args.tls.tls_ciphers) {
         return Some(format!("--tls-ciphers: {problem}"));
@@ -426,7 +452,7 @@ mod tests {
         let typed = Typed::try_parse_from(std::iter::once("load".to_owned()).chain(words));
         let typed = typed.unwrap_or_else(|error| panic!("{line}: {error}"));
         let url = LoadUrl::parse(typed.load.url.as_deref().unwrap_or("http://h/"), false);
-        check(&typed.load, &url.unwrap().origin)
+        check(&typed.load, &[url.unwrap().origin])
     }
 
     #[test]
@@ -462,6 +488,8 @@ mod tests {
             "-4 | -6",
             "--unix-socket /x | --resolve ::1",
             "--unix-socket /x | -4",
+            "--all-addresses | --unix-socket /x",
+            "--all-addresses | --resolve ::1",
             "--unix-socket /x | -6",
             "--unix-socket /x | --source ::1",
             "--insecure | --cacert x",
@@ -508,6 +536,7 @@ mod tests {
             ("http://h/ --insecure", "https://"),
             ("http://h/ --server-name x", "https://"),
             ("http://h/ --no-resumption", "https://"),
+            ("http://[::1]/ --all-addresses", "::1 is one address"),
             ("http://h/ --tls-version 1.2", "https://"),
             ("http://h/ --tls-ciphers TLS_AES_128_GCM_SHA256", "https://"),
             (
@@ -532,6 +561,30 @@ mod tests {
             let error = checked(line).unwrap_err();
             assert!(error.contains(expected), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn several_origins_have_no_rate_and_no_fixed_address() {
+        let origins = ["http://a/", "https://b/"];
+        let origins = origins.map(|url| LoadUrl::parse(url, false).unwrap().origin);
+        let checked = |line: &str| {
+            let typed = Typed::try_parse_from(["load"].into_iter().chain(line.split(' ')));
+            check(&typed.unwrap().load, &origins)
+        };
+        for (line, expected) in [
+            ("--rate 5", "start a load for each origin"),
+            ("--stage 5s@5", "start a load for each origin"),
+            ("--resolve ::1", "leave it out"),
+            ("--unix-socket x", "leave it out"),
+        ] {
+            let error = checked(line).unwrap_err();
+            assert!(
+                error.contains("several origins") && error.contains(expected),
+                "{error}"
+            );
+        }
+        // What is for TLS alone has one that it is for.
+        assert_eq!(checked("--insecure --all-addresses"), Ok(()));
     }
 
     #[test]

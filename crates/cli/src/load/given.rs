@@ -39,7 +39,7 @@ impl RequestArgs {
 
 impl ConnectionArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 8] {
+    pub(crate) fn given(&self) -> [Given; 9] {
         [
             ("--connect-timeout", self.connect_timeout.is_some()),
             ("--timeout", self.timeout.is_some()),
@@ -50,6 +50,7 @@ impl ConnectionArgs {
             ("--unix-socket", self.unix_socket.is_some()),
             ("--source", !self.source.is_empty()),
             ("--resolve", self.resolve.is_some()),
+            ("--all-addresses", self.all_addresses),
             ("-4", self.ipv4),
             ("-6", self.ipv6),
         ]

@@ -23,10 +23,10 @@ pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> 
     let names = &args.on;
     check_names("--on", names)?;
     check_share("--on", names.len(), spec.schedule.most_connections())?;
-    let own = match spec.target.endpoint {
+    let own = spec.routes().find_map(|(_, endpoint)| match endpoint {
         Endpoint::Tcp { address } if address.ip().is_loopback() => Some(address),
         Endpoint::Tcp { .. } | Endpoint::Unix { .. } => None,
-    };
+    });
     Ok(Hosts {
         own,
         names: names.clone(),

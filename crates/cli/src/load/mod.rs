@@ -71,8 +71,8 @@ use crate::{
 struct Prepared {
     asked: Asked,
     spec: LoadSpec,
-    /// How the target's name became an address, if it had one.
-    how: Option<String>,
+    /// How each target's name became an address, if it had one.
+    hows: Vec<Option<String>>,
     hosts: Hosts,
     why_wait: Option<&'static str>,
 }
@@ -80,7 +80,7 @@ struct Prepared {
 fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
     let Made {
         asked,
-        how,
+        hows,
         mut spec,
     } = made(args)?;
     let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
@@ -89,7 +89,7 @@ fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
     Ok(Prepared {
         asked,
         spec,
-        how,
+        hows,
         hosts,
         why_wait: waiting.why,
     })
@@ -102,7 +102,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let Prepared {
         asked,
         spec,
-        how,
+        hows,
         hosts,
         why_wait,
     } = prepare(args)?;
@@ -120,7 +120,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let mut outputs = Outputs::open(&args.output.data.output, shown)?;
     let around = Around {
         typed: &asked.typed,
-        how: how.as_deref(),
+        hows: &hows,
         hosts: hosts.describe(),
         why_wait,
         files: &args.output.data.output,
@@ -177,27 +177,33 @@ pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadR
 /// Options that are refused together, or one that is refused alone, without dashes; none if `args` can be used.
 pub(crate) fn clash(args: &LoadArgs) -> Option<Vec<String>> {
     let asked = request::asked(args).ok()?;
-    clashes::names(args, &asked.origin)
+    clashes::names(args, &asked.origins)
 }
 
 /// What is loaded, and what that was made from.
 struct Made {
     asked: Asked,
-    /// How a name became an address.
-    how: Option<String>,
+    /// How each target's name became an address, if it had one.
+    hows: Vec<Option<String>>,
     spec: LoadSpec,
 }
 
 fn made(args: &LoadArgs) -> Result<Made, Failure> {
     let asked = request::asked(args).map_err(Failure::usage)?;
-    clashes::check(args, &asked.origin).map_err(Failure::usage)?;
+    clashes::check(args, &asked.origins).map_err(Failure::usage)?;
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
-    let found = target::find(&asked.origin, args)?;
+    let mut targets = Vec::new();
+    let mut hows = Vec::new();
+    for origin in &asked.origins {
+        let found = target::find(origin, args)?;
+        targets.push(found.target);
+        hows.push(found.how);
+    }
     let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
-    let spec = spec::spec(args, found.target, exchanges, invocation::random_seed());
+    let spec = spec::spec(args, targets, exchanges, invocation::random_seed());
     Ok(Made {
         asked,
-        how: found.how,
+        hows,
         spec: spec.map_err(Failure::usage)?,
     })
 }

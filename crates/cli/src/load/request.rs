@@ -17,13 +17,13 @@ use super::{
 /// Methods that a line of the file of URLs can name and that then go without the body.
 const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
-/// Where all requests go, as it may be shown, and what is asked for there.
+/// Where requests go, as it may be shown, and what is asked for there.
 #[derive(Debug)]
 pub(crate) struct Asked {
     /// The URL, without secrets, or the file of URLs, as it was typed.
     pub(crate) typed: String,
-    /// Where all requests go.
-    pub(crate) origin: Origin,
+    /// Where requests go, each once.
+    pub(crate) origins: Vec<Origin>,
     /// The requests: weight, method and body of their own, path.
     pub(crate) lines: Vec<urls_file::Line>,
 }
@@ -36,7 +36,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
             let url = LoadUrl::parse(text, template)?;
             Ok(Asked {
                 typed: secret::without_secret_values(text.trim()),
-                origin: url.origin.clone(),
+                origins: vec![url.origin.clone()],
                 lines: vec![urls_file::Line {
                     weight: 1,
                     method: None,
@@ -49,8 +49,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
             let lines = urls_file::read(path, template, None)?;
             Ok(Asked {
                 typed: path.display().to_string(),
-                // The file has at least one line, or reading it is an error.
-                origin: lines[0].url.origin.clone(),
+                origins: origins(&lines),
                 lines,
             })
         }
@@ -65,7 +64,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
             Ok(Asked {
                 typed: format!("{} {}", url.origin.shown(), path.display()),
                 lines: urls_file::read(path, template, Some(&url.origin))?,
-                origin: url.origin,
+                origins: vec![url.origin],
             })
         }
         (None, None) => Err(
@@ -73,6 +72,17 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
                 .to_owned(),
         ),
     }
+}
+
+/// The origins of the lines, in their order.
+fn origins(lines: &[urls_file::Line]) -> Vec<Origin> {
+    let mut origins: Vec<Origin> = Vec::new();
+    for line in lines {
+        if !origins.contains(&line.url.origin) {
+            origins.push(line.url.origin.clone());
+        }
+    }
+    origins
 }
 
 /// The requests with what is expected of their answers.
@@ -111,6 +121,10 @@ pub(crate) fn exchanges(
         }
         let mut exchange = Exchange::new(request, expect.clone());
         exchange.weight = line.weight;
+        let mut origins = asked.origins.iter();
+        exchange.target = origins
+            .position(|origin| *origin == line.url.origin)
+            .unwrap_or_default();
         Ok(exchange)
     };
     let mut exchanges = Vec::new();

@@ -24,7 +24,7 @@ const WIDEST_BIN: Duration = Duration::from_millis(500);
 /// The load generator's input.
 pub(crate) fn spec(
     args: &LoadArgs,
-    target: Target,
+    targets: Vec<Target>,
     exchanges: Vec<Exchange>,
     random_seed: u64,
 ) -> Result<LoadSpec, String> {
@@ -45,7 +45,10 @@ pub(crate) fn spec(
     }
     let interval = args.output.interval.unwrap_or(INTERVAL);
     let content_sample = args.answer.check_every.unwrap_or(1);
+    let mut targets = targets.into_iter();
+    let target = targets.next().ok_or("there is no URL")?;
     let mut spec = LoadSpec::new(target, exchanges, schedule, stop(args));
+    spec.others = targets.collect();
     spec.protocol = request::protocol(&args.request);
     let most = args.connection.most_requests_per_connection;
     spec.most_per_connection = most.and_then(NonZeroU32::new);
@@ -136,7 +139,7 @@ mod tests {
         let exchanges = vec![Exchange::new(RequestSpec::get("/"), expect)];
         spec(
             &typed.load,
-            Target::plain("127.0.0.1:80".parse().unwrap()),
+            vec![Target::plain("127.0.0.1:80".parse().unwrap())],
             exchanges,
             7,
         )

@@ -34,8 +34,8 @@ pub(crate) struct Found {
 /// Resolves the target. Of several addresses the first one is taken that accepts a connection, which one connection to
 /// each finds out; not in a dry run, and never before it is clear that they may be loaded.
 pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
-    let (endpoint, how) = match &args.connection.unix_socket {
-        Some(path) => (unix(path)?, None),
+    let (endpoint, more, how) = match &args.connection.unix_socket {
+        Some(path) => (unix(path)?, Vec::new(), None),
         None => tcp(origin, args)?,
     };
     let tls = if origin.tls {
@@ -46,6 +46,7 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
     tracing::info!("requests for {} go to {endpoint}", origin.authority);
     let target = Target {
         endpoint,
+        more,
         authority: origin.authority.clone(),
         tls,
         sources: args.connection.source.clone(),
@@ -71,28 +72,38 @@ fn unix(path: &Path) -> Result<Endpoint, Failure> {
     })
 }
 
-fn tcp(origin: &Origin, args: &LoadArgs) -> Result<(Endpoint, Option<String>), Failure> {
+/// The address that is loaded, more of them if all are, and how they were found.
+type Addresses = (Endpoint, Vec<SocketAddr>, Option<String>);
+
+fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Addresses, Failure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
     care::may_load(&addresses, &named, args.care.i_may_load_this_host).map_err(Failure::usage)?;
     let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
     check_sources(&connection.source).map_err(Failure::usage)?;
-    let chosen = match fitting.as_slice() {
+    let (chosen, more) = match fitting.as_slice() {
+        [first, more @ ..] if connection.all_addresses => (*first, more.to_vec()),
         // One that was asked to come from certain addresses may be refused from others.
-        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => first_open(
-            &fitting,
-            connection.connect_timeout.unwrap_or(LONGEST_PROBE),
-        ),
-        all => all[0],
+        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => {
+            let timeout = connection.connect_timeout.unwrap_or(LONGEST_PROBE);
+            (first_open(&fitting, timeout), Vec::new())
+        }
+        all => (all[0], Vec::new()),
     };
     let how = match (connection.resolve, fitting.len()) {
         (Some(_), _) => Some(format!("instead of {named}")),
         (None, _) if matches!(origin.host, Host::Address(_)) => None,
+        (None, 1) if connection.all_addresses => Some(format!(
+            "the only address of {named}: there is no other to share out to"
+        )),
+        (None, count) if connection.all_addresses => {
+            Some(format!("all {count} addresses of {named}"))
+        }
         (None, 1) => Some(format!("{named} resolves to it")),
         (None, count) => Some(format!("one of {count} addresses of {named}")),
     };
-    Ok((Endpoint::Tcp { address: chosen }, how))
+    Ok((Endpoint::Tcp { address: chosen }, more, how))
 }
 
 /// All addresses of the origin, in the order of the system's resolver.

@@ -65,9 +65,15 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
         Failure::ConnectRefused => "; is the server running, and on this port?",
         Failure::Tls => {
             let cause = group.map_or("", |group| group.cause.as_str());
-            let trust = record.spec.target.tls.as_ref().map(|tls| &tls.trust);
+            let tls = record.spec.targets().find_map(|target| target.tls.as_ref());
+            let trust = tls.map(|tls| &tls.trust);
+            let is_narrow =
+                tls.is_some_and(|tls| tls.version.is_some() || !tls.cipher_suites.is_empty());
             match trust {
                 _ if cause.contains("use http://") => "",
+                _ if is_narrow && !cause.contains("server's certificate") => {
+                    "; does the server have what --tls-version and --tls-ciphers leave?"
+                }
                 _ if !cause.contains("server's certificate") => "; does this port speak TLS?",
                 Some(Trust::Authorities { .. }) => "; --cacert accepts only what its file names",
                 _ => {

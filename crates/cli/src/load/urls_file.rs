@@ -48,12 +48,12 @@ fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<Line
         }
         let line =
             line(text, template, origin).map_err(|error| format!(", line {number}: {error}"))?;
-        let above = lines.first().map(|first| (&first.url.origin, " above it"));
-        if let Some((other, place)) = origin.map(|origin| (origin, "")).or(above)
+        if let Some(other) = origin
             && *other != line.url.origin
         {
             return Err(format!(
-                ", line {number}: {} is another origin than {}{place}, and a load goes to one: start one for each",
+                ", line {number}: {} is another origin than {}: leave that one out of the command, and the lines can have \
+                 several",
                 line.url.origin.shown(),
                 other.shown()
             ));
@@ -182,14 +182,6 @@ mod tests {
             ("http://h/ @", ", line 1: there is no file after the @"),
             ("GET", ", line 1: \"GET\" has no scheme"),
             ("http://h/\n\n/path", ", line 3: \"/path\" has no scheme"),
-            (
-                "http://h/\nhttps://h/",
-                ", line 2: https://h is another origin than http://h",
-            ),
-            (
-                "http://h/\nhttp://h:8080/",
-                ", line 2: http://h:8080 is another origin",
-            ),
         ];
         for (text, expected) in cases {
             let error = parse(text, false, None).unwrap_err();

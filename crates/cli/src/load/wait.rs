@@ -57,14 +57,20 @@ fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> Waiting
     if spec.cpus.is_empty() {
         return sleep("no CPU is reserved for the worker: see --cpus");
     }
-    match server_cpus(&spec.target.endpoint) {
-        Cpus::Elsewhere => poll("the server runs on another machine"),
-        Cpus::Unknown => sleep("which CPUs the server may use is unknown"),
-        Cpus::These(cpus) if spec.cpus.iter().any(|cpu| cpus.contains(cpu)) => {
-            sleep("the server may use the workers' CPUs: see taskset")
-        }
-        Cpus::These(_) => poll("the server cannot use the workers' CPUs"),
+    // Each server has to allow it.
+    let mut found = None;
+    for (_, endpoint) in spec.routes() {
+        let is_free = match server_cpus(&endpoint) {
+            Cpus::Elsewhere => poll("the server runs on another machine"),
+            Cpus::Unknown => return sleep("which CPUs the server may use is unknown"),
+            Cpus::These(cpus) if spec.cpus.iter().any(|cpu| cpus.contains(cpu)) => {
+                return sleep("the server may use the workers' CPUs: see taskset");
+            }
+            Cpus::These(_) => poll("the server cannot use the workers' CPUs"),
+        };
+        found.get_or_insert(is_free);
     }
+    found.unwrap_or_else(|| sleep("there is no server"))
 }
 
 /// Looks for the server in `/proc`: the processes that listen on the endpoint, and the CPUs of all their threads.

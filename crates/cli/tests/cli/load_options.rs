@@ -133,6 +133,48 @@ fn connections_are_used_as_asked() {
 }
 
 #[test]
+fn several_servers_share_the_connections_and_have_figures_of_their_own() {
+    let loading = Loading::new();
+    let servers = [hello_server(), hello_server()];
+    let [first, second] = servers.each_ref().map(|server| url(server, ""));
+    let lines = format!("3 {first}/a\n{second}/b\n");
+    loading.root.write("urls", &lines);
+    let ended = loading
+        .root
+        .deadheat("load --progress off --urls urls -n 80 -c 4 --json")
+        .exits(0)
+        .tells(&[&format!("{second}: 127.0.0.1"), &format!("GET {second}/b")]);
+    let json = json(&ended);
+    let seen = servers.each_ref().map(|server| server.seen_at_rest());
+    for (nth, server) in seen.iter().enumerate() {
+        assert_eq!(server.connections, [3, 1][nth], "{ended}");
+        let route = &json["observation"]["routes"][nth];
+        assert_eq!(route["succeeded"], server.requests, "{ended}");
+        let path = ["/a", "/b"][nth];
+        assert!(server.first.iter().all(|request| request.path == path));
+    }
+    assert_eq!(
+        json["figures"]["exchanges"][1]["path"],
+        format!("{second}/b")
+    );
+    loading
+        .root
+        .deadheat("load --progress off --urls urls -n 80 -c 4")
+        .exits(0)
+        .says(&["Addresses", &format!("{first} (")]);
+    loading
+        .root
+        .deadheat("load --progress off --urls urls -c 1")
+        .exits(2)
+        .tells(&["1 connections cannot lead to 2 addresses"]);
+    loading
+        .root
+        .deadheat("load --progress off --urls urls --rate 5")
+        .exits(2)
+        .tells(&["start a load for each origin"]);
+}
+
+#[test]
 fn a_unix_socket_and_ipv6_are_connected_to() {
     let loading = Loading::new();
     let server = Listen::unix().unwrap().serve(right()).unwrap();

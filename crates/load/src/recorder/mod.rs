@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     FailureCounts, LoadPhase, Observation, Tally,
-    observation::{ExchangeSeen, ReceiveQueues, WorkerHealth},
+    observation::{ExchangeSeen, ReceiveQueues, RouteSeen, WorkerHealth},
 };
 
 pub(crate) use events::Came;
@@ -112,6 +112,8 @@ pub(crate) struct Recorder {
     events: Option<Box<Events>>,
     /// Of each exchange in the measurement; empty where that is not recorded.
     exchanges: Vec<ExchangeSeen>,
+    /// Of each route; empty where there is one.
+    routes: Vec<RouteSeen>,
     series: Series,
     /// Over the whole load so far, before the measurement, and in it once it is over.
     bytes: Bytes,
@@ -144,6 +146,8 @@ pub(crate) struct Extent {
     pub(crate) has_events: bool,
     /// How many exchanges are recorded, each for itself.
     pub(crate) exchanges: usize,
+    /// How many routes are recorded, each for itself.
+    pub(crate) routes: usize,
     /// Where intervals go, if anybody wants them.
     pub(crate) outlet: Option<Outlet>,
 }
@@ -163,6 +167,7 @@ impl Recorder {
             latencies: Latencies::new(&extent),
             events: extent.has_events.then(Box::default),
             exchanges: vec![ExchangeSeen::default(); extent.exchanges],
+            routes: vec![RouteSeen::default(); extent.routes],
             series: Series::new(bin),
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
@@ -381,6 +386,23 @@ impl Recorder {
         }
     }
 
+    /// A connection was made on `route`.
+    pub(crate) fn opened_on(&mut self, route: u32) {
+        if let Some(seen) = self.routes.get_mut(route as usize) {
+            seen.connections_opened += 1;
+        }
+    }
+
+    /// A request on `route` that began at `started` has ended.
+    #[inline]
+    pub(crate) fn ended_on(&mut self, route: u32, started: u64, is_valid: bool) {
+        let counts = self.is_measuring() && started >= self.measure_from;
+        if let (true, Some(seen)) = (counts, self.routes.get_mut(route as usize)) {
+            seen.succeeded += u64::from(is_valid);
+            seen.failed += u64::from(!is_valid);
+        }
+    }
+
     /// Bytes of requests were written.
     #[inline]
     pub(crate) fn sent(&mut self, bytes: usize) {
@@ -432,6 +454,7 @@ impl Recorder {
             first_byte: self.latencies.first_byte,
             events: self.events.map(|events| events.seen),
             exchanges: self.exchanges,
+            routes: self.routes,
             cut: Some(Duration::from_nanos(self.cut)),
             bin,
             bins,

@@ -9,7 +9,6 @@ use crate::{
     deadlines::NEVER,
     poller::Watch,
     recorder::{Cause, Fault},
-    schedule::global,
     socket,
     tls::Broken,
 };
@@ -84,14 +83,14 @@ impl Worker<'_> {
         }
         self.deadlines
             .set(slot, now.saturating_add(self.bounds.connect));
-        let source = self
-            .plan
-            .source(global(self.index, self.plan.cpus.len(), slot));
-        let tls = match self.tls.as_ref().map(|tls| tls.session()).transpose() {
+        let place = self.connections[slot].place;
+        let tls = self.tls[place.route as usize].as_ref();
+        let tls = match tls.map(|tls| tls.session()).transpose() {
             Ok(tls) => tls.map(Box::new),
             Err(error) => return self.tls_failed(slot, crate::tls::why(&error), &error),
         };
-        match socket::begin_connect(&self.plan.peer, source) {
+        let peer = &self.plan.routes.all()[place.route as usize].peer;
+        match socket::begin_connect(peer, self.plan.source(place)) {
             Ok(socket) => {
                 self.connections[slot].begin(socket, tls, now);
                 self.opening += 1;
@@ -104,6 +103,7 @@ impl Worker<'_> {
 
     pub(super) fn try_to_establish(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
+        let peer = &self.plan.routes.all()[connection.place.route as usize].peer;
         let made = connection.socket().and_then(socket::is_connected);
         let made = match made {
             Ok(false) => connection
@@ -111,7 +111,7 @@ impl Worker<'_> {
                 .map(|()| false),
             // Nobody meets itself where somebody listens.
             Ok(true) if connection.refusals > 0 => connection.socket().and_then(|socket| {
-                if socket::met_itself(socket, &self.plan.peer) {
+                if socket::met_itself(socket, peer) {
                     Err(Errno::CONNREFUSED)
                 } else {
                     Ok(true)
@@ -136,6 +136,7 @@ impl Worker<'_> {
         self.recorder
             .connections
             .opened(now - connection.dialled, again);
+        self.recorder.opened_on(connection.place.route);
         if let Some(backlog) = &mut self.backlog {
             backlog.connected();
         }
@@ -278,9 +279,11 @@ impl Worker<'_> {
         }
         self.close(slot);
         self.begin_thinking(slot, end);
+        let route = self.connections[slot].place.route;
         if !self.connections[slot].dialogue.is_idle() {
             // They were issued already, and were to be sent again.
             while let Some(flight) = self.connections[slot].dialogue.take_first() {
+                self.recorder.ended_on(route, flight.started, false);
                 self.recorder
                     .failed(fault, flight.started, Some(flight.exchange), end, &detail);
             }
@@ -292,9 +295,11 @@ impl Worker<'_> {
             }
             // What this worker has taken no other can serve.
             if !has_others && self.take_waiting() {
+                self.recorder.ended_on(route, end, false);
                 self.never_sent(fault, end, &detail);
             }
         } else if self.claim() {
+            self.recorder.ended_on(route, end, false);
             self.never_sent(fault, end, &detail);
         } else {
             return self.deadlines.set(slot, NEVER);

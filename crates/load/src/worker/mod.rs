@@ -80,7 +80,8 @@ pub(crate) struct Worker<'a> {
     stop: &'a AtomicBool,
     poller: Poller,
     buffers: Buffers,
-    tls: Option<tls::Client>,
+    /// TLS on each route, with sessions of its own.
+    tls: Vec<Option<tls::Client>>,
     connections: Vec<Connection>,
     /// Connections that need something, in the order in which that came up.
     agenda: Vec<usize>,
@@ -123,10 +124,18 @@ impl<'a> Worker<'a> {
         }
         let workers = plan.cpus.len();
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
-            .map(|global| Connection::new(plan.first_turn(global), plan.pipeline))
+            .map(|global| {
+                let place = plan.place(global);
+                Connection::new(place, plan.routes.turns(place.route), plan.pipeline)
+            })
             .collect();
         let exchanges = plan.exchanges.iter().map(|prepared| &prepared.exchange);
-        let resumption = plan.target.tls.as_ref().is_some_and(|tls| tls.resumption);
+        let tls = |route: u32| {
+            let on_it = connections.iter().filter(|one| one.place.route == route);
+            let tls = plan.routes.tls(route)?;
+            Some(tls.for_worker(plan.resumes(route), on_it.count()))
+        };
+        let tls: Vec<_> = (0..plan.routes.all().len() as u32).map(tls).collect();
         // Written to, so that its pages are there before the first read.
         let buffer = || vec![1u8; READ_BUFFER];
         Ok(Self {
@@ -136,8 +145,12 @@ impl<'a> Worker<'a> {
             poller,
             buffers: Buffers {
                 plain: buffer(),
-                wire: plan.tls.as_ref().map_or_else(Vec::new, |_| buffer()),
-                dropped: if plan.peer.is_tcp() && plan.tls.is_none() {
+                wire: if plan.routes.have_tls() {
+                    buffer()
+                } else {
+                    Vec::new()
+                },
+                dropped: if plan.routes.have_plain_tcp() {
                     vec![0; DROP_ROOM]
                 } else {
                     Vec::new()
@@ -145,10 +158,7 @@ impl<'a> Worker<'a> {
                 scratch: Vec::new(),
                 heads: Heads::new(),
             },
-            tls: plan
-                .tls
-                .as_ref()
-                .map(|tls| tls.for_worker(resumption, connections.len())),
+            tls,
             // While it is worked off, those that need something again stand behind the others.
             agenda: Vec::with_capacity(2 * connections.len()),
             opening: 0,

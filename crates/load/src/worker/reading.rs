@@ -37,7 +37,7 @@ impl Worker<'_> {
     /// Reads what has come; `closing`: the peer has said that nothing follows.
     #[inline]
     pub(super) fn receive(&mut self, slot: usize, closing: bool) {
-        if self.tls.is_some() {
+        if self.connections[slot].tls.is_some() {
             return self.receive_tls(slot, closing);
         }
         let mut read = 0;

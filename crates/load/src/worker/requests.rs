@@ -80,8 +80,7 @@ impl Worker<'_> {
     pub(super) fn launch(&mut self, slot: usize, intended: u64, started: u64) {
         let plan = self.plan;
         let connection = &mut self.connections[slot];
-        let exchange = plan.cycle[connection.turn];
-        connection.turn = next(connection.turn, plan.cycle.len());
+        let exchange = plan.routes.cycle[connection.take_turn()];
         let flight = Flight {
             intended,
             started,
@@ -186,6 +185,7 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot];
         let exchange = flight.exchange as usize;
         let expect = &self.plan.exchanges[exchange].exchange.expect;
+        let route = connection.place.route;
         let verdict = connection
             .dialogue
             .answer
@@ -195,6 +195,8 @@ impl Worker<'_> {
             connection.dialogue.answer.status,
             verdict.content_checked,
         );
+        let is_valid = verdict.failure.is_none() && extra.is_empty();
+        self.recorder.ended_on(route, flight.started, is_valid);
         let events = connection.dialogue.answer.events.as_ref();
         match verdict.failure {
             None if extra.is_empty() => {
@@ -265,7 +267,9 @@ impl Worker<'_> {
         if self.clock.is_over() {
             return;
         }
+        let route = self.connections[slot].place.route;
         if let Some(flight) = self.connections[slot].dialogue.take_first() {
+            self.recorder.ended_on(route, flight.started, false);
             self.recorder
                 .failed(fault, flight.started, Some(flight.exchange), end, detail);
             self.begin_thinking(slot, end);
@@ -277,6 +281,7 @@ impl Worker<'_> {
         };
         while let Some(flight) = self.connections[slot].dialogue.take_first() {
             let detail = || format!("pipelined behind a request that failed: {}", fault.kind);
+            self.recorder.ended_on(route, flight.started, false);
             self.recorder
                 .failed(behind, flight.started, Some(flight.exchange), end, detail);
         }
@@ -298,14 +303,5 @@ impl Worker<'_> {
                 self.renew(slot);
             }
         }
-    }
-}
-
-/// The place after `place` in a cycle of `count`. A comparison: a remainder would cost a division per request.
-#[inline]
-fn next(place: usize, count: usize) -> usize {
-    match place + 1 {
-        next if next == count => 0,
-        next => next,
     }
 }

@@ -153,7 +153,11 @@ impl Worker<'_> {
 pub(super) fn recorder(plan: &Plan, outlet: Option<Outlet>) -> Recorder {
     let extent = Extent {
         is_open: plan.arrivals.is_some(),
-        has_tls: plan.tls.is_some(),
+        has_tls: plan.routes.have_tls(),
+        routes: match plan.routes.all() {
+            [_] => 0,
+            all => all.len(),
+        },
         per_request: plan.per_request,
         first_byte: plan.first_byte,
         has_events: plan.stream.is_some(),

@@ -12,6 +12,7 @@ mod long_bodies;
 mod pacing;
 mod reconnecting;
 mod requests;
+mod routes;
 mod sessions;
 mod streams;
 mod support;

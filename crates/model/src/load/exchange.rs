@@ -11,6 +11,9 @@ pub struct Exchange {
     pub request: RequestSpec,
     /// What should come back.
     pub expect: Expectation,
+    /// Which of the load's targets it is sent to, from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub target: usize,
     /// How often it is sent in comparison with the others: twice as often as one of half the weight.
     #[serde(default = "one")]
     pub weight: u32,
@@ -22,9 +25,14 @@ impl Exchange {
         Self {
             request,
             expect,
+            target: 0,
             weight: 1,
         }
     }
+}
+
+fn is_first(index: &usize) -> bool {
+    *index == 0
 }
 
 const fn one() -> u32 {

@@ -30,6 +30,9 @@ pub use think::Think;
 pub struct LoadSpec {
     /// What to connect to.
     pub target: Target,
+    /// More of them: connections are divided among all targets in proportion to the weights of their exchanges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Target>,
     /// How requests travel.
     pub protocol: Protocol,
     /// Requests on a connection, the last of which announces its end; `None`: as many as the server allows.
@@ -102,6 +105,7 @@ impl LoadSpec {
     ) -> Self {
         Self {
             target,
+            others: Vec::new(),
             protocol: Protocol::HTTP_1_1,
             most_per_connection: None,
             exchanges,
@@ -123,6 +127,19 @@ impl LoadSpec {
             per_exchange: false,
             stream: None,
         }
+    }
+}
+
+impl LoadSpec {
+    /// What it connects to, in the order that exchanges count them in.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        std::iter::once(&self.target).chain(&self.others)
+    }
+
+    /// Each address of each target.
+    pub fn routes(&self) -> impl Iterator<Item = (&Target, Endpoint)> {
+        self.targets()
+            .flat_map(|target| target.endpoints().map(move |endpoint| (target, endpoint)))
     }
 }
 

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Target {
     /// Where to connect to.
     pub endpoint: Endpoint,
+    /// More addresses of the same server. Connections are made to all of them in turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<SocketAddr>,
     /// The value of `Host`, unless a request has its own.
     pub authority: String,
     /// TLS on the connections; `None`: plain.
@@ -28,10 +31,24 @@ impl Target {
     pub fn plain(address: SocketAddr) -> Self {
         Self {
             endpoint: Endpoint::Tcp { address },
+            more: Vec::new(),
             authority: address.to_string(),
             tls: None,
             sources: Vec::new(),
         }
+    }
+
+    /// Where connections lead, in turn.
+    pub fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
+        let more = self.more.iter();
+        let more = more.map(|address| Endpoint::Tcp { address: *address });
+        std::iter::once(self.endpoint.clone()).chain(more)
+    }
+
+    /// The URL of its root.
+    pub fn origin(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.authority)
     }
 }
 

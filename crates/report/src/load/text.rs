@@ -33,7 +33,8 @@ pub fn text(view: &LoadView, width: usize, colour: bool) -> String {
     page.examples(&view.examples);
     page.section("Connections");
     page.facts(&view.connections);
-    page.hosts(&view.hosts);
+    page.named_facts("Addresses", &view.addresses);
+    page.named_facts("Hosts", &view.hosts);
     page.section("The generator itself");
     page.facts(&view.generator);
     page.bullets("Notes", "- ", &notes(view));
@@ -57,7 +58,8 @@ pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
     page.requests(&view.requests, BRIEFLY);
     page.failures(&view.failures);
     page.examples(&view.examples);
-    page.hosts(&view.hosts);
+    page.named_facts("Addresses", &view.addresses);
+    page.named_facts("Hosts", &view.hosts);
     page.bullets("Notes", "- ", &notes(view));
     page.line(Style::new(), "");
     page.wrapped(
@@ -80,10 +82,11 @@ impl Page {
         self.wrapped(Style::new(), "", &view.url);
     }
 
-    fn hosts(&mut self, hosts: &[Fact]) {
-        if !hosts.is_empty() {
-            self.section("Hosts");
-            self.facts(hosts);
+    /// A section, if there is anything in it.
+    fn named_facts(&mut self, name: &str, facts: &[Fact]) {
+        if !facts.is_empty() {
+            self.section(name);
+            self.facts(facts);
         }
     }
 

@@ -185,7 +185,7 @@ pub struct EventFigures {
 pub struct ExchangeFigures {
     /// The method.
     pub method: String,
-    /// Path and query.
+    /// Path and query; in a load of several origins the whole URL.
     pub path: String,
     /// Valid answers.
     pub succeeded: u64,
@@ -308,7 +308,12 @@ fn exchanges(record: &LoadRecord) -> Vec<ExchangeFigures> {
     let both = record.spec.exchanges.iter().zip(&observation.exchanges);
     both.map(|(asked, seen)| ExchangeFigures {
         method: asked.request.method.clone(),
-        path: asked.request.path.clone(),
+        path: match record.spec.targets().nth(asked.target) {
+            Some(target) if !record.spec.others.is_empty() => {
+                format!("{}{}", target.origin(), asked.request.path)
+            }
+            _ => asked.request.path.clone(),
+        },
         succeeded: seen.succeeded,
         failed: seen.failed,
         throughput_per_second: per_second(seen.succeeded),

@@ -546,10 +546,11 @@ impl Load<'_> {
     }
 
     fn is_loopback(&self) -> bool {
-        match &self.record.spec.target.endpoint {
+        let mut endpoints = self.record.spec.routes().map(|(_, endpoint)| endpoint);
+        endpoints.any(|endpoint| match endpoint {
             Endpoint::Tcp { address } => address.ip().to_canonical().is_loopback(),
             Endpoint::Unix { .. } => false,
-        }
+        })
     }
 
     fn same_machine(&self) -> Option<Judged> {

@@ -7,6 +7,7 @@
 use deadheat_model::{
     LoadRecord, LoadSpec, Schedule,
     change::{Aspect, Change},
+    load::Target,
 };
 
 use super::{
@@ -105,11 +106,10 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
             "requests per connection",
             format!("{:?}", spec.most_per_connection),
         ),
-        (
-            Aspect::Settings,
-            "TLS",
-            spec.target.tls.is_some().to_string(),
-        ),
+        (Aspect::Settings, "TLS", {
+            let tls = |target: &Target| target.tls.is_some().to_string();
+            spec.targets().map(tls).collect::<Vec<_>>().join(", ")
+        }),
         (
             Aspect::Settings,
             "requests",

@@ -8,7 +8,8 @@ use std::{path::PathBuf, time::Duration};
 use deadheat_model::{
     LoadSpec, Schedule, StopRule, Wait,
     load::{
-        Arrivals, Body, Content, Endpoint, Exchange, HttpVersion, Protocol, Reuse, Stage, Trust,
+        Arrivals, Body, Content, Endpoint, Exchange, HttpVersion, Protocol, Reuse, Stage, Target,
+        Tls, Trust,
     },
     words::{self, counted},
 };
@@ -31,8 +32,8 @@ const VALUE: usize = 60;
 pub(crate) struct Around<'a> {
     /// What was typed: the URL, or the file of URLs.
     pub(crate) typed: &'a str,
-    /// How the address was found.
-    pub(crate) how: Option<&'a str>,
+    /// How the address of each target was found, where there is something to say.
+    pub(crate) hows: &'a [Option<String>],
     /// The hosts that load, where there are any but this process.
     pub(crate) hosts: Option<String>,
     /// Why workers wait as they do, where nobody asked for it.
@@ -63,9 +64,11 @@ pub(crate) fn laid_out(
 ) -> String {
     let mut lines = vec![format!("Plan: load {}", around.typed)];
     let mut say = |label: &str, text: String| lines.extend(labelled(label, &text));
-    say("to", target(spec, around.how));
-    if let Some(tls) = tls(spec) {
-        say("TLS", tls);
+    for target in targets(spec, around.hows) {
+        say("to", target);
+    }
+    for tls in spec.targets().filter_map(|target| target.tls.as_ref()) {
+        say("TLS", encryption(tls));
     }
     for request in requests(spec) {
         say("request", request);
@@ -109,32 +112,63 @@ fn labelled(label: &str, text: &str) -> Vec<String> {
     wrap::lines(text, COLUMNS, &head, &" ".repeat(INDENT))
 }
 
-fn target(spec: &LoadSpec, how: Option<&str>) -> String {
-    let mut text = match &spec.target.endpoint {
+/// Where connections lead, and how.
+fn targets(spec: &LoadSpec, hows: &[Option<String>]) -> Vec<String> {
+    let hows = hows
+        .iter()
+        .map(Option::as_deref)
+        .chain(std::iter::repeat(None));
+    let mut lines: Vec<String> = spec
+        .targets()
+        .zip(hows)
+        .map(|(target, how)| {
+            let text = addresses(target, how);
+            match spec.others.as_slice() {
+                [] => text,
+                _ => format!("{}: {text}", target.origin()),
+            }
+        })
+        .collect();
+    match lines.as_mut_slice() {
+        [one] => one.push_str(&format!("; {}", protocol(spec))),
+        _ => lines.push(format!(
+            "all of them: connections are divided as the weights of the requests say; {}",
+            protocol(spec)
+        )),
+    }
+    lines
+}
+
+fn addresses(target: &Target, how: Option<&str>) -> String {
+    let endpoints = target.endpoints().map(|endpoint| match endpoint {
         Endpoint::Tcp { address } => address.to_string(),
         Endpoint::Unix { path } => format!("the Unix socket {}", path.display()),
-    };
+    });
+    let mut text = endpoints.collect::<Vec<_>>().join(", ");
+    if !target.more.is_empty() {
+        text.push_str(" in turn");
+    }
     if let Some(how) = how {
         text.push_str(&format!(" ({how})"));
     }
-    if !spec.target.sources.is_empty() {
-        let sources: Vec<String> = spec
-            .target
-            .sources
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+    if !target.sources.is_empty() {
+        let sources: Vec<String> = target.sources.iter().map(ToString::to_string).collect();
         text.push_str(&format!(", from {} in turn", sources.join(", ")));
     }
+    text
+}
+
+fn protocol(spec: &LoadSpec) -> String {
     let Protocol::Http1 {
         version,
         reuse,
         pipeline,
     } = spec.protocol;
-    text.push_str(match version {
-        HttpVersion::Http10 => "; HTTP/1.0",
-        HttpVersion::Http11 => "; HTTP/1.1",
-    });
+    let mut text = match version {
+        HttpVersion::Http10 => "HTTP/1.0",
+        HttpVersion::Http11 => "HTTP/1.1",
+    }
+    .to_owned();
     text.push_str(match reuse {
         Reuse::KeepAlive => ", connections kept alive",
         Reuse::PerRequest => ", a new connection for each request",
@@ -148,8 +182,7 @@ fn target(spec: &LoadSpec, how: Option<&str>) -> String {
     text
 }
 
-fn tls(spec: &LoadSpec) -> Option<String> {
-    let tls = spec.target.tls.as_ref()?;
+fn encryption(tls: &Tls) -> String {
     let trust = match &tls.trust {
         Trust::System => "by an authority that the system knows",
         Trust::Authorities { .. } => "by an authority of --cacert",
@@ -170,14 +203,14 @@ fn tls(spec: &LoadSpec) -> Option<String> {
     } else {
         "; a full handshake for each connection"
     });
-    Some(text)
+    text
 }
 
 fn requests(spec: &LoadSpec) -> Vec<String> {
     let weights: u64 = spec.exchanges.iter().map(|one| u64::from(one.weight)).sum();
     let several = spec.exchanges.len() > 1;
     let shown = spec.exchanges.iter().take(SHOWN).map(|exchange| {
-        let text = request(exchange);
+        let text = request(spec, exchange);
         if several {
             format!("{} of {weights}: {text}", exchange.weight)
         } else {
@@ -199,7 +232,7 @@ fn requests(spec: &LoadSpec) -> Vec<String> {
     lines
 }
 
-fn request(exchange: &Exchange) -> String {
+fn request(spec: &LoadSpec, exchange: &Exchange) -> String {
     let request = &exchange.request;
     let body = match &request.body {
         Body::None => String::new(),
@@ -207,7 +240,11 @@ fn request(exchange: &Exchange) -> String {
         Body::Chunked(bytes) => format!(" with {} of body in chunks", counted(bytes.len(), "byte")),
     };
     let path = secret::without_secret_values(&request.path);
-    format!("{} {path}{body}", request.method)
+    let origin = match spec.targets().nth(exchange.target) {
+        Some(target) if !spec.others.is_empty() => target.origin(),
+        _ => String::new(),
+    };
+    format!("{} {origin}{path}{body}", request.method)
 }
 
 /// The headers, which are the same for all requests.

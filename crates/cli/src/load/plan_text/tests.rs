@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadheat_model::load::{Expectation, RequestSpec, StatusSet, Target, Tls};
+use deadheat_model::load::{Expectation, RequestSpec, StatusSet, TlsVersion};
 
 use super::*;
 use crate::load::collector::collector;
@@ -28,7 +28,7 @@ fn closed() -> LoadSpec {
 fn told(spec: &LoadSpec) -> String {
     let around = Around {
         typed: "http://localhost:8080/hello",
-        how: Some("localhost resolves to it"),
+        hows: &[Some("localhost resolves to it".to_owned())],
         hosts: None,
         why_wait: Some("no CPU is reserved"),
         files: &[Path::new("out.json").to_owned()],
@@ -143,10 +143,49 @@ fn tls_says_who_is_believed() {
     );
     tls.trust = Trust::System;
     tls.resumption = true;
-    spec.target.tls = Some(tls);
+    spec.target.tls = Some(tls.clone());
     has(
         &told(&spec),
         &["by an authority that the system knows; later connections resume"],
+    );
+    tls.version = Some(TlsVersion::Tls12);
+    tls.cipher_suites = vec!["TLS_X".to_owned(), "TLS_Y".to_owned()];
+    spec.target.tls = Some(tls);
+    has(
+        &told(&spec),
+        &["knows; only TLS 1.2; only TLS_X, TLS_Y; later"],
+    );
+}
+
+#[test]
+fn every_address_and_every_server_is_named() {
+    let mut spec = closed();
+    spec.target.more = vec!["127.0.0.2:8080".parse().unwrap()];
+    has(
+        &told(&spec),
+        &["to 127.0.0.1:8080, 127.0.0.2:8080 in turn (localhost resolves to it); HTTP/1.1"],
+    );
+    spec.others = vec![Target::plain("127.0.0.3:80".parse().unwrap())];
+    let mut other = spec.exchanges[0].clone();
+    other.target = 1;
+    spec.exchanges.push(other);
+    has(
+        &told(&spec),
+        &[
+            "to http://127.0.0.3:80: 127.0.0.3:80 to all of them: connections are divided",
+            "1 of 2: GET http://127.0.0.1:8080/hello",
+            "GET http://127.0.0.3:80/hello",
+        ],
+    );
+}
+
+#[test]
+fn connections_that_end_after_a_number_of_requests_say_so() {
+    let mut spec = closed();
+    spec.most_per_connection = std::num::NonZeroU32::new(100);
+    has(
+        &told(&spec),
+        &["connections kept alive for 100 requests each"],
     );
 }
 

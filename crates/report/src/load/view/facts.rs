@@ -194,6 +194,29 @@ pub(super) fn hosts(record: &LoadRecord) -> Vec<Fact> {
     record.hosts.iter().map(of_host).collect()
 }
 
+/// What became of each of several addresses.
+pub(super) fn addresses(record: &LoadRecord) -> Vec<Fact> {
+    let spec = &record.spec;
+    let both = spec.routes().zip(&record.observation.routes);
+    both.map(|((target, endpoint), seen)| {
+        let name = if spec.others.is_empty() {
+            endpoint.to_string()
+        } else {
+            format!("{} ({endpoint})", target.origin())
+        };
+        fact(
+            &clean(&name),
+            format!(
+                "{} opened, {}, {} failed",
+                counted(seen.connections_opened as usize, "connection"),
+                counted(seen.succeeded as usize, "valid answer"),
+                count(seen.failed)
+            ),
+        )
+    })
+    .collect()
+}
+
 /// How the generator itself fared.
 pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fact> {
     let (figures, settings) = (&analysis.figures, &analysis.settings);

@@ -54,6 +54,8 @@ pub struct LoadView {
     pub examples: Vec<Fact>,
     /// How connections were made and used.
     pub connections: Vec<Fact>,
+    /// What became of each of several addresses; empty: there is one.
+    pub addresses: Vec<Fact>,
     /// The hosts that loaded, each with its figures; empty: this machine alone.
     pub hosts: Vec<Fact>,
     /// How the generator itself fared.
@@ -145,6 +147,7 @@ impl LoadView {
             failures: failures(record),
             examples: examples(record),
             connections: facts::connections(record, &analysis.figures),
+            addresses: facts::addresses(record),
             hosts: facts::hosts(record),
             generator: facts::generator(record, analysis),
             provenance: facts::provenance(record),

@@ -192,6 +192,13 @@ fn transport(spec: &LoadSpec) -> String {
         Endpoint::Tcp { .. } => "TCP to ",
         Endpoint::Unix { .. } => "",
     };
-    let endpoint = clean(&target.endpoint.to_string());
-    format!("{tls}{socket}{endpoint}")
+    let mut endpoints = spec.routes().map(|(_, endpoint)| endpoint.to_string());
+    let endpoint = clean(&endpoints.next().unwrap_or_default());
+    match endpoints.count() {
+        0 => format!("{tls}{socket}{endpoint}"),
+        more => format!(
+            "{tls}{socket}{endpoint} and {}",
+            counted(more, "other address")
+        ),
+    }
 }

@@ -6,9 +6,10 @@ use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
     events::EventsSeen,
     load::{
-        Body, Content, Endpoint, Identity, RequestSpec, Stage, Stream, StreamEvent, Think, Trust,
+        Body, Content, Endpoint, Identity, RequestSpec, Stage, Stream, StreamEvent, Think,
+        TlsVersion, Trust,
     },
-    observation::{ExchangeSeen, ReceiveQueues},
+    observation::{ExchangeSeen, ReceiveQueues, RouteSeen},
 };
 use deadheat_report::load::{csv, json};
 use deadheat_stats::load::analyse;
@@ -154,6 +155,10 @@ fn records() -> Vec<LoadRecord> {
         valid_body_bytes: 1,
         service_time: late.observation.service_time.clone(),
     }];
+    late.spec.most_per_connection = std::num::NonZeroU32::new(9);
+    late.spec.target.more = vec!["127.0.0.2:1".parse().unwrap()];
+    late.spec.others = vec![late.spec.target.clone()];
+    late.observation.routes = vec![RouteSeen::default(); 4];
     late.spec
         .lists
         .insert("names".to_owned(), vec!["Ada".to_owned()]);
@@ -183,6 +188,7 @@ fn records() -> Vec<LoadRecord> {
             ..RequestSpec::get("/other")
         };
         exchange.expect.content = contents.pop();
+        exchange.target = 1;
         late.spec.exchanges.push(exchange);
     }
     for content in contents {
@@ -260,6 +266,8 @@ fn records() -> Vec<LoadRecord> {
     unix.observation.workers[0].run_delay = Some(unix.observation.window / 2);
     unix.spec.target.sources = vec!["192.0.2.1".parse().unwrap()];
     let tls = unix.spec.target.tls.as_mut().unwrap();
+    tls.version = Some(TlsVersion::Tls12);
+    tls.cipher_suites = vec!["TLS_AES_128_GCM_SHA256".to_owned()];
     tls.trust = Trust::Authorities {
         pem: "PEM".to_owned(),
     };

@@ -1,0 +1,282 @@
+//! Where connections lead. A load has a route to each address of each of its targets; which one a connection takes
+//! follows from its number, so that the parts of several workers and hosts are those of one generator.
+
+use std::ops::Range;
+
+use deadheat_model::{
+    LoadSpec,
+    load::{Endpoint, Exchange, Target},
+};
+
+use crate::{LoadError, socket::Peer, tls};
+
+/// The longest cycle of exchanges that weights may make.
+const LONGEST_CYCLE: usize = 1 << 20;
+
+/// A way to a server.
+#[derive(Debug)]
+pub(crate) struct Route {
+    /// Which of the load's targets it leads to.
+    pub(crate) target: usize,
+    pub(crate) peer: Peer,
+}
+
+/// A connection's route.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Which route.
+    pub(crate) route: u32,
+    /// Its number among the connections to the same target.
+    pub(crate) nth: u64,
+}
+
+/// What connections to a target have in common.
+#[derive(Debug)]
+struct Goal {
+    tls: Option<tls::Client>,
+    /// Where its exchanges stand in the cycle.
+    turns: Range<usize>,
+    /// Its routes.
+    routes: Range<usize>,
+}
+
+/// All routes, and which connection takes which.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    all: Vec<Route>,
+    goals: Vec<Goal>,
+    /// The exchanges of each target in the order in which its connections send them, over and over; one target's after
+    /// the other's.
+    pub(crate) cycle: Vec<u32>,
+    /// The target of each connection by its number; empty: there is one.
+    targets: Vec<Place>,
+}
+
+impl Routes {
+    /// Those of a load; an error says what does not fit.
+    pub(crate) fn new(spec: &LoadSpec) -> Result<Self, LoadError> {
+        let mut routes = Self {
+            all: Vec::new(),
+            goals: Vec::new(),
+            cycle: Vec::new(),
+            targets: Vec::new(),
+        };
+        let mut weights = Vec::new();
+        for (target, about) in spec.targets().enumerate() {
+            let own = (0u32..).zip(&spec.exchanges);
+            let own: Vec<(u32, &Exchange)> = own.filter(|(_, one)| one.target == target).collect();
+            weights.push(own.iter().map(|(_, one)| u64::from(one.weight)).sum());
+            routes.add(target, about, &own)?;
+        }
+        let problem = |problem: String| Err(LoadError::Routes { problem });
+        if let Some(lost) = spec
+            .exchanges
+            .iter()
+            .find(|one| one.target >= routes.goals.len())
+        {
+            return problem(format!(
+                "a request goes to target {}, which there is not",
+                lost.target
+            ));
+        }
+        let connections = spec.schedule.most_connections();
+        if (connections as usize) < routes.all.len() {
+            return problem(format!(
+                "{connections} connections cannot lead to {} addresses: give at least as many connections",
+                routes.all.len()
+            ));
+        }
+        if routes.goals.len() > 1 {
+            if spec.schedule.is_open() {
+                return problem(
+                    "in an open loop, requests that a slow server holds up would go to the others, which hides how slow \
+                     it is: load each server at its own rate"
+                        .to_owned(),
+                );
+            }
+            let least = routes.goals.iter().map(|goal| goal.routes.len() as u64);
+            let counts = shares(
+                u64::from(connections),
+                &weights,
+                &least.collect::<Vec<u64>>(),
+            );
+            routes.targets = places(&counts);
+        }
+        Ok(routes)
+    }
+
+    fn add(
+        &mut self,
+        target: usize,
+        about: &Target,
+        exchanges: &[(u32, &Exchange)],
+    ) -> Result<(), LoadError> {
+        let (turn, route) = (self.cycle.len(), self.all.len());
+        self.cycle.extend(cycle(exchanges)?);
+        for endpoint in about.endpoints() {
+            self.all.push(Route {
+                target,
+                peer: peer(&endpoint)?,
+            });
+        }
+        self.goals.push(Goal {
+            tls: about.tls.as_ref().map(tls::Client::new).transpose()?,
+            turns: turn..self.cycle.len(),
+            routes: route..self.all.len(),
+        });
+        Ok(())
+    }
+
+    /// All routes.
+    pub(crate) fn all(&self) -> &[Route] {
+        &self.all
+    }
+
+    /// The route of the connection that has this number among all.
+    pub(crate) fn place(&self, number: u64) -> Place {
+        let Place { route: target, nth } = if self.targets.is_empty() {
+            Place {
+                route: 0,
+                nth: number,
+            }
+        } else {
+            self.targets[(number % self.targets.len() as u64) as usize]
+        };
+        let routes = &self.goals[target as usize].routes;
+        Place {
+            route: (routes.start as u64 + nth % routes.len() as u64) as u32,
+            nth,
+        }
+    }
+
+    /// Where in the cycle the exchanges stand that connections on `route` send.
+    pub(crate) fn turns(&self, route: u32) -> Range<usize> {
+        self.goal(route).turns.clone()
+    }
+
+    /// TLS of connections on `route`.
+    pub(crate) fn tls(&self, route: u32) -> Option<&tls::Client> {
+        self.goal(route).tls.as_ref()
+    }
+
+    /// Whether any connection has TLS.
+    pub(crate) fn have_tls(&self) -> bool {
+        self.goals.iter().any(|goal| goal.tls.is_some())
+    }
+
+    /// Whether any connection is of TCP without TLS.
+    pub(crate) fn have_plain_tcp(&self) -> bool {
+        let is_plain =
+            |route: &Route| route.peer.is_tcp() && self.goals[route.target].tls.is_none();
+        self.all.iter().any(is_plain)
+    }
+
+    fn goal(&self, route: u32) -> &Goal {
+        &self.goals[self.all[route as usize].target]
+    }
+}
+
+fn peer(endpoint: &Endpoint) -> Result<Peer, LoadError> {
+    Peer::new(endpoint).map_err(|source| LoadError::BadEndpoint {
+        endpoint: endpoint.to_string(),
+        source,
+    })
+}
+
+/// Shares of `total` in proportion to the weights, none of which is less than its `least`. These are no more together
+/// than the total.
+fn shares(total: u64, weights: &[u64], least: &[u64]) -> Vec<u64> {
+    let all: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+    let exact = |weight: u64| (u128::from(total) * u128::from(weight) / all.max(1)) as u64;
+    let mut shares: Vec<u64> = weights
+        .iter()
+        .zip(least)
+        .map(|(weight, least)| exact(*weight).max(*least))
+        .collect();
+    // How far a share is above what it should be, as a fraction with the same denominator for all.
+    let excess = |share: u64, weight: u64| {
+        i128::from(share) * all as i128 - i128::from(total) * i128::from(weight)
+    };
+    loop {
+        let given: u64 = shares.iter().sum();
+        let each = (0..shares.len()).map(|index| (excess(shares[index], weights[index]), index));
+        let chosen = if given > total {
+            each.filter(|(_, index)| shares[*index] > least[*index])
+                .max()
+        } else if given < total {
+            each.min_by_key(|(excess, index)| (*excess, *index))
+        } else {
+            None
+        };
+        match chosen {
+            Some((_, index)) if given > total => shares[index] -= 1,
+            Some((_, index)) => shares[index] += 1,
+            None => return shares,
+        }
+    }
+}
+
+/// The target of each of as many connections as the counts are together, as evenly mixed as possible, and its number
+/// among those of the same target.
+fn places(counts: &[u64]) -> Vec<Place> {
+    let mut given = vec![0; counts.len()];
+    let weights: Vec<i64> = counts.iter().map(|count| *count as i64).collect();
+    let order = spread(&weights).map(|target| {
+        let nth = given[target];
+        given[target] += 1;
+        Place {
+            route: target as u32,
+            nth,
+        }
+    });
+    order.collect()
+}
+
+/// Each index as often as its weight says, as evenly as possible: always the one that is farthest behind its share
+/// (smooth weighted round robin).
+fn spread(weights: &[i64]) -> impl Iterator<Item = usize> {
+    let total: i64 = weights.iter().sum();
+    let mut behind = vec![0i64; weights.len()];
+    (0..total).map(move |_| {
+        let mut farthest = 0;
+        for (index, weight) in weights.iter().enumerate() {
+            behind[index] += weight;
+            if behind[index] > behind[farthest] {
+                farthest = index;
+            }
+        }
+        behind[farthest] -= total;
+        farthest
+    })
+}
+
+/// The order in which exchanges are sent so that each comes as often as its weight says.
+fn cycle(exchanges: &[(u32, &Exchange)]) -> Result<Vec<u32>, LoadError> {
+    let divisor = exchanges
+        .iter()
+        .fold(0, |divisor, (_, exchange)| common(divisor, exchange.weight));
+    let weights: Vec<i64> = exchanges
+        .iter()
+        .map(|(_, exchange)| i64::from(exchange.weight / divisor.max(1)))
+        .collect();
+    let total: i64 = weights.iter().sum();
+    if divisor == 0 || total as usize > LONGEST_CYCLE {
+        return Err(LoadError::BadWeights {
+            total: total as u64,
+            most: LONGEST_CYCLE as u64,
+        });
+    }
+    Ok(spread(&weights).map(|index| exchanges[index].0).collect())
+}
+
+/// The greatest common divisor.
+fn common(a: u32, b: u32) -> u32 {
+    match b {
+        0 => a,
+        _ => common(b, a % b),
+    }
+}
+
+#[cfg(test)]
+#[path = "routes_tests.rs"]
+mod tests;
