@@ -77,7 +77,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     let Prepared {
         asked,
         mut spec,
-        how,
+        hows,
         hosts,
         ..
     } = prepare(args)?;
@@ -90,7 +90,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     let outputs = Outputs::open(&args.output.data)?;
     let around = Around {
         typed: &asked.typed,
-        how: how.as_deref(),
+        hows: &hows,
         hosts: hosts.describe(),
         why_wait: None,
         files: &args.output.data.output,
