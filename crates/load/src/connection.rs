@@ -80,12 +80,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A slot for `pipeline` requests at once, whose first request is number `turn` of the cycle.
-    pub(crate) fn new(turn: usize, pipeline: usize) -> Self {
+    /// A slot whose first request is number `turn` of the cycle.
+    pub(crate) fn new(turn: usize, dialogue: Dialogue) -> Self {
         Self {
             state: State::Absent,
             turn,
-            dialogue: Dialogue::new(pipeline),
+            dialogue,
             need: Need::Nothing,
             on_agenda: false,
             refusals: 0,

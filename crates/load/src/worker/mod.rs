@@ -24,7 +24,7 @@ use crate::{
     LoadError,
     connection::{Connection, State},
     deadlines::{Deadlines, NEVER},
-    dialogue::Heads,
+    dialogue::{Dialogue, Heads},
     plan::Plan,
     poller::{Bell, Events, Poller, Ready},
     recorder::{Gauges, Outlet, Recorder},
@@ -121,7 +121,12 @@ impl<'a> Worker<'a> {
         }
         let workers = plan.cpus.len();
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
-            .map(|global| Connection::new(plan.first_turn(global), plan.pipeline))
+            .map(|global| {
+                Connection::new(
+                    plan.first_turn(global),
+                    Dialogue::new(plan.pipeline, plan.browsing),
+                )
+            })
             .collect();
         let exchanges = plan.exchanges.iter().map(|prepared| &prepared.exchange);
         let resumption = plan.target.tls.as_ref().is_some_and(|tls| tls.resumption);

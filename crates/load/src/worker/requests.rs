@@ -10,7 +10,7 @@ use super::{
 use crate::{
     connection::State,
     deadlines::NEVER,
-    dialogue::{Flight, Progress},
+    dialogue::{Flight, Leads, Progress},
     poller::Watch,
     recorder::{Cause, Fault, Times},
     verify::excerpt,
@@ -182,11 +182,28 @@ impl Worker<'_> {
             connection.dialogue.answer.status,
             verdict.content_checked,
         );
+        let astray = match connection.dialogue.leads() {
+            Leads::Nowhere => None,
+            Leads::On => Some(EXTRA),
+            Leads::Astray(why) => Some(fault(
+                Failure::BadRedirect,
+                FailurePhase::Head,
+                Cause::Why(why),
+            )),
+        };
+        if let Some(fault) = astray {
+            let dialogue = &connection.dialogue;
+            let (status, to) = (dialogue.answer.status, || dialogue.location());
+            let detail = || format!("status {status} with the Location {:?}", to());
+            self.recorder
+                .failed(fault, flight.started, Some(flight.exchange), end, detail);
+            return;
+        }
         match verdict.failure {
             None if extra.is_empty() => {
                 let times = Times {
                     intended: flight.intended,
-                    dialled: connection.dialled,
+                    dialled: connection.dialogue.first_dialled(connection.dialled),
                     started: flight.started,
                     first_byte: connection.first_byte,
                     end,

@@ -57,6 +57,9 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     if let Some(headers) = headers(spec.exchanges.first()) {
         say("headers", headers);
     }
+    if spec.redirects > 0 {
+        say("redirects", redirects(spec.redirects));
+    }
     say("loop", pace(spec));
     say("ceiling", ceiling(&spec.schedule));
     say("length", length(spec));
@@ -196,6 +199,12 @@ fn headers(exchange: Option<&Exchange>) -> Option<String> {
         text.push_str(&format!("; … and {} more", headers.len() - SHOWN));
     }
     Some(text)
+}
+
+fn redirects(most: u32) -> String {
+    format!(
+        "followed on the same scheme, host and port, up to {most} for a request; its time is that of all of them"
+    )
 }
 
 fn pace(spec: &LoadSpec) -> String {

@@ -14,9 +14,10 @@ use crate::{
 pub(super) fn plan(record: &LoadRecord) -> String {
     let spec = &record.spec;
     format!(
-        "{}; {}; {} over {}.",
+        "{}; {}{}; {} over {}.",
         schedule(&spec.schedule) + &ending(record),
         requests(spec),
+        browsing(spec),
         protocol(&spec.protocol),
         transport(spec),
     )
@@ -142,6 +143,15 @@ fn requests(spec: &LoadSpec) -> String {
         clean(&first.request.path),
         first.expect.status,
     )
+}
+
+/// What is done beyond requests.
+fn browsing(spec: &LoadSpec) -> &'static str {
+    if spec.redirects > 0 {
+        ", redirects followed"
+    } else {
+        ""
+    }
 }
 
 fn protocol(protocol: &Protocol) -> String {
