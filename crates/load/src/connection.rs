@@ -89,15 +89,15 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A slot for `pipeline` requests at once, whose requests are the `turns` of the cycle. Connections to the same
-    /// target begin with different ones.
-    pub(crate) fn new(place: Place, turns: Range<usize>, pipeline: usize) -> Self {
+    /// A slot for a connection at `place`, whose requests are the `turns` of the cycle. Connections to the same target
+    /// begin with different ones.
+    pub(crate) fn new(place: Place, turns: Range<usize>, dialogue: Dialogue) -> Self {
         Self {
             state: State::Absent,
             place,
             turn: turns.start + (place.nth % turns.len() as u64) as usize,
             turns,
-            dialogue: Dialogue::new(pipeline),
+            dialogue,
             need: Need::Nothing,
             on_agenda: false,
             refusals: 0,

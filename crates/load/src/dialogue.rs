@@ -2,6 +2,7 @@
 //! answer that comes. The worker asks it; it knows no socket, no clock and no counter.
 
 use crate::{
+    browser::{Browser, Browsing},
     http1::{AnswerReader, Malformed},
     plan::Plan,
     recorder::Examples,
@@ -10,6 +11,7 @@ use crate::{
 };
 
 /// What a dialogue says, and what it keeps for all connections of a worker. Nothing else of the protocol is known there.
+pub(crate) use crate::browser::Leads;
 pub(crate) use crate::http1::{Ending, Heads, NOT_HTTP, Progress, Step};
 
 /// A request on its way.
@@ -112,6 +114,8 @@ pub(crate) struct Dialogue {
     written: usize,
     /// Whether the rest of the request waits for the server's 100 Continue.
     holding: bool,
+    /// What follows redirects, if that is asked for.
+    browser: Option<Box<Browser>>,
 }
 
 /// A body that nobody looks at, as far as it is still to come.
@@ -123,10 +127,11 @@ pub(crate) struct Ignored {
 }
 
 impl Dialogue {
-    /// For so many requests on their way at once.
-    pub(crate) fn new(most: usize) -> Self {
+    /// For so many requests on their way at once, and perhaps as a browser.
+    pub(crate) fn new(most: usize, browsing: Option<Browsing>) -> Self {
         Self {
             flights: Flights::new(most),
+            browser: browsing.map(Browser::new).map(Box::new),
             reader: AnswerReader::new(),
             answer: Answer::new(),
             composed: Vec::new(),
@@ -201,6 +206,11 @@ impl Dialogue {
 
     /// Puts what is on its way again, on another connection: how many requests that are.
     pub(crate) fn put_again(&mut self, plan: &Plan, scratch: &mut Vec<u8>) -> u64 {
+        if let Some(browser) = &self.browser {
+            // What a redirect led to is another request than the one before.
+            browser.write(&mut self.composed);
+            return 0;
+        }
         for nth in 0..self.flights.len() {
             // Which one is the last is another question on each connection.
             let is_last = nth as u64 + 1 == plan.most_per_connection;
@@ -216,7 +226,51 @@ impl Dialogue {
             self.composed.clear();
             self.written = 0;
         }
-        plan.compose(flight.exchange, flight.is_last, scratch, &mut self.composed);
+        let Flight {
+            exchange, is_last, ..
+        } = flight;
+        match self.browser.as_deref_mut() {
+            None => plan.compose(exchange, is_last, scratch, &mut self.composed),
+            Some(browser) => {
+                browser.ask(|out| plan.compose(exchange, is_last, scratch, out));
+                browser.write(&mut self.composed);
+            }
+        }
+    }
+
+    /// What the answer that has come leads to.
+    #[inline]
+    pub(crate) fn leads(&self) -> Leads {
+        match &self.browser {
+            None => Leads::Nowhere,
+            Some(browser) => browser.leads(),
+        }
+    }
+
+    /// Where that redirect leads to.
+    pub(crate) fn location(&self) -> String {
+        self.browser
+            .as_ref()
+            .map_or_else(String::new, |one| one.location())
+    }
+
+    /// When the connection was begun that the first request on its way went out on, if that was another one than
+    /// `dialled`.
+    #[inline]
+    pub(crate) fn first_dialled(&self, dialled: u64) -> u64 {
+        let first = self.browser.as_ref().and_then(|one| one.dialled());
+        first.unwrap_or(dialled)
+    }
+
+    /// Puts the request on its way that the answer leads to, for the one that was answered; it is still to be written.
+    /// What was left of that one is not. The connection was begun at `dialled`.
+    pub(crate) fn go_on(&mut self, dialled: u64) {
+        if let Some(browser) = self.browser.as_deref_mut() {
+            browser.go_on(dialled);
+            self.composed.clear();
+            self.written = 0;
+            browser.write(&mut self.composed);
+        }
     }
 
     /// What is to be written now.
@@ -277,6 +331,9 @@ impl Dialogue {
     pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<Flight> {
         let first = self.first()?;
         self.answer.begin(plan.stream.map(Events::new));
+        if let Some(browser) = self.browser.as_deref_mut() {
+            browser.begin_answer();
+        }
         let request = plan.request(first.exchange, first.is_last);
         self.reader.begin(request.is_head);
         Some(first)
@@ -297,6 +354,7 @@ impl Dialogue {
         let prepared = &plan.exchanges[first.exchange as usize];
         let mut examiner = Examiner {
             answer: &mut self.answer,
+            browser: self.browser.as_deref_mut(),
             exchange: first.exchange as usize,
             expect: &prepared.exchange.expect,
             statuses: &prepared.statuses,

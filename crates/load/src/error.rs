@@ -92,6 +92,12 @@ pub enum LoadError {
         /// What is wrong, and what to do.
         problem: String,
     },
+    /// A browser's ways are asked for where they cannot be followed.
+    #[error("redirects cannot be followed: {problem}")]
+    Browsing {
+        /// Why not.
+        problem: &'static str,
+    },
     /// A request or connect timeout of zero.
     #[error("a timeout of zero lets no request succeed: give the {which} timeout a length")]
     ZeroTimeout {

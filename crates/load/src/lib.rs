@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod browser;
 mod connection;
 mod crew;
 mod deadlines;

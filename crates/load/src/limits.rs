@@ -7,6 +7,8 @@ use std::time::Duration;
 pub const MOST_CONNECTIONS: u32 = 1_000_000;
 /// The deepest pipeline: deeper ones only wait in the sockets' buffers.
 pub const MOST_PIPELINED: u32 = 1_024;
+/// The most redirects in a row: a chain that is longer has no end, as a rule.
+pub const MOST_REDIRECTS: u32 = 100;
 /// The highest rate of an open loop, per second: beyond it a nanosecond cannot tell two requests apart.
 pub const MOST_PER_SECOND: f64 = 1e9;
 /// The narrowest bins of the time series.

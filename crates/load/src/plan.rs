@@ -12,6 +12,7 @@ use deadheat_model::{
 
 use crate::{
     LoadError,
+    browser::Browsing,
     http1::{EncodedRequest, Manner},
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
@@ -47,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) pipeline: usize,
     /// Whether the bytes of requests are put together on the connection: there are several at once, or each differs.
     pub(crate) composes: bool,
+    /// What connections do as a browser would, if that is asked for.
+    pub(crate) browsing: Option<Browsing>,
     lists: Lists,
     counter: Counter,
     seed: u64,
@@ -135,6 +138,10 @@ impl Plan {
                 problem: "a request that waits for 100 Continue lets nothing follow it".to_owned(),
             });
         }
+        let browsing = Browsing::of(spec);
+        if browsing.is_some() {
+            check_browsing(pipeline, &exchanges)?;
+        }
         let (arrivals, ramp) = match &spec.schedule {
             Schedule::Closed { ramp, .. } => (None, *ramp),
             Schedule::Open {
@@ -151,6 +158,7 @@ impl Plan {
             }
         };
         let composes = pipeline > 1
+            || browsing.is_some()
             || exchanges
                 .iter()
                 .any(|prepared| prepared.request.fixed().is_none());
@@ -177,6 +185,7 @@ impl Plan {
                 .map_or(u64::MAX, |most| most.get().into()),
             pipeline: pipeline as usize,
             composes,
+            browsing,
             lists,
             counter: Counter::default(),
             seed: spec.seed,
@@ -389,6 +398,19 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         _ => return Ok(()),
     };
     Err(LoadError::Pipeline { problem })
+}
+
+/// Refuses what does not go with a browser's ways.
+fn check_browsing(pipeline: u32, exchanges: &[Prepared]) -> Result<(), LoadError> {
+    let holds = |prepared: &Prepared| prepared.request.hold_at.is_some();
+    let problem = if pipeline > 1 {
+        "what follows an answer cannot be sent behind pipelined requests"
+    } else if exchanges.iter().any(holds) {
+        "a request that waits for 100 Continue is sent as it is, or not at all"
+    } else {
+        return Ok(());
+    };
+    Err(LoadError::Browsing { problem })
 }
 
 /// Answers cannot be streams where they have no bodies, or where the rest of one is in the way of the next.

@@ -69,6 +69,8 @@ failures! {
     WrongLength = "wrong-length", "the answer's body has another length than expected";
     /// The body's content is not the expected one.
     WrongContent = "wrong-content", "the answer's body has another content than expected";
+    /// A redirect was to be followed, and could not be.
+    BadRedirect = "bad-redirect", "a redirect led nowhere, to another origin or on and on";
 }
 
 impl Failure {
@@ -82,6 +84,7 @@ impl Failure {
                 | Failure::WrongStatus
                 | Failure::WrongLength
                 | Failure::WrongContent
+                | Failure::BadRedirect
         )
     }
 }

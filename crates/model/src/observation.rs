@@ -341,6 +341,13 @@ pub struct Observation {
     /// theirs that it would close (pipelining alone; RFC 9112 §9.3.2). They are one request in all counts.
     #[serde(default)]
     pub resent: u64,
+    /// Redirects that were followed for the measurement's requests, by status. Their answers stand in no other count.
+    #[serde(
+        default,
+        deserialize_with = "statuses",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub followed: BTreeMap<u16, u64>,
     /// Whole answers to the measurement's requests by status, right or wrong.
     #[serde(default, deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
@@ -456,8 +463,13 @@ impl Observation {
         self.answers_per_connection
             .merge(&other.answers_per_connection);
         self.resent += other.resent;
-        for (status, count) in &other.statuses {
-            *self.statuses.entry(*status).or_default() += count;
+        for (own, more) in [
+            (&mut self.followed, &other.followed),
+            (&mut self.statuses, &other.statuses),
+        ] {
+            for (status, count) in more {
+                *own.entry(*status).or_default() += count;
+            }
         }
         for group in &other.failures {
             self.merge_failures(group);

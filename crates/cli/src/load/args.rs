@@ -12,7 +12,7 @@ use crate::{
     reach::ReachArgs,
 };
 use clap::{Args, ValueEnum};
-use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED};
+use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS};
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 
 use super::{
@@ -190,6 +190,17 @@ pub(crate) struct RequestArgs {
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long, hide_short_help = true)]
     pub(crate) template: bool,
+    /// Follow up to N redirects for each request, on the same origin, as parts of it [default: none; N: 10]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "10",
+        value_parser = whole::<1, MOST_REDIRECTS>,
+        hide_short_help = true
+    )]
+    pub(crate) follow_redirects: Option<u32>,
     /// Several URLs, or paths on the origin of URL; a line each: [WEIGHT] [METHOD] URL [@BODYFILE]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) urls: Option<PathBuf>,

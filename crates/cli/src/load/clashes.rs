@@ -14,6 +14,9 @@ use super::{
 const FIND_ALONE: &str =
     "this is for searches: say what must hold with --find-rate 'p99<50ms', or leave it out";
 
+/// The statuses that lead elsewhere (RFC 9110 §15.4).
+pub(super) const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
 /// Options that are refused together, or one that is refused alone.
 struct Clash {
     options: Vec<&'static str>,
@@ -96,6 +99,10 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
     let form = ("--form", !request.form.is_empty());
     let one_body = "a request has one body: leave one of them out";
     let expects = has_word(&request.headers, "expect", "100-continue");
+    let follow = ("--follow-redirects", request.follow_redirects.is_some());
+    let expected = answer.expect_status.as_ref();
+    let expects_redirect =
+        expected.is_some_and(|set| REDIRECTS.iter().any(|status| set.contains(*status)));
     let closes = has_word(&request.headers, "connection", "close");
     let expect_body = ("--expect-body", answer.expect_body.is_some());
     let expect_file = ("--expect-body-file", answer.expect_body_file.is_some());
@@ -218,6 +225,22 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
                 has_header(args, "authorization"),
             ),
             "both set the Authorization header: leave one of them out",
+        ),
+        (
+            follow,
+            pipeline,
+            "what a redirect leads to cannot be sent behind pipelined requests: leave one of them out",
+        ),
+        (
+            follow,
+            ("--header 'Expect: 100-continue'", expects),
+            "a request that waits for its body cannot be sent again: leave one of them out",
+        ),
+        (
+            follow,
+            ("--expect-status with redirects", expects_redirect),
+            "a redirect that is followed is no final answer: leave 301, 302, 303, 307 and 308 out of the statuses, or \
+             do not follow",
         ),
         (expect_body, expect_file, one_content),
         (expect_body, expect_contains, one_content),
@@ -486,6 +509,8 @@ mod tests {
             "--expect-body-file x | --expect-json =3",
             "--expect-contains x | --expect-json =3",
             "-4 | -6",
+            "--follow-redirects | --pipeline 2",
+            "--follow-redirects=3 | --expect-status 2xx,3xx",
             "--unix-socket /x | --resolve ::1",
             "--unix-socket /x | -4",
             "--all-addresses | --unix-socket /x",
@@ -498,7 +523,7 @@ mod tests {
             let (one, other) = case.split_once(" | ").unwrap();
             let error = checked(&format!("https://h/ {one} {other}")).unwrap_err();
             for option in [one, other] {
-                let name = option.split(' ').next().unwrap();
+                let name = option.split([' ', '=']).next().unwrap();
                 assert!(error.contains(name), "{case}: {error}");
             }
         }
@@ -507,6 +532,10 @@ mod tests {
             (
                 "--pipeline 2 -H Expect:_100-continue -b x",
                 "asked for the body",
+            ),
+            (
+                "--follow-redirects -b x -H Expect:100-continue",
+                "sent again",
             ),
             ("--form a=b -H content-type:x", "names the boundary"),
             ("--pipeline 2 -H connection:_Close", "several requests"),
@@ -600,6 +629,7 @@ mod tests {
             "--stream lines --stream-events 3 --pipeline 1 --no-keepalive",
             "-b x --chunked -H Expect:100-continue",
             "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
+            "--follow-redirects --pipeline 1 --expect-status 200,304",
             "--body-file a --body-file b --body-file -",
             "--urls x --chunked --body-file -",
             "--unix-socket /x --expect-contains x --check-every 10",

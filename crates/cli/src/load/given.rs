@@ -19,7 +19,7 @@ impl SteadyArgs {
 
 impl RequestArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 12] {
+    pub(crate) fn given(&self) -> [Given; 13] {
         [
             ("--method", self.method.is_some()),
             ("--header", !self.headers.is_empty()),
@@ -32,6 +32,7 @@ impl RequestArgs {
             ("--no-keepalive", self.no_keepalive),
             ("--pipeline", self.pipeline.is_some()),
             ("--template", self.template),
+            ("--follow-redirects", self.follow_redirects.is_some()),
             ("--urls", self.urls.is_some()),
         ]
     }

@@ -5,10 +5,8 @@ use deadheat_model::{Failure, LoadRecord, load::Trust, words::counted};
 use deadheat_report::load::{most_frequent, most_frequent_failure};
 use deadheat_runner::agent::AgentError;
 
+use super::clashes::REDIRECTS;
 use crate::exit::Failure as CommandFailure;
-
-/// The statuses that lead elsewhere (RFC 9110 §15.4).
-const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
 /// Why the load could not be started: what was asked for cannot be done, or the machine does not let it.
 pub(crate) fn refused(typed: &str, error: &LoadError) -> CommandFailure {
@@ -82,12 +80,18 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
             }
         }
         Failure::WrongStatus => "; --expect-status says which are valid",
+        Failure::BadRedirect => {
+            "; a load follows redirects on the same scheme, host and port alone"
+        }
         _ => "",
     }
 }
 
 /// That redirects came and were not followed, where they are not what was expected.
 pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
+    if record.spec.redirects > 0 {
+        return None;
+    }
     let expected = |status: u16| {
         let mut exchanges = record.spec.exchanges.iter();
         exchanges.any(|exchange| exchange.expect.status.contains(status))
@@ -109,8 +113,8 @@ pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to{where_to}, or \
-         count them as valid with --expect-status 2xx,3xx",
+        "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to{where_to}, \
+         follow them with --follow-redirects, or count them as valid with --expect-status 2xx,3xx",
         counted(all, "answer"),
         names.join(", "),
     ))

@@ -256,10 +256,11 @@ fn redirects_are_not_followed_and_told() {
         OracleServer::start(|_: &Turn<'_>| send(sized(302, "Location: /elsewhere\r\n", b"")))
             .unwrap();
     let args = ["-n", "5", "-c", "1"];
-    loading
-        .run(&url(&server, "/"), &args)
-        .exits(3)
-        .tells(&["5 answers led elsewhere (302)", "--expect-status 2xx,3xx"]);
+    loading.run(&url(&server, "/"), &args).exits(3).tells(&[
+        "5 answers led elsewhere (302)",
+        "--follow-redirects",
+        "--expect-status 2xx,3xx",
+    ]);
     let ended = loading
         .run(
             &url(&server, "/"),
@@ -269,6 +270,30 @@ fn redirects_are_not_followed_and_told() {
     assert!(!ended.stderr.contains("elsewhere"), "{ended}");
     let seen = server.seen_at_rest();
     assert!(seen.first.iter().all(|request| request.path == "/"));
+}
+
+#[test]
+fn redirects_are_followed_if_asked() {
+    let loading = Loading::new();
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.request.path.as_str() {
+        "/" => send(sized(302, "Location: /a\r\n", b"")),
+        "/a" => send(sized(307, "Location: b\r\n", b"")),
+        _ => send(hello()),
+    })
+    .unwrap();
+    let args = ["-n", "5", "-c", "1", "--follow-redirects"];
+    let ended = loading
+        .run(&url(&server, "/"), &[&args[..], &["--details"]].concat())
+        .exits(0)
+        .says(&["10 redirects (5 with 302, 5 with 307)"])
+        .tells(&["up to 10 for a request"]);
+    assert!(!ended.stderr.contains("elsewhere"), "{ended}");
+    assert_eq!(server.seen_at_rest().requests, 15);
+    let one = ["-n", "5", "-c", "1", "--follow-redirects=1"];
+    loading
+        .run(&url(&server, "/"), &one)
+        .exits(3)
+        .tells(&["more redirects in a row than are followed"]);
 }
 
 /// A file that a load wrote.

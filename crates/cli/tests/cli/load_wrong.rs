@@ -49,6 +49,11 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["--body-file", "/no/such/file"], "/no/such/file"),
         (&["--form", "a=@/no/such/file"], "--form a=@/no/such/file"),
         (&["--form", "a"], "write NAME=VALUE"),
+        (
+            &["--follow-redirects", "--pipeline", "2"],
+            "behind pipelined requests",
+        ),
+        (&["--follow-redirects=101"], "from 1 to 100"),
         (&["-b", "x", "--form", "a=b"], "a request has one body"),
         (
             &["--expect-body", "x", "--expect-contains", "y"],

@@ -123,6 +123,8 @@ pub(crate) struct Recorder {
     pub(crate) connections: Connections,
     /// Requests sent again on another connection.
     pub(crate) resent: u64,
+    /// Redirects that were followed, by status.
+    followed: BTreeMap<u16, u64>,
     groups: Groups,
     /// Failures kept verbatim.
     pub(crate) examples: Examples,
@@ -179,6 +181,7 @@ impl Recorder {
             },
             connections: Connections::new(extent.has_tls),
             resent: 0,
+            followed: BTreeMap::new(),
             groups: Groups::new(),
             examples: Examples::default(),
             queues: ReceiveQueues::default(),
@@ -427,6 +430,13 @@ impl Recorder {
         }
     }
 
+    /// A redirect with this status came to a request that began at `started`, and is followed.
+    pub(crate) fn followed(&mut self, started: u64, status: u16) {
+        if self.is_measuring() && started >= self.measure_from {
+            *self.followed.entry(status).or_default() += 1;
+        }
+    }
+
     /// Requests that were issued and have not ended, by the counts.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
@@ -465,6 +475,7 @@ impl Recorder {
             tls: self.connections.tls,
             answers_per_connection: self.connections.answers,
             resent: self.resent,
+            followed: self.followed,
             statuses: statuses.collect::<BTreeMap<u16, u64>>(),
             failures: self.groups.describe(),
             open: self.latencies.open,

@@ -14,6 +14,7 @@ use deadheat_model::{
 };
 
 use crate::{
+    browser::Browser,
     http1::{Head, Sink},
     plan::StatusMap,
     recorder::{Cause, Examples},
@@ -272,6 +273,8 @@ impl Answer {
 /// Looks at an answer's parts as they come.
 pub(crate) struct Examiner<'a> {
     pub(crate) answer: &'a mut Answer,
+    /// Who looks at heads first, if somebody does.
+    pub(crate) browser: Option<&'a mut Browser>,
     pub(crate) exchange: usize,
     pub(crate) expect: &'a Expectation,
     pub(crate) statuses: &'a StatusMap,
@@ -289,6 +292,11 @@ impl Sink for Examiner<'_> {
     fn head(&mut self, head: &Head, raw: &[u8]) {
         self.answer.status = head.status;
         self.answer.is_right_status = self.statuses.contains(head.status);
+        if let Some(browser) = self.browser.as_deref_mut()
+            && !browser.head(head.status, raw)
+        {
+            return;
+        }
         if !self.answer.is_right_status {
             if self.examples.wants(Failure::WrongStatus) {
                 self.answer.note = Some(excerpt(raw));

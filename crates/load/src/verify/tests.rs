@@ -35,6 +35,7 @@ fn judge(
         for piece in bytes.chunks(piece) {
             let mut examiner = Examiner {
                 answer: &mut answer,
+                browser: None,
                 exchange: 0,
                 expect: &exchange.expect,
                 statuses: &statuses,
@@ -169,6 +170,7 @@ fn all_connections_of_a_worker_share_the_room_for_gathering() {
             for piece in body.chunks(64 * 1024) {
                 let mut examiner = Examiner {
                     answer: &mut *answer,
+                    browser: None,
                     exchange: 0,
                     expect: &at.expect,
                     statuses: &statuses,

@@ -3,7 +3,7 @@
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
 
-use super::{Phase, Worker};
+use super::{Phase, Worker, faults::fault};
 use crate::{
     connection::{Need, State},
     deadlines::NEVER,
@@ -81,8 +81,13 @@ impl Worker<'_> {
         if self.clock.is_over() {
             return;
         }
-        self.deadlines
-            .set(slot, now.saturating_add(self.bounds.connect));
+        // A request that is on its way already has its own time, too.
+        let first = self.connections[slot].dialogue.first();
+        let whole = first.map_or(NEVER, |first| {
+            first.started.saturating_add(self.bounds.request)
+        });
+        let until = now.saturating_add(self.bounds.connect).min(whole);
+        self.deadlines.set(slot, until);
         let place = self.connections[slot].place;
         let tls = self.tls[place.route as usize].as_ref();
         let tls = match tls.map(|tls| tls.session()).transpose() {
@@ -330,6 +335,14 @@ impl Worker<'_> {
         self.recorder.failed(fault, end, None, end, detail);
     }
 
+    /// Whether the time is up of a request on its way in `slot`.
+    fn is_late(&self, slot: usize) -> bool {
+        let first = self.connections[slot].dialogue.first();
+        first.is_some_and(|first| {
+            first.started.saturating_add(self.bounds.request) <= self.clock.now
+        })
+    }
+
     /// Does what is due: first connects and later ones, timeouts.
     #[cold]
     pub(super) fn expire(&mut self) {
@@ -343,6 +356,13 @@ impl Worker<'_> {
                     self.want(slot, Need::Connect);
                 }
                 State::Absent => self.renew(slot),
+                State::Connecting | State::Handshaking if self.is_late(slot) => {
+                    let cause = Cause::Why("no whole answer within the request timeout");
+                    let phase = FailurePhase::Connect;
+                    self.fail(slot, fault(Failure::Timeout, phase, cause), now, || {
+                        "no whole answer in time; a connection was being made again".to_owned()
+                    });
+                }
                 State::Connecting | State::Handshaking => {
                     self.connect_failed(slot, Errno::TIMEDOUT);
                 }

@@ -26,7 +26,7 @@ use crate::{
     LoadError,
     connection::{Connection, State},
     deadlines::{Deadlines, NEVER},
-    dialogue::Heads,
+    dialogue::{Dialogue, Heads},
     plan::Plan,
     poller::{Bell, Events, Poller, Ready},
     recorder::{Gauges, Outlet, Recorder},
@@ -126,7 +126,8 @@ impl<'a> Worker<'a> {
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
             .map(|global| {
                 let place = plan.place(global);
-                Connection::new(place, plan.routes.turns(place.route), plan.pipeline)
+                let dialogue = Dialogue::new(plan.pipeline, plan.browsing);
+                Connection::new(place, plan.routes.turns(place.route), dialogue)
             })
             .collect();
         let exchanges = plan.exchanges.iter().map(|prepared| &prepared.exchange);

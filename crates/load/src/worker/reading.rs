@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     connection::{Need, State},
-    dialogue::{Ending, NOT_HTTP, Progress, Step},
+    dialogue::{Ending, Leads, NOT_HTTP, Progress, Step},
     recorder::Cause,
     socket,
     tls::Broken,
@@ -323,6 +323,10 @@ impl Worker<'_> {
         // An answer that comes before its request is whole leaves the rest of the request in the way of the next.
         let early = is_last && !connection.dialogue.has_written(self.plan);
         let extra = if is_last || !keep_alive { rest } else { &[] };
+        if connection.dialogue.leads() == Leads::On && extra.is_empty() {
+            let stays = keep_alive && !announced && !early && !closing;
+            return self.follow(slot, stays);
+        }
         self.judge(slot, end, extra);
         if !extra.is_empty() || early {
             self.renew(slot);
@@ -348,6 +352,29 @@ impl Worker<'_> {
         Flow::On
     }
 
+    /// Goes where the redirect leads to that has come, as part of the same request; `stays`: on the same connection.
+    #[cold]
+    fn follow(&mut self, slot: usize, stays: bool) -> Flow {
+        let connection = &mut self.connections[slot];
+        connection.answered += 1;
+        connection.refusals = 0;
+        if let Some(first) = connection.dialogue.first() {
+            let status = connection.dialogue.answer.status;
+            self.recorder.followed(first.started, status);
+        }
+        connection.dialogue.go_on(connection.dialled);
+        if !stays {
+            self.renew(slot);
+            return Flow::Off;
+        }
+        self.begin_answer(slot);
+        self.write(slot);
+        match self.connections[slot].state {
+            State::Open => Flow::On,
+            _ => Flow::Off,
+        }
+    }
+
     fn closed_by_peer(&mut self, slot: usize, end: u64) {
         let connection = &mut self.connections[slot];
         if connection.dialogue.is_idle() {
@@ -364,6 +391,9 @@ impl Worker<'_> {
                 self.fail(slot, fault, end, || {
                     "the peer sent FIN without a close_notify: the body may be cut off".to_owned()
                 });
+            }
+            Ending::Whole if connection.dialogue.leads() == Leads::On => {
+                self.follow(slot, false);
             }
             Ending::Whole => {
                 self.end_events(slot, end);

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     connection::State,
     deadlines::NEVER,
-    dialogue::{Flight, Progress},
+    dialogue::{Flight, Leads, Progress},
     poller::Watch,
     recorder::{Cause, Fault, Times},
     verify::excerpt,
@@ -195,8 +195,25 @@ impl Worker<'_> {
             connection.dialogue.answer.status,
             verdict.content_checked,
         );
-        let is_valid = verdict.failure.is_none() && extra.is_empty();
+        let astray = match connection.dialogue.leads() {
+            Leads::Nowhere => None,
+            Leads::On => Some(EXTRA),
+            Leads::Astray(why) => Some(fault(
+                Failure::BadRedirect,
+                FailurePhase::Head,
+                Cause::Why(why),
+            )),
+        };
+        let is_valid = verdict.failure.is_none() && extra.is_empty() && astray.is_none();
         self.recorder.ended_on(route, flight.started, is_valid);
+        if let Some(fault) = astray {
+            let dialogue = &connection.dialogue;
+            let (status, to) = (dialogue.answer.status, || dialogue.location());
+            let detail = || format!("status {status} with the Location {:?}", to());
+            self.recorder
+                .failed(fault, flight.started, Some(flight.exchange), end, detail);
+            return;
+        }
         let events = connection.dialogue.answer.events.as_ref();
         match verdict.failure {
             None if extra.is_empty() => {
@@ -205,7 +222,7 @@ impl Worker<'_> {
                 }
                 let times = Times {
                     intended: flight.intended,
-                    dialled: connection.dialled,
+                    dialled: connection.dialogue.first_dialled(connection.dialled),
                     started: flight.started,
                     first_byte: connection.first_byte,
                     end,

@@ -3,6 +3,7 @@
 mod allocation;
 mod any_split;
 mod arrivals;
+mod browsing;
 mod counting;
 mod ending;
 mod faults;

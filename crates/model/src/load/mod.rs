@@ -69,6 +69,9 @@ pub struct LoadSpec {
     /// The seed of random arrivals and templates.
     #[serde(default)]
     pub seed: u64,
+    /// How many redirects in a row are followed for one request, on the same origin; 0: they are final answers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redirects: u32,
     /// Which part of it this generator has.
     #[serde(default, skip_serializing_if = "Share::is_whole")]
     pub share: Share,
@@ -118,6 +121,7 @@ impl LoadSpec {
             timeouts: Timeouts::default(),
             content_sample: 1,
             seed: 0,
+            redirects: 0,
             share: Share::WHOLE,
             cpus: Vec::new(),
             wait: Wait::default(),
@@ -141,6 +145,11 @@ impl LoadSpec {
         self.targets()
             .flat_map(|target| target.endpoints().map(move |endpoint| (target, endpoint)))
     }
+}
+
+/// Whether it is 0, and left out of records.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How the workers of a closed loop wait for answers. An open loop sleeps, and wakes shortly before a request is due.

@@ -525,7 +525,9 @@ impl Load<'_> {
         let valid = statuses
             .filter(|status| REDIRECTS.contains(status))
             .any(|status| self.expects(*status));
-        (answers > 0).then(|| note(Sign::Redirects { answers, valid }))
+        // Those that lead nowhere are failures.
+        let followed = self.record.spec.redirects > 0;
+        (answers > 0 && !followed).then(|| note(Sign::Redirects { answers, valid }))
     }
 
     fn expects(&self, status: u16) -> bool {

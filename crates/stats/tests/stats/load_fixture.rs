@@ -593,6 +593,8 @@ pub fn tls_pipelining() -> LoadRecord {
             resumed: 7,
         });
         record.observation.resent = 3;
+        record.spec.redirects = 10;
+        record.observation.followed = [(302, 1_024), (307, 8)].into();
         for index in 0..8 {
             let took = service(Duration::from_micros(1_400), 9_000 + index);
             record.observation.handshake_time.record_ns(ns(took));

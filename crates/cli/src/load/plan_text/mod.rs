@@ -76,6 +76,9 @@ pub(crate) fn laid_out(
     if let Some(headers) = headers(spec.exchanges.first()) {
         say("headers", headers);
     }
+    if spec.redirects > 0 {
+        say("redirects", redirects(spec.redirects));
+    }
     for (label, text) in pace {
         say(label, text);
     }
@@ -265,6 +268,12 @@ fn headers(exchange: Option<&Exchange>) -> Option<String> {
         text.push_str(&format!("; … and {} more", headers.len() - SHOWN));
     }
     Some(text)
+}
+
+fn redirects(most: u32) -> String {
+    format!(
+        "followed on the same scheme, host and port, up to {most} for a request; its time is that of all of them"
+    )
 }
 
 fn pace(spec: &LoadSpec) -> String {

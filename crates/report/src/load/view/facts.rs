@@ -91,6 +91,21 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
             format!("{}, not followed", count(figures.redirects)),
         ));
     }
+    if !observation.followed.is_empty() {
+        let of_each = observation.followed.iter();
+        let of_each = of_each.map(|(status, found)| format!("{} with {status}", count(*found)));
+        facts.push(fact(
+            "Followed",
+            format!(
+                "{} ({}), in the time of their requests",
+                counted(
+                    observation.followed.values().sum::<u64>() as usize,
+                    "redirect"
+                ),
+                of_each.collect::<Vec<_>>().join(", ")
+            ),
+        ));
+    }
     if observation.resent > 0 {
         facts.push(fact(
             "Sent again",

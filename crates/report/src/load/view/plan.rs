@@ -15,9 +15,10 @@ use crate::{
 pub(super) fn plan(record: &LoadRecord) -> String {
     let spec = &record.spec;
     format!(
-        "{}; {}; {} over {}.",
+        "{}; {}{}; {} over {}.",
         schedule(&spec.schedule) + &thinking(spec) + &ending(record),
         requests(spec),
+        browsing(spec),
         protocol(spec),
         transport(spec),
     )
@@ -156,6 +157,15 @@ fn requests(spec: &LoadSpec) -> String {
         clean(&first.request.path),
         first.expect.status,
     )
+}
+
+/// What is done beyond requests.
+fn browsing(spec: &LoadSpec) -> &'static str {
+    if spec.redirects > 0 {
+        ", redirects followed"
+    } else {
+        ""
+    }
 }
 
 fn protocol(spec: &LoadSpec) -> String {

@@ -1,0 +1,150 @@
+//! What a connection does beyond its requests if the load asks for it, as a browser would: it follows redirects.
+//!
+//! This allocates and takes requests apart, and costs nothing where it is not asked for. It knows no socket and no
+//! counter.
+
+mod message;
+mod redirect;
+
+use deadheat_model::LoadSpec;
+
+use self::redirect::Location;
+
+/// Bytes of a Location that an example shows.
+const SHOWN: usize = 200;
+
+/// What is asked for of all connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Browsing {
+    most_redirects: u32,
+    tls: bool,
+}
+
+impl Browsing {
+    /// What `spec` asks for, if it asks for any of it.
+    pub(crate) fn of(spec: &LoadSpec) -> Option<Self> {
+        (spec.redirects > 0).then(|| Self {
+            most_redirects: spec.redirects,
+            tls: spec.target.tls.is_some(),
+        })
+    }
+}
+
+/// What an answer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// Nowhere: it is the final one.
+    Nowhere,
+    /// To another request.
+    On,
+    /// It is a redirect that is not followed, for this reason.
+    Astray(&'static str),
+}
+
+/// The same, with that request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Lead {
+    /// Nowhere: it is the final one.
+    Final,
+    /// To this request.
+    On(Vec<u8>),
+    /// To one that is not sent.
+    Astray(&'static str),
+}
+
+/// One connection's browser. It has one request on its way at a time.
+#[derive(Debug)]
+pub(crate) struct Browser {
+    browsing: Browsing,
+    /// The request on its way, as it is asked for now.
+    request: Vec<u8>,
+    /// Redirects that led to it.
+    hops: u32,
+    lead: Lead,
+    location: Location,
+    /// When the connection that its first request went out on was begun.
+    dialled: Option<u64>,
+}
+
+impl Browser {
+    pub(crate) fn new(browsing: Browsing) -> Self {
+        Self {
+            browsing,
+            request: Vec::new(),
+            hops: 0,
+            lead: Lead::Final,
+            location: Location::default(),
+            dialled: None,
+        }
+    }
+
+    /// Begins with another request, which `compose` writes.
+    pub(crate) fn ask(&mut self, compose: impl FnOnce(&mut Vec<u8>)) {
+        self.request.clear();
+        compose(&mut self.request);
+        self.hops = 0;
+        self.dialled = None;
+    }
+
+    /// Appends the bytes of the request on its way.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.request);
+    }
+
+    /// Gets ready for an answer.
+    pub(crate) fn begin_answer(&mut self) {
+        self.lead = Lead::Final;
+    }
+
+    /// The head of the answer has come. Whether the answer is the final one, and to be looked at.
+    pub(crate) fn head(&mut self, status: u16, raw: &[u8]) -> bool {
+        if !redirect::is_redirect(status) {
+            return true;
+        }
+        self.location = Location::default();
+        for (name, value) in message::fields_of_head(raw) {
+            if message::is(name, "location") {
+                self.location.fields += 1;
+                self.location.value = value.to_vec();
+            }
+        }
+        self.lead = if self.hops >= self.browsing.most_redirects {
+            Lead::Astray("more redirects in a row than are followed")
+        } else {
+            let (location, tls) = (&self.location, self.browsing.tls);
+            redirect::next(status, &self.request, location, tls).map_or_else(Lead::Astray, Lead::On)
+        };
+        false
+    }
+
+    /// What the answer leads to.
+    pub(crate) fn leads(&self) -> Leads {
+        match self.lead {
+            Lead::Final => Leads::Nowhere,
+            Lead::On(_) => Leads::On,
+            Lead::Astray(why) => Leads::Astray(why),
+        }
+    }
+
+    /// Goes where the answer leads to. `dialled` is when the connection was begun that it came on.
+    pub(crate) fn go_on(&mut self, dialled: u64) {
+        if let Lead::On(request) = std::mem::replace(&mut self.lead, Lead::Final) {
+            self.request = request;
+            self.hops += 1;
+            self.dialled.get_or_insert(dialled);
+        }
+    }
+
+    /// When the connection was begun that the first of the requests went out on, if redirects led on from there.
+    pub(crate) fn dialled(&self) -> Option<u64> {
+        self.dialled
+    }
+
+    /// Where the answer leads to, as it may be shown: the values of a query may be secrets.
+    pub(crate) fn location(&self) -> String {
+        let value = &self.location.value;
+        let end = value.iter().position(|byte| b"?#".contains(byte));
+        let end = end.unwrap_or(value.len()).min(SHOWN);
+        String::from_utf8_lossy(&value[..end]).into_owned()
+    }
+}
