@@ -25,7 +25,7 @@ pub(super) struct Options {
     /// How long, like 10s, 2m or 1h
     #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = time)]
     duration: Duration,
-    /// Threads: 1 is not pinned, more have a CPU each [default: 2]
+    /// Threads [default: 2, or 1 with a single CPU]
     #[arg(short, long, value_name = "N", value_parser = count)]
     threads: Option<u32>,
     /// A header; repeatable
@@ -60,9 +60,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
-    if let Some(cpus) = threads::cpus("-t", threads)? {
-        with(&mut load, "--cpus", cpus);
-    }
+    threads::use_threads(&mut load, threads, options.connections);
     // wrk measures rates in intervals of a tenth of a second.
     with(&mut load, "--interval", "100ms");
     with_flag(&mut load, "--insecure", url.origin.tls);

@@ -21,6 +21,7 @@ mod target;
 mod template;
 mod think;
 mod thinned;
+mod threads;
 mod thresholds;
 mod told;
 pub(crate) mod url;
@@ -89,11 +90,13 @@ fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let Prepared {
         asked,
-        spec,
+        mut spec,
         how,
         hosts,
         why_wait,
     } = prepare(args)?;
+    let threads = threads::choose(args.care.threads, &spec, !hosts.names.is_empty());
+    spec.threads = threads.count;
     let thresholds = &args.output.fail_if;
     let fits = |threshold: &Threshold| threshold.check(&spec);
     thresholds
@@ -111,6 +114,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         how: how.as_deref(),
         hosts: hosts.describe(),
         why_wait,
+        why_threads: threads.why.as_deref(),
         files: &args.output.data.output,
         thresholds,
     };
