@@ -51,7 +51,15 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         options.script.is_some(),
         "it runs no Lua; `deadheat load` has --method, --body, --urls and --template",
     )])?;
-    let threads = options.threads.unwrap_or_else(|| threads::at_most(THREADS));
+    let threads = options
+        .threads
+        .unwrap_or_else(|| threads::at_most(THREADS).min(options.connections));
+    if threads > options.connections {
+        return Err(format!(
+            "-t {threads}: each thread needs a connection, and there are {} (-c)",
+            options.connections
+        ));
+    }
     let url = LoadUrl::parse(&options.url, false)?;
     let mut load = vec![options.url.clone()];
     with(&mut load, "--connections", options.connections.to_string());
