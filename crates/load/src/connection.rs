@@ -72,6 +72,8 @@ pub(crate) struct Connection {
     /// Closed loop with thinking: when its next request may be sent, and how often it has thought.
     pub(crate) due: u64,
     pub(crate) thoughts: u64,
+    /// Whether it stands among those who think.
+    pub(crate) thinks: bool,
     /// Answers on this connection.
     pub(crate) answered: u64,
     /// Those of them before the slice that lasts.
@@ -107,6 +109,7 @@ impl Connection {
             last_event: 0,
             due: 0,
             thoughts: 0,
+            thinks: false,
             answered: 0,
             answered_before: 0,
             spoiled: false,

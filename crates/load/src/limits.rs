@@ -5,6 +5,8 @@ use std::time::Duration;
 
 /// The most connections. Linux lets no process have more than 1,048,576 open files unless it is told to (`fs.nr_open`).
 pub const MOST_CONNECTIONS: u32 = 1_000_000;
+/// The most worker threads that are not pinned to CPUs.
+pub const MOST_THREADS: u32 = 1_024;
 /// The deepest pipeline: deeper ones only wait in the sockets' buffers.
 pub const MOST_PIPELINED: u32 = 1_024;
 /// The most redirects in a row: a chain that is longer has no end, as a rule.

@@ -197,7 +197,7 @@ impl Plan {
             ramp,
             thinking: spec.think.map(|think| Thinking::new(think, spec.seed)),
             taking: match arrivals {
-                Some(_) => Taking::new(spec.cpus.len().max(1), own(at_start)),
+                Some(_) => Taking::new(spec.workers().len(), own(at_start)),
                 None => Taking::new(0, 0),
             }
             .map_err(|source| LoadError::Poll { worker: 0, source })?,
@@ -220,10 +220,7 @@ impl Plan {
             first_byte: spec.first_byte,
             stream: spec.stream,
             per_exchange: spec.per_exchange,
-            cpus: match spec.cpus.as_slice() {
-                [] => vec![None],
-                cpus => cpus.iter().copied().map(Some).collect(),
-            },
+            cpus: spec.workers(),
         })
     }
 

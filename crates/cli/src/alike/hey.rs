@@ -67,7 +67,7 @@ pub(super) struct Options {
     /// Accepted: redirects are never followed
     #[arg(long)]
     disable_redirects: bool,
-    /// Threads: 1 is not pinned, more have a CPU each
+    /// Threads
     #[arg(long, value_name = "N", default_value_t = 1)]
     cpus: u32,
     /// Load a host that is neither this machine nor in a private network
@@ -152,9 +152,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     };
     with(&mut load, "--timeout", milliseconds(timeout));
     with_flag(&mut load, "--no-keepalive", options.disable_keepalive);
-    if let Some(cpus) = threads::cpus("-cpus", options.cpus)? {
-        with(&mut load, "--cpus", cpus);
-    }
+    threads::use_threads(&mut load, options.cpus.max(1), options.concurrency);
     with_flag(&mut load, "--insecure", url.origin.tls);
     with_flag(
         &mut load,

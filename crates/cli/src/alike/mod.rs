@@ -247,6 +247,11 @@ mod tests {
                 "http://h/ --connections 20 --requests 10000 --rate 100/s --first-byte",
             ),
             (
+                Tool::Wrk,
+                "-t4 -c 8 http://h/",
+                "--connections 8 --duration 10000ms --timeout 2000ms --threads 4",
+            ),
+            (
                 Tool::Oha,
                 "-z 5s --disable-keepalive --http-version 1.0 --insecure https://h/",
                 "--duration 5000ms",

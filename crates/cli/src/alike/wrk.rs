@@ -25,7 +25,7 @@ pub(super) struct Options {
     /// How long, like 10s, 2m or 1h
     #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = time)]
     duration: Duration,
-    /// Threads: 1 is not pinned, more have a CPU each [default: 2]
+    /// Threads [default: 2, or 1 with a single CPU]
     #[arg(short, long, value_name = "N", value_parser = count)]
     threads: Option<u32>,
     /// A header; repeatable
@@ -51,7 +51,15 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         options.script.is_some(),
         "it runs no Lua; `deadheat load` has --method, --body, --urls and --template",
     )])?;
-    let threads = options.threads.unwrap_or_else(|| threads::at_most(THREADS));
+    let threads = options
+        .threads
+        .unwrap_or_else(|| threads::at_most(THREADS).min(options.connections));
+    if threads > options.connections {
+        return Err(format!(
+            "-t {threads}: each thread needs a connection, and there are {} (-c)",
+            options.connections
+        ));
+    }
     let url = LoadUrl::parse(&options.url, false)?;
     let mut load = vec![options.url.clone()];
     with(&mut load, "--connections", options.connections.to_string());
@@ -60,9 +68,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
-    if let Some(cpus) = threads::cpus("-t", threads)? {
-        with(&mut load, "--cpus", cpus);
-    }
+    threads::use_threads(&mut load, threads, options.connections);
     // wrk measures rates in intervals of a tenth of a second.
     with(&mut load, "--interval", "100ms");
     with_flag(&mut load, "--insecure", url.origin.tls);

@@ -12,7 +12,7 @@ use crate::{
     reach::ReachArgs,
 };
 use clap::{Args, ValueEnum};
-use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS};
+use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS, MOST_THREADS};
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 
 use super::{
@@ -424,9 +424,12 @@ pub(crate) struct CareArgs {
     /// Load a host that is neither this machine nor in a private network
     #[arg(long, hide_short_help = true)]
     pub(crate) i_may_load_this_host: bool,
-    /// A pinned worker thread on each CPU: 2,3 or 0-3 [default: one, not pinned]
+    /// A pinned worker thread on each CPU: 2,3 or 0-3 [default: not pinned]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
+    /// Worker threads that are not pinned [default: depends on the CPUs and on where the server is; the plan says why]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_THREADS>, hide_short_help = true)]
+    pub(crate) threads: Option<u32>,
     /// How workers wait for answers: auto polls where the server cannot use their CPUs
     #[arg(long, value_enum, value_name = "HOW", default_value_t = WaitArg::Auto, hide_short_help = true)]
     pub(crate) wait: WaitArg,

@@ -26,6 +26,7 @@ mod target;
 mod template;
 mod think;
 mod thinned;
+mod threads;
 mod thresholds;
 mod told;
 pub(crate) mod url;
@@ -101,11 +102,13 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     }
     let Prepared {
         asked,
-        spec,
+        mut spec,
         hows,
         hosts,
         why_wait,
     } = prepare(args)?;
+    let threads = threads::choose(args.care.threads, &spec, !hosts.names.is_empty());
+    spec.threads = threads.count;
     let thresholds = &args.output.fail_if;
     let fits = |threshold: &Threshold| threshold.check(&spec);
     thresholds
@@ -123,6 +126,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         hows: &hows,
         hosts: hosts.describe(),
         why_wait,
+        why_threads: threads.why.as_deref(),
         files: &args.output.data.output,
         collector: args.output.otlp.as_ref(),
         thresholds,

@@ -43,6 +43,14 @@ pub(crate) fn spec(
             schedule.most_connections()
         ));
     }
+    if let Some(threads) = args.care.threads
+        && threads > schedule.most_connections()
+    {
+        return Err(format!(
+            "--threads: {threads} workers cannot share {} connections: give fewer threads, or more --connections",
+            schedule.most_connections()
+        ));
+    }
     let interval = args.output.interval.unwrap_or(INTERVAL);
     let content_sample = args.answer.check_every.unwrap_or(1);
     let mut targets = targets.into_iter();
@@ -69,6 +77,7 @@ pub(crate) fn spec(
     spec.content_sample = content_sample;
     spec.seed = args.care.seed.unwrap_or(random_seed);
     spec.cpus = cpus;
+    spec.threads = args.care.threads.unwrap_or(1);
     spec.bin = interval.min(WIDEST_BIN);
     spec.interval = Some(interval);
     spec.first_byte = args.output.first_byte;
@@ -171,6 +180,13 @@ mod tests {
         assert_eq!((spec.content_sample, spec.seed), (1, 7));
         assert_eq!(spec.interval, Some(Duration::from_secs(1)));
         assert_eq!(spec.cpus, [0_usize; 0]);
+    }
+
+    #[test]
+    fn each_worker_thread_has_a_connection() {
+        assert_eq!(spec_of("--threads 4 -c 4").unwrap().threads, 4);
+        let refused = spec_of("--threads 5 -c 4").unwrap_err();
+        assert!(refused.contains("--threads"), "{refused}");
     }
 
     #[test]

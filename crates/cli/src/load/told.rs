@@ -79,12 +79,25 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
                 }
             }
         }
+        Failure::Timeout if is_endless(record) => {
+            "; a stream without an end needs --stream-events N, after which an answer is valid"
+        }
         Failure::WrongStatus => "; --expect-status says which are valid",
         Failure::BadRedirect => {
             "; a load follows redirects on the same scheme, host and port alone"
         }
         _ => "",
     }
+}
+
+/// Whether answers had events, and no end that was waited for.
+fn is_endless(record: &LoadRecord) -> bool {
+    let endless = record
+        .spec
+        .stream
+        .is_some_and(|stream| stream.enough.is_none());
+    let events = record.observation.events.as_ref();
+    endless && events.is_some_and(|seen| seen.events > 0)
 }
 
 /// That redirects came and were not followed, where they are not what was expected.

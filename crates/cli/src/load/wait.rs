@@ -73,15 +73,22 @@ fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> Waiting
     found.unwrap_or_else(|| sleep("there is no server"))
 }
 
+/// Whether the server at an endpoint runs on another machine.
+pub(super) fn is_elsewhere(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        // Only addresses of this machine can be bound. A UDP socket sends nothing when it is bound.
+        Endpoint::Tcp { address } => UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_err(),
+        Endpoint::Unix { .. } => false,
+    }
+}
+
 /// Looks for the server in `/proc`: the processes that listen on the endpoint, and the CPUs of all their threads.
 fn server_cpus(endpoint: &Endpoint) -> Cpus {
+    if is_elsewhere(endpoint) {
+        return Cpus::Elsewhere;
+    }
     let inodes = match endpoint {
         Endpoint::Tcp { address } => {
-            // Only addresses of this machine can be bound. A UDP socket sends nothing when it is bound.
-            let own = UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_ok();
-            if !own {
-                return Cpus::Elsewhere;
-            }
             let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
             let tables = tables
                 .iter()

@@ -39,6 +39,7 @@ use backlog::Backlog;
 use clock::{Clock, Phase};
 use health::Health;
 use slice::recorder;
+use thinking::Thinkers;
 
 pub(crate) use slice::Part;
 
@@ -90,6 +91,8 @@ pub(crate) struct Worker<'a> {
     /// Connections whose end the server had announced, and that it did not close.
     vain_goodbyes: u32,
     deadlines: Deadlines,
+    /// Connections that wait before their next request.
+    thinkers: Thinkers,
     bounds: Bounds,
     /// The requests of an open loop whose time has come.
     backlog: Option<Backlog>,
@@ -165,6 +168,10 @@ impl<'a> Worker<'a> {
             opening: 0,
             vain_goodbyes: 0,
             deadlines: Deadlines::new(connections.len()),
+            thinkers: Thinkers::new(match plan.thinking {
+                Some(_) => connections.len(),
+                None => 0,
+            }),
             bounds: Bounds {
                 request: nanos(plan.timeouts.request),
                 connect: nanos(plan.timeouts.connect),
@@ -209,6 +216,9 @@ impl<'a> Worker<'a> {
             let left = self.agenda.len();
             if !self.clock.is_over() && self.clock.now >= self.deadlines.next() {
                 self.expire();
+            }
+            if !self.clock.is_over() && self.clock.now >= self.thinkers.next() {
+                self.wake_thinkers();
             }
             if self.backlog.is_some() {
                 self.attend_backlog();
@@ -259,7 +269,8 @@ impl<'a> Worker<'a> {
         if !self.agenda.is_empty() || self.polls() {
             return 0;
         }
-        let until = self.deadlines.next().min(self.clock.edge());
+        let until = self.deadlines.next().min(self.thinkers.next());
+        let until = until.min(self.clock.edge());
         let until = until.min(self.clock.now + NAP);
         let wake = self.backlog.as_ref().map_or(NEVER, Backlog::wake);
         until.min(wake)

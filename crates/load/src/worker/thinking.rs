@@ -1,7 +1,41 @@
 //! Connections of a closed loop that wait between an answer and their next request, as users do.
+//!
+//! They are no [`Deadlines`](crate::deadlines::Deadlines): of thousands that think for seconds, some are through at any
+//! moment, and a look through all of them each time would take the whole CPU.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::Worker;
-use crate::schedule::global;
+use crate::{
+    connection::{Need, State},
+    deadlines::NEVER,
+    schedule::global,
+};
+
+/// Who thinks, the earliest to be through first.
+#[derive(Debug, Default)]
+pub(super) struct Thinkers(BinaryHeap<Reverse<(u64, usize)>>);
+
+impl Thinkers {
+    /// With room for so many.
+    pub(super) fn new(connections: usize) -> Self {
+        Self(BinaryHeap::with_capacity(connections))
+    }
+
+    /// When the next one is through.
+    #[inline]
+    pub(super) fn next(&self) -> u64 {
+        self.0.peek().map_or(NEVER, |Reverse((due, _))| *due)
+    }
+
+    /// Takes out one that is through.
+    fn take_due(&mut self, now: u64) -> Option<usize> {
+        if self.next() > now {
+            return None;
+        }
+        self.0.pop().map(|Reverse((_, slot))| slot)
+    }
+}
 
 impl Worker<'_> {
     /// A request of the connection in `slot` is over: its next one waits.
@@ -22,11 +56,51 @@ impl Worker<'_> {
         if self.plan.thinking.is_none() {
             return false;
         }
-        let due = self.connections[slot].due;
-        let waits = due > self.clock.now;
+        let connection = &mut self.connections[slot];
+        let waits = connection.due > self.clock.now;
         if waits {
-            self.deadlines.set(slot, due);
+            self.deadlines.set(slot, NEVER);
+            if !connection.thinks {
+                connection.thinks = true;
+                self.thinkers.0.push(Reverse((connection.due, slot)));
+            }
         }
         waits
+    }
+
+    /// Has those that are through go on.
+    #[cold]
+    pub(super) fn wake_thinkers(&mut self) {
+        while let Some(slot) = self.thinkers.take_due(self.clock.now) {
+            let connection = &mut self.connections[slot];
+            connection.thinks = false;
+            match connection.state {
+                State::Open if connection.dialogue.is_idle() => self.want(slot, Need::Send),
+                // Its connection has ended meanwhile. (One that is being made goes on by itself.)
+                State::Absent => self.want(slot, Need::Connect),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_through_first_is_woken_first() {
+        let mut thinkers = Thinkers::new(3);
+        assert_eq!((thinkers.next(), thinkers.take_due(9)), (NEVER, None));
+        for (due, slot) in [(30, 0), (10, 1), (20, 2)] {
+            thinkers.0.push(Reverse((due, slot)));
+        }
+        assert_eq!(thinkers.next(), 10);
+        assert_eq!(thinkers.take_due(9), None);
+        assert_eq!(
+            [thinkers.take_due(20), thinkers.take_due(20)],
+            [Some(1), Some(2)]
+        );
+        assert_eq!((thinkers.take_due(20), thinkers.next()), (None, 30));
     }
 }

@@ -16,8 +16,8 @@ use std::{
 
 use deadheat_load::{LoadEvent, Phase, Session, Slice};
 use deadheat_model::{
-    LoadSpec, Schedule, StopRule, Wait,
-    load::{Content, RequestSpec},
+    LoadSpec, Observation, Schedule, StopRule, Wait,
+    load::{Content, RequestSpec, Stream, StreamEvent, Think},
 };
 use deadheat_testkit::{
     OracleServer, Step, Turn,
@@ -151,6 +151,21 @@ fn in_a_process_of_its_own() {
     });
     spec.exchanges.push(large);
 
+    assert!(measured(&spec).content_checked > 20);
+    let mut streams = spec.clone();
+    streams.stream = Some(Stream {
+        event: StreamEvent::Chunks,
+        enough: None,
+    });
+    streams.think = Some(Think::Exponential {
+        mean: Duration::from_millis(2),
+    });
+    assert!(measured(&streams).events.unwrap().events > 20);
+    slices(spec);
+}
+
+/// Loads, and asserts that nothing is allocated in the measurement.
+fn measured(spec: &LoadSpec) -> Observation {
     ARMED.store(true, Ordering::Relaxed);
     let mut in_set_up = 0;
     let mut in_measurement = 0;
@@ -165,17 +180,16 @@ fn in_a_process_of_its_own() {
             in_measurement = BY_WORKERS.load(Ordering::Relaxed) - in_measurement
         }
     };
-    let seen = run_until(&spec, &mut on_event, &AtomicBool::new(false)).unwrap();
+    let seen = run_until(spec, &mut on_event, &AtomicBool::new(false)).unwrap();
     ARMED.store(false, Ordering::Relaxed);
     assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
     assert!(seen.measured.succeeded > 20, "{}", seen.measured.succeeded);
-    assert!(seen.content_checked > 20);
     assert!(in_set_up > 0, "the count must see what there is to see");
     assert_eq!(
         in_measurement, 0,
         "allocations by the workers in the measurement"
     );
-    slices(spec);
+    seen
 }
 
 /// The same in slices, from the end of the guard to the drain, and what the threads use while connections are held. The

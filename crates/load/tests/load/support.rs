@@ -91,7 +91,7 @@ pub fn run_until(
     let failed = own.failed.total() + own.carried_failed;
     assert_eq!(sum(|bin| bin.failed), failed);
     assert!(seen.measured.issued <= seen.total.issued);
-    assert_eq!(seen.workers.len(), spec.cpus.len().max(1));
+    assert_eq!(seen.workers.len(), spec.workers().len());
     for (kind, _) in seen.total.failed.iter() {
         assert!(
             seen.examples.iter().any(|example| example.kind == kind),

@@ -75,8 +75,11 @@ pub struct LoadSpec {
     /// Which part of it this generator has.
     #[serde(default, skip_serializing_if = "Share::is_whole")]
     pub share: Share,
-    /// One worker thread per CPU, pinned to it; empty: one worker, not pinned.
+    /// One worker thread per CPU, pinned to it; empty: as many workers as `threads`, not pinned.
     pub cpus: Vec<usize>,
+    /// Worker threads where none is pinned, at least 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: u32,
     /// How a closed loop's workers wait for answers.
     #[serde(default)]
     pub wait: Wait,
@@ -124,6 +127,7 @@ impl LoadSpec {
             redirects: 0,
             share: Share::WHOLE,
             cpus: Vec::new(),
+            threads: 1,
             wait: Wait::default(),
             bin: Duration::from_millis(500),
             interval: None,
@@ -132,6 +136,23 @@ impl LoadSpec {
             stream: None,
         }
     }
+
+    /// The CPU of each worker thread; `None`: it is not pinned.
+    pub fn workers(&self) -> Vec<Option<usize>> {
+        match self.cpus.as_slice() {
+            [] => vec![None; self.threads.max(1) as usize],
+            cpus => cpus.iter().copied().map(Some).collect(),
+        }
+    }
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// Serde hands over a reference.
+fn is_one(threads: &u32) -> bool {
+    *threads == 1
 }
 
 impl LoadSpec {

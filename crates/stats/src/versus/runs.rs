@@ -122,6 +122,11 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
             "generator's CPUs",
             format!("{:?}", spec.cpus),
         ),
+        (
+            Aspect::Settings,
+            "worker threads",
+            spec.workers().len().to_string(),
+        ),
     ]
 }
 

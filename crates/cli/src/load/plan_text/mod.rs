@@ -38,6 +38,8 @@ pub(crate) struct Around<'a> {
     pub(crate) hosts: Option<String>,
     /// Why workers wait as they do, where nobody asked for it.
     pub(crate) why_wait: Option<&'a str>,
+    /// Why there are as many worker threads, where nobody asked for it.
+    pub(crate) why_threads: Option<&'a str>,
     /// Files that are written.
     pub(crate) files: &'a [PathBuf],
     /// Where metrics are sent, if anywhere.
@@ -89,7 +91,7 @@ pub(crate) fn laid_out(
     if let Some(hosts) = &around.hosts {
         say("from", hosts.clone());
     }
-    say("generator", generator(spec));
+    say("generator", generator(spec, around.why_threads));
     if let Some(waiting) = waiting(spec, around.why_wait) {
         say("waiting", waiting);
     }
@@ -342,11 +344,9 @@ fn ceiling(spec: &LoadSpec) -> String {
             },
             Some(think),
         ) => {
-            let rate = f64::from(*users) / think.mean().as_secs_f64();
-            format!(
-                "about {} requests/s on at most {connections}, fewer if answers take long",
-                rate::shown(rate).trim_end_matches("/s")
-            )
+            let rate = rate::shown(f64::from(*users) / think.mean().as_secs_f64());
+            let rate = rate.trim_end_matches("/s");
+            format!("at most {rate} requests/s on average on at most {connections}")
         }
         (Schedule::Closed { .. }, None) => {
             format!("at most {connections}; as many requests/s as the server answers")
@@ -435,9 +435,16 @@ fn excerpt(bytes: &[u8]) -> String {
     }
 }
 
-fn generator(spec: &LoadSpec) -> String {
+fn generator(spec: &LoadSpec, why: Option<&str>) -> String {
     let mut text = match spec.cpus.as_slice() {
-        [] => "one worker thread, not pinned".to_owned(),
+        [] => {
+            let count = match spec.threads {
+                1 => "one worker thread".to_owned(),
+                threads => format!("{threads} worker threads"),
+            };
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            format!("{count}, not pinned{why}")
+        }
         [cpu] => format!("one worker thread, pinned to CPU {cpu}"),
         cpus => {
             let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use deadheat_model::load::{Expectation, RequestSpec, StatusSet, TlsVersion};
+use deadheat_model::load::{
+    Expectation, RequestSpec, StatusSet, Stream, StreamEvent, Target, Think, Tls, TlsVersion,
+};
 
 use super::*;
 use crate::load::collector::collector;
@@ -31,6 +33,7 @@ fn told(spec: &LoadSpec) -> String {
         hows: &[Some("localhost resolves to it".to_owned())],
         hosts: None,
         why_wait: Some("no CPU is reserved"),
+        why_threads: Some("there is no more work"),
         files: &[Path::new("out.json").to_owned()],
         collector: Some(&collector("http://127.0.0.1:4318").unwrap()),
         thresholds: &["p99>50ms".parse().unwrap()],
@@ -61,7 +64,7 @@ fn a_closed_loop_has_connections_for_a_ceiling() {
             "ceiling at most 50 connections; as many requests/s as the server answers",
             "no warm-up, 10s of measurement, up to 5s",
             "an answer with status 2xx, within 30s",
-            "one worker thread, not pinned waiting asleep: no CPU is reserved file out.json fail if p99>50ms",
+            "one worker thread, not pinned: there is no more work waiting asleep: no CPU is reserved file out.json fail if p99>50ms",
         ],
     );
     assert!(!text.contains("TLS") && !text.contains("seed"), "{text}");
@@ -198,5 +201,28 @@ fn several_requests_have_their_weights() {
     has(
         &told(&spec),
         &["1 of 19: GET /hello", "3 of 19: GET /hello", "… and 2 more"],
+    );
+}
+
+#[test]
+fn streams_thought_and_threads_are_told() {
+    let mut spec = closed();
+    spec.stream = Some(Stream {
+        event: StreamEvent::Sse,
+        enough: Some(20),
+    });
+    spec.think = Some(Think::Uniform {
+        from: Duration::from_millis(500),
+        to: Duration::from_secs(2),
+    });
+    spec.threads = 3;
+    has(
+        &told(&spec),
+        &[
+            "when it has its answer and has thought for 500ms to 2s at random",
+            "at most 40 requests/s on average on at most 50 connections",
+            "an answer is whole after 20 server-sent events",
+            "3 worker threads, not pinned: there is no more work; seed 0",
+        ],
     );
 }

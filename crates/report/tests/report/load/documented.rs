@@ -136,6 +136,7 @@ fn records() -> Vec<LoadRecord> {
     }
     late.spec.stop = StopRule::Interrupt;
     late.spec.first_byte = true;
+    late.spec.threads = 2;
     late.spec.per_exchange = true;
     late.spec.stream = Some(Stream {
         event: StreamEvent::Lines,
