@@ -1,13 +1,17 @@
 //! `deadheat load --find-rate` against servers whose capacity is known.
 
 use std::{
+    io::{self, BufRead as _, BufReader},
     process::{Command, Output, Stdio},
     time::Duration,
 };
 
 use deadheat_model::capacity::{CapacityRecord, LookOutcome};
 use deadheat_testkit::{OracleServer, Turn, answers, judge::least, single_queue};
+use rustix::process::Signal;
 use serde_json::Value;
+
+use crate::support::processes;
 
 /// How long a request takes beside its turn.
 const LATER: Duration = Duration::from_millis(2);
@@ -235,6 +239,70 @@ fn what_makes_no_sense_beside_a_search_is_refused() {
     }
 }
 
+#[test]
+fn ctrl_c_ends_a_search_with_what_is_known() {
+    let server = OracleServer::start(single_queue(400.0, LATER)).unwrap();
+    let url = format!("http://{}/", server.address());
+    let words = [
+        "load",
+        url.as_str(),
+        "--find-rate",
+        "p50<50ms",
+        "-d",
+        "200ms",
+        "--warm-up",
+        "0s",
+        "--looks",
+        "100",
+        "--precision",
+        "0.5%",
+    ];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_deadheat"))
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+    let has_looked = |line: io::Result<String>| line.unwrap().starts_with("look  2 of 100");
+    assert!(told.any(has_looked));
+    processes::signal(child.id(), Signal::INT);
+    // It must not wait for a reader.
+    let rest: Vec<String> = told.map(Result::unwrap).collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{rest:?}");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("! The search was interrupted"), "{shown}");
+}
+
+#[test]
+fn other_hosts_search_as_one() {
+    let server = OracleServer::start(single_queue(400.0, LATER)).unwrap();
+    let output = find(
+        &server,
+        &[
+            "--on",
+            "local",
+            "--find-rate",
+            "p50<50ms",
+            "-d",
+            "200ms",
+            "--warm-up",
+            "50ms",
+            "--looks",
+            "3",
+            "--json",
+        ],
+    );
+    let (_, record) = json(&output);
+    assert_eq!(record.hosts, ["local"]);
+    assert_eq!(record.looks.len(), 3, "{}", told(&output));
+    for look in &record.looks {
+        assert!(look.observation.total.is_conserved());
+    }
+}
+
 /// The same for Poisson arrivals, by simulation: the rate at which as many looks hold as do not.
 fn truth_at_random(per_second: f64, warm_up: f64, length: f64) -> f64 {
     const LOOKS: u32 = 500;
@@ -274,6 +342,7 @@ fn truth_at_random(per_second: f64, warm_up: f64, length: f64) -> f64 {
 }
 
 /// Twenty searches against a known queue.
+#[expect(clippy::print_stderr, reason = "the figures are for a person")]
 fn twenty(arrivals: &str, truth: impl Fn(f64) -> f64) {
     let mut contain = 0;
     for nth in 0..20 {
