@@ -46,7 +46,7 @@ pub(crate) fn names(args: &LoadArgs, origins: &[Origin]) -> Option<Vec<String>> 
 fn first(args: &LoadArgs, origins: &[Origin]) -> Option<Clash> {
     let all = pairs(args, origins)
         .into_iter()
-        .chain(find_rate::clashes(args));
+        .chain(find_rate::clashes_of(args));
     let clashes = all.into_iter().find_map(|(one, other, why)| {
         (one.1 && other.1).then(|| Clash {
             options: vec![one.0, other.0],

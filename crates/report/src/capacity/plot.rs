@@ -77,16 +77,18 @@ const MARKS: [(LookOutcome, Series, MarkerSymbol); 3] = [
     ),
 ];
 
-/// A plot for each condition; none without a look.
+/// A plot for each condition; none without a figure.
 pub(super) fn of(
     record: &CapacityRecord,
     analysis: &CapacityAnalysis,
 ) -> Result<Vec<PlotView>, ReportError> {
-    if record.looks.is_empty() {
-        return Ok(Vec::new());
-    }
+    let is_known = |index: usize| {
+        let mut looks = record.looks.iter();
+        looks.any(|look| look.values.get(index).is_some_and(Option::is_some))
+    };
     let conditions = record.conditions.iter().enumerate();
     conditions
+        .filter(|(index, _)| is_known(*index))
         .map(|(index, condition)| plot(record, analysis, index, condition))
         .collect()
 }

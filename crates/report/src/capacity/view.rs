@@ -1,11 +1,15 @@
 //! A search in words.
 
-use deadheat_model::capacity::{CapacityRecord, Condition, LookOutcome, LookRecord, Unit};
+use deadheat_model::{
+    capacity::{CapacityRecord, Condition, LookOutcome, LookRecord, Unit},
+    load::Endpoint,
+    words::separated,
+};
 use deadheat_stats::capacity::{CapacityAnalysis, Found, Outcome};
 use serde::Serialize;
 
 use crate::{
-    figure::{NONE, count, counted, figure, list, percent, seconds},
+    figure::{NONE, count, counted, figure, list, percent, seconds, short},
     view::{Fact, clean},
 };
 
@@ -172,8 +176,8 @@ fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String
         Outcome::Found(found) => found,
         Outcome::Below { .. } => {
             return Some(
-                "Lower rates have too few requests in a look, or answer less than a thousandth of what the server does: \
-                 try a looser condition, or longer looks (--duration)."
+                "The search does not go lower: a look would have too few requests, or less than a thousandth of what the \
+                 closed loop did. Try a looser condition, or longer looks (--duration)."
                     .to_owned(),
             );
         }
@@ -190,9 +194,8 @@ fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String
             return Some("Allow more looks (--looks).".to_owned());
         }
     };
-    if found.contradictory
-        && found.reliable_per_second < (1.0 - record.declared.precision) * found.low
-    {
+    let far_below = (1.0 - 2.0 * record.declared.precision) * found.per_second;
+    if found.contradictory && found.reliable_per_second < far_below {
         return Some(format!(
             "Looks near this rate sometimes hold and sometimes do not. For nearly all to hold, stay below about {}.",
             rate(found.reliable_per_second)
@@ -202,7 +205,7 @@ fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String
         format!(
             "The interval is wider than ± {} %, because the looks were used up: allow more (--looks), or longer ones \
              (--duration).",
-            figure(record.declared.precision * 100.0)
+            short(&figure(record.declared.precision * 100.0)).to_owned()
         )
     })
 }
@@ -228,7 +231,7 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
         format!(
             "at most {}, ± {} %, {} of warm-up before each",
             counted(u64::from(declared.looks), "look"),
-            figure(declared.precision * 100.0),
+            short(&figure(declared.precision * 100.0)).to_owned(),
             seconds(record.spec.warm_up.as_secs_f64()),
         ),
     ));
@@ -267,6 +270,17 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
         let hosts: Vec<String> = record.hosts.iter().map(|host| clean(host)).collect();
         facts.push(fact("hosts", list(&hosts)));
     }
+    let is_here = match &record.spec.target.endpoint {
+        Endpoint::Tcp { address } => address.ip().is_loopback(),
+        Endpoint::Unix { .. } => true,
+    };
+    if is_here {
+        facts.push(fact(
+            "same machine",
+            "generator and server take CPU time from each other: give each its own CPUs (--cpus)"
+                .to_owned(),
+        ));
+    }
     facts.push(fact("started", clean(&record.started)));
     facts
 }
@@ -284,7 +298,8 @@ fn row(record: &CapacityRecord, nth: usize, look: &LookRecord) -> LookRow {
     };
     let why = look.why.as_deref().filter(|why| !said(why));
     LookRow {
-        rate: rate(look.per_second),
+        // With the digits that it has: looks near each other are told apart.
+        rate: format!("{}/s", separated(&look.per_second.to_string())),
         holds: match look.outcome {
             LookOutcome::Held => "yes",
             LookOutcome::Failed => "no",

@@ -1,6 +1,7 @@
 //! Every format from records built by hand, the ugly ones too.
 
 mod bisect;
+mod capacity;
 mod compare;
 mod documentation;
 mod formats;

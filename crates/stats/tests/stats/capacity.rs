@@ -97,6 +97,7 @@ fn figures(server: Server, searches: u64) -> (f64, f64, f64) {
 
 #[test]
 #[ignore = "prints the table of docs/statistics.md; takes minutes"]
+#[expect(clippy::print_stderr, reason = "the table is for a person")]
 fn figures_of_searches() {
     for server in SERVERS {
         let (contain, looks, half) = figures(server, MANY);

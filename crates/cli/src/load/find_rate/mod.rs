@@ -5,6 +5,7 @@
 //! ```
 
 pub(crate) mod args;
+mod clashes;
 mod generators;
 mod judging;
 mod outputs;
@@ -19,7 +20,7 @@ use deadheat_runner::secret::hide_in_load;
 use deadheat_stats::capacity::{Outcome, analyse};
 use serde_json::json;
 
-pub(super) use self::args::clashes;
+pub(super) use self::clashes::pairs as clashes_of;
 pub(crate) use self::outputs::{read as read_search, shown_again};
 use self::{outputs::Outputs, searching::Search};
 use super::{

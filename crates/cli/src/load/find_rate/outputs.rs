@@ -4,6 +4,7 @@ use std::path::Path;
 
 use deadheat_model::capacity::{CapacityRecord, FORMAT, SCHEMA};
 use deadheat_report::capacity::{self as report, CapacityView};
+use deadheat_runner::files;
 use deadheat_stats::capacity::analyse;
 
 use crate::{
@@ -78,7 +79,7 @@ fn rendered(record: &CapacityRecord, format: LoadFormat) -> Result<String, Failu
 /// # Errors
 /// When it is a search that cannot be read.
 pub(crate) fn read(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
-    let Ok(text) = std::fs::read_to_string(file) else {
+    let Ok(text) = files::read_text(file) else {
         return Ok(None);
     };
     if !text.trim_start().starts_with('{') || !text.contains(&format!("\"{FORMAT}\"")) {

@@ -99,6 +99,23 @@ pub(super) fn rate_of_usual_looks(wanted: &Wanted<'_>) -> f64 {
 
 /// A rate with four digits that count: more say nothing.
 pub(super) fn rounded(per_second: f64) -> f64 {
-    let unit = 10_f64.powf(per_second.log10().floor() - 3.0);
-    ((per_second / unit).round() * unit).min(MOST_PER_SECOND)
+    let digits = format!("{per_second:.3e}");
+    digits.parse().unwrap_or(per_second).min(MOST_PER_SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn rates_are_short_in_decimal() {
+        for (rate, expected) in [
+            (979.94, 979.9),
+            (12_345.6, 12_350.0),
+            (0.012_345, 0.012_35),
+            (2e9, 1e9),
+        ] {
+            assert_eq!(rounded(rate), expected);
+        }
+    }
 }

@@ -1,0 +1,269 @@
+//! Every output of a search for the highest rate, from searches built by hand.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use deadheat_model::capacity::{
+    Burst, CapacityRecord, Condition, Declared, FORMAT, LookOutcome, LookRecord, SCHEMA, Unit,
+};
+use deadheat_report::capacity::{CapacityView, csv, html_with, json, text};
+use deadheat_stats::capacity::analyse;
+use serde_json::Value;
+
+use crate::{documentation, load_fixture as cases};
+
+/// A search whose looks are these rates, each with what became of it.
+fn search(looks: &[(f64, LookOutcome)]) -> CapacityRecord {
+    let load = cases::open_freeze();
+    let looks = looks.iter().map(|(per_second, outcome)| {
+        let value = match outcome {
+            LookOutcome::Held => 0.012,
+            LookOutcome::Failed | LookOutcome::Discarded => 0.345,
+        };
+        LookRecord {
+            per_second: *per_second,
+            length: Duration::from_secs(5),
+            most_connections: 100,
+            outcome: *outcome,
+            why: match outcome {
+                LookOutcome::Held => None,
+                LookOutcome::Failed => Some("p99 was 345 ms".to_owned()),
+                LookOutcome::Discarded => {
+                    Some("Worker 0 was busy for 98 % of its time.".to_owned())
+                }
+            },
+            values: vec![Some(value), None],
+            observation: load.observation.clone(),
+        }
+    });
+    let looks: Vec<LookRecord> = looks.collect();
+    let condition = |text: &str, figure: &str, unit, bound| Condition {
+        condition: text.to_owned(),
+        figure: figure.to_owned(),
+        unit,
+        bound,
+    };
+    CapacityRecord {
+        schema: SCHEMA,
+        format: FORMAT.to_owned(),
+        deadheat: "0.1.0".to_owned(),
+        started: load.started,
+        url: "http://localhost:8080/<b>".to_owned(),
+        machine: load.machine,
+        hosts: vec!["load1".to_owned()],
+        conditions: vec![
+            condition("p99 < 50 ms", "p99", Unit::Seconds, 0.05),
+            condition("errors < 1 %", "errors", Unit::Share, 0.01),
+        ],
+        declared: Declared {
+            looks: 20,
+            look: Duration::from_secs(5),
+            requests: 1_000,
+            precision: 0.05,
+            most_connections: None,
+        },
+        spec: load.spec,
+        interrupted: false,
+        elapsed: Duration::from_secs(92),
+        burst: Burst {
+            per_second: 5_000.0,
+            least_per_second: 60.0,
+            most_per_second: 10_000.0,
+            observation: load.observation,
+        },
+        looks,
+    }
+}
+
+use LookOutcome::{Discarded, Failed, Held};
+
+/// One with each outcome.
+fn all() -> BTreeMap<&'static str, CapacityRecord> {
+    let mut steep = Vec::new();
+    for _ in 0..5 {
+        steep.extend([(4_700.0, Held), (4_900.0, Failed)]);
+    }
+    BTreeMap::from([
+        ("found", search(&steep)),
+        ("wide", search(&[(4_000.0, Held), (6_000.0, Failed)])),
+        (
+            "soft",
+            search(&[
+                (3_000.0, Failed),
+                (3_500.0, Held),
+                (4_000.0, Failed),
+                (4_500.0, Held),
+                (5_000.0, Failed),
+                (5_500.0, Held),
+                (6_000.0, Failed),
+            ]),
+        ),
+        ("below", search(&[(60.0, Failed); 9])),
+        (
+            "limited",
+            search(&[(4_000.0, Held), (6_000.0, Discarded), (6_000.0, Discarded)]),
+        ),
+        ("undecided", search(&[(4_000.0, Held)])),
+    ])
+}
+
+fn shown(record: &CapacityRecord) -> String {
+    let view = CapacityView::new(record, &analyse(record));
+    text(&view, 80, false)
+}
+
+#[test]
+fn the_first_line_is_the_answer_and_the_caveat_is_what_changes_a_decision() {
+    let all = all();
+    for (name, first, caveat) in [
+        (
+            "found",
+            "Highest rate with p99 < 50 ms and errors < 1 %: 4,8",
+            None,
+        ),
+        ("wide", "Highest rate with", Some("wider than ± 5 %")),
+        (
+            "soft",
+            "Highest rate with",
+            Some("sometimes hold and sometimes do not"),
+        ),
+        (
+            "below",
+            "No rate found: p99 < 50 ms and errors < 1 % does not hold even at 60.0/s",
+            Some("longer looks"),
+        ),
+        (
+            "limited",
+            "No rate found: p99 < 50 ms and errors < 1 % holds up to 4,000/s, and the generator was the limit from 6,000/s on",
+            Some("more CPUs"),
+        ),
+        (
+            "undecided",
+            "No rate found: p99 < 50 ms and errors < 1 % holds at 4,000/s",
+            Some("--looks"),
+        ),
+    ] {
+        let shown = shown(&all[name]);
+        let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.starts_with(first), "{name}: {shown}");
+        match caveat {
+            Some(caveat) => assert!(flat.contains(caveat), "{name}: {shown}"),
+            None => assert!(!shown.contains("\n! "), "{name}: {shown}"),
+        }
+        assert!(
+            shown.lines().all(|line| line.chars().count() <= 80),
+            "{shown}"
+        );
+    }
+    let mut interrupted = all["found"].clone();
+    interrupted.interrupted = true;
+    assert!(shown(&interrupted).contains("! The search was interrupted"));
+}
+
+#[test]
+fn the_looks_stand_in_the_order_of_their_rates() {
+    let shown = shown(&all()["soft"]);
+    let rates: Vec<&str> = shown
+        .lines()
+        .filter_map(|line| line.trim().split_once("/s ").map(|(rate, _)| rate))
+        .filter(|rate| rate.ends_with("00"))
+        .collect();
+    assert_eq!(rates[..3], ["3,000", "3,500", "4,000"], "{shown}");
+}
+
+#[test]
+fn the_document_is_read_back_as_the_same_search() {
+    for (name, record) in all() {
+        let text = json(&record, &analyse(&record)).unwrap();
+        let read: CapacityRecord = serde_json::from_str(&text).unwrap();
+        // Not compared as a whole: what is said of a difference would be megabytes.
+        assert!(read == record, "{name}");
+    }
+}
+
+#[test]
+fn every_field_of_the_document_is_described_and_every_description_has_its_field() {
+    let rows = documentation::rows("load-json.md", "## The highest rate");
+    let described: BTreeMap<String, Vec<String>> = rows
+        .into_iter()
+        .map(|cells| {
+            let kinds = cells[1].split(" or ").map(str::to_owned).collect();
+            (cells[0].trim_matches('`').to_owned(), kinds)
+        })
+        .collect();
+    let mut written = BTreeMap::new();
+    for record in all().values() {
+        let text = json(record, &analyse(record)).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        walk(&document, "", &described, &mut written);
+    }
+    let names = |map: &BTreeMap<String, Vec<String>>| map.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&written), names(&described));
+    for (path, kinds) in written {
+        for kind in kinds {
+            let described = &described[&path];
+            assert!(
+                described.contains(&kind) || described[0] == "any",
+                "{path} is {kind}"
+            );
+        }
+    }
+}
+
+/// Notes every path with its types. What is described as "any" is not looked into.
+fn walk(
+    value: &Value,
+    path: &str,
+    described: &BTreeMap<String, Vec<String>>,
+    written: &mut BTreeMap<String, Vec<String>>,
+) {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "list",
+        Value::Object(_) => "object",
+    };
+    if !path.is_empty() {
+        written
+            .entry(path.to_owned())
+            .or_default()
+            .push(kind.to_owned());
+    }
+    if described.get(path).is_some_and(|kinds| kinds == &["any"]) {
+        return;
+    }
+    let elements = match value {
+        Value::Array(elements) => elements.iter().collect(),
+        value => vec![value],
+    };
+    for (name, member) in elements.iter().filter_map(|one| one.as_object()).flatten() {
+        let path = [path, name].into_iter().filter(|part| !part.is_empty());
+        let path = path.collect::<Vec<_>>().join(".");
+        walk(member, &path, described, written);
+    }
+}
+
+#[test]
+fn the_table_has_a_row_for_each_look() {
+    let table = csv(&all()["limited"]);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 4);
+    let documented = "look,per_second,seconds,outcome,offered,succeeded,failed,answers_per_second";
+    assert_eq!(lines[0], format!("{documented},p99_seconds,errors_share"));
+    assert!(lines[1].starts_with("1,4000,5,held,"), "{table}");
+    assert!(lines[3].ends_with(",0.345,"), "{table}");
+}
+
+#[test]
+fn the_page_has_a_plot_for_each_condition_with_a_value_and_no_markup_of_others() {
+    let record = &all()["found"];
+    let page = html_with(record, &analyse(record), "").unwrap();
+    assert!(page.contains("p99 at each rate"), "{page}");
+    assert!(page.contains("95 % interval of the highest rate"));
+    assert!(!page.contains("8080/<b>"));
+    assert!(
+        !page.contains("errors at each rate"),
+        "a condition without a value has no plot"
+    );
+}
