@@ -27,7 +27,7 @@ use super::{
     Prepared,
     args::{LoadArgs, ProgressArg},
     plan_text::Around,
-    prepare,
+    prepare, threads,
     thresholds::Threshold,
     told,
 };
@@ -84,6 +84,8 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     } = prepare(args)?;
     // Nobody looks at a look's intervals.
     spec.interval = None;
+    let threads = threads::choose(args.care.threads, &spec, !hosts.names.is_empty());
+    spec.threads = threads.count;
     let look = specs::look(&spec, &wanted, specs::LEAST_RATE, 0);
     let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &look);
     let mut conditions = wanted.conditions.iter();
@@ -94,6 +96,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         hows: &hows,
         hosts: hosts.describe(),
         why_wait: None,
+        why_threads: threads.why.as_deref(),
         files: &args.output.data.output,
         collector: None,
         thresholds: &[],
