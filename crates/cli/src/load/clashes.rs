@@ -463,8 +463,8 @@ mod tests {
                 "choose from TLS_AES_",
             ),
             (
-                "https://h/ --tls-version 1.2 --tls-ciphers TLS_AES_128_GCM_SHA256",
-                "only TLS 1.2",
+                "https://h/ --tls-version 1.2 --tls-ciphers x",
+                "choose from TLS_ECDHE",
             ),
             ("--rate 5 -c 10 --max-connections 9", "at least so many"),
             (
