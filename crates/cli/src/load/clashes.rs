@@ -579,8 +579,8 @@ mod tests {
                 "choose from TLS_AES_",
             ),
             (
-                "https://h/ --tls-version 1.2 --tls-ciphers TLS_AES_128_GCM_SHA256",
-                "only TLS 1.2",
+                "https://h/ --tls-version 1.2 --tls-ciphers x",
+                "choose from TLS_ECDHE",
             ),
             ("--body-file - --body-file -", "can be read once"),
             ("--urls x --body-file a --body-file b", "at its end"),
