@@ -48,6 +48,7 @@ pub(crate) fn spec(
     let mut spec = LoadSpec::new(target, exchanges, schedule, stop(args));
     spec.protocol = request::protocol(&args.request);
     spec.lists = lists;
+    spec.cookies = args.request.cookies;
     spec.redirects = args.request.follow_redirects.unwrap_or(0);
     spec.warm_up = args.end.warm_up.unwrap_or(match args.end.requests {
         Some(_) => Duration::ZERO,

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     FailureCounts, LoadPhase, Observation, Tally,
-    observation::{ExchangeSeen, ReceiveQueues, WorkerHealth},
+    observation::{CookiesSeen, ExchangeSeen, ReceiveQueues, WorkerHealth},
 };
 
 pub(crate) use failures::{Cause, Examples, Fault};
@@ -114,6 +114,8 @@ pub(crate) struct Recorder {
     pub(crate) connections: Connections,
     /// Requests sent again on another connection.
     pub(crate) resent: u64,
+    /// What was seen of cookies, if any are kept.
+    pub(crate) cookies: Option<CookiesSeen>,
     /// Redirects that were followed, by status.
     followed: BTreeMap<u16, u64>,
     groups: Groups,
@@ -166,6 +168,7 @@ impl Recorder {
             },
             connections: Connections::new(extent.has_tls),
             resent: 0,
+            cookies: None,
             followed: BTreeMap::new(),
             groups: Groups::new(),
             examples: Examples::default(),
@@ -415,6 +418,7 @@ impl Recorder {
             tls: self.connections.tls,
             answers_per_connection: self.connections.answers,
             resent: self.resent,
+            cookies: self.cookies,
             followed: self.followed,
             statuses: statuses.collect::<BTreeMap<u16, u64>>(),
             failures: self.groups.describe(),

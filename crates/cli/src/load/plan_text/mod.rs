@@ -60,6 +60,10 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     if spec.redirects > 0 {
         say("redirects", redirects(spec.redirects));
     }
+    if spec.cookies {
+        let text = "each connection is a user that keeps its own, also when it is made again";
+        say("cookies", text.to_owned());
+    }
     say("loop", pace(spec));
     say("ceiling", ceiling(&spec.schedule));
     say("length", length(spec));
