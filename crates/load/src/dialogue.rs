@@ -1,6 +1,8 @@
 //! What is said on a connection in HTTP/1, from the client's side: requests put on their way, bytes to be written, the
 //! answer that comes. The worker asks it; it knows no socket, no clock and no counter.
 
+use deadheat_model::observation::CookiesSeen;
+
 use crate::{
     browser::{Browser, Browsing},
     http1::{AnswerReader, Malformed},
@@ -114,7 +116,7 @@ pub(crate) struct Dialogue {
     written: usize,
     /// Whether the rest of the request waits for the server's 100 Continue.
     holding: bool,
-    /// What follows redirects, if that is asked for.
+    /// What follows redirects and keeps cookies, if that is asked for.
     browser: Option<Box<Browser>>,
 }
 
@@ -206,7 +208,7 @@ impl Dialogue {
 
     /// Puts what is on its way again, on another connection: how many requests that are.
     pub(crate) fn put_again(&mut self, plan: &Plan, scratch: &mut Vec<u8>) -> u64 {
-        if let Some(browser) = &self.browser {
+        if let Some(browser) = self.browser.as_deref_mut() {
             // What a redirect led to is another request than the one before.
             browser.write(&mut self.composed);
             return 0;
@@ -252,6 +254,11 @@ impl Dialogue {
         self.browser
             .as_ref()
             .map_or_else(String::new, |one| one.location())
+    }
+
+    /// What was seen of cookies since this was last asked, if any are kept.
+    pub(crate) fn take_cookies(&mut self) -> Option<CookiesSeen> {
+        self.browser.as_deref_mut()?.take_seen()
     }
 
     /// When the connection was begun that the first request on its way went out on, if that was another one than

@@ -93,7 +93,7 @@ pub enum LoadError {
         problem: String,
     },
     /// A browser's ways are asked for where they cannot be followed.
-    #[error("redirects cannot be followed: {problem}")]
+    #[error("redirects cannot be followed, nor cookies kept: {problem}")]
     Browsing {
         /// Why not.
         problem: &'static str,

@@ -140,7 +140,7 @@ impl Plan {
         }
         let browsing = Browsing::of(spec);
         if browsing.is_some() {
-            check_browsing(pipeline, &exchanges)?;
+            check_browsing(pipeline, spec.cookies, &exchanges)?;
         }
         let (arrivals, ramp) = match &spec.schedule {
             Schedule::Closed { ramp, .. } => (None, *ramp),
@@ -398,12 +398,18 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
 }
 
 /// Refuses what does not go with a browser's ways.
-fn check_browsing(pipeline: u32, exchanges: &[Prepared]) -> Result<(), LoadError> {
+fn check_browsing(pipeline: u32, cookies: bool, exchanges: &[Prepared]) -> Result<(), LoadError> {
     let holds = |prepared: &Prepared| prepared.request.hold_at.is_some();
+    let has_own = |prepared: &Prepared| {
+        let mut headers = prepared.exchange.request.headers.iter();
+        headers.any(|(name, _)| name.eq_ignore_ascii_case("cookie"))
+    };
     let problem = if pipeline > 1 {
         "what follows an answer cannot be sent behind pipelined requests"
     } else if exchanges.iter().any(holds) {
         "a request that waits for 100 Continue is sent as it is, or not at all"
+    } else if cookies && exchanges.iter().any(has_own) {
+        "a request has a Cookie of its own"
     } else {
         return Ok(());
     };

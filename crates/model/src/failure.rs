@@ -70,7 +70,7 @@ failures! {
     /// The body's content is not the expected one.
     WrongContent = "wrong-content", "the answer's body has another content than expected";
     /// A redirect was to be followed, and could not be.
-    BadRedirect = "bad-redirect", "a redirect led nowhere, to another origin or on and on";
+    BadRedirect = "bad-redirect", "a redirect could not be followed";
 }
 
 impl Failure {

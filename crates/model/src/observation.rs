@@ -281,6 +281,29 @@ impl RouteSeen {
     }
 }
 
+/// What became of the cookies that answers set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CookiesSeen {
+    /// Cookies that were set, and kept.
+    pub set: u64,
+    /// Cookies that an answer told to forget.
+    pub removed: u64,
+    /// Cookies that were not kept: malformed, too long, for another host, or for TLS alone.
+    pub refused: u64,
+    /// Requests that were sent with cookies, redirects included.
+    pub sent: u64,
+}
+
+impl CookiesSeen {
+    /// Adds what others saw.
+    pub fn merge(&mut self, other: &Self) {
+        self.set += other.set;
+        self.removed += other.removed;
+        self.refused += other.refused;
+        self.sent += other.sent;
+    }
+}
+
 /// What a load found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
@@ -341,6 +364,9 @@ pub struct Observation {
     /// theirs that it would close (pipelining alone; RFC 9112 §9.3.2). They are one request in all counts.
     #[serde(default)]
     pub resent: u64,
+    /// What became of cookies, over the whole load; `None`: none are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cookies: Option<CookiesSeen>,
     /// Redirects that were followed for the measurement's requests, by status. Their answers stand in no other count.
     #[serde(
         default,
@@ -463,6 +489,9 @@ impl Observation {
         self.answers_per_connection
             .merge(&other.answers_per_connection);
         self.resent += other.resent;
+        if let Some(more) = &other.cookies {
+            self.cookies.get_or_insert_default().merge(more);
+        }
         for (own, more) in [
             (&mut self.followed, &other.followed),
             (&mut self.statuses, &other.statuses),

@@ -201,6 +201,9 @@ pub(crate) struct RequestArgs {
         hide_short_help = true
     )]
     pub(crate) follow_redirects: Option<u32>,
+    /// Each connection is a user: it keeps the cookies that are set, and sends them
+    #[arg(long, hide_short_help = true)]
+    pub(crate) cookies: bool,
     /// Several URLs, or paths on the origin of URL; a line each: [WEIGHT] [METHOD] URL [@BODYFILE]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) urls: Option<PathBuf>,

@@ -100,6 +100,7 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
     let one_body = "a request has one body: leave one of them out";
     let expects = has_word(&request.headers, "expect", "100-continue");
     let follow = ("--follow-redirects", request.follow_redirects.is_some());
+    let cookies = ("--cookies", request.cookies);
     let expected = answer.expect_status.as_ref();
     let expects_redirect =
         expected.is_some_and(|set| REDIRECTS.iter().any(|status| set.contains(*status)));
@@ -240,6 +241,21 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
             follow,
             ("--header 'Expect: 100-continue'", expects),
             "a request that waits for its body cannot be sent again: leave one of them out",
+        ),
+        (
+            cookies,
+            pipeline,
+            "cookies of an answer cannot go with requests that were sent before it: leave one of them out",
+        ),
+        (
+            cookies,
+            ("--header 'Expect: 100-continue'", expects),
+            "a request with cookies is put together whole: leave one of them out",
+        ),
+        (
+            cookies,
+            ("--header 'Cookie: …'", has_header(args, "cookie")),
+            "both set the Cookie header: leave one of them out",
         ),
         (
             follow,
@@ -515,6 +531,7 @@ mod tests {
             "--expect-body-file x | --expect-json =3",
             "--expect-contains x | --expect-json =3",
             "-4 | -6",
+            "--cookies | --pipeline 2",
             "--follow-redirects | --pipeline 2",
             "--follow-redirects=3 | --expect-status 2xx,3xx",
             "--unix-socket /x | --resolve ::1",
@@ -543,6 +560,7 @@ mod tests {
                 "--follow-redirects -b x -H Expect:100-continue",
                 "sent again",
             ),
+            ("--cookies -H cookie:a=b", "set the Cookie header"),
             ("--form a=b -H content-type:x", "names the boundary"),
             ("--pipeline 2 -H connection:_Close", "several requests"),
             (

@@ -19,7 +19,7 @@ impl SteadyArgs {
 
 impl RequestArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 13] {
+    pub(crate) fn given(&self) -> [Given; 14] {
         [
             ("--method", self.method.is_some()),
             ("--header", !self.headers.is_empty()),
@@ -33,6 +33,7 @@ impl RequestArgs {
             ("--pipeline", self.pipeline.is_some()),
             ("--template", self.template),
             ("--follow-redirects", self.follow_redirects.is_some()),
+            ("--cookies", self.cookies),
             ("--urls", self.urls.is_some()),
         ]
     }

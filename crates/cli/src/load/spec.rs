@@ -61,6 +61,7 @@ pub(crate) fn spec(
     let most = args.connection.most_requests_per_connection;
     spec.most_per_connection = most.and_then(NonZeroU32::new);
     spec.lists = lists;
+    spec.cookies = args.request.cookies;
     spec.redirects = args.request.follow_redirects.unwrap_or(0);
     spec.warm_up = args.end.warm_up.unwrap_or(match args.end.requests {
         Some(_) => Duration::ZERO,

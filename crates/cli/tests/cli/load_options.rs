@@ -293,7 +293,7 @@ fn redirects_are_followed_if_asked() {
     loading
         .run(&url(&server, "/"), &one)
         .exits(3)
-        .tells(&["more redirects in a row than are followed"]);
+        .says(&["more redirects in a row than are followed"]);
 }
 
 /// A file that a load wrote.

@@ -119,7 +119,11 @@ impl Cookie {
 /// Whether a cookie may be set from there (RFC 6265bis §5.7). All hosts of a load are one, so that it does not matter
 /// whether a cookie is for others, too.
 fn is_allowed(cookie: &Parsed<'_>, from: From<'_>) -> bool {
-    let clean = |text: &str| !text.chars().any(|one| one.is_ascii_control() && one != '\t');
+    let clean = |text: &str| {
+        !text
+            .chars()
+            .any(|one| one.is_ascii_control() && one != '\t')
+    };
     let secure = cookie.secure() == Some(true);
     let domain = cookie.domain().unwrap_or_default();
     let is_ours = domain.is_empty() || covers(domain, from.host);
@@ -255,7 +259,11 @@ mod tests {
             ("__Secure-a=1", false, false),
             ("__Secure-a=1; Secure", false, true),
             ("__Host-a=1; Secure; Path=/", false, true),
-            ("__Host-a=1; Secure; Path=/; Domain=example.com", false, false),
+            (
+                "__Host-a=1; Secure; Path=/; Domain=example.com",
+                false,
+                false,
+            ),
             ("__Host-a=1; Secure", false, false),
             ("=1", false, false),
             ("nothing", false, false),

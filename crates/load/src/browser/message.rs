@@ -40,6 +40,11 @@ impl<'a> Request<'a> {
         let mut found = fields(self.fields).filter(|(other, _)| is(other, name));
         found.next().map(|(_, value)| value)
     }
+
+    /// The path, without the query.
+    pub(super) fn path(&self) -> &'a str {
+        self.target.split(['?', '#']).next().unwrap_or_default()
+    }
 }
 
 /// The fields of a head, without its first line.
@@ -76,7 +81,10 @@ mod tests {
         let bytes = b"PUT /a?b HTTP/1.1\r\nHost: h\r\nX-Y:  z \r\n\r\nbo\r\n\r\ndy";
         let request = Request::of(bytes).unwrap();
         assert_eq!((request.method, request.target), (&b"PUT"[..], "/a?b"));
-        assert_eq!(request.version, b" HTTP/1.1\r\n");
+        assert_eq!(
+            (request.path(), request.version),
+            ("/a", &b" HTTP/1.1\r\n"[..])
+        );
         assert_eq!(request.fields, b"Host: h\r\nX-Y:  z \r\n");
         assert_eq!(request.content, b"bo\r\n\r\ndy");
         assert_eq!(request.field("x-y"), Some(&b"z"[..]));

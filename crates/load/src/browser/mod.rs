@@ -1,14 +1,22 @@
-//! What a connection does beyond its requests if the load asks for it, as a browser would: it follows redirects.
+//! What a connection does beyond its requests if the load asks for it, as a browser would: it follows redirects and keeps
+//! cookies.
 //!
 //! This allocates and takes requests apart, and costs nothing where it is not asked for. It knows no socket and no
 //! counter.
 
+mod jar;
 mod message;
 mod redirect;
 
-use deadheat_model::LoadSpec;
+use std::time::SystemTime;
 
-use self::redirect::Location;
+use deadheat_model::{LoadSpec, observation::CookiesSeen};
+
+use self::{
+    jar::{Fate, From, Jar},
+    message::Request,
+    redirect::Location,
+};
 
 /// Bytes of a Location that an example shows.
 const SHOWN: usize = 200;
@@ -17,14 +25,16 @@ const SHOWN: usize = 200;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Browsing {
     most_redirects: u32,
+    cookies: bool,
     tls: bool,
 }
 
 impl Browsing {
     /// What `spec` asks for, if it asks for any of it.
     pub(crate) fn of(spec: &LoadSpec) -> Option<Self> {
-        (spec.redirects > 0).then(|| Self {
+        (spec.redirects > 0 || spec.cookies).then(|| Self {
             most_redirects: spec.redirects,
+            cookies: spec.cookies,
             tls: spec.target.tls.is_some(),
         })
     }
@@ -56,7 +66,7 @@ enum Lead {
 #[derive(Debug)]
 pub(crate) struct Browser {
     browsing: Browsing,
-    /// The request on its way, as it is asked for now.
+    /// The request on its way, as it is asked for now, without cookies.
     request: Vec<u8>,
     /// Redirects that led to it.
     hops: u32,
@@ -64,6 +74,9 @@ pub(crate) struct Browser {
     location: Location,
     /// When the connection that its first request went out on was begun.
     dialled: Option<u64>,
+    /// Its cookies, if it keeps any.
+    jar: Option<Jar>,
+    seen: CookiesSeen,
 }
 
 impl Browser {
@@ -75,6 +88,8 @@ impl Browser {
             lead: Lead::Final,
             location: Location::default(),
             dialled: None,
+            jar: browsing.cookies.then(Jar::default),
+            seen: CookiesSeen::default(),
         }
     }
 
@@ -87,8 +102,48 @@ impl Browser {
     }
 
     /// Appends the bytes of the request on its way.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.request);
+    pub(crate) fn write(&mut self, out: &mut Vec<u8>) {
+        let (Some(jar), Some(request)) = (&self.jar, Request::of(&self.request)) else {
+            return out.extend_from_slice(&self.request);
+        };
+        // Before the empty line.
+        let end = self.request.len() - request.content.len() - 2;
+        out.extend_from_slice(&self.request[..end]);
+        let has_some = jar.write(request.path(), SystemTime::now(), out);
+        self.seen.sent += u64::from(has_some);
+        out.extend_from_slice(&self.request[end..]);
+    }
+
+    /// Keeps the cookies that a head sets.
+    fn keep_cookies(&mut self, raw: &[u8]) {
+        let (Some(jar), Some(request)) = (&mut self.jar, Request::of(&self.request)) else {
+            return;
+        };
+        let host = request.field("host").unwrap_or_default();
+        let host = std::str::from_utf8(host).unwrap_or_default();
+        // The colons of an IPv6 address stand between brackets.
+        let port = host.rfind(':').filter(|at| !host[*at..].contains(']'));
+        for (name, value) in message::fields_of_head(raw) {
+            if message::is(name, "set-cookie") {
+                let from = From {
+                    host: &host[..port.unwrap_or(host.len())],
+                    path: request.path(),
+                    tls: self.browsing.tls,
+                    now: SystemTime::now(),
+                };
+                match jar.set(value, from) {
+                    Fate::Kept => self.seen.set += 1,
+                    Fate::Removed => self.seen.removed += 1,
+                    Fate::Refused => self.seen.refused += 1,
+                }
+            }
+        }
+    }
+
+    /// What it saw of cookies since it was last asked; `None` if it keeps none.
+    pub(crate) fn take_seen(&mut self) -> Option<CookiesSeen> {
+        self.jar.as_ref()?;
+        Some(std::mem::take(&mut self.seen))
     }
 
     /// Gets ready for an answer.
@@ -98,7 +153,8 @@ impl Browser {
 
     /// The head of the answer has come. Whether the answer is the final one, and to be looked at.
     pub(crate) fn head(&mut self, status: u16, raw: &[u8]) -> bool {
-        if !redirect::is_redirect(status) {
+        self.keep_cookies(raw);
+        if self.browsing.most_redirects == 0 || !redirect::is_redirect(status) {
             return true;
         }
         self.location = Location::default();

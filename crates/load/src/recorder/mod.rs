@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     FailureCounts, LoadPhase, Observation, Tally,
-    observation::{ExchangeSeen, ReceiveQueues, RouteSeen, WorkerHealth},
+    observation::{CookiesSeen, ExchangeSeen, ReceiveQueues, RouteSeen, WorkerHealth},
 };
 
 pub(crate) use events::Came;
@@ -123,6 +123,8 @@ pub(crate) struct Recorder {
     pub(crate) connections: Connections,
     /// Requests sent again on another connection.
     pub(crate) resent: u64,
+    /// What was seen of cookies, if any are kept.
+    pub(crate) cookies: Option<CookiesSeen>,
     /// Redirects that were followed, by status.
     followed: BTreeMap<u16, u64>,
     groups: Groups,
@@ -181,6 +183,7 @@ impl Recorder {
             },
             connections: Connections::new(extent.has_tls),
             resent: 0,
+            cookies: None,
             followed: BTreeMap::new(),
             groups: Groups::new(),
             examples: Examples::default(),
@@ -475,6 +478,7 @@ impl Recorder {
             tls: self.connections.tls,
             answers_per_connection: self.connections.answers,
             resent: self.resent,
+            cookies: self.cookies,
             followed: self.followed,
             statuses: statuses.collect::<BTreeMap<u16, u64>>(),
             failures: self.groups.describe(),

@@ -125,6 +125,7 @@ impl Worker<'_> {
     /// What was seen in the slice that is over. Connections are held, and another slice may follow.
     pub(crate) fn report(&mut self) -> Part {
         self.hold();
+        self.note_cookies();
         let outline = self.outline();
         let fresh = recorder(self.plan, None);
         let seen = std::mem::replace(&mut self.recorder, fresh);
@@ -132,9 +133,19 @@ impl Worker<'_> {
     }
 
     /// What was seen in the last slice. The sockets are closed.
-    pub(crate) fn into_report(self) -> Part {
+    pub(crate) fn into_report(mut self) -> Part {
+        self.note_cookies();
         let outline = self.outline();
         outline.with(self.index, self.recorder, self.left)
+    }
+
+    /// Takes over what connections saw of cookies.
+    fn note_cookies(&mut self) {
+        for connection in &mut self.connections {
+            if let Some(seen) = connection.dialogue.take_cookies() {
+                self.recorder.cookies.get_or_insert_default().merge(&seen);
+            }
+        }
     }
 
     /// What was seen, without what the recorder has.

@@ -1,4 +1,4 @@
-//! Redirects that are followed.
+//! Redirects that are followed, and cookies that are kept.
 
 use std::time::Duration;
 
@@ -271,6 +271,99 @@ fn a_session_follows_them_in_each_slice() {
     session.close();
     let server = server.seen_at_rest();
     assert_eq!(server.connections, 2);
+}
+
+/// The cookies of a request, in order.
+fn cookies(request: &Request) -> &str {
+    request.header("cookie").unwrap_or("")
+}
+
+#[test]
+fn cookies_are_a_users_own_and_outlive_connections() {
+    // Each user gets a name with its first answer, and each third answer ends its connection.
+    let server = OracleServer::start(|turn: &Turn<'_>| {
+        let name = match cookies(turn.request) {
+            "" => format!("Set-Cookie: user={}; Path=/\r\n", turn.index),
+            _ => String::new(),
+        };
+        match turn.nth {
+            2 => vec![
+                Step::Send(sized(200, &format!("{name}Connection: close\r\n"), BODY)),
+                Step::Fin,
+            ],
+            _ => send(sized(200, &name, BODY)),
+        }
+    });
+    let server = server.unwrap();
+    let mut spec = count(server.address(), 3, 60);
+    spec.cookies = true;
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 60, "{:?}", seen.examples);
+    let server = server.seen_at_rest();
+    assert!(server.connections > 10, "{}", server.connections);
+    let mut users: Vec<&str> = server.first.iter().map(cookies).collect();
+    let nobody = users.iter().filter(|user| user.is_empty()).count();
+    users.sort_unstable();
+    users.dedup();
+    // None that was there before comes again without its name.
+    assert_eq!((nobody, users.len()), (3, 4), "{users:?}");
+    let found = seen.cookies.unwrap();
+    assert_eq!((found.set, found.sent, found.refused), (3, 57, 0));
+}
+
+#[test]
+fn cookies_go_along_with_redirects_and_only_where_they_belong() {
+    let server = OracleServer::start(|turn: &Turn<'_>| match &*turn.request.path {
+        "/login" => send(sized(
+            303,
+            "Location: /home?x=1\r\nSet-Cookie: a=1; Path=/home\r\nSet-Cookie: b=2; Path=/other\r\n\
+             Set-Cookie: c=3; Secure\r\nSet-Cookie: d=4; Domain=example.com\r\n",
+            b"",
+        )),
+        _ => send(sized(
+            200,
+            "set-cookie: a=; Max-Age=0; path=/home\r\n",
+            BODY,
+        )),
+    });
+    let server = server.unwrap();
+    let mut spec = following(&server, 2, "/login");
+    spec.exchanges[0].request.method = "POST".to_owned();
+    spec.exchanges[0].request.body = Body::Sized(b"me".to_vec());
+    spec.cookies = true;
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 2, "{:?}", seen.examples);
+    for pair in server.seen_at_rest().first.chunks(2) {
+        let lines: Vec<_> = pair.iter().map(|one| (line(one), cookies(one))).collect();
+        let expected = [
+            (("POST", "/login", &b"me"[..]), ""),
+            (("GET", "/home?x=1", b""), "a=1"),
+        ];
+        assert_eq!(lines.len(), 2);
+        assert!(
+            lines.iter().all(|line| expected.contains(line)),
+            "{lines:?}"
+        );
+    }
+    let found = seen.cookies.unwrap();
+    assert_eq!((found.set, found.removed, found.refused), (4, 2, 4));
+    assert_eq!(found.sent, 2);
+}
+
+#[test]
+fn no_cookie_is_recorded() {
+    let wrong = |_: &Turn<'_>| send(sized(500, "X: 1\r\nSet-Cookie: a=secret\r\n", b""));
+    let server = OracleServer::start(wrong).unwrap();
+    let mut spec = count(server.address(), 1, 3);
+    spec.cookies = true;
+    let seen = run(&spec);
+    let details = seen.examples.iter().map(|one| one.detail.as_str());
+    let details: String = details.collect();
+    assert!(
+        details.contains("Set-Cookie: …") && details.contains("X: 1"),
+        "{details}"
+    );
+    assert!(!details.contains("secret"), "{details}");
 }
 
 #[test]

@@ -72,6 +72,9 @@ pub struct LoadSpec {
     /// How many redirects in a row are followed for one request, on the same origin; 0: they are final answers.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redirects: u32,
+    /// Whether each connection is a user that keeps cookies, also when it is made again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cookies: bool,
     /// Which part of it this generator has.
     #[serde(default, skip_serializing_if = "Share::is_whole")]
     pub share: Share,
@@ -125,6 +128,7 @@ impl LoadSpec {
             content_sample: 1,
             seed: 0,
             redirects: 0,
+            cookies: false,
             share: Share::WHOLE,
             cpus: Vec::new(),
             threads: 1,

@@ -14,8 +14,8 @@ use deadheat_model::{
     load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
     observation::{
-        Bin, ExchangeSeen, FailureExample, FailureGroup, OpenLoop, ReceiveQueues, TlsSeen,
-        WorkerHealth,
+        Bin, CookiesSeen, ExchangeSeen, FailureExample, FailureGroup, OpenLoop, ReceiveQueues,
+        TlsSeen, WorkerHealth,
     },
 };
 
@@ -594,6 +594,13 @@ pub fn tls_pipelining() -> LoadRecord {
         });
         record.observation.resent = 3;
         record.spec.redirects = 10;
+        record.spec.cookies = true;
+        record.observation.cookies = Some(CookiesSeen {
+            set: 1_032,
+            removed: 8,
+            refused: 1,
+            sent: 40_968,
+        });
         record.observation.followed = [(302, 1_024), (307, 8)].into();
         for index in 0..8 {
             let took = service(Duration::from_micros(1_400), 9_000 + index);

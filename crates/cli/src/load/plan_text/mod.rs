@@ -81,6 +81,10 @@ pub(crate) fn laid_out(
     if spec.redirects > 0 {
         say("redirects", redirects(spec.redirects));
     }
+    if spec.cookies {
+        let text = "each connection is a user that keeps its own, also when it is made again";
+        say("cookies", text.to_owned());
+    }
     for (label, text) in pace {
         say(label, text);
     }

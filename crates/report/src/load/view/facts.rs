@@ -106,6 +106,24 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
             ),
         ));
     }
+    if let Some(cookies) = &observation.cookies {
+        let refused = match cookies.refused {
+            0 => String::new(),
+            refused => format!(
+                ", {} refused (malformed, for another host, or Secure without TLS)",
+                count(refused)
+            ),
+        };
+        facts.push(fact(
+            "Cookies",
+            format!(
+                "{} set, {} removed{refused}; {} sent some, over the whole load",
+                count(cookies.set),
+                count(cookies.removed),
+                counted(cookies.sent as usize, "request")
+            ),
+        ));
+    }
     if observation.resent > 0 {
         facts.push(fact(
             "Sent again",

@@ -161,10 +161,11 @@ fn requests(spec: &LoadSpec) -> String {
 
 /// What is done beyond requests.
 fn browsing(spec: &LoadSpec) -> &'static str {
-    if spec.redirects > 0 {
-        ", redirects followed"
-    } else {
-        ""
+    match (spec.redirects, spec.cookies) {
+        (0, false) => "",
+        (0, true) => ", cookies kept",
+        (_, false) => ", redirects followed",
+        (_, true) => ", redirects followed, cookies kept",
     }
 }
 
