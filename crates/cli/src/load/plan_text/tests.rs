@@ -5,6 +5,7 @@ use std::path::Path;
 use deadheat_model::load::{Expectation, RequestSpec, StatusSet, Target, Tls};
 
 use super::*;
+use crate::load::collector::collector;
 
 fn closed() -> LoadSpec {
     let expect = Expectation {
