@@ -29,6 +29,7 @@ mod load_arrivals;
 mod load_faults;
 mod load_hosts;
 mod load_latency;
+mod load_metrics;
 mod load_options;
 mod load_outputs;
 mod load_tls;
