@@ -7,10 +7,8 @@ use ureq::{
     tls::{RootCerts, TlsConfig},
 };
 
-/// For a connection to be made.
-const CONNECT: Duration = Duration::from_secs(1);
 /// For a request and its answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer that is read.
 const LONGEST: u64 = 64 << 10;
 
@@ -30,7 +28,6 @@ impl Collector {
             .build();
         let config = Agent::config_builder()
             .tls_config(tls)
-            .timeout_connect(Some(CONNECT))
             .timeout_global(Some(PATIENCE))
             // Who answers with another address has not taken anything.
             .max_redirects(0)

@@ -22,7 +22,7 @@ use super::collector::CollectorUrl;
 /// Intervals that may wait for their delivery: some seconds at the narrowest width, minutes at the usual one.
 const QUEUE: usize = 256;
 /// How long a load that is over waits for the last delivery.
-const LAST: Duration = Duration::from_secs(5);
+const LAST: Duration = Duration::from_secs(10);
 
 /// Sends metrics to a collector, if there is one.
 #[derive(Debug)]

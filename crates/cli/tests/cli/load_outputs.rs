@@ -17,7 +17,16 @@ use crate::{
 const PIPE: usize = 64 * 1024;
 
 /// Files of all formats.
-const FILES: [&str; 6] = ["a.txt", "a.json", "a.csv", "a.hlog", "a.hgrm", "a.html"];
+const FILES: [&str; 8] = [
+    "a.txt",
+    "a.json",
+    "a.csv",
+    "a.hlog",
+    "a.hgrm",
+    "a.html",
+    "a.om",
+    "a.otlp.json",
+];
 
 fn outputs() -> Vec<&'static str> {
     FILES.iter().flat_map(|file| ["-o", *file]).collect()
@@ -49,6 +58,8 @@ fn standard_output_has_any_format_as_well() {
         ("hlog", "a.hlog"),
         ("hgrm", "a.hgrm"),
         ("html", "a.html"),
+        ("openmetrics", "a.om"),
+        ("otlp", "a.otlp.json"),
     ] {
         let args = ["-n", "20", "-c", "2", "--format", format, "-o", file];
         let ended = loading.run(&url(&server, "/"), &args).exits(0);

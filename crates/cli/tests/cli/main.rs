@@ -31,6 +31,7 @@ mod load_bodies;
 mod load_faults;
 mod load_hosts;
 mod load_latency;
+mod load_metrics;
 mod load_options;
 mod load_outputs;
 mod load_streams;

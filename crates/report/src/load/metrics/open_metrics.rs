@@ -42,12 +42,14 @@ fn series<'a>(family: &Family, readings: &'a [Reading]) -> BTreeMap<&'a [Label],
     for reading in readings {
         let own = reading.samples.iter();
         for sample in own.filter(|sample| sample.family == family) {
+            let at = milliseconds(reading.at);
             let points = series.entry(&sample.labels).or_insert_with(|| {
                 let beginning = sample.value.beginning().into_iter();
-                let since = milliseconds(reading.since);
+                // A phase can be shorter than what instants are told apart by.
+                let since = milliseconds(reading.since).min(at.saturating_sub(1));
                 beginning.map(|zero| (since, zero)).collect()
             });
-            points.insert(milliseconds(reading.at), sample.value.clone());
+            points.insert(at, sample.value.clone());
         }
     }
     series

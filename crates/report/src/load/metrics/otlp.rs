@@ -63,7 +63,7 @@ fn metric(family: &Family, source: &Source, readings: &[Reading]) -> Option<Json
     let points = readings.iter().flat_map(|reading| {
         let own = reading.samples.iter();
         let own = own.filter(|sample| sample.family == family);
-        own.map(|sample| point(sample, of_all, reading))
+        own.map(|sample| point(sample, of_all, source, reading))
     });
     let points: Vec<Json> = points.collect();
     if points.is_empty() {
@@ -85,11 +85,16 @@ fn metric(family: &Family, source: &Source, readings: &[Reading]) -> Option<Json
     Some(metric)
 }
 
-fn point(sample: &Sample, of_all: &[Label], reading: &Reading) -> Json {
+fn point(sample: &Sample, of_all: &[Label], source: &Source, reading: &Reading) -> Json {
     let labels = [&sample.labels, of_all].concat();
+    // What begins anew has another start. A level goes on from one phase to the next.
+    let since = match sample.value {
+        Value::Level(_) => source.started,
+        Value::Count(_) | Value::Times(_) => reading.since,
+    };
     let mut point = json!({
         "attributes": attributes(&labels),
-        "startTimeUnixNano": nanoseconds(reading.since),
+        "startTimeUnixNano": nanoseconds(since),
         "timeUnixNano": nanoseconds(reading.at),
     });
     match &sample.value {

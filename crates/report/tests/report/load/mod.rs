@@ -1,6 +1,7 @@
 //! Every output of `deadheat load`, from loads built by hand.
 
 mod documented;
+mod metrics;
 mod promises;
 mod read_back;
 mod shown;
