@@ -31,6 +31,7 @@ mod socket;
 mod sys;
 mod template;
 mod tls;
+mod tunnel;
 mod verify;
 mod worker;
 

@@ -12,6 +12,7 @@ mod hosts;
 mod live;
 mod outputs;
 mod plan_text;
+mod proxy;
 mod rate;
 mod request;
 mod series;

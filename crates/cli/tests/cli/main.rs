@@ -31,6 +31,7 @@ mod load_hosts;
 mod load_latency;
 mod load_options;
 mod load_outputs;
+mod load_proxy;
 mod load_tls;
 mod load_wrong;
 mod manifests;

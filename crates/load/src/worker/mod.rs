@@ -15,6 +15,7 @@ mod lateness;
 mod reading;
 mod requests;
 mod slice;
+mod tunnels;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -416,6 +417,7 @@ impl<'a> Worker<'a> {
             self.try_to_establish(slot);
         }
         match self.connections[slot].state {
+            State::Tunnelling => self.tunnel(slot),
             State::Handshaking => self.handshake(slot),
             State::Closing if ready.closing => self.renew(slot),
             State::Open => {
