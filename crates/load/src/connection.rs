@@ -11,6 +11,7 @@ use crate::{
     routes::Place,
     socket,
     tls::Session,
+    tunnel::Tunnel,
 };
 
 /// What a connection is doing.
@@ -20,6 +21,8 @@ pub(crate) enum State {
     Absent,
     /// Connecting.
     Connecting,
+    /// Talking with a proxy.
+    Tunnelling,
     /// Agreeing on TLS.
     Handshaking,
     /// Connected: requests are on their way, or one may be sent.
@@ -82,7 +85,9 @@ pub(crate) struct Connection {
     pub(crate) spoiled: bool,
     /// Open loop: whether it stands in the queue of free connections.
     pub(crate) listed: bool,
-    socket: Option<OwnedFd>,
+    pub(crate) socket: Option<OwnedFd>,
+    /// The talk with a proxy, until it leads to the server.
+    pub(crate) tunnel: Option<Box<Tunnel>>,
     pub(crate) tls: Option<Box<Session>>,
     watched: Option<Watch>,
     established: bool,
@@ -115,6 +120,7 @@ impl Connection {
             spoiled: false,
             listed: false,
             socket: None,
+            tunnel: None,
             tls: None,
             watched: None,
             established: false,
@@ -123,8 +129,15 @@ impl Connection {
     }
 
     /// Takes a socket that has begun to connect.
-    pub(crate) fn begin(&mut self, socket: OwnedFd, tls: Option<Box<Session>>, now: u64) {
+    pub(crate) fn begin(
+        &mut self,
+        socket: OwnedFd,
+        tunnel: Option<Box<Tunnel>>,
+        tls: Option<Box<Session>>,
+        now: u64,
+    ) {
         self.socket = Some(socket);
+        self.tunnel = tunnel;
         self.tls = tls;
         self.state = State::Connecting;
         self.dialled = now;
@@ -221,6 +234,14 @@ impl Connection {
         }
     }
 
+    /// Whether no request can be sent on it yet.
+    pub(crate) fn is_being_made(&self) -> bool {
+        matches!(
+            self.state,
+            State::Connecting | State::Tunnelling | State::Handshaking
+        )
+    }
+
     /// Whether requests can be sent on it, or could until its end was announced.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.state, State::Open | State::Closing)
@@ -256,6 +277,7 @@ impl Connection {
             tls.say_goodbye(socket);
         }
         self.socket = None;
+        self.tunnel = None;
         self.tls = None;
         self.watched = None;
         self.dialogue.release();

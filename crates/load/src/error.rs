@@ -54,6 +54,12 @@ pub enum LoadError {
         /// Why not, and what to do.
         problem: String,
     },
+    /// The proxy cannot be used.
+    #[error("the proxy cannot be used: {problem}")]
+    Proxy {
+        /// Why not.
+        problem: String,
+    },
     /// Pipelining as it is asked for is impossible.
     #[error("requests cannot be pipelined like this: {problem}")]
     Pipeline {

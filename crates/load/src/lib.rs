@@ -33,6 +33,7 @@ mod stream;
 mod sys;
 mod template;
 mod tls;
+mod tunnel;
 mod verify;
 mod worker;
 

@@ -5,8 +5,8 @@ use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, LoadSpec, Protocol, RequestSpec, Reuse, Schedule, Share, Stage,
-        StatusSet, StopRule, Stream, Target, Think, Timeouts,
+        Arrivals as Kind, Exchange, LoadSpec, Protocol, ProxyKind, RequestSpec, Reuse, Schedule,
+        Share, Stage, StatusSet, StopRule, Stream, Target, Think, Timeouts,
     },
 };
 
@@ -20,6 +20,7 @@ use crate::{
     schedule::{Arrivals, Quota, Taking, Thinking, first_send},
     sys::{self, DescriptorLimit},
     template::{Choice, Counter, Lists},
+    tunnel,
 };
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
@@ -102,12 +103,25 @@ impl Plan {
         let routes = Routes::new(spec)?;
         let targets: Vec<Target> = spec.targets().cloned().collect();
         let lists = Lists::new(&spec.lists);
+        // Through a tunnel, requests are what they are without a proxy.
+        let takes_requests = |target: &&Target| target.tls.is_none();
+        let authorizations: Vec<Option<Option<String>>> = targets
+            .iter()
+            .map(|target| {
+                let proxy = Some(target).filter(takes_requests)?.proxy.as_ref()?;
+                let login = proxy.login.as_ref().map(tunnel::authorization);
+                (proxy.kind == ProxyKind::Http).then_some(login)
+            })
+            .collect();
         let prepare = |(index, exchange): (usize, &Exchange)| {
             let manner = Manner {
                 version,
                 reuse,
                 // All targets that exchanges go to are there, or there would be no routes.
                 authority: &targets[exchange.target].authority,
+                proxy: authorizations[exchange.target]
+                    .as_ref()
+                    .map(Option::as_deref),
             };
             let encoded = |request: &RequestSpec, manner| {
                 EncodedRequest::new(request, manner, &lists)

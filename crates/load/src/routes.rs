@@ -1,14 +1,19 @@
 //! Where connections lead. A load has a route to each address of each of its targets; which one a connection takes
 //! follows from its number, so that the parts of several workers and hosts are those of one generator.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use deadheat_model::{
     LoadSpec,
-    load::{Endpoint, Exchange, Target},
+    load::{Endpoint, Exchange, ProxyKind, Target},
 };
 
-use crate::{LoadError, socket::Peer, tls};
+use crate::{
+    LoadError,
+    socket::Peer,
+    tls,
+    tunnel::{Script, Tunnel},
+};
 
 /// The longest cycle of exchanges that weights may make.
 const LONGEST_CYCLE: usize = 1 << 20;
@@ -34,6 +39,8 @@ pub(crate) struct Place {
 #[derive(Debug)]
 struct Goal {
     tls: Option<tls::Client>,
+    /// What is said to its proxy on each connection.
+    tunnel: Option<Arc<Script>>,
     /// Where its exchanges stand in the cycle.
     turns: Range<usize>,
     /// Its routes.
@@ -121,6 +128,7 @@ impl Routes {
         }
         self.goals.push(Goal {
             tls: about.tls.as_ref().map(tls::Client::new).transpose()?,
+            tunnel: script(about)?,
             turns: turn..self.cycle.len(),
             routes: route..self.all.len(),
         });
@@ -159,6 +167,12 @@ impl Routes {
         self.goal(route).tls.as_ref()
     }
 
+    /// The talk with the proxy on a new connection on `route`.
+    pub(crate) fn tunnel(&self, route: u32) -> Option<Box<Tunnel>> {
+        let script = self.goal(route).tunnel.as_ref()?;
+        Some(Box::new(Tunnel::new(script)))
+    }
+
     /// Whether any connection has TLS.
     pub(crate) fn have_tls(&self) -> bool {
         self.goals.iter().any(|goal| goal.tls.is_some())
@@ -181,6 +195,16 @@ fn peer(endpoint: &Endpoint) -> Result<Peer, LoadError> {
         endpoint: endpoint.to_string(),
         source,
     })
+}
+
+/// What is to be said to the proxy of a target. Plain requests need no tunnel through one of HTTP.
+fn script(target: &Target) -> Result<Option<Arc<Script>>, LoadError> {
+    let is_plain = target.tls.is_none();
+    let proxy = target.proxy.as_ref();
+    let proxy = proxy.filter(|proxy| !(is_plain && proxy.kind == ProxyKind::Http));
+    let script = proxy.map(Script::new).transpose();
+    let script = script.map_err(|problem| LoadError::Proxy { problem })?;
+    Ok(script.map(Arc::new))
 }
 
 /// Shares of `total` in proportion to the weights, none of which is less than its `least`. These are no more together

@@ -77,6 +77,9 @@ pub fn without_secret_values(url: &str) -> String {
 pub fn hide_in_load(load: &mut LoadSpec) {
     hide_in_requests(&mut load.exchanges);
     for target in std::iter::once(&mut load.target).chain(&mut load.others) {
+        if let Some(login) = target.proxy.as_mut().and_then(|proxy| proxy.login.as_mut()) {
+            login.password.clear();
+        }
         let tls = target.tls.as_mut();
         if let Some(identity) = tls.and_then(|tls| tls.identity.as_mut()) {
             identity.key.clear();
@@ -189,7 +192,7 @@ pub fn without_secrets(line: &str, secrets: &[String]) -> String {
 mod tests {
     use deadheat_model::{
         Schedule, StopRule,
-        load::{Identity, Target, Tls, Trust},
+        load::{Identity, Login, Proxy, ProxyKind, Target, Tls, Trust},
     };
 
     use super::*;
@@ -201,6 +204,14 @@ mod tests {
             ramp: std::time::Duration::ZERO,
         };
         let mut target = Target::plain("127.0.0.1:443".parse().unwrap());
+        target.proxy = Some(Proxy {
+            kind: ProxyKind::Http,
+            to: "h:443".to_owned(),
+            login: Some(Login {
+                user: "ann".to_owned(),
+                password: "hunter2".to_owned(),
+            }),
+        });
         target.tls = Some(Tls {
             server_name: "localhost".to_owned(),
             trust: Trust::System,

@@ -359,7 +359,14 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
 }
 
 /// Options of `deadheat load` that say where a URL leads to. Commands listen where they are told to.
-pub(crate) const OF_URLS: [&str; 5] = ["--unix-socket", "--resolve", "--all-addresses", "-4", "-6"];
+pub(crate) const OF_URLS: [&str; 6] = [
+    "--unix-socket",
+    "--resolve",
+    "--all-addresses",
+    "--proxy",
+    "-4",
+    "-6",
+];
 
 /// The options that `deadheat load` has, too.
 pub(crate) fn of_load(server: &ServerArgs) -> Vec<Given> {

@@ -234,6 +234,9 @@ pub(crate) struct ConnectionArgs {
     /// Share connections out among all addresses of the URL's name, in turn
     #[arg(long, hide_short_help = true)]
     pub(crate) all_addresses: bool,
+    /// Go through this proxy: http://, socks5:// or socks5h://, then [USER:PASSWORD@]HOST:PORT
+    #[arg(long, value_name = "URL", hide_short_help = true)]
+    pub(crate) proxy: Option<String>,
     /// Use IPv4 only
     #[arg(short = '4', hide_short_help = true)]
     pub(crate) ipv4: bool,

@@ -117,6 +117,9 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
     );
     let several = ("--urls with several origins", origins.len() > 1);
     let all = ("--all-addresses", connection.all_addresses);
+    let proxy = ("--proxy", connection.proxy.is_some());
+    let by_proxy =
+        "connections lead to the proxy, which finds the server by itself: leave one of them out";
     let one_place = "the lines lead to several servers, and this to one: leave it out, or start a load for each";
     let own_rate = "in a load at a rate, requests that a slow server holds up would go to the others, which hides how slow \
                     it is: start a load for each origin";
@@ -281,6 +284,9 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
             resolve,
             "one address replaces all those of the name: leave one of them out",
         ),
+        (proxy, unix, by_proxy),
+        (proxy, resolve, by_proxy),
+        (proxy, all, by_proxy),
         (several, unix, one_place),
         (several, resolve, one_place),
         (several, rate, own_rate),
@@ -538,6 +544,9 @@ mod tests {
             "--unix-socket /x | -4",
             "--all-addresses | --unix-socket /x",
             "--all-addresses | --resolve ::1",
+            "--proxy http://h:1 | --unix-socket /x",
+            "--proxy http://h:1 | --resolve ::1",
+            "--proxy http://h:1 | --all-addresses",
             "--unix-socket /x | -6",
             "--unix-socket /x | --source ::1",
             "--insecure | --cacert x",

@@ -41,7 +41,7 @@ impl RequestArgs {
 
 impl ConnectionArgs {
     /// Its options.
-    pub(crate) fn given(&self) -> [Given; 9] {
+    pub(crate) fn given(&self) -> [Given; 10] {
         [
             ("--connect-timeout", self.connect_timeout.is_some()),
             ("--timeout", self.timeout.is_some()),
@@ -53,6 +53,7 @@ impl ConnectionArgs {
             ("--source", !self.source.is_empty()),
             ("--resolve", self.resolve.is_some()),
             ("--all-addresses", self.all_addresses),
+            ("--proxy", self.proxy.is_some()),
             ("-4", self.ipv4),
             ("-6", self.ipv6),
         ]

@@ -16,6 +16,7 @@ mod hosts;
 mod live;
 mod outputs;
 mod plan_text;
+mod proxy;
 mod push;
 mod rate;
 mod request;

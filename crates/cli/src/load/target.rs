@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::load::{Endpoint, Identity, Target, Tls, Trust};
+use deadheat_model::load::{Endpoint, Identity, Proxy, Target, Tls, Trust};
 use deadheat_runner::files;
 
 use super::{
     args::{ConnectionArgs, LoadArgs, TlsArgs},
+    proxy::ProxyUrl,
     url::{Host, Origin},
     values::FixedAddress,
 };
@@ -34,9 +35,16 @@ pub(crate) struct Found {
 /// Resolves the target. Of several addresses the first one is taken that accepts a connection, which one connection to
 /// each finds out; not in a dry run, and never before it is clear that they may be loaded.
 pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
-    let (endpoint, more, how) = match &args.connection.unix_socket {
-        Some(path) => (unix(path)?, Vec::new(), None),
-        None => tcp(origin, args)?,
+    let connection = &args.connection;
+    let Reached {
+        endpoint,
+        more,
+        proxy,
+        how,
+    } = match (&connection.unix_socket, &connection.proxy) {
+        (Some(path), _) => Reached::at(unix(path)?),
+        (None, Some(proxy)) => proxied(origin, args, proxy)?,
+        (None, None) => tcp(origin, args)?,
     };
     let tls = if origin.tls {
         Some(tls(&args.tls, origin)?)
@@ -49,6 +57,7 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
         more,
         authority: origin.authority.clone(),
         tls,
+        proxy,
         sources: args.connection.source.clone(),
     };
     Ok(Found { target, how })
@@ -72,10 +81,76 @@ fn unix(path: &Path) -> Result<Endpoint, Failure> {
     })
 }
 
-/// The address that is loaded, more of them if all are, and how they were found.
-type Addresses = (Endpoint, Vec<SocketAddr>, Option<String>);
+/// Where sockets connect to.
+struct Reached {
+    endpoint: Endpoint,
+    /// More addresses, if all are loaded.
+    more: Vec<SocketAddr>,
+    /// A proxy that is there.
+    proxy: Option<Proxy>,
+    /// How it was found.
+    how: Option<String>,
+}
 
-fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Addresses, Failure> {
+impl Reached {
+    fn at(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            more: Vec::new(),
+            proxy: None,
+            how: None,
+        }
+    }
+}
+
+/// A proxy, and what it is asked to connect to. Both must be such as may be loaded: the load is felt by both.
+fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<Reached, Failure> {
+    let connection = &args.connection;
+    let is_allowed = args.care.i_may_load_this_host;
+    let url = ProxyUrl::parse(typed).map_err(Failure::usage)?;
+    let addresses = lookup(&url.host, url.port, "name another proxy")?;
+    let named = url.host.to_string();
+    care::may_load(&addresses, &named, is_allowed).map_err(Failure::usage)?;
+    let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
+    check_sources(&connection.source).map_err(Failure::usage)?;
+    let server = origin.host.to_string();
+    let found = lookup(
+        &origin.host,
+        origin.port,
+        "let the proxy resolve it (socks5h)",
+    );
+    if let Ok(addresses) = &found {
+        care::may_load(addresses, &server, is_allowed).map_err(Failure::usage)?;
+    } else if !is_allowed {
+        return Err(Failure::usage(format!(
+            "{server} cannot be resolved here, so its address, which the proxy knows, may be anybody's: if it is yours, or \
+             you may load it, add --i-may-load-this-host"
+        )));
+    }
+    let to = match &origin.host {
+        _ if url.resolves_here => found?[0].to_string(),
+        Host::Name(name) => format!("{name}:{}", origin.port),
+        Host::Address(address) => SocketAddr::new(*address, origin.port).to_string(),
+    };
+    let first = match fitting.as_slice() {
+        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => {
+            let timeout = connection.connect_timeout.unwrap_or(LONGEST_PROBE);
+            first_open(&fitting, timeout)
+        }
+        all => all[0],
+    };
+    Ok(Reached {
+        how: Some(format!("the proxy {}, on the way to {to}", url.shown)),
+        proxy: Some(Proxy {
+            kind: url.kind,
+            to,
+            login: url.login,
+        }),
+        ..Reached::at(Endpoint::Tcp { address: first })
+    })
+}
+
+fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Reached, Failure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
@@ -103,7 +178,11 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Addresses, Failure> {
         (None, 1) => Some(format!("{named} resolves to it")),
         (None, count) => Some(format!("one of {count} addresses of {named}")),
     };
-    Ok((Endpoint::Tcp { address: chosen }, more, how))
+    Ok(Reached {
+        more,
+        how,
+        ..Reached::at(Endpoint::Tcp { address: chosen })
+    })
 }
 
 /// All addresses of the origin, in the order of the system's resolver.
@@ -111,15 +190,20 @@ fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, Fa
     if let Some(FixedAddress { address, port }) = args.resolve {
         return Ok(vec![SocketAddr::new(address, port.unwrap_or(origin.port))]);
     }
-    match &origin.host {
-        Host::Address(address) => Ok(vec![SocketAddr::new(*address, origin.port)]),
+    lookup(&origin.host, origin.port, "give its address with --resolve")
+}
+
+/// All addresses of a host, in the order of the system's resolver; `else_do` is what to do if there is none.
+fn lookup(host: &Host, port: u16, else_do: &str) -> Result<Vec<SocketAddr>, Failure> {
+    match host {
+        Host::Address(address) => Ok(vec![SocketAddr::new(*address, port)]),
         Host::Name(name) => {
             let failed = |what: String| {
                 Failure::nothing(format!(
-                    "resolving {name}: {what}; check its spelling, or give its address with --resolve"
+                    "resolving {name}: {what}; check its spelling, or {else_do}"
                 ))
             };
-            let found = (name.as_str(), origin.port).to_socket_addrs();
+            let found = (name.as_str(), port).to_socket_addrs();
             let mut addresses: Vec<SocketAddr> = Vec::new();
             for address in found.map_err(|error| failed(reason(&error)))? {
                 if !addresses.contains(&address) {

@@ -34,6 +34,7 @@ mod load_latency;
 mod load_metrics;
 mod load_options;
 mod load_outputs;
+mod load_proxy;
 mod load_streams;
 mod load_tls;
 mod load_wrong;

@@ -16,7 +16,12 @@ pub(crate) struct Manner<'a> {
     pub(crate) reuse: Reuse,
     /// The value of `Host`, unless the request has its own.
     pub(crate) authority: &'a str,
+    /// A proxy that takes plain requests, and what it is told of who asks.
+    pub(crate) proxy: Option<Authorization<'a>>,
 }
+
+/// The value of `Proxy-Authorization`, if there is any.
+pub(crate) type Authorization<'a> = Option<&'a str>;
 
 /// A request as it goes on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +162,14 @@ impl Form {
                 | (HttpVersion::Http10, Reuse::PerRequest) => {}
             }
         }
+        let mut start = format!("{} ", request.method);
+        if let Some(authorization) = manner.proxy {
+            // The absolute form (RFC 9112 §3.2.2).
+            start.push_str(&format!("http://{}", manner.authority));
+            if let Some(value) = authorization {
+                field(&mut after_path, "Proxy-Authorization", value.as_bytes());
+            }
+        }
         let header = |(name, value): &(String, String)| {
             Ok((
                 format!("{name}: ").into_bytes(),
@@ -169,7 +182,7 @@ impl Form {
             Body::Chunked(body) => Some((Framing::Chunked, text(body, Place::Body)?)),
         };
         Ok(Self {
-            start: format!("{} ", request.method).into_bytes(),
+            start: start.into_bytes(),
             path: text(request.path.as_bytes(), Place::Path)?,
             after_path,
             headers: request
@@ -317,6 +330,7 @@ mod tests {
         version: HttpVersion::Http11,
         reuse: Reuse::KeepAlive,
         authority: "127.0.0.1:8080",
+        proxy: None,
     };
 
     fn encoded(request: &RequestSpec, manner: Manner<'_>) -> EncodedRequest {

@@ -97,7 +97,8 @@ impl Worker<'_> {
         let peer = &self.plan.routes.all()[place.route as usize].peer;
         match socket::begin_connect(peer, self.plan.source(place)) {
             Ok(socket) => {
-                self.connections[slot].begin(socket, tls, now);
+                let tunnel = self.plan.routes.tunnel(place.route);
+                self.connections[slot].begin(socket, tunnel, tls, now);
                 self.opening += 1;
                 // On the same machine the connection is made by now as a rule.
                 self.try_to_establish(slot);
@@ -126,12 +127,16 @@ impl Worker<'_> {
         };
         match made {
             Ok(false) => {}
+            Ok(true) if self.connections[slot].tunnel.is_some() => {
+                self.connections[slot].state = State::Tunnelling;
+                self.tunnel(slot);
+            }
             Ok(true) => self.established(slot),
             Err(error) => self.connect_failed(slot, error),
         }
     }
 
-    fn established(&mut self, slot: usize) {
+    pub(super) fn established(&mut self, slot: usize) {
         let now = self.tick();
         if self.clock.is_over() {
             return;
@@ -223,7 +228,7 @@ impl Worker<'_> {
 
     fn close(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        if matches!(connection.state, State::Connecting | State::Handshaking) {
+        if connection.is_being_made() {
             self.opening -= 1;
         }
         let was_open = connection.is_open();
@@ -277,7 +282,7 @@ impl Worker<'_> {
         self.unmade(slot, fault, || std::io::Error::from(error).to_string());
     }
 
-    fn unmade(&mut self, slot: usize, fault: Fault, detail: impl Fn() -> String) {
+    pub(super) fn unmade(&mut self, slot: usize, fault: Fault, detail: impl Fn() -> String) {
         let end = self.tick();
         if self.clock.is_over() {
             return;
@@ -356,14 +361,16 @@ impl Worker<'_> {
                     self.want(slot, Need::Connect);
                 }
                 State::Absent => self.renew(slot),
-                State::Connecting | State::Handshaking if self.is_late(slot) => {
+                State::Connecting | State::Tunnelling | State::Handshaking
+                    if self.is_late(slot) =>
+                {
                     let cause = Cause::Why("no whole answer within the request timeout");
                     let phase = FailurePhase::Connect;
                     self.fail(slot, fault(Failure::Timeout, phase, cause), now, || {
                         "no whole answer in time; a connection was being made again".to_owned()
                     });
                 }
-                State::Connecting | State::Handshaking => {
+                State::Connecting | State::Tunnelling | State::Handshaking => {
                     self.connect_failed(slot, Errno::TIMEDOUT);
                 }
                 // A slice begins. (Of an open loop: what it was given for the last request, or to be made.)

@@ -17,6 +17,7 @@ mod requests;
 mod slice;
 mod streams;
 mod thinking;
+mod tunnels;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -434,6 +435,7 @@ impl<'a> Worker<'a> {
             self.try_to_establish(slot);
         }
         match self.connections[slot].state {
+            State::Tunnelling => self.tunnel(slot),
             State::Handshaking => self.handshake(slot),
             State::Closing if ready.closing => self.renew(slot),
             State::Open => {

@@ -11,6 +11,7 @@ mod last_requests;
 mod latency;
 mod long_bodies;
 mod pacing;
+mod proxies;
 mod reconnecting;
 mod requests;
 mod routes;

@@ -3,6 +3,7 @@
 mod exchange;
 mod expectation;
 mod protocol;
+mod proxy;
 mod schedule;
 mod share;
 mod status;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use exchange::{Body, Exchange, RequestSpec};
 pub use expectation::{Content, Expectation};
 pub use protocol::{HttpVersion, Protocol, Reuse};
+pub use proxy::{Login, Proxy, ProxyKind};
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use share::Share;
 pub use status::StatusSet;

@@ -8,6 +8,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use super::Proxy;
+
 /// What to connect to, and as whom. Names are resolved and files are read before: the load itself asks nobody.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -21,6 +23,9 @@ pub struct Target {
     /// TLS on the connections; `None`: plain.
     #[serde(default)]
     pub tls: Option<Tls>,
+    /// A proxy on the way. `endpoint` is its address then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<Proxy>,
     /// Addresses that connections are made from, in turn; empty: the system chooses.
     #[serde(default)]
     pub sources: Vec<IpAddr>,
@@ -34,6 +39,7 @@ impl Target {
             more: Vec::new(),
             authority: address.to_string(),
             tls: None,
+            proxy: None,
             sources: Vec::new(),
         }
     }

@@ -548,8 +548,10 @@ impl Load<'_> {
     }
 
     fn is_loopback(&self) -> bool {
-        let mut endpoints = self.record.spec.routes().map(|(_, endpoint)| endpoint);
-        endpoints.any(|endpoint| match endpoint {
+        // Where a server is behind a proxy is not known.
+        let routes = self.record.spec.routes();
+        let mut direct = routes.filter(|(target, _)| target.proxy.is_none());
+        direct.any(|(_, endpoint)| match endpoint {
             Endpoint::Tcp { address } => address.ip().to_canonical().is_loopback(),
             Endpoint::Unix { .. } => false,
         })

@@ -203,6 +203,10 @@ fn transport(spec: &LoadSpec) -> String {
         Endpoint::Tcp { .. } => "TCP to ",
         Endpoint::Unix { .. } => "",
     };
+    let socket = match target.proxy {
+        Some(_) => "TCP to the proxy ",
+        None => socket,
+    };
     let mut endpoints = spec.routes().map(|(_, endpoint)| endpoint.to_string());
     let endpoint = clean(&endpoints.next().unwrap_or_default());
     match endpoints.count() {

@@ -6,8 +6,8 @@ use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
     events::EventsSeen,
     load::{
-        Body, Content, Endpoint, Identity, RequestSpec, Stage, Stream, StreamEvent, Think,
-        TlsVersion, Trust,
+        Body, Content, Endpoint, Identity, Login, Proxy, ProxyKind, RequestSpec, Stage, Stream,
+        StreamEvent, Think, TlsVersion, Trust,
     },
     observation::{ExchangeSeen, ReceiveQueues, RouteSeen},
 };
@@ -158,6 +158,14 @@ fn records() -> Vec<LoadRecord> {
     }];
     late.spec.most_per_connection = std::num::NonZeroU32::new(9);
     late.spec.target.more = vec!["127.0.0.2:1".parse().unwrap()];
+    late.spec.target.proxy = Some(Proxy {
+        kind: ProxyKind::Http,
+        to: "h:443".to_owned(),
+        login: Some(Login {
+            user: "ann".to_owned(),
+            password: String::new(),
+        }),
+    });
     late.spec.others = vec![late.spec.target.clone()];
     late.observation.routes = vec![RouteSeen::default(); 4];
     late.spec
