@@ -6,7 +6,8 @@ use clap::Parser;
 use deadheat_report::alike::Ab;
 
 use super::wanted::{
-    EACH_REQUEST, PROXY, Print, Wanted, loaded, milliseconds, refuse, with, with_flag, with_some,
+    EACH_REQUEST, Print, Wanted, loaded, milliseconds, refuse, with, with_flag, with_proxy,
+    with_some,
 };
 use crate::{
     exit::Failure,
@@ -79,6 +80,9 @@ pub(super) struct Options {
     /// Write the percentages to this file (CSV)
     #[arg(short = 'e', value_name = "FILE")]
     percentiles: Option<PathBuf>,
+    /// Go through this proxy, HOST:PORT
+    #[arg(short = 'X', value_name = "PROXY")]
+    proxy: Option<String>,
     /// A client's certificate with its key (PEM)
     #[arg(short = 'E', value_name = "FILE")]
     certificate: Option<String>,
@@ -108,8 +112,6 @@ struct Refused {
     of_cell: Option<String>,
     #[arg(short = 'P', hide = true)]
     proxy_user: Option<String>,
-    #[arg(short = 'X', hide = true)]
-    proxy: Option<String>,
     #[arg(short = 'I', hide = true)]
     no_sni: bool,
     #[arg(short = 'Z', hide = true)]
@@ -139,8 +141,11 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         ("-x", refused.of_table.is_some(), tables),
         ("-y", refused.of_row.is_some(), tables),
         ("-z", refused.of_cell.is_some(), tables),
-        ("-P", refused.proxy_user.is_some(), PROXY),
-        ("-X", refused.proxy.is_some(), PROXY),
+        (
+            "-P",
+            refused.proxy_user.is_some(),
+            "write USER:PASSWORD@ before the proxy's name in -X",
+        ),
         ("-I", refused.no_sni, tls),
         ("-Z", refused.ciphers.is_some(), tls),
         ("-f", refused.protocol.is_some(), tls),
@@ -191,6 +196,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         milliseconds(Duration::from_secs(options.timeout)),
     );
     with_some(&mut load, "--source", &options.source);
+    with_proxy(&mut load, &options.proxy);
     load.push("--http1.0".to_owned());
     with_flag(&mut load, "--no-keepalive", !options.keep);
     if url.origin.tls {

@@ -7,11 +7,14 @@ use clap::Parser;
 use super::{
     threads,
     wanted::{
-        EACH_REQUEST, FOREVER, HTTP2, PROXY, Print, Wanted, milliseconds, refuse, with, with_flag,
-        with_header, with_some,
+        EACH_REQUEST, FOREVER, HTTP2, Print, Wanted, milliseconds, refuse, with, with_flag,
+        with_header, with_proxy, with_redirects, with_some,
     },
 };
 use crate::load::url::LoadUrl;
+
+/// Redirects that Go's client follows in a row (net/http, `Client.CheckRedirect`).
+const REDIRECTS: u32 = 10;
 
 /// hey's options, as deadheat takes them.
 #[derive(Parser)]
@@ -64,7 +67,10 @@ pub(super) struct Options {
     /// A new connection for each request
     #[arg(long)]
     disable_keepalive: bool,
-    /// Accepted: redirects are never followed
+    /// Go through this proxy, HOST:PORT or a URL
+    #[arg(short = 'x', value_name = "PROXY")]
+    proxy: Option<String>,
+    /// Do not follow redirects
     #[arg(long)]
     disable_redirects: bool,
     /// Threads
@@ -75,8 +81,6 @@ pub(super) struct Options {
     i_may_load_this_host: bool,
     #[arg(short = 'o', hide = true)]
     output: Option<String>,
-    #[arg(short = 'x', hide = true)]
-    proxy: Option<String>,
     #[arg(long = "h2", hide = true)]
     http2: bool,
 }
@@ -104,7 +108,6 @@ fn is_long(text: &str) -> bool {
 pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     refuse(&[
         ("-o", options.output.is_some(), EACH_REQUEST),
-        ("-x", options.proxy.is_some(), PROXY),
         ("-h2", options.http2, HTTP2),
     ])?;
     let workers = u64::from(options.concurrency);
@@ -152,6 +155,12 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     };
     with(&mut load, "--timeout", milliseconds(timeout));
     with_flag(&mut load, "--no-keepalive", options.disable_keepalive);
+    with_proxy(&mut load, &options.proxy);
+    // A proxy for plain HTTP is sent whole URLs, which `deadheat load` does not follow.
+    let is_followed = !options.disable_redirects && (options.proxy.is_none() || url.origin.tls);
+    if is_followed {
+        with_redirects(&mut load, REDIRECTS);
+    }
     threads::use_threads(&mut load, options.cpus.max(1), options.concurrency);
     with_flag(&mut load, "--insecure", url.origin.tls);
     with_flag(

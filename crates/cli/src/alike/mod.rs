@@ -19,7 +19,7 @@ use deadheat_report::alike::{self, Tool, remarks};
 use deadheat_runner::files::write_whole;
 use deadheat_stats::load::analyse;
 
-use self::wanted::{ANY, Print, loaded, with};
+use self::wanted::{Print, any, loaded, with};
 use crate::{
     exit::{Exit, Failure},
     load, output,
@@ -109,7 +109,7 @@ pub(crate) fn run(
             about.length = None;
         }
     }
-    let record = loaded(&wanted.load, ANY, wanted.limit)?;
+    let record = loaded(&wanted.load, any(&wanted.load), wanted.limit)?;
     if let Some(nothing) = load::nothing(&record) {
         return Err(Failure::nothing(nothing));
     }

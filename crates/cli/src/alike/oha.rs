@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Parser, ValueEnum};
 
 use super::wanted::{
-    EACH_REQUEST, FOREVER, HTTP2, PROXY, Print, Wanted, milliseconds, refuse, with, with_flag,
-    with_header, with_some,
+    EACH_REQUEST, FOREVER, HTTP2, Print, Wanted, milliseconds, refuse, with, with_flag,
+    with_header, with_proxy, with_redirects, with_some,
 };
 
 /// How the report is written.
@@ -67,6 +67,12 @@ pub(super) struct Options {
     /// The body is this file's content
     #[arg(short = 'D', value_name = "FILE")]
     body_file: Option<String>,
+    /// A field of a form, NAME=VALUE or NAME=@FILE; repeatable
+    #[arg(short = 'F', long, value_name = "FIELD", conflicts_with_all = ["body", "body_file"])]
+    form: Vec<String>,
+    /// Go through this proxy, HOST:PORT or a URL
+    #[arg(short = 'x', value_name = "PROXY")]
+    proxy: Option<String>,
     /// The content type
     #[arg(short = 'T', value_name = "TYPE")]
     content_type: Option<String>,
@@ -82,7 +88,7 @@ pub(super) struct Options {
     /// Ask for no compression
     #[arg(long)]
     disable_compression: bool,
-    /// Accepted: redirects are never followed
+    /// Redirects to follow in a row
     #[arg(short = 'r', long, value_name = "N", default_value_t = 0)]
     redirect: u32,
     /// A new connection for each request
@@ -132,8 +138,6 @@ struct Refused {
     parallel: Option<String>,
     #[arg(long, hide = true)]
     http2: bool,
-    #[arg(short = 'x', hide = true)]
-    proxy: Option<String>,
     #[arg(long, hide = true)]
     burst_delay: Option<String>,
     #[arg(long, hide = true)]
@@ -144,8 +148,6 @@ struct Refused {
     urls_from_file: bool,
     #[arg(short = 'Z', hide = true)]
     body_lines: Option<String>,
-    #[arg(short = 'F', long, hide = true)]
-    form: Vec<String>,
     #[arg(long, hide = true)]
     aws_sigv4: Option<String>,
     #[arg(long, hide = true)]
@@ -170,12 +172,6 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
             !["1.0", "1.1"].contains(&options.http_version.as_str()),
             HTTP2,
         ),
-        ("-x", refused.proxy.is_some(), PROXY),
-        (
-            "-r",
-            options.redirect > 0,
-            "redirects are counted, and not followed",
-        ),
         (
             "--burst-delay",
             refused.burst_delay.is_some() || refused.burst_rate.is_some(),
@@ -184,11 +180,6 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         ("--rand-regex-url", refused.rand_regex_url, random),
         ("--urls-from-file", refused.urls_from_file, random),
         ("-Z", refused.body_lines.is_some(), random),
-        (
-            "-F",
-            !refused.form.is_empty(),
-            "write the body into a file for -D",
-        ),
         (
             "--aws-sigv4",
             refused.aws_sigv4.is_some(),
@@ -225,7 +216,20 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         with(&mut load, "--rate", format!("{rate}/s"));
     }
     load.push("--first-byte".to_owned());
-    with(&mut load, "-X", options.method);
+    let is_form = !options.form.is_empty();
+    let method = if is_form && options.method == "GET" {
+        "POST"
+    } else {
+        &options.method
+    };
+    with(&mut load, "-X", method);
+    for field in &options.form {
+        with(&mut load, "--form", field);
+    }
+    with_proxy(&mut load, &options.proxy);
+    if options.redirect > 0 {
+        with_redirects(&mut load, options.redirect);
+    }
     with_some(&mut load, "--body", &options.body);
     with_some(&mut load, "--body-file", &options.body_file);
     for header in &options.headers {

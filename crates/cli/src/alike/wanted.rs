@@ -52,7 +52,29 @@ pub(super) struct Typed {
 }
 
 /// Statuses of which each is an answer, as for the tools.
-pub(super) const ANY: &str = "100-599";
+const ANY: &str = "100-599";
+/// The same without redirects, where these are followed.
+const FINAL: &str = "100-300,304-306,309-599";
+
+/// Goes through this proxy, HOST:PORT or a URL.
+pub(super) fn with_proxy(load: &mut Vec<String>, proxy: &Option<String>) {
+    if let Some(proxy) = proxy {
+        let is_url = proxy.contains("://");
+        let scheme = if is_url { "" } else { "http://" };
+        with(load, "--proxy", format!("{scheme}{proxy}"));
+    }
+}
+
+/// Follows redirects as often in a row.
+pub(super) fn with_redirects(load: &mut Vec<String>, most: u32) {
+    load.push(format!("--follow-redirects={most}"));
+}
+
+/// The statuses of which each is an answer, as for the tool.
+pub(super) fn any(load: &[String]) -> &'static str {
+    let follows = |word: &String| word.starts_with("--follow-redirects");
+    if load.iter().any(follows) { FINAL } else { ANY }
+}
 
 /// Loads as the arguments of `deadheat load` say, in which each of these statuses is valid.
 pub(super) fn loaded(
@@ -77,8 +99,6 @@ pub(super) fn refuse(options: &[(&str, bool, &str)]) -> Result<(), String> {
 /// Why an option that would need something of each request is refused.
 pub(super) const EACH_REQUEST: &str =
     "it counts requests and keeps none; write intervals with `deadheat load -o FILE.csv`";
-/// Why proxies are refused.
-pub(super) const PROXY: &str = "it loads servers without a proxy";
 /// Why HTTP/2 is refused.
 pub(super) const HTTP2: &str = "it speaks HTTP/1.1 and 1.0";
 

@@ -118,6 +118,18 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
     let several = ("--urls with several origins", origins.len() > 1);
     let all = ("--all-addresses", connection.all_addresses);
     let proxy = ("--proxy", connection.proxy.is_some());
+    // SOCKS and CONNECT make a tunnel, in which requests look as they do without.
+    let plain_proxy = (
+        "--proxy http://… for http://…",
+        proxy.1
+            && connection
+                .proxy
+                .as_deref()
+                .is_some_and(|typed| typed.trim().starts_with("http:"))
+            && origins.iter().any(|origin| !origin.tls),
+    );
+    let named_whole = "such a proxy is sent whole URLs, from which paths cannot be followed: use a socks5:// proxy, or leave \
+                       one of them out";
     let by_proxy =
         "connections lead to the proxy, which finds the server by itself: leave one of them out";
     let one_place = "the lines lead to several servers, and this to one: leave it out, or start a load for each";
@@ -235,6 +247,14 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
             ),
             "both set the Authorization header: leave one of them out",
         ),
+        (
+            most,
+            follow,
+            "a request has as many redirects as the server likes, so nobody knows beforehand which one is a connection's \
+             last: leave one of them out",
+        ),
+        (plain_proxy, follow, named_whole),
+        (plain_proxy, cookies, named_whole),
         (
             follow,
             pipeline,
@@ -539,6 +559,7 @@ mod tests {
             "-4 | -6",
             "--cookies | --pipeline 2",
             "--follow-redirects | --pipeline 2",
+            "--most-requests-per-connection 5 | --follow-redirects",
             "--follow-redirects=3 | --expect-status 2xx,3xx",
             "--unix-socket /x | --resolve ::1",
             "--unix-socket /x | -4",
@@ -570,6 +591,8 @@ mod tests {
                 "sent again",
             ),
             ("--cookies -H cookie:a=b", "set the Cookie header"),
+            ("--cookies --proxy http://p:1", "sent whole URLs"),
+            ("--follow-redirects --proxy http://p:1", "sent whole URLs"),
             ("--form a=b -H content-type:x", "names the boundary"),
             ("--pipeline 2 -H connection:_Close", "several requests"),
             (
@@ -663,6 +686,8 @@ mod tests {
             "-b x --chunked -H Expect:100-continue",
             "https://h/ --cert x --key y --cacert z --server-name n --no-resumption",
             "--follow-redirects --pipeline 1 --expect-status 200,304",
+            "--follow-redirects --cookies --proxy socks5://p:1",
+            "https://h/ --follow-redirects --cookies --proxy http://p:1",
             "--body-file a --body-file b --body-file -",
             "--urls x --chunked --body-file -",
             "--unix-socket /x --expect-contains x --check-every 10",

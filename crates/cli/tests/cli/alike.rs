@@ -310,3 +310,46 @@ fn each_line_of_a_tool_has_its_place_and_no_line_is_new() {
         );
     }
 }
+
+#[test]
+fn redirects_forms_and_proxies_are_those_of_the_tools() {
+    let root = Root::with(&[]);
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.request.path.as_str() {
+        "/old" => send(sized(302, "Location: /new\r\n", b"")),
+        _ => send(hello()),
+    })
+    .unwrap();
+    let url = format!("http://{}/old", server.address());
+    let statuses = |words: &[&str], redirects: usize, answers: usize| {
+        let ended = run(&root, &[words, &["-n", "6", "-c", "2", &url]].concat()).exits(0);
+        let has = |status: u16| ended.stdout.contains(&format!("[{status}]"));
+        assert_eq!(
+            (has(302), has(200)),
+            (redirects > 0, answers > 0),
+            "{ended}"
+        );
+    };
+    statuses(&["hey"], 0, 6);
+    statuses(&["hey", "-disable-redirects"], 6, 0);
+    statuses(&["oha"], 6, 0);
+    statuses(&["oha", "-r", "2"], 0, 6);
+    run(&root, &["oha", "-n", "1", "-c", "1", "-F", "a=b", &url]).exits(0);
+    let seen = server.seen_at_rest().first;
+    let form = seen.last().expect("a request");
+    assert_eq!(form.method, "POST");
+    let kind = form.header("content-type").unwrap_or_default();
+    assert!(kind.starts_with("multipart/form-data"), "{kind}");
+
+    // Whoever is sent a whole URL is a proxy.
+    let address = server.address().to_string();
+    let behind = "http://127.0.0.1:9/behind";
+    for words in [["ab", "-X"], ["hey", "-x"], ["oha", "-x"]] {
+        run(
+            &root,
+            &[&words[..], &[&address, "-n", "2", "-c", "1", behind]].concat(),
+        )
+        .exits(0);
+        let seen = server.seen_at_rest().first;
+        assert_eq!(seen.last().expect("a request").path, behind, "{words:?}");
+    }
+}
