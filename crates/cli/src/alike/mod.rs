@@ -251,6 +251,18 @@ mod tests {
                 "-t4 -c 8 http://h/",
                 "--connections 8 --duration 10000ms --timeout 2000ms --threads 4",
             ),
+            (Tool::Ab, "-X p:1 http://h/", "--proxy http://p:1"),
+            (Tool::Hey, "http://h/", "--follow-redirects=10"),
+            (
+                Tool::Hey,
+                "-x http://p:1 https://h/",
+                "--proxy http://p:1 --follow-redirects=10",
+            ),
+            (
+                Tool::Oha,
+                "-r 3 -F a=b -x socks5://p:1 http://h/",
+                "-X POST --form a=b --proxy socks5://p:1 --follow-redirects=3",
+            ),
             (
                 Tool::Oha,
                 "-z 5s --disable-keepalive --http-version 1.0 --insecure https://h/",
@@ -267,7 +279,7 @@ mod tests {
     fn what_cannot_be_done_is_refused() {
         let cases = [
             (Tool::Ab, "-g x http://h/", "-g"),
-            (Tool::Ab, "-X p:1 http://h/", "-X"),
+            (Tool::Ab, "-X p:1 -P u:p http://h/", "-P"),
             (Tool::Ab, "-c 5 -n 2 http://h/", "-c"),
             (Tool::Ab, "-n 2", "URL"),
             (Tool::Ab, "--no-such http://h/", "--no-such"),
@@ -275,10 +287,9 @@ mod tests {
             (Tool::Wrk, "-t 5000 http://h/", "-t"),
             (Tool::Hey, "-o csv http://h/", "-o"),
             (Tool::Hey, "-h2 http://h/", "-h2"),
-            (Tool::Hey, "-x p:1 http://h/", "-x"),
             (Tool::Hey, "-n 2 -c 5 http://h/", "-n"),
             (Tool::Oha, "--http2 http://h/", "--http2"),
-            (Tool::Oha, "-r 3 http://h/", "-r"),
+            (Tool::Oha, "-Z x http://h/", "-Z"),
             (Tool::Oha, "--urls-from-file http://h/", "--urls-from-file"),
         ];
         for (tool, line, named) in cases {

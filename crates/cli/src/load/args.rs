@@ -143,7 +143,9 @@ pub(crate) struct EndArgs {
     /// Measure until Ctrl-C
     #[arg(long, hide_short_help = true)]
     pub(crate) until_interrupted: bool,
-    /// Uncounted load before the measurement [default: 1s, or the mean of --think; 0s with --requests]
+    /// Uncounted load before the measurement [default: 1s; 0s with --requests]
+    ///
+    /// With --think, the default is its mean if that is longer.
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) warm_up: Option<Duration>,
     /// How long to wait at the end for what is in flight [default: 5s]
@@ -164,7 +166,9 @@ pub(crate) struct RequestArgs {
     /// The body
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) body: Option<String>,
-    /// The body is this file's content (- is standard input); repeatable, taken in turn
+    /// The body is this file's content (- is standard input)
+    ///
+    /// If it is repeated, requests have the bodies in turn.
     #[arg(long, value_name = "FILE")]
     pub(crate) body_file: Vec<PathBuf>,
     /// A field of a form, repeatable: NAME=VALUE, or NAME=@FILE; sent as multipart/form-data
@@ -176,7 +180,7 @@ pub(crate) struct RequestArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) chunked: bool,
     /// Basic authentication
-    #[arg(long, value_name = "USER:PASSWORD")]
+    #[arg(long, value_name = "USER:PASSWORD", hide_short_help = true)]
     pub(crate) user: Option<String>,
     /// Speak HTTP/1.0
     #[arg(long = "http1.0", hide_short_help = true)]
