@@ -3,8 +3,9 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Options of ab, wrk, hey, oha and h2load, and what does the same here. docs/load.md has them by need.
-const OF_OTHER_TOOLS: [(&str, &str); 16] = [
+const OF_OTHER_TOOLS: [(&str, &str); 19] = [
     ("-A", "--user USER:PASSWORD"),
+    ("-F", "--form NAME=VALUE"),
     ("-D", "--body-file FILE"),
     ("-R", "--rate 5000/s"),
     ("-T", "-H 'Content-Type: …'"),
@@ -18,8 +19,10 @@ const OF_OTHER_TOOLS: [(&str, &str); 16] = [
     ("-s", "--timeout 30s"),
     (
         "-t",
-        "-d 10s for the length, --cpus 0-3 for threads, --timeout 30s for patience",
+        "-d 10s for the length, --threads 4 for threads, --timeout 30s for patience",
     ),
+    ("-r", "--follow-redirects=3"),
+    ("-x", "--proxy http://HOST:PORT"),
     ("-z", "-d 10s"),
     ("--disable-keepalive", "--no-keepalive"),
     ("--latency", "nothing: latencies are always shown"),
@@ -55,7 +58,7 @@ pub(crate) fn hint(error: &clap::Error) -> Option<String> {
 fn second_operand(typed: &str) -> Option<String> {
     let is_operand = typed.contains("://") || typed.parse::<f64>().is_ok();
     is_operand.then(|| {
-        "One URL is loaded; --urls FILE names several. -q is quiet, and takes no value: a rate is --rate 5000/s".to_owned()
+        "One URL is loaded; --urls FILE names several. -q is quiet, and takes no value: a rate is --rate 5000/s. A number of redirects is --follow-redirects=3".to_owned()
     })
 }
 

@@ -70,6 +70,8 @@ pub(crate) struct Connection {
     pub(crate) handshake_begun: u64,
     /// When the answer that comes began to, if that is recorded.
     pub(crate) first_byte: u64,
+    /// Whether it is being made for requests that are still to come.
+    pub(crate) is_opening: bool,
     /// When the latest event of the answer that comes did, if events are counted and there was one.
     pub(crate) last_event: u64,
     /// Closed loop with thinking: when its next request may be sent, and how often it has thought.
@@ -111,6 +113,7 @@ impl Connection {
             dialled: 0,
             handshake_begun: 0,
             first_byte: 0,
+            is_opening: false,
             last_event: 0,
             due: 0,
             thoughts: 0,
@@ -234,14 +237,6 @@ impl Connection {
         }
     }
 
-    /// Whether no request can be sent on it yet.
-    pub(crate) fn is_being_made(&self) -> bool {
-        matches!(
-            self.state,
-            State::Connecting | State::Tunnelling | State::Handshaking
-        )
-    }
-
     /// Whether requests can be sent on it, or could until its end was announced.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.state, State::Open | State::Closing)
@@ -280,6 +275,7 @@ impl Connection {
         self.tunnel = None;
         self.tls = None;
         self.watched = None;
+        self.is_opening = false;
         self.dialogue.release();
         self.state = State::Absent;
         std::mem::take(&mut self.established)

@@ -270,13 +270,16 @@ impl Dialogue {
     }
 
     /// Puts the request on its way that the answer leads to, for the one that was answered; it is still to be written.
-    /// What was left of that one is not. The connection was begun at `dialled`.
-    pub(crate) fn go_on(&mut self, dialled: u64) {
+    /// What was left of that one is not. The connection was begun at `dialled`; where it does not stay, the request is put
+    /// again on the next one.
+    pub(crate) fn go_on(&mut self, dialled: u64, stays: bool) {
         if let Some(browser) = self.browser.as_deref_mut() {
             browser.go_on(dialled);
             self.composed.clear();
             self.written = 0;
-            browser.write(&mut self.composed);
+            if stays {
+                browser.write(&mut self.composed);
+            }
         }
     }
 

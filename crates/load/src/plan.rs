@@ -12,7 +12,7 @@ use deadheat_model::{
 
 use crate::{
     LoadError,
-    browser::Browsing,
+    browser::{Browsing, redirect},
     http1::{EncodedRequest, Manner},
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
@@ -154,7 +154,7 @@ impl Plan {
         }
         let browsing = Browsing::of(spec);
         if browsing.is_some() {
-            check_browsing(pipeline, spec.cookies, &exchanges)?;
+            check_browsing(pipeline, spec, &exchanges)?;
         }
         let (arrivals, ramp) = match &spec.schedule {
             Schedule::Closed { ramp, .. } => (None, *ramp),
@@ -307,7 +307,11 @@ impl Plan {
     pub(crate) fn source(&self, place: Place) -> Option<IpAddr> {
         match self.target_of(place.route).sources.as_slice() {
             [] => None,
-            sources => Some(sources[(place.nth % sources.len() as u64) as usize]),
+            // Each address is reached from each source.
+            sources => {
+                let turn = place.nth / self.routes.width(place.route);
+                Some(sources[(turn % sources.len() as u64) as usize])
+            }
         }
     }
 
@@ -412,18 +416,33 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
 }
 
 /// Refuses what does not go with a browser's ways.
-fn check_browsing(pipeline: u32, cookies: bool, exchanges: &[Prepared]) -> Result<(), LoadError> {
+fn check_browsing(pipeline: u32, spec: &LoadSpec, exchanges: &[Prepared]) -> Result<(), LoadError> {
     let holds = |prepared: &Prepared| prepared.request.hold_at.is_some();
     let has_own = |prepared: &Prepared| {
         let mut headers = prepared.exchange.request.headers.iter();
         headers.any(|(name, _)| name.eq_ignore_ascii_case("cookie"))
     };
+    let follows = spec.redirects > 0;
+    let accepts = |prepared: &Prepared| {
+        let mut statuses = redirect::STATUSES.iter();
+        statuses.any(|status| prepared.statuses.contains(*status))
+    };
+    let named_whole = |target: &Target| {
+        let proxy = target.proxy.as_ref();
+        target.tls.is_none() && proxy.is_some_and(|proxy| proxy.kind == ProxyKind::Http)
+    };
     let problem = if pipeline > 1 {
         "what follows an answer cannot be sent behind pipelined requests"
     } else if exchanges.iter().any(holds) {
         "a request that waits for 100 Continue is sent as it is, or not at all"
-    } else if cookies && exchanges.iter().any(has_own) {
+    } else if spec.cookies && exchanges.iter().any(has_own) {
         "a request has a Cookie of its own"
+    } else if follows && spec.most_per_connection.is_some() {
+        "nobody knows beforehand which redirect is the last request on a connection"
+    } else if follows && exchanges.iter().any(accepts) {
+        "a redirect that is followed is no final answer"
+    } else if spec.targets().any(named_whole) {
+        "paths cannot be followed in the whole URLs that a proxy of HTTP is sent"
     } else {
         return Ok(());
     };

@@ -93,14 +93,14 @@ impl Routes {
                 routes.all.len()
             ));
         }
+        if routes.all.len() > 1 && spec.schedule.is_open() {
+            return problem(
+                "in an open loop, requests that a slow server holds up would go to the others, which hides how slow it is: \
+                 load each server at its own rate"
+                    .to_owned(),
+            );
+        }
         if routes.goals.len() > 1 {
-            if spec.schedule.is_open() {
-                return problem(
-                    "in an open loop, requests that a slow server holds up would go to the others, which hides how slow \
-                     it is: load each server at its own rate"
-                        .to_owned(),
-                );
-            }
             let least = routes.goals.iter().map(|goal| goal.routes.len() as u64);
             let counts = shares(
                 u64::from(connections),
@@ -160,6 +160,11 @@ impl Routes {
     /// Where in the cycle the exchanges stand that connections on `route` send.
     pub(crate) fn turns(&self, route: u32) -> Range<usize> {
         self.goal(route).turns.clone()
+    }
+
+    /// How many routes lead to the target of `route`.
+    pub(crate) fn width(&self, route: u32) -> u64 {
+        self.goal(route).routes.len() as u64
     }
 
     /// TLS of connections on `route`.

@@ -165,7 +165,9 @@ impl Tunnel {
             self.came.push(*byte);
             if let Some(next) = self.next()? {
                 self.came.clear();
-                self.written = 0;
+                if next != self.awaited {
+                    self.written = 0;
+                }
                 self.awaited = next;
                 if next == Awaited::Nothing {
                     return match bytes.len() - nth - 1 {
@@ -239,6 +241,8 @@ fn head(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
     let status = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     let why = match status {
         [b'2', _, _] => return Ok(Some(Awaited::Nothing)),
+        // Another one follows (RFC 9110 §15.2).
+        [b'1', _, _] => return Ok(Some(Awaited::Head)),
         b"403" => "the proxy refused: 403",
         b"407" => "the proxy wants a user and a password: 407",
         b"502" => "the proxy did not reach the server: 502",
@@ -346,6 +350,16 @@ mod tests {
             b"CONNECT shop.test:443 HTTP/1.1\r\nHost: shop.test:443\r\n\r\n"
         );
         assert_eq!(came, Ok(true));
+        // One head more is no other answer, and nothing to be asked again for.
+        let asked = said;
+        let (said, came) = always(
+            &about,
+            &[
+                b"HTTP/1.1 103 Early Hints\r\n\r\n",
+                b"HTTP/1.1 200 OK\r\n\r\n",
+            ],
+        );
+        assert_eq!((said, came), (asked, Ok(true)));
         let about = proxy(
             ProxyKind::Http,
             "[::1]:443",

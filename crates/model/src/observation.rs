@@ -269,7 +269,7 @@ pub struct RouteSeen {
     pub connections_opened: u64,
     /// Requests of the measurement whose verified answers came in it.
     pub succeeded: u64,
-    /// Requests of the measurement that failed in it, those that found no connection included.
+    /// Requests of the measurement that failed in it, those whose connection could not be made included.
     pub failed: u64,
 }
 

@@ -7,8 +7,8 @@ use clap::Parser;
 use super::{
     threads,
     wanted::{
-        EACH_REQUEST, FOREVER, HTTP2, Print, Wanted, milliseconds, refuse, with, with_flag,
-        with_header, with_proxy, with_redirects, with_some,
+        EACH_REQUEST, FOREVER, HTTP2, NAMED_WHOLE, Print, Wanted, is_named_whole, milliseconds,
+        refuse, with, with_flag, with_header, with_proxy, with_redirects, with_some,
     },
 };
 use crate::load::url::LoadUrl;
@@ -118,6 +118,10 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         ));
     }
     let url = LoadUrl::parse(&options.url, false)?;
+    let follows_whole = is_named_whole(&options.proxy, url.origin.tls);
+    if follows_whole && !options.disable_redirects {
+        return Err(format!("-x: {NAMED_WHOLE}; add -disable-redirects"));
+    }
     let mut load = vec![options.url.clone()];
     with(&mut load, "--connections", workers.to_string());
     match options.duration {
@@ -156,9 +160,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     with(&mut load, "--timeout", milliseconds(timeout));
     with_flag(&mut load, "--no-keepalive", options.disable_keepalive);
     with_proxy(&mut load, &options.proxy);
-    // A proxy for plain HTTP is sent whole URLs, which `deadheat load` does not follow.
-    let is_followed = !options.disable_redirects && (options.proxy.is_none() || url.origin.tls);
-    if is_followed {
+    if !options.disable_redirects {
         with_redirects(&mut load, REDIRECTS);
     }
     threads::use_threads(&mut load, options.cpus.max(1), options.concurrency);

@@ -290,6 +290,9 @@ mod tests {
             (Tool::Hey, "-n 2 -c 5 http://h/", "-n"),
             (Tool::Oha, "--http2 http://h/", "--http2"),
             (Tool::Oha, "-Z x http://h/", "-Z"),
+            (Tool::Oha, "-r 3 -x p:1 http://h/", "-r and -x"),
+            (Tool::Oha, "-F a=b -T text/plain http://h/", "-F and -T"),
+            (Tool::Hey, "-x p:1 http://h/", "-disable-redirects"),
             (Tool::Oha, "--urls-from-file http://h/", "--urls-from-file"),
         ];
         for (tool, line, named) in cases {

@@ -5,9 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Parser, ValueEnum};
 
 use super::wanted::{
-    EACH_REQUEST, FOREVER, HTTP2, Print, Wanted, milliseconds, refuse, with, with_flag,
-    with_header, with_proxy, with_redirects, with_some,
+    EACH_REQUEST, FOREVER, HTTP2, NAMED_WHOLE, Print, Wanted, is_named_whole, milliseconds, refuse,
+    with, with_flag, with_header, with_proxy, with_redirects, with_some,
 };
+
+use crate::load::url::LoadUrl;
 
 /// How the report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -200,6 +202,13 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     ])?;
     if options.latency_correction && options.rate.is_none() {
         return Err("--latency-correction: give a rate with -q".to_owned());
+    }
+    let url = LoadUrl::parse(&options.url, false)?;
+    if options.redirect > 0 && is_named_whole(&options.proxy, url.origin.tls) {
+        return Err(format!("-r and -x: {NAMED_WHOLE}; leave one of them out"));
+    }
+    if !options.form.is_empty() && options.content_type.is_some() {
+        return Err("-F and -T: a form has a content type of its own: leave -T out".to_owned());
     }
     let mut load = vec![options.url];
     with(&mut load, "--connections", options.connections.to_string());

@@ -65,6 +65,16 @@ pub(super) fn with_proxy(load: &mut Vec<String>, proxy: &Option<String>) {
     }
 }
 
+/// Why redirects cannot be followed through such a proxy.
+pub(super) const NAMED_WHOLE: &str =
+    "a proxy is sent whole URLs for http://, and redirects cannot be followed in these";
+
+/// Whether requests through this proxy name the whole URL, without TLS.
+pub(super) fn is_named_whole(proxy: &Option<String>, tls: bool) -> bool {
+    let proxy = proxy.as_deref();
+    !tls && proxy.is_some_and(|proxy| !proxy.starts_with("socks"))
+}
+
 /// Follows redirects as often in a row.
 pub(super) fn with_redirects(load: &mut Vec<String>, most: u32) {
     load.push(format!("--follow-redirects={most}"));

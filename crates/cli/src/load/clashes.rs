@@ -7,6 +7,7 @@ use super::{
     given::Given,
     rate,
     request::has_word,
+    stream::StreamArg,
     url::{Host, Origin},
 };
 
@@ -115,6 +116,13 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         "--most-requests-per-connection",
         connection.most_requests_per_connection.is_some(),
     );
+    let find = ("--find-rate", args.find.is_asked());
+    let stream_events = ("--stream-events", args.stream.stream_events.is_some());
+    let chunks = (
+        "--stream chunks",
+        args.stream.stream == Some(StreamArg::Chunks),
+    );
+    let cut = "an answer is cut after N events, so its body is not whole: use --expect-contains, or leave one of them out";
     let several = ("--urls with several origins", origins.len() > 1);
     let all = ("--all-addresses", connection.all_addresses);
     let proxy = ("--proxy", connection.proxy.is_some());
@@ -135,6 +143,8 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
     let one_place = "the lines lead to several servers, and this to one: leave it out, or start a load for each";
     let own_rate = "in a load at a rate, requests that a slow server holds up would go to the others, which hides how slow \
                     it is: start a load for each origin";
+    let each_address = "at a rate, requests that a slow address holds up would go to the others, which hides how slow it \
+                        is: start a load for each address, with --resolve";
     let one_end = "only one of these can end a load: leave one of them out";
     let open = "the ramp spreads the first requests of a closed loop, and an open loop has a schedule; begin with a \
                 stage that goes up, like --stage 5s@0..1000/s";
@@ -311,6 +321,23 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         (several, resolve, one_place),
         (several, rate, own_rate),
         (several, stage, own_rate),
+        (several, find, own_rate),
+        (all, rate, each_address),
+        (all, stage, each_address),
+        (all, find, each_address),
+        (
+            stream_events,
+            ("--expect-length", answer.expect_length.is_some()),
+            cut,
+        ),
+        (stream_events, expect_body, cut),
+        (stream_events, expect_file, cut),
+        (stream_events, expect_json, cut),
+        (
+            chunks,
+            ("--http1.0", request.http1_0),
+            "HTTP/1.0 has no chunks: use --stream lines or --stream sse, or leave --http1.0 out",
+        ),
         (unix, ("-4", connection.ipv4), no_address),
         (unix, ("-6", connection.ipv6), no_address),
         (
@@ -564,6 +591,9 @@ mod tests {
             "--unix-socket /x | --resolve ::1",
             "--unix-socket /x | -4",
             "--all-addresses | --unix-socket /x",
+            "--all-addresses | --rate 5",
+            "--stream sse --stream-events 3 | --expect-body x",
+            "--stream chunks | --http1.0",
             "--all-addresses | --resolve ::1",
             "--proxy http://h:1 | --unix-socket /x",
             "--proxy http://h:1 | --resolve ::1",
@@ -659,6 +689,7 @@ mod tests {
         for (line, expected) in [
             ("--rate 5", "start a load for each origin"),
             ("--stage 5s@5", "start a load for each origin"),
+            ("--find-rate p99<5ms", "start a load for each origin"),
             ("--resolve ::1", "leave it out"),
             ("--unix-socket x", "leave it out"),
         ] {

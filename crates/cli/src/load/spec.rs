@@ -43,12 +43,19 @@ pub(crate) fn spec(
             schedule.most_connections()
         ));
     }
+    // Each host has its share.
+    let own = schedule.most_connections() / (args.hosts.on.len().max(1) as u32);
     if let Some(threads) = args.care.threads
-        && threads > schedule.most_connections()
+        && threads > own
     {
+        let place = if args.hosts.on.len() > 1 {
+            " of a host"
+        } else {
+            ""
+        };
         return Err(format!(
-            "--threads: {threads} workers cannot share {} connections: give fewer threads, or more --connections",
-            schedule.most_connections()
+            "--threads: {threads} workers cannot share the {own} connections{place}: give fewer threads, or more \
+             --connections"
         ));
     }
     let interval = args.output.interval.unwrap_or(INTERVAL);

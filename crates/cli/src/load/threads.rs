@@ -1,7 +1,8 @@
 //! How many worker threads a load has that are not pinned to CPUs.
 
+use std::{num::NonZero, thread};
+
 use deadheat_model::{LoadSpec, Schedule, words::counted};
-use deadheat_runner::session::describe_machine;
 
 use super::{rate, wait};
 
@@ -32,8 +33,11 @@ pub(crate) fn choose(asked: Option<u32>, spec: &LoadSpec, hosts: bool) -> Thread
             "one on each host, unless --threads says how many".to_owned(),
         )),
         None => suitable(&Situation {
-            cpus: describe_machine().cpus.len(),
-            is_elsewhere: wait::is_elsewhere(&spec.target.endpoint),
+            // Those that this process may run on, within its cgroup's quota.
+            cpus: thread::available_parallelism().map_or(1, NonZero::get),
+            is_elsewhere: spec
+                .routes()
+                .all(|(_, endpoint)| wait::is_elsewhere(&endpoint)),
             connections: spec.schedule.most_connections(),
             rate: highest_rate(spec),
         }),

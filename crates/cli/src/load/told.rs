@@ -84,7 +84,7 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
         }
         Failure::WrongStatus => "; --expect-status says which are valid",
         Failure::BadRedirect => {
-            "; a load follows redirects on the same scheme, host and port alone"
+            "; load the address that they lead to, or raise N in --follow-redirects=N if there were too many"
         }
         _ => "",
     }
@@ -127,7 +127,7 @@ pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
     };
     Some(format!(
         "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to{where_to}, \
-         follow them with --follow-redirects, or count them as valid with --expect-status 2xx,3xx",
+         follow them with --follow-redirects if they stay on this scheme, host and port, or count them as valid with --expect-status 2xx,3xx",
         counted(all, "answer"),
         names.join(", "),
     ))

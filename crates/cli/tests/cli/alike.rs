@@ -234,6 +234,7 @@ fn shapes(text: &str) -> BTreeSet<String> {
     let shape = |line: &str| {
         let mut shape = String::new();
         for word in line.replace(['■', '|', '%'], " ").split_whitespace() {
+            let word = word.trim_end_matches(',');
             let bare = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
             let word = match bare {
                 _ if UNITS.contains(&bare) => continue,
@@ -343,10 +344,15 @@ fn redirects_forms_and_proxies_are_those_of_the_tools() {
     // Whoever is sent a whole URL is a proxy.
     let address = server.address().to_string();
     let behind = "http://127.0.0.1:9/behind";
-    for words in [["ab", "-X"], ["hey", "-x"], ["oha", "-x"]] {
+    let cases: [&[&str]; 3] = [
+        &["ab", "-X"],
+        &["hey", "-disable-redirects", "-x"],
+        &["oha", "-x"],
+    ];
+    for words in cases {
         run(
             &root,
-            &[&words[..], &[&address, "-n", "2", "-c", "1", behind]].concat(),
+            &[words, &[&address, "-n", "2", "-c", "1", behind]].concat(),
         )
         .exits(0);
         let seen = server.seen_at_rest().first;

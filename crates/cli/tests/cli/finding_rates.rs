@@ -228,7 +228,7 @@ fn what_makes_no_sense_beside_a_search_is_refused() {
         ),
         (
             &["--find-rate", "p99<5ms", "--format", "hgrm"],
-            "latencies of one load",
+            "these are of one load",
         ),
         (&["--find-rate", "p99<5ms", "--precision", "5"], "like 5%"),
         (&["--looks", "5"], "--find-rate"),

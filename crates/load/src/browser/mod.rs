@@ -6,7 +6,7 @@
 
 mod jar;
 mod message;
-mod redirect;
+pub(crate) mod redirect;
 
 use std::time::SystemTime;
 
@@ -32,11 +32,16 @@ pub(crate) struct Browsing {
 impl Browsing {
     /// What `spec` asks for, if it asks for any of it.
     pub(crate) fn of(spec: &LoadSpec) -> Option<Self> {
-        (spec.redirects > 0 || spec.cookies).then(|| Self {
+        (spec.redirects > 0 || spec.cookies).then_some(Self {
             most_redirects: spec.redirects,
             cookies: spec.cookies,
-            tls: spec.target.tls.is_some(),
+            tls: false,
         })
+    }
+
+    /// The same on connections with TLS, or without.
+    pub(crate) fn over(self, tls: bool) -> Self {
+        Self { tls, ..self }
     }
 }
 
@@ -196,11 +201,16 @@ impl Browser {
         self.dialled
     }
 
-    /// Where the answer leads to, as it may be shown: the values of a query may be secrets.
+    /// Where the answer leads to, as it may be shown: the values of a query may be secrets, and a user is one.
     pub(crate) fn location(&self) -> String {
-        let value = &self.location.value;
-        let end = value.iter().position(|byte| b"?#".contains(byte));
-        let end = end.unwrap_or(value.len()).min(SHOWN);
-        String::from_utf8_lossy(&value[..end]).into_owned()
+        let value = String::from_utf8_lossy(&self.location.value);
+        let end = value.find(['?', '#']).unwrap_or(value.len());
+        let (scheme, rest) = value[..end].split_once("//").unwrap_or(("", &value[..end]));
+        let authority = rest.find('/').unwrap_or(rest.len());
+        let shown = match rest[..authority].rfind('@') {
+            Some(at) => format!("{scheme}//…{}", &rest[at..]),
+            None => value[..end].to_owned(),
+        };
+        shown.chars().take(SHOWN).collect()
     }
 }

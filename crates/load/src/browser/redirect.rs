@@ -12,9 +12,12 @@ pub(super) struct Location {
     pub(super) fields: u32,
 }
 
+/// The statuses of answers that lead elsewhere (RFC 9110 §15.4).
+pub(crate) const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
+
 /// Whether an answer with this status leads elsewhere.
 pub(super) fn is_redirect(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
+    STATUSES.contains(&status)
 }
 
 /// The request that a redirect leads to from `request`, on the same origin; or why there is none.

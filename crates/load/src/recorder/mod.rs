@@ -402,8 +402,11 @@ impl Recorder {
     /// A request on `route` that began at `started` has ended.
     #[inline]
     pub(crate) fn ended_on(&mut self, route: u32, started: u64, is_valid: bool) {
-        let counts = self.is_measuring() && started >= self.measure_from;
-        if let (true, Some(seen)) = (counts, self.routes.get_mut(route as usize)) {
+        let is_measuring = self.is_measuring();
+        if let Some(seen) = self.routes.get_mut(route as usize)
+            && is_measuring
+            && started >= self.measure_from
+        {
             seen.succeeded += u64::from(is_valid);
             seen.failed += u64::from(!is_valid);
         }

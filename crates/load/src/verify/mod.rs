@@ -29,14 +29,9 @@ const PATTERN: usize = 4 * 1024;
 /// Bytes of an answer that an example shows.
 const EXCERPT: usize = 200;
 
-/// The start of some bytes, for a person.
+/// The start of what came, without the values of cookies: records have none.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT)]).into_owned()
-}
-
-/// The same of a head, without the values of cookies: records have none.
-fn excerpt_of_head(raw: &[u8]) -> String {
-    let text = excerpt(raw);
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT)]);
     let lines = text.split_inclusive('\n').map(|line| {
         let name = line.split(':').next().unwrap_or_default();
         if name.eq_ignore_ascii_case("set-cookie") && name.len() < line.len() {
@@ -313,7 +308,7 @@ impl Sink for Examiner<'_> {
         }
         if !self.answer.is_right_status {
             if self.examples.wants(Failure::WrongStatus) {
-                self.answer.note = Some(excerpt_of_head(raw));
+                self.answer.note = Some(excerpt(raw));
             }
         } else if self.expect.content.is_some() && self.contents.is_sampled(self.exchange) {
             self.answer.comparison = Comparison::Same;

@@ -98,8 +98,11 @@ impl Worker<'_> {
         match socket::begin_connect(peer, self.plan.source(place)) {
             Ok(socket) => {
                 let tunnel = self.plan.routes.tunnel(place.route);
-                self.connections[slot].begin(socket, tunnel, tls, now);
-                self.opening += 1;
+                let connection = &mut self.connections[slot];
+                connection.begin(socket, tunnel, tls, now);
+                // One that is made again for a request on its way takes no other.
+                connection.is_opening = connection.dialogue.is_idle();
+                self.opening += usize::from(connection.is_opening);
                 // On the same machine the connection is made by now as a rule.
                 self.try_to_establish(slot);
             }
@@ -160,7 +163,8 @@ impl Worker<'_> {
     /// Requests can be sent on the connection in `slot`.
     fn opened(&mut self, slot: usize) {
         self.note_open();
-        self.opening -= 1;
+        let connection = &mut self.connections[slot];
+        self.opening -= usize::from(std::mem::take(&mut connection.is_opening));
         self.want(slot, Need::Begin);
     }
 
@@ -228,9 +232,7 @@ impl Worker<'_> {
 
     fn close(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        if connection.is_being_made() {
-            self.opening -= 1;
-        }
+        self.opening -= usize::from(std::mem::take(&mut connection.is_opening));
         let was_open = connection.is_open();
         if connection.close() {
             let answers = connection.answered_in_slice();

@@ -130,7 +130,9 @@ impl<'a> Worker<'a> {
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
             .map(|global| {
                 let place = plan.place(global);
-                let dialogue = Dialogue::new(plan.pipeline, plan.browsing);
+                let tls = plan.routes.tls(place.route).is_some();
+                let browsing = plan.browsing.map(|browsing| browsing.over(tls));
+                let dialogue = Dialogue::new(plan.pipeline, browsing);
                 Connection::new(place, plan.routes.turns(place.route), dialogue)
             })
             .collect();

@@ -362,7 +362,7 @@ impl Worker<'_> {
             let status = connection.dialogue.answer.status;
             self.recorder.followed(first.started, status);
         }
-        connection.dialogue.go_on(connection.dialled);
+        connection.dialogue.go_on(connection.dialled, stays);
         if !stays {
             self.renew(slot);
             return Flow::Off;

@@ -124,6 +124,10 @@ fn minutes(elapsed: f64) -> String {
 fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
     let conditions = conditions(record);
     let effort = effort(record);
+    let (holds, not) = match record.conditions.len() {
+        1 => ("holds", "does not hold"),
+        _ => ("hold", "do not hold"),
+    };
     let sure = percent_of(analysis.confidence);
     match &analysis.outcome {
         Outcome::Found(found) => format!(
@@ -133,7 +137,7 @@ fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
             figure(found.high),
         ),
         Outcome::Below { least_per_second } => format!(
-            "No rate found: {conditions} does not hold even at {}, {effort}.",
+            "No rate found: {conditions} {not} even at {}, {effort}.",
             rate(*least_per_second)
         ),
         Outcome::GeneratorLimited {
@@ -141,7 +145,7 @@ fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
             limit_per_second,
         } => {
             let held = held_per_second.map_or(String::new(), |held| {
-                format!("{conditions} holds up to {}, and ", rate(held))
+                format!("{conditions} {holds} up to {}, and ", rate(held))
             });
             format!(
                 "No rate found: {held}the generator was the limit from {} on, {effort}.",
@@ -153,11 +157,11 @@ fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
             failed_per_second,
         } => {
             let known = match (held_per_second, failed_per_second) {
-                (Some(held), _) => format!("{conditions} holds at {}", rate(*held)),
-                (None, Some(failed)) => format!("{conditions} does not hold at {}", rate(*failed)),
+                (Some(held), _) => format!("{conditions} {holds} at {}", rate(*held)),
+                (None, Some(failed)) => format!("{conditions} {not} at {}", rate(*failed)),
                 (None, None) => "no look counts".to_owned(),
             };
-            format!("No rate found: {known}, and more is not known, {effort}.")
+            format!("No rate found: {known}, and the looks do not say more, {effort}.")
         }
     }
 }
@@ -270,10 +274,15 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
         let hosts: Vec<String> = record.hosts.iter().map(|host| clean(host)).collect();
         facts.push(fact("hosts", list(&hosts)));
     }
-    let is_here = match &record.spec.target.endpoint {
+    // Where a server is behind a proxy is not known.
+    let mut direct = record
+        .spec
+        .routes()
+        .filter(|(target, _)| target.proxy.is_none());
+    let is_here = direct.any(|(_, endpoint)| match endpoint {
         Endpoint::Tcp { address } => address.ip().is_loopback(),
         Endpoint::Unix { .. } => true,
-    };
+    });
     if is_here {
         facts.push(fact(
             "same machine",

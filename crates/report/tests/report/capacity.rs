@@ -103,6 +103,11 @@ fn all() -> BTreeMap<&'static str, CapacityRecord> {
             search(&[(4_000.0, Held), (6_000.0, Discarded), (6_000.0, Discarded)]),
         ),
         ("undecided", search(&[(4_000.0, Held)])),
+        // What held at a higher rate shows that the generator was not at its limit.
+        (
+            "disturbed",
+            search(&[(1_000.0, Discarded), (1_000.0, Discarded), (4_000.0, Held)]),
+        ),
     ])
 }
 
@@ -128,17 +133,22 @@ fn the_first_line_is_the_answer_and_the_caveat_is_what_changes_a_decision() {
         ),
         (
             "below",
-            "No rate found: p99 < 50 ms and errors < 1 % does not hold even at 60.0/s",
+            "No rate found: p99 < 50 ms and errors < 1 % do not hold even at 60.0/s",
             Some("longer looks"),
         ),
         (
             "limited",
-            "No rate found: p99 < 50 ms and errors < 1 % holds up to 4,000/s, and the generator was the limit from 6,000/s on",
+            "No rate found: p99 < 50 ms and errors < 1 % hold up to 4,000/s, and the generator was the limit from 6,000/s on",
             Some("more CPUs"),
         ),
         (
             "undecided",
-            "No rate found: p99 < 50 ms and errors < 1 % holds at 4,000/s",
+            "No rate found: p99 < 50 ms and errors < 1 % hold at 4,000/s",
+            Some("--looks"),
+        ),
+        (
+            "disturbed",
+            "No rate found: p99 < 50 ms and errors < 1 % hold at 4,000/s",
             Some("--looks"),
         ),
     ] {

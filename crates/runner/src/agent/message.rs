@@ -17,7 +17,7 @@ use super::{
 use crate::doctor::{Examination, Interface};
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 5;
+pub(super) const PROTOCOL: u32 = 6;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]

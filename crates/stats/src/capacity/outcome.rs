@@ -93,11 +93,18 @@ pub(super) fn counted(record: &CapacityRecord) -> Vec<Look> {
     look.collect()
 }
 
-/// The lowest rate at which two looks in all were discarded there or below. One alone is chance; it is repeated.
+/// The lowest rate at which two looks in all were discarded there or below, above all rates that held. One alone is
+/// chance; it is repeated.
 fn ceiling(record: &CapacityRecord) -> Option<f64> {
-    let looks = record.looks.iter();
-    let discarded = looks.filter(|look| look.outcome == LookOutcome::Discarded);
-    let mut rates: Vec<f64> = discarded.map(|look| look.per_second).collect();
+    let rates = |outcome| {
+        let looks = record.looks.iter();
+        let looks = looks.filter(move |look| look.outcome == outcome);
+        looks.map(|look| look.per_second)
+    };
+    let held = rates(LookOutcome::Held).fold(0.0, f64::max);
+    let mut rates: Vec<f64> = rates(LookOutcome::Discarded)
+        .filter(|rate| *rate > held)
+        .collect();
     rates.sort_by(f64::total_cmp);
     rates.get(1).copied()
 }

@@ -328,8 +328,10 @@ impl Load<'_> {
 
     /// Whether connections carry as many requests as the server allows, and not fewer by intent.
     fn keeps_alive(&self) -> bool {
-        let Protocol::Http1 { reuse, .. } = self.record.spec.protocol;
-        reuse == Reuse::KeepAlive && self.record.spec.most_per_connection.is_none()
+        let spec = &self.record.spec;
+        let Protocol::Http1 { reuse, .. } = spec.protocol;
+        let ends_streams = spec.stream.is_some_and(|stream| stream.enough.is_some());
+        reuse == Reuse::KeepAlive && spec.most_per_connection.is_none() && !ends_streams
     }
 
     fn connections(&self) -> Option<Judged> {
@@ -339,7 +341,10 @@ impl Load<'_> {
             wanted = wanted.min(requests);
         }
         let peak = self.record.observation.connections_peak;
-        (peak < wanted && self.keeps_alive()).then(|| doubt(Sign::Connections { wanted, peak }))
+        // A connection that the server closes is made again when its user has thought.
+        let is_whole = self.record.spec.think.is_none();
+        (peak < wanted && is_whole && self.keeps_alive())
+            .then(|| doubt(Sign::Connections { wanted, peak }))
     }
 
     /// Whether the connections were made once and stayed.
@@ -357,6 +362,10 @@ impl Load<'_> {
             .is_some_and(|think| think.is_random())
         {
             // Who thinks for long gets fewer answers.
+            return None;
+        }
+        if !self.record.spec.others.is_empty() {
+            // A slow server gets fewer.
             return None;
         }
         let answers = &self.record.observation.answers_per_connection;

@@ -107,9 +107,37 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
             format!("{:?}", spec.most_per_connection),
         ),
         (Aspect::Settings, "TLS", {
-            let tls = |target: &Target| target.tls.is_some().to_string();
+            let tls = |target: &Target| {
+                let offer = target.tls.as_ref();
+                offer.map_or("none".to_owned(), |tls| {
+                    format!("{:?} {:?}", tls.version, tls.cipher_suites)
+                })
+            };
             spec.targets().map(tls).collect::<Vec<_>>().join(", ")
         }),
+        (
+            Aspect::Settings,
+            "addresses",
+            spec.routes().count().to_string(),
+        ),
+        (Aspect::Settings, "proxy", {
+            let proxy = |target: &Target| {
+                target
+                    .proxy
+                    .as_ref()
+                    .map(|proxy| format!("{:?}", proxy.kind))
+            };
+            spec.targets()
+                .filter_map(proxy)
+                .collect::<Vec<_>>()
+                .join(", ")
+        }),
+        (
+            Aspect::Settings,
+            "redirects followed",
+            spec.redirects.to_string(),
+        ),
+        (Aspect::Settings, "cookies", spec.cookies.to_string()),
         (
             Aspect::Settings,
             "requests",

@@ -102,9 +102,9 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         thresholds: &[],
     };
     let plan = plan::describe(&look, &wanted, &around);
+    let refused = |error| told::refused(&asked.typed, &error);
+    deadheat_load::check(&look).map_err(refused)?;
     if args.care.dry_run {
-        let refused = |error| told::refused(&asked.typed, &error);
-        deadheat_load::check(&look).map_err(refused)?;
         let plan = if args.output.data.plan_is_json()? {
             hide_in_load(&mut spec);
             format!(

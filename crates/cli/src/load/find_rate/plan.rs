@@ -9,6 +9,7 @@ use super::{Wanted, specs, usual_length};
 use crate::load::{
     plan_text::{self, Around, span},
     rate,
+    thresholds::Threshold,
 };
 
 /// The plan in words. `look` is any look.
@@ -46,7 +47,7 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
         (
             "looks",
             format!(
-                "at most {}, {} in all: each an open loop {arrivals} with {} of warm-up, {} of measurement, and up to {} \
+                "at most {}, about {} in all: each an open loop {arrivals} with {} of warm-up, {} of measurement, and up to {} \
                  for what is in flight; below {}, longer (up to {}), so that {} are due",
                 declared.looks,
                 span(total),
@@ -58,14 +59,19 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
                 counted(declared.requests, "request"),
             ),
         ),
-        (
-            "holds",
-            "a look that fulfils the conditions, in which the server keeps up and at most 0.1 % of the requests fail \
-             (unless a condition is about errors)"
-                .to_owned(),
-        ),
+        ("holds", holds(wanted)),
     ];
     plan_text::laid_out(look, around, pace)
+}
+
+/// What must be true of a look that holds.
+fn holds(wanted: &Wanted<'_>) -> String {
+    let errors = if wanted.conditions.iter().any(Threshold::is_of_errors) {
+        ""
+    } else {
+        ", at most 0.1 % of the requests fail,"
+    };
+    format!("a look in which every condition is true{errors} and the server keeps up")
 }
 
 fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {

@@ -167,13 +167,13 @@ impl<'a> Search<'a> {
         };
         let (low, high) = so_far(&self.record).interval(CONFIDENCE);
         self.say(&format!(
-            "look {:>2} of {}: {:>10}  {outcome:<13}  {}; now {} to {}",
+            "look {:>2} of {}: {:>10}  {outcome:<13}  now {} to {}  {}",
             self.record.looks.len(),
             self.wanted.declared.looks,
             rate::shown(look.per_second),
-            values.collect::<Vec<_>>().join(", "),
             shown(low),
             shown(high),
+            values.collect::<Vec<_>>().join(", "),
         ));
     }
 

@@ -45,7 +45,7 @@ impl Threshold {
                 of: Some(Of::FirstEvent | Of::Gap),
                 ..
             } if spec.stream.is_none() => Err(format!(
-                "--fail-if '{self}': events are not recorded unless you say what they are, with --stream"
+                "{option} '{self}': events are not recorded unless you say what they are, with --stream"
             )),
             Metric::Latency {
                 of: Some(Of::Response | Of::Wait | Of::Lag),

@@ -36,7 +36,7 @@ pub fn html(view: &LoadView, contents: &Contents<'_>) -> Result<String, ReportEr
         ),
         DataFile::new(
             "load.csv",
-            "the load over time, a row for each interval (docs/load.md)",
+            "the load over time, a row for each interval (docs/load-json.md)",
             command("load.csv"),
             contents.csv,
         ),

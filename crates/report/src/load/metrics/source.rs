@@ -58,12 +58,18 @@ fn http(spec: &LoadSpec) -> Vec<Label> {
         HttpVersion::Http10 => "1.0",
         HttpVersion::Http11 => "1.1",
     };
-    let mut labels = vec![
-        Label::new("server.address", host),
-        Label::new("server.port", port),
-        Label::new("url.scheme", if is_tls { "https" } else { "http" }),
-        Label::new("network.protocol.version", version),
-    ];
+    let mut labels = vec![Label::new("network.protocol.version", version)];
+    // Requests to several servers are counted together.
+    if spec.others.is_empty() {
+        labels.splice(
+            0..0,
+            [
+                Label::new("server.address", host),
+                Label::new("server.port", port),
+                Label::new("url.scheme", if is_tls { "https" } else { "http" }),
+            ],
+        );
+    }
     let mut methods = spec.exchanges.iter().map(|one| one.request.method.as_str());
     // Requests of several methods are counted together.
     if let Some(first) = methods.next()
