@@ -136,6 +136,12 @@ fn counts(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
     if classes.iter().sum::<u64>() > total {
         return line.wrong(&format!("no more than {total} statuses"));
     }
+    // Those of requests that broke off afterwards are among them, too.
+    if classes[0] + classes[1] < succeeded {
+        return line.wrong(&format!(
+            "at least {succeeded} statuses 2xx and 3xx, as many requests as succeeded"
+        ));
+    }
     report.figures.non_2xx = Some(classes.iter().skip(1).sum());
     cursor.skip();
     let line = cursor.peek();

@@ -86,6 +86,7 @@ fn totals_do_not_agree() {
             "[200]\t50 responses",
         ),
         ("vegeta-hello.txt", "200:200", "200:20"),
+        ("h2load-h1.txt", "500 2xx", "400 2xx"),
         ("k6-legacy.txt", "1200   119", "120   119"),
     ] {
         damage(&with(name, old, new));
