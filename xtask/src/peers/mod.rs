@@ -138,11 +138,11 @@ fn measure(options: &Options) -> Result<Vec<trial::Trial>, String> {
     let server = find("nginx").ok_or("nginx is not on PATH: install it (Debian: nginx-light)")?;
     let descriptors = sys::raise_descriptor_limit()
         .map_err(|error| format!("raising the limit of file descriptors: {error}"))?;
-    let (programs, missing) = programs(options)?;
     let folder = tempfile::Builder::new()
         .prefix("deadheat-peers-")
         .tempdir()
         .map_err(|error| format!("making a temporary folder: {error}"))?;
+    let (programs, missing) = programs(options, folder.path())?;
     let (site, no_certificate) = nginx::Site::lay_out(folder.path())?;
     let wrk_script = folder.path().join("pipeline.lua");
     fs::write(&wrk_script, WRK_PIPELINE)
@@ -217,17 +217,35 @@ fn cases(options: &Options) -> Vec<Case> {
 }
 
 /// The tools that are here, and a sentence on each one that is not.
-fn programs(options: &Options) -> Result<(Vec<Program>, Vec<String>), String> {
+///
+/// Two builds of deadheat are copied to `folder`: how many pages of its file a process has in memory depends on how the
+/// file came into the page cache, by a quarter of the peak where this was seen.
+fn programs(options: &Options, folder: &Path) -> Result<(Vec<Program>, Vec<String>), String> {
+    let fresh = |path: PathBuf, name: &str| {
+        if options.other.is_none() {
+            return Ok(path);
+        }
+        let copy = folder.join(name);
+        match fs::copy(&path, &copy) {
+            Ok(_) => Ok(copy),
+            Err(error) => Err(format!("copying {}: {error}", path.display())),
+        }
+    };
     let (mut here, mut missing) = (Vec::new(), Vec::new());
     for tool in Tool::value_variants() {
         if !options.tool.is_empty() && !options.tool.contains(tool) {
             continue;
         }
         let path = match tool {
-            Tool::Deadheat => Some(deadheat::program(options.deadheat.as_deref())?),
-            // Nobody misses it.
-            Tool::Other if options.other.is_none() => continue,
-            Tool::Other => options.other.clone(),
+            Tool::Deadheat => {
+                let program = deadheat::program(options.deadheat.as_deref())?;
+                Some(fresh(program, "deadheat")?)
+            }
+            Tool::Other => match options.other.clone() {
+                // Nobody misses it.
+                None => continue,
+                Some(other) => Some(fresh(other, "other")?),
+            },
             Tool::Bare => std::env::current_exe().ok(),
             _ => find(tool.name()),
         };
