@@ -381,7 +381,7 @@ fn twenty(arrivals: &str, truth: impl Fn(f64) -> f64) {
 }
 
 #[test]
-#[ignore = "the figures of docs/load.md; takes a quarter of an hour"]
+#[ignore = "the figures of docs/statistics.md; takes a quarter of an hour"]
 fn twenty_searches_with_even_arrivals() {
     twenty("uniform", |capacity| {
         truth(capacity, Duration::from_secs(2))
@@ -389,7 +389,7 @@ fn twenty_searches_with_even_arrivals() {
 }
 
 #[test]
-#[ignore = "the figures of docs/load.md; takes a quarter of an hour"]
+#[ignore = "the figures of docs/statistics.md; takes a quarter of an hour"]
 fn twenty_searches_with_poisson_arrivals() {
     twenty("poisson", |capacity| truth_at_random(capacity, 0.5, 1.5));
 }
