@@ -116,7 +116,7 @@ pub(crate) struct Dialogue {
     written: usize,
     /// Whether the rest of the request waits for the server's 100 Continue.
     holding: bool,
-    /// What follows redirects and keeps cookies, if that is asked for.
+    /// Follows redirects and keeps cookies, if the load asks for that.
     browser: Option<Box<Browser>>,
 }
 

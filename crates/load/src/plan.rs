@@ -5,14 +5,14 @@ use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, LoadSpec, Protocol, ProxyKind, RequestSpec, Reuse, Schedule,
+        Arrivals as Kind, Exchange, LoadSpec, Protocol, REDIRECTS, RequestSpec, Reuse, Schedule,
         Share, Stage, StatusSet, StopRule, Stream, Target, Think, Timeouts,
     },
 };
 
 use crate::{
     LoadError,
-    browser::{Browsing, redirect},
+    browser::Browsing,
     http1::{EncodedRequest, Manner},
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
@@ -104,13 +104,11 @@ impl Plan {
         let targets: Vec<Target> = spec.targets().cloned().collect();
         let lists = Lists::new(&spec.lists);
         // Through a tunnel, requests are what they are without a proxy.
-        let takes_requests = |target: &&Target| target.tls.is_none();
         let authorizations: Vec<Option<Option<String>>> = targets
             .iter()
             .map(|target| {
-                let proxy = Some(target).filter(takes_requests)?.proxy.as_ref()?;
-                let login = proxy.login.as_ref().map(tunnel::authorization);
-                (proxy.kind == ProxyKind::Http).then_some(login)
+                let proxy = target.forwarding_proxy()?;
+                Some(proxy.login.as_ref().map(tunnel::authorization))
             })
             .collect();
         let prepare = |(index, exchange): (usize, &Exchange)| {
@@ -424,13 +422,10 @@ fn check_browsing(pipeline: u32, spec: &LoadSpec, exchanges: &[Prepared]) -> Res
     };
     let follows = spec.redirects > 0;
     let accepts = |prepared: &Prepared| {
-        let mut statuses = redirect::STATUSES.iter();
+        let mut statuses = REDIRECTS.iter();
         statuses.any(|status| prepared.statuses.contains(*status))
     };
-    let named_whole = |target: &Target| {
-        let proxy = target.proxy.as_ref();
-        target.tls.is_none() && proxy.is_some_and(|proxy| proxy.kind == ProxyKind::Http)
-    };
+    let named_whole = |target: &Target| target.forwarding_proxy().is_some();
     let problem = if pipeline > 1 {
         "what follows an answer cannot be sent behind pipelined requests"
     } else if exchanges.iter().any(holds) {

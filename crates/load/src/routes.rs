@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 
 use deadheat_model::{
     LoadSpec,
-    load::{Endpoint, Exchange, ProxyKind, Target},
+    load::{Endpoint, Exchange, Target},
 };
 
 use crate::{
@@ -202,11 +202,10 @@ fn peer(endpoint: &Endpoint) -> Result<Peer, LoadError> {
     })
 }
 
-/// What is to be said to the proxy of a target. Plain requests need no tunnel through one of HTTP.
+/// What is to be said to the proxy of a target, if there has to be a tunnel through it.
 fn script(target: &Target) -> Result<Option<Arc<Script>>, LoadError> {
-    let is_plain = target.tls.is_none();
     let proxy = target.proxy.as_ref();
-    let proxy = proxy.filter(|proxy| !(is_plain && proxy.kind == ProxyKind::Http));
+    let proxy = proxy.filter(|_| target.forwarding_proxy().is_none());
     let script = proxy.map(Script::new).transpose();
     let script = script.map_err(|problem| LoadError::Proxy { problem })?;
     Ok(script.map(Arc::new))

@@ -1,11 +1,14 @@
 //! What is said after a load, beyond its report.
 
 use deadheat_load::LoadError;
-use deadheat_model::{Failure, LoadRecord, load::Trust, words::counted};
+use deadheat_model::{
+    Failure, LoadRecord,
+    load::{REDIRECTS, Trust},
+    words::counted,
+};
 use deadheat_report::load::{most_frequent, most_frequent_failure};
 use deadheat_runner::agent::AgentError;
 
-use super::clashes::REDIRECTS;
 use crate::exit::Failure as CommandFailure;
 
 /// Why the load could not be started: what was asked for cannot be done, or the machine does not let it.

@@ -341,7 +341,7 @@ fn redirects_forms_and_proxies_are_those_of_the_tools() {
     let kind = form.header("content-type").unwrap_or_default();
     assert!(kind.starts_with("multipart/form-data"), "{kind}");
 
-    // Whoever is sent a whole URL is a proxy.
+    // A server that is sent whole URLs acts as a proxy.
     let address = server.address().to_string();
     let behind = "http://127.0.0.1:9/behind";
     let cases: [&[&str]; 3] = [

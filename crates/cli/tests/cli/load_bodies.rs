@@ -2,7 +2,7 @@
 
 use crate::load::{Loading, hello_server, json, url};
 
-/// The parts of a form: what stands in the head of each, and its content.
+/// The parts of a form: the head and the content of each.
 fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
     let text = String::from_utf8(body.to_vec()).unwrap();
     let text = text

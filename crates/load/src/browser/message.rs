@@ -5,11 +5,11 @@
 pub(super) struct Request<'a> {
     pub(super) method: &'a [u8],
     pub(super) target: &'a str,
-    /// What follows the target in the first line, with its blank and CR LF.
+    /// The rest of the first line after the target, from the blank to CR LF.
     pub(super) version: &'a [u8],
     /// The header fields, each with its CR LF, without the empty line.
     pub(super) fields: &'a [u8],
-    /// What follows the empty line.
+    /// The bytes after the empty line.
     pub(super) content: &'a [u8],
 }
 

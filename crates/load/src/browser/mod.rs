@@ -6,7 +6,7 @@
 
 mod jar;
 mod message;
-pub(crate) mod redirect;
+mod redirect;
 
 use std::time::SystemTime;
 

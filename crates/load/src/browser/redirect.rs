@@ -1,5 +1,6 @@
 //! Where a redirect leads to (RFC 9110 §15.4), as a pure function of the request and the answer's `Location`.
 
+use deadheat_model::load::REDIRECTS;
 use url::{Position, Url};
 
 use super::message::{Request, is};
@@ -12,12 +13,9 @@ pub(super) struct Location {
     pub(super) fields: u32,
 }
 
-/// The statuses of answers that lead elsewhere (RFC 9110 §15.4).
-pub(crate) const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
-
 /// Whether an answer with this status leads elsewhere.
 pub(super) fn is_redirect(status: u16) -> bool {
-    STATUSES.contains(&status)
+    REDIRECTS.contains(&status)
 }
 
 /// The request that a redirect leads to from `request`, on the same origin; or why there is none.

@@ -16,7 +16,7 @@ pub(crate) struct Manner<'a> {
     pub(crate) reuse: Reuse,
     /// The value of `Host`, unless the request has its own.
     pub(crate) authority: &'a str,
-    /// A proxy that takes plain requests, and what it is told of who asks.
+    /// For a proxy that takes plain requests: its credentials, if any.
     pub(crate) proxy: Option<Authorization<'a>>,
 }
 

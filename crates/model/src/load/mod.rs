@@ -22,7 +22,7 @@ pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use proxy::{Login, Proxy, ProxyKind};
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use share::Share;
-pub use status::StatusSet;
+pub use status::{REDIRECTS, StatusSet};
 pub use stream::{Stream, StreamEvent};
 pub use target::{Endpoint, Identity, Target, Tls, TlsVersion, Trust};
 pub use think::Think;

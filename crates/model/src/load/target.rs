@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::Proxy;
+use super::{Proxy, ProxyKind};
 
 /// What to connect to, and as whom. Names are resolved and files are read before: the load itself asks nobody.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,13 @@ impl Target {
         let more = self.more.iter();
         let more = more.map(|address| Endpoint::Tcp { address: *address });
         std::iter::once(self.endpoint.clone()).chain(more)
+    }
+
+    /// The proxy that takes its requests as they are, with the whole URL in each: one of HTTP, without TLS. Through any
+    /// other proxy there is a tunnel.
+    pub fn forwarding_proxy(&self) -> Option<&Proxy> {
+        let proxy = self.proxy.as_ref().filter(|_| self.tls.is_none());
+        proxy.filter(|proxy| proxy.kind == ProxyKind::Http)
     }
 
     /// The URL of its root.

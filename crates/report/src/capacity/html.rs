@@ -1,6 +1,6 @@
 //! The report of a search as one HTML file that needs no network, in the style of that of a load.
 
-use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
+use minijinja::{Value, context, value::Serde};
 
 use deadheat_model::capacity::CapacityRecord;
 use deadheat_stats::capacity::CapacityAnalysis;
@@ -10,8 +10,8 @@ use crate::{
     ReportError,
     html::{
         data::DataFile,
-        plotly_js,
-        shell::{DATA, SCRIPTS, Shell},
+        environment, plotly_js,
+        shell::{DATA, PLOTS, SCRIPTS, Shell},
     },
 };
 
@@ -21,11 +21,6 @@ const STYLE: &str = concat!(
     include_str!("../load/html/load.css"),
     // Points have their sign in the legend's text.
     ".stroke.none { display: none; }\n"
-);
-const SCRIPT: &str = concat!(
-    include_str!("../html/drawing.js"),
-    include_str!("../html/saving.js"),
-    include_str!("../html/picture.js")
 );
 
 /// The whole report as a page.
@@ -71,23 +66,14 @@ fn page(
 ) -> Result<String, ReportError> {
     let view = CapacityView::new(record, analysis);
     let plots = plot::of(record, analysis)?;
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    // The name's ending switches escaping on.
-    for (name, template) in [("capacity.html", TEMPLATE), DATA, SCRIPTS] {
-        environment.add_template(name, template)?;
-    }
+    let environment = environment(&[("capacity.html", TEMPLATE), DATA, SCRIPTS], false)?;
     let page = environment
         .get_template("capacity.html")?
         .render(context! {
             view => Value::from(Serde(&view)),
             plots => Value::from(Serde(plots)),
             style => Value::from_safe_string(STYLE.to_owned()),
-            script => Value::from_safe_string(SCRIPT.to_owned()),
+            script => Value::from_safe_string(PLOTS.to_owned()),
             shell => shell.context(),
         })?;
     Ok(shell.weighed(page))

@@ -79,7 +79,7 @@ impl Bar {
 
 /// A page of a few kilobytes that stands in for the report, and becomes it: `notice` says why.
 pub fn live_notice(bar: &Bar, notice: &str) -> Result<String, ReportError> {
-    let environment = environment(&NOTICE)?;
+    let environment = environment(&NOTICE, true)?;
     let template = environment.get_template("notice.html")?;
     Ok(template.render(context! { live => bar.context(), notice })?)
 }

@@ -21,14 +21,16 @@ pub struct Contents<'a> {
     pub csv: &'a str,
 }
 
+/// Templates, by their names, whose endings switch escaping on. `ends_lines`: whether a template's last line keeps its end.
 pub(crate) fn environment(
     templates: &[(&'static str, &'static str)],
+    ends_lines: bool,
 ) -> Result<Environment<'static>, ReportError> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
-        .keep_trailing_newline(true)
+        .keep_trailing_newline(ends_lines)
         .build()?;
     environment.set_syntax(syntax);
     for (name, template) in templates {

@@ -14,6 +14,13 @@ pub(crate) const DATA: (&str, &str) = ("data.html", include_str!("templates/data
 pub(crate) const SCRIPTS: (&str, &str) =
     ("scripts.html", include_str!("templates/scripts.html.j2"));
 
+/// The script of pages whose plots plotly draws.
+pub(crate) const PLOTS: &str = concat!(
+    include_str!("drawing.js"),
+    include_str!("saving.js"),
+    include_str!("picture.js")
+);
+
 /// What a page that is a file may load: nothing but what stands in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
 

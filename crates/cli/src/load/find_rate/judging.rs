@@ -133,7 +133,7 @@ mod tests {
         failing.measured.failed[Failure::WrongStatus] = 20;
         let why = broken_by(&failing, "p99<50ms").unwrap();
         assert!(why.contains("0.2 % of the requests failed"), "{why}");
-        // Whoever says how many may fail is taken at their word.
+        // A condition on errors replaces the built-in bound.
         assert_eq!(broken_by(&failing, "errors<1%"), None);
         assert!(broken_by(&failing, "errors<0.1%").is_some());
         assert!(broken_by(&Observation::default(), "p99<1s").is_some());

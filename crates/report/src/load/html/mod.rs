@@ -2,7 +2,7 @@
 
 mod plots;
 
-use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
+use minijinja::{Value, context, value::Serde};
 
 use super::{LatencyRow, LoadView, REQUEST_HEADS, RequestRow, StatusRow};
 use crate::{
@@ -10,19 +10,14 @@ use crate::{
     html::{
         Contents,
         data::DataFile,
-        plotly_js,
-        shell::{DATA, SCRIPTS, Shell},
+        environment, plotly_js,
+        shell::{DATA, PLOTS, SCRIPTS, Shell},
     },
 };
 
 const TEMPLATE: &str = include_str!("load.html.j2");
 const STYLE: &str = include_str!("../../html/style.css");
 const OWN_STYLE: &str = include_str!("load.css");
-const SCRIPT: &str = concat!(
-    include_str!("../../html/drawing.js"),
-    include_str!("../../html/saving.js"),
-    include_str!("../../html/picture.js")
-);
 
 /// The whole report as a page.
 pub fn html(view: &LoadView, contents: &Contents<'_>) -> Result<String, ReportError> {
@@ -52,16 +47,7 @@ pub fn html_with(view: &LoadView, plotly_js: &str) -> Result<String, ReportError
 
 fn page(view: &LoadView, shell: &Shell<'_>) -> Result<String, ReportError> {
     let plots = plots::of(view)?;
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    // The name's ending switches escaping on.
-    for (name, template) in [("load.html", TEMPLATE), DATA, SCRIPTS] {
-        environment.add_template(name, template)?;
-    }
+    let mut environment = environment(&[("load.html", TEMPLATE), DATA, SCRIPTS], false)?;
     environment.add_filter("count", crate::figure::count);
     let statuses: Vec<_> = view.statuses.iter().map(StatusRow::shown).collect();
     let requests: Vec<_> = view.requests.iter().map(RequestRow::shown).collect();
@@ -74,7 +60,7 @@ fn page(view: &LoadView, shell: &Shell<'_>) -> Result<String, ReportError> {
         request_heads => REQUEST_HEADS,
         plots => Value::from(Serde(plots)),
         style => Value::from_safe_string(format!("{STYLE}{OWN_STYLE}")),
-        script => Value::from_safe_string(SCRIPT.to_owned()),
+        script => Value::from_safe_string(PLOTS.to_owned()),
         shell => shell.context(),
     })?;
     Ok(shell.weighed(page))

@@ -113,7 +113,7 @@ fn page(view: &StandingsView, shell: &Shell<'_>, bar: Option<&Bar>) -> Result<St
         warnings: &view.warnings,
         not_measured: view.not_measured.line.as_deref(),
     };
-    let text = environment(TEMPLATES)?
+    let text = environment(TEMPLATES, true)?
         .get_template(PAGE)?
         .render(context! {
             live => bar.map(|bar| bar.context()),
