@@ -18,7 +18,6 @@ use crate::{
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
-    there::SessionHostArgs,
     values::{LatencyArg, PinningArg, duration, margin, time_like_30ms},
     verbosity::VerbosityArgs,
 };
@@ -233,8 +232,6 @@ pub(crate) struct RunArgs {
     // The heading of these is that of all after them.
     #[command(flatten)]
     pub(crate) elsewhere: ElsewhereArgs,
-    #[command(flatten)]
-    pub(crate) host: SessionHostArgs,
 }
 
 #[derive(Debug, Args)]

@@ -30,8 +30,8 @@ pub(crate) struct ElsewhereArgs {
     /// Run PostgreSQL on this host instead of this machine; ADDRESS if its name does not lead there
     #[arg(long, value_name = "HOST[=ADDRESS]", hide_short_help = true)]
     pub(crate) database: Option<String>,
-    /// In a Slurm job: the servers run on this node, or on the first one if this is none; the others load them, and the
-    /// last of several has the database, if a workload needs one
+    /// In a Slurm job: the servers run on this node, the others load them, and the last of several has the database, if a
+    /// workload needs one
     #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher", "hosts"])]
     pub(crate) slurm: bool,
     #[command(flatten)]
@@ -48,29 +48,25 @@ pub(crate) struct ElsewhereArgs {
     /// precedence
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) hosts: Option<PathBuf>,
-    /// What that file says, if it is on another host.
-    #[arg(skip)]
-    pub(crate) hosts_text: Option<String>,
     /// What came from that file.
     #[arg(skip)]
     file: Option<FromFile>,
 }
 
 impl ElsewhereArgs {
-    /// Takes from the file of hosts, if one was named, what the command line does not say; the host of the servers, too.
+    /// Takes from the file of hosts, if one was named, what the command line does not say.
     ///
     /// # Errors
     /// The mistakes in the file.
-    pub(crate) fn read_file(&mut self, server: &mut Option<String>) -> Result<(), String> {
+    pub(crate) fn read_file(&mut self) -> Result<(), String> {
         let Some(path) = &self.hosts else {
             return Ok(());
         };
-        let mut file = FromFile::read(path, self.hosts_text.as_deref())?;
+        let mut file = FromFile::read(path)?;
         let named = file.named();
         if self.generator.is_empty() && file.takes("generator", !named.generator.is_empty()) {
             self.generator = named.generator;
         }
-        file.fill("server", server, named.server);
         file.fill("database", &mut self.database, named.database);
         file.fill("launcher", &mut self.reach.launcher, named.launcher);
         file.fill("agent", &mut self.reach.agent, named.agent);
@@ -79,11 +75,6 @@ impl ElsewhereArgs {
         file.fill("address", &mut self.address, named.address);
         self.file = Some(file);
         Ok(())
-    }
-
-    /// The text of the file, if there is one.
-    pub(crate) fn text_of_file(&self) -> Option<String> {
-        Some(self.file.as_ref()?.text().to_owned())
     }
 
     /// What was found out about the value of an option. A mistake is drawn with its line if the value is of the file.
@@ -135,7 +126,7 @@ pub(crate) fn hosts(
         return match reach.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
                 let error = format!(
-                    "--{option}: this is for other hosts: name them with --generator, --database or --server, or leave it out"
+                    "--{option}: this is for other hosts: name them with --generator or --database, or leave it out"
                 );
                 args.located(option, Err(error))
             }
@@ -369,7 +360,7 @@ mod tests {
         let hosts = ask(|args| {
             args.hosts = Some(path);
             change(args);
-            args.read_file(&mut None).unwrap();
+            args.read_file().unwrap();
         });
         hosts.map(|hosts| hosts.expect("hosts"))
     }

@@ -23,14 +23,6 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    const ALL: [Self; 5] = [
-        Self::Fine,
-        Self::Failed,
-        Self::Usage,
-        Self::Nothing,
-        Self::Interrupted,
-    ];
-
     fn status(self) -> u8 {
         match self {
             Exit::Fine => 0,
@@ -39,12 +31,6 @@ impl Exit {
             Exit::Nothing => 3,
             Exit::Interrupted => INTERRUPTED,
         }
-    }
-
-    /// What another deadheat means by its exit status.
-    pub(crate) fn of_status(status: i32) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|exit| i32::from(exit.status()) == status)
     }
 }
 

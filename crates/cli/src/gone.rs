@@ -11,6 +11,8 @@ pub(crate) struct GoneArgs {
     _measure: Option<String>,
     #[arg(long = "noise-bound", hide = true, value_name = "SHARE", value_parser = |_: &str| gone("disturbed slices are trimmed, so that nothing is repeated; leave it out"))]
     _noise_bound: Option<String>,
+    #[arg(long = "server", hide = true, value_name = "HOST", value_parser = |host: &str| gone(&format!("start the session on that host: ssh {host} deadheat run …")))]
+    _server: Option<String>,
 }
 
 /// The same of `run` alone.

@@ -14,16 +14,13 @@ pub(crate) struct FromFile {
 }
 
 impl FromFile {
-    /// Reads the file; `text` is what it says, if it is on another host.
+    /// Reads the file.
     ///
     /// # Errors
     /// Its mistakes, drawn.
-    pub(crate) fn read(path: &Path, text: Option<&str>) -> Result<Self, String> {
-        let file = match text {
-            Some(text) => HostsFile::with_text(path, text),
-            None => HostsFile::read(path),
-        };
-        let file = file.map_err(|errors| errors.render(output::colour_of_notes()))?;
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let file =
+            HostsFile::read(path).map_err(|errors| errors.render(output::colour_of_notes()))?;
         Ok(Self {
             file,
             taken: BTreeSet::new(),
@@ -33,11 +30,6 @@ impl FromFile {
     /// What it says.
     pub(crate) fn named(&self) -> NamedHosts {
         self.file.named.clone()
-    }
-
-    /// Its text.
-    pub(crate) fn text(&self) -> &str {
-        self.file.text()
     }
 
     /// Notes that an option has its value from here, if there is one; whether there is.

@@ -4,7 +4,7 @@ use std::{env, ffi::OsString, path::Path, sync::OnceLock};
 
 use deadheat_runner::{process::Supervision, secret::without_password};
 
-use crate::{exit::Failure, there};
+use crate::exit::Failure;
 
 static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 
@@ -14,7 +14,7 @@ pub(crate) fn keep(line: Vec<OsString>) {
 }
 
 /// The program and its arguments: those that were typed, and those of a file.
-pub(crate) fn line() -> Vec<OsString> {
+fn line() -> Vec<OsString> {
     let typed = || env::args_os().collect();
     LINE.get().cloned().unwrap_or_else(typed)
 }
@@ -24,7 +24,6 @@ pub(crate) fn arguments() -> Vec<String> {
     line()
         .into_iter()
         .skip(1)
-        .take_while(|argument| argument != there::OPTION)
         .map(|argument| without_password(&argument.to_string_lossy()))
         .collect()
 }

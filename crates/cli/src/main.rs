@@ -12,7 +12,6 @@ mod doctor;
 #[cfg(test)]
 mod documented;
 mod elsewhere;
-mod elsewhere_run;
 mod embedded;
 mod exit;
 mod gone;
@@ -26,7 +25,6 @@ mod imported;
 mod interrupt;
 mod invocation;
 mod kubernetes;
-mod lines;
 mod live;
 mod load;
 mod man;
@@ -45,7 +43,6 @@ mod setup;
 mod slurm;
 mod slurm_script;
 mod stacks;
-mod there;
 mod values;
 mod verbosity;
 mod wrap;
@@ -98,14 +95,6 @@ fn parsed(line: &[OsString]) -> clap::error::Result<(Arguments, ArgMatches)> {
 fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Result<Exit, Failure> {
     output::use_colour(arguments.color);
     output::tell(arguments.verbosity.told());
-    let host = match &arguments.command {
-        Command::Run(args) => Some(&args.host),
-        Command::Compare(args) => Some(&args.measure.host),
-        _ => None,
-    };
-    if let Some(there) = host.and_then(|host| host.there.as_ref()) {
-        output::show_as(there.shown);
-    }
     output::show_log();
     let config::Defaults { line, told } = config::with_defaults(typed, matches)?;
     if let Some(told) = told {

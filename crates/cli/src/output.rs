@@ -16,7 +16,6 @@ use deadheat_model::stack_failure::StackFailure;
 use deadheat_report::text::{Charset, Screen};
 use deadheat_runner::secret::without_userinfo;
 use indicatif::ProgressDrawTarget;
-use serde::{Deserialize, Serialize};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{
     Layer as _, filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
@@ -39,16 +38,6 @@ pub(crate) enum ColourArg {
     Never,
 }
 
-/// What is known of the terminal that everything is shown on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Shown {
-    /// Its columns, if data goes to a terminal.
-    columns: Option<usize>,
-    is_ascii: bool,
-    colour: bool,
-    colour_of_notes: bool,
-}
-
 /// How much is told on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Told {
@@ -68,8 +57,6 @@ const LOG_VARIABLE: &str = "DEADHEAT_LOG";
 
 static ASKED: OnceLock<ColourArg> = OnceLock::new();
 static TOLD: OnceLock<Told> = OnceLock::new();
-/// What is shown goes through another deadheat, to a terminal that this one does not see.
-static ELSEWHERE: OnceLock<Shown> = OnceLock::new();
 
 /// Takes what was asked for on the command line. The first call counts.
 pub(crate) fn use_colour(asked: ColourArg) {
@@ -83,22 +70,6 @@ pub(crate) fn tell(told: Told) {
 
 fn told_of() -> Told {
     TOLD.get().copied().unwrap_or_default()
-}
-
-/// Writes for a terminal elsewhere. The first call counts.
-pub(crate) fn show_as(shown: Shown) {
-    let _ = ELSEWHERE.set(shown);
-}
-
-/// The terminal here, for a deadheat elsewhere.
-pub(crate) fn shown() -> Shown {
-    let screen = screen();
-    Shown {
-        columns: is_terminal().then_some(screen.width),
-        is_ascii: screen.charset == Charset::Ascii,
-        colour: screen.colour,
-        colour_of_notes: colour_of_notes(),
-    }
 }
 
 /// What `--color` says among arguments that are wrong otherwise, or that ask for help.
@@ -307,15 +278,12 @@ pub(crate) fn quoted(lines: &[String]) -> String {
 
 /// Whether data is coloured.
 pub(crate) fn colour() -> bool {
-    let here = || is_coloured(asked(), is_terminal(), |name| env::var_os(name));
-    ELSEWHERE.get().map_or_else(here, |shown| shown.colour)
+    is_coloured(asked(), is_terminal(), |name| env::var_os(name))
 }
 
 /// Whether what is told is coloured, progress and the view of a load among it.
 pub(crate) fn colour_of_notes() -> bool {
-    let here = || is_coloured(asked(), watched(), |name| env::var_os(name));
-    let elsewhere = ELSEWHERE.get();
-    elsewhere.map_or_else(here, |shown| shown.colour_of_notes)
+    is_coloured(asked(), watched(), |name| env::var_os(name))
 }
 
 fn asked() -> ColourArg {
@@ -342,16 +310,11 @@ fn is_coloured(
 
 /// What the data is shown on.
 pub(crate) fn screen() -> Screen {
-    let here = || charset(|name| env::var(name).ok(), is_terminal() && is_dumb());
     Screen {
         // What is piped into a file or a message is read at this width.
         width: width_or(80),
         colour: colour(),
-        charset: match ELSEWHERE.get() {
-            Some(Shown { is_ascii: true, .. }) => Charset::Ascii,
-            Some(_) => Charset::Unicode,
-            None => here(),
-        },
+        charset: charset(|name| env::var(name).ok(), is_terminal() && is_dumb()),
     }
 }
 
@@ -408,9 +371,6 @@ pub(crate) fn width() -> usize {
 }
 
 fn width_or(columns: usize) -> usize {
-    if let Some(shown) = ELSEWHERE.get() {
-        return shown.columns.unwrap_or(columns);
-    }
     if !is_terminal() {
         return columns;
     }

@@ -101,11 +101,6 @@ impl Profile {
             start_timeout: args.start_timeout,
             live: args.live.is_some(),
             arguments: invocation::arguments(),
-            commit: args
-                .host
-                .there
-                .as_ref()
-                .and_then(|there| there.commit.clone()),
             ..SessionOptions::new(
                 select::targets(catalogue, &self.selection),
                 self.selection.workloads,

@@ -13,16 +13,6 @@ pub(crate) struct Node {
     pub(crate) address: IpAddr,
 }
 
-/// The node of the job that the servers are to run on, if this process runs on none of them: the first one.
-///
-/// # Errors
-/// When there is no job.
-pub(crate) fn server() -> Result<Option<String>, String> {
-    let (names, own) = (names()?, own());
-    let first = names.first().filter(|_| !names.contains(&own));
-    Ok(first.cloned())
-}
-
 /// The name of the node that this process runs on; empty where it is none.
 fn own() -> String {
     env::var("SLURMD_NODENAME").unwrap_or_default()

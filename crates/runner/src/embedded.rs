@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The file in a root folder which says that this holds what was embedded.
-pub(crate) const MARKER: &str = "embedded.json";
+const MARKER: &str = "embedded.json";
 /// Digits of the checksum that name a folder.
 const DIGITS: usize = 16;
 

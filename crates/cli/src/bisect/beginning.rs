@@ -42,7 +42,7 @@ pub(super) struct Search {
 
 /// Finds the commits that `args` name.
 pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
-    read_hosts(&mut args)?;
+    args.measure.elsewhere.read_file().map_err(Failure::usage)?;
     let folder = env::current_dir().map_err(|error| {
         Failure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
@@ -109,7 +109,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
             record.folder.display()
         ))
     })?;
-    read_hosts(&mut args)?;
+    args.measure.elsewhere.read_file().map_err(Failure::usage)?;
     Ok(Search {
         subject: Subject::of(&args, &record.folder)?,
         args,
@@ -117,19 +117,6 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
         shown,
         record,
     })
-}
-
-/// Reads the file of hosts, if there is one.
-fn read_hosts(args: &mut BisectArgs) -> Result<(), Failure> {
-    let (elsewhere, server) = (&mut args.measure.elsewhere, &mut args.measure.host.server);
-    elsewhere.read_file(server).map_err(Failure::usage)?;
-    if server.is_some() {
-        return Err(Failure::usage(format!(
-            "{}: `bisect` measures here; leave it out, or start it on that host",
-            elsewhere.called("server")
-        )));
-    }
-    Ok(())
 }
 
 /// What was typed when it began.

@@ -19,7 +19,6 @@ use crate::{
     load::args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
     place::PlaceArgs,
     session_folders::RESULTS,
-    there::SessionHostArgs,
     values::{PinningArg, duration, margin, share, time},
 };
 
@@ -215,8 +214,6 @@ pub(crate) struct MeasureArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) host: SessionHostArgs,
-    #[command(flatten)]
     pub(crate) elsewhere: ElsewhereArgs,
     #[command(flatten)]
     pub(crate) _gone: GoneArgs,
@@ -287,7 +284,6 @@ impl MeasureArgs {
             results: None,
             start_timeout: None,
             dry_run: false,
-            host: SessionHostArgs::default(),
             elsewhere: ElsewhereArgs::default(),
             _gone: GoneArgs::default(),
         }

@@ -20,37 +20,29 @@ use self::{
 };
 use crate::{
     data::{self, Files},
-    elsewhere_run,
     exit::{Exit, Failure},
     imported::Pair,
     load, output,
 };
 
 pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
-    let measure = &mut args.measure;
-    let server = elsewhere_run::settle(&mut measure.host, &mut measure.elsewhere)?;
+    let elsewhere = &mut args.measure.elsewhere;
+    elsewhere.read_file().map_err(Failure::usage)?;
     let comparands = resolve::resolve(&args)?;
-    if let Some(there) = &args.measure.host.there {
-        there.take_place(&mut args.stacks.place);
-        args.measure.results = Some(there.results.clone());
-        // They are written where the comparison was asked for.
-        args.verdict.data.output = Vec::new();
-    }
     let files = args.verdict.data.open()?;
-    let measured = match (comparands, server) {
-        (Comparands::Sessions { a, b }, _) => {
+    let measured = match comparands {
+        Comparands::Sessions { a, b } => {
             let versus = sessions::compare(&a, &b, bounds(&args), args.sessions.force)?;
             Measured::Versus(Box::new(versus))
         }
-        (Comparands::Records { a, b }, _) => {
+        Comparands::Records { a, b } => {
             let versus = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
             Measured::Versus(Box::new(versus))
         }
-        (Comparands::Reports, _) => {
+        Comparands::Reports => {
             return of_other_tools(&args, files);
         }
-        (Comparands::Live(live), None) => live::measure(&live, &args)?,
-        (Comparands::Live(live), Some(server)) => live::measure_on(&server, &live, &args)?,
+        Comparands::Live(live) => live::measure(&live, &args)?,
     };
     let versus = match measured {
         Measured::Versus(versus) => versus,
@@ -65,13 +57,10 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
         details,
         ..
     } = args.verdict;
-    // What another host asked for is shown there.
-    if args.measure.host.there.is_none() {
-        let rendered =
-            |format, details, screen| self::rendered(&versus, Some(&gate), format, details, screen);
-        output::data(&rendered(asked.format(), details, output::screen())?)?;
-        files.write(|format| Ok(rendered(*format, details, data::page())?.into_bytes()))?;
-    }
+    let rendered =
+        |format, details, screen| self::rendered(&versus, Some(&gate), format, details, screen);
+    output::data(&rendered(asked.format(), details, output::screen())?)?;
+    files.write(|format| Ok(rendered(*format, details, data::page())?.into_bytes()))?;
     Ok(exit(&versus, &gate))
 }
 

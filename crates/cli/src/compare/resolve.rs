@@ -328,7 +328,6 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
         ("--results", measure.results.is_some(), !sessions),
         ("--start-timeout", measure.start_timeout.is_some(), starts),
         ("--dry-run", measure.dry_run, !sessions),
-        ("--server", measure.host.server.is_some(), starts),
         ("--generator", !elsewhere.generator.is_empty(), !sessions),
         ("--database", elsewhere.database.is_some(), of_stacks),
         ("--slurm", elsewhere.slurm, starts),

@@ -90,12 +90,10 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
     })
 }
 
-/// Whether all options are given already: those of a session that goes on, or of the run that this one is for.
+/// Whether all options are given already: those of a session that goes on.
 fn is_fixed(of_run: &ArgMatches) -> bool {
-    ["resume", "there"].into_iter().any(|id| {
-        let is_known = of_run.ids().any(|known| known == id);
-        is_known && of_run.value_source(id) == Some(ValueSource::CommandLine)
-    })
+    let is_known = of_run.ids().any(|known| known == "resume");
+    is_known && of_run.value_source("resume") == Some(ValueSource::CommandLine)
 }
 
 /// The file to read: the one that was named, or the nearest.

@@ -17,7 +17,7 @@ use deadheat_runner::{
 };
 use serde_json::json;
 
-pub(crate) use self::show::{Rendered, place as show_where};
+pub(crate) use self::show::Rendered;
 use self::{progress::Progress, steer::Steer};
 use crate::{
     args::{Format, RunArgs},

@@ -28,10 +28,6 @@ pub(super) fn outcome(
     files: Files<Format>,
 ) -> Result<Exit, Failure> {
     let record = read_session(folder).map_err(Failure::nothing)?;
-    if args.host.there.is_some() {
-        // Its report is made where it goes.
-        return Ok(exit(&record, &standings(&record)));
-    }
     let rendered = Rendered::of(&record, output::screen())?;
     rendered.write_beside(folder)?;
     let printed = match args.data.format() {

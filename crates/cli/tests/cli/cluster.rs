@@ -319,27 +319,13 @@ fn a_database_on_another_host_is_for_the_servers_alone_and_goes_with_the_session
 fn a_session_takes_the_nodes_of_its_job() {
     let mut network = Network::new(4);
     network.start_slurm();
-    let on_first = ["srun", "--nodes=1", "--ntasks=1", "--overlap"];
-    assert_takes_the_nodes(&network, &on_first);
-}
-
-#[test]
-#[ignore = "needs root, an sshd and Slurm: cargo xtask cluster"]
-fn a_session_that_is_started_beside_its_job_runs_on_its_first_node() {
-    let mut network = Network::new(4);
-    network.start_slurm();
-    assert_takes_the_nodes(&network, &[]);
-}
-
-/// Starts a session in a job of three nodes, where `on` says.
-fn assert_takes_the_nodes(network: &Network, on: &[&str]) {
     let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
     root.copy_workload("users");
     let run = "run --heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --slurm \
                --workload plaintext --workload users";
     let words = [
-        &["salloc", "--quiet", "--nodes=3"],
-        on,
+        &["salloc", "--quiet", "--nodes=3"][..],
+        &["srun", "--nodes=1", "--ntasks=1", "--overlap"],
         &[env!("CARGO_BIN_EXE_deadheat")],
         &run.split_whitespace().collect::<Vec<_>>(),
     ]
@@ -359,55 +345,7 @@ fn assert_takes_the_nodes(network: &Network, on: &[&str]) {
     assert!(database.ends_with(" on h4"), "{database}");
     let listened = header.plan.hosts.as_ref().map(|hosts| hosts.address);
     assert_eq!(listened, Some(network.address(2)));
-    wait_until_quiet(network, 4, "a job");
-}
-
-#[test]
-#[ignore = "needs root and an sshd: cargo xtask cluster"]
-fn servers_generator_and_database_are_on_three_hosts() {
-    let network = Network::new(3);
-    let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
-    root.copy_workload("users");
-    let start = |more: &str| {
-        let mut command = command(
-            root.path(),
-            "run --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --workload plaintext \
-             --workload users --server h1 --generator h2 --launcher",
-        );
-        command.arg(network.ssh());
-        command.arg(format!("--database=h3={}", network.address(3)));
-        command.arg(format!("--address={}", network.address(1)));
-        command.args(more.split_whitespace());
-        Running::start_command(root.path(), command, "run on three hosts")
-    };
-    // It answers no users.
-    let ended = start("--heats 2").wait().exits(1);
-    ended.says(&["fake-one", "loaded from 1 other host"]);
-    let session = root.session();
-    session.assert_measured("fake-one");
-    let header = &session.record.header;
-    let names = header.hosts.iter().map(|host| host.name.as_str());
-    assert_eq!(names.collect::<Vec<_>>(), ["h2", "h3"]);
-    let database = header.postgres.as_deref().expect("a database");
-    assert!(database.ends_with(" on h3"), "{database}");
-    wait_until_quiet(&network, 3, "a session");
-    for harm in ["kill", "cut"] {
-        let running = start("--heats 500");
-        eventually("a heat", || {
-            running.told().contains("heat 1 ·").then_some(())
-        });
-        match harm {
-            "kill" => running.signal(Signal::KILL),
-            _ => network.link(1, false),
-        }
-        let ended = running.wait();
-        if harm == "cut" {
-            assert_eq!(ended.status_code(), Some(3), "{ended}");
-            ended.tells(&["host h1: ", "what it has of the session is there"]);
-        }
-        wait_until_quiet(&network, 3, harm);
-        network.link(1, true);
-    }
+    wait_until_quiet(&network, 4, "a job");
 }
 
 #[test]

@@ -86,23 +86,6 @@ fn a_session_records_the_options_that_it_ran_with() {
 }
 
 #[test]
-fn a_run_on_another_host_gets_the_options_of_this_file() {
-    let root = root("[run]\nmargin = \"2%\"\nresults = \"here\"\n");
-    let home = root.path().join("home");
-    let home = home.display();
-    let script = format!("export HOME={home} XDG_CACHE_HOME={home}/cache\nexec \"$@\"");
-    root.write_program("reach-srv", &script);
-    let ended = root.deadheat(&format!(
-        "{RUN} --server srv --launcher {}/reach-{{host}} --agent {}",
-        root.path().display(),
-        env!("CARGO_BIN_EXE_deadheat")
-    ));
-    let ended = ended.exits(0);
-    assert_eq!(plan(&ended)["margin"], 0.02);
-    assert_eq!(ended.stderr.matches("deadheat.toml").count(), 1, "{ended}");
-}
-
-#[test]
 fn what_does_not_fit_to_a_load_or_a_comparison_is_left_out_and_told() {
     let root = root("[load]\nduration = \"3s\"\n[compare]\nworkload = \"plaintext\"\nheats = 5\n");
     root.deadheat("load --dry-run -n 5 http://127.0.0.1:1/")

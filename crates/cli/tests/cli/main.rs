@@ -43,7 +43,6 @@ mod new_stack;
 mod preparing;
 mod published;
 mod readme;
-mod remote_server;
 mod reporting;
 mod results_folder;
 mod resumed;

@@ -11,13 +11,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     frame::{self, FrameError},
-    session_message::{SessionAnswer, SessionOrder},
     traffic::{Seen, Token},
 };
 use crate::doctor::{Examination, Interface};
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 6;
+pub(super) const PROTOCOL: u32 = 7;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,10 +57,6 @@ pub(super) enum Order {
     Database {
         listen: IpAddr,
         client: IpAddr,
-    },
-    /// About a session that runs on the agent's host.
-    Session {
-        order: SessionOrder,
     },
     /// End the load or slice now.
     Stop,
@@ -114,10 +109,6 @@ pub(super) enum Answer {
         /// With a password, which is nowhere else.
         url: String,
         description: String,
-    },
-    /// About a session that runs on the agent's host.
-    Session {
-        answer: SessionAnswer,
     },
     /// What was asked for could not be started or carried through.
     Refused {

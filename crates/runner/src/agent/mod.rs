@@ -5,34 +5,24 @@
 //!                             orders →   frames on standard input and output   ← answers
 //! ```
 //!
-//! A session can run on another host as a whole: `ServerHost` brings the project there, and its `Agent` runs
-//! `deadheat run` as a child.
-//!
 //! There is no port, no daemon and no secret. An agent ends when its input ends, or when it hears nothing for some
 //! seconds, and the coordinator takes an agent for lost by the same rule.
 
 mod agents;
-mod arrivals;
-mod child;
 mod clock;
 mod database;
 mod deliver;
 mod examine;
 mod examined;
 mod frame;
-mod hosted;
 mod launcher;
-mod listing;
 mod message;
 mod probe;
-mod project;
 mod remote;
 mod serve;
-mod session_message;
 mod sliced;
 mod slices;
 mod tcp_info;
-mod there;
 mod traffic;
 
 pub use agents::{Agents, Together};
@@ -41,8 +31,6 @@ pub use examine::{Examined, Examinee};
 pub use launcher::{Binary, LOCAL, Launcher};
 pub use remote::AgentError;
 pub use serve::serve;
-pub use session_message::{Ending, Stream};
-pub use there::{Brought, Ended, ServerHost, Sources};
 
 /// The monotonic clock, in nanoseconds.
 fn monotonic_ns() -> u64 {

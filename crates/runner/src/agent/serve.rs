@@ -16,14 +16,11 @@ use deadheat_load::{LoadEvent, Phase, Slice};
 use deadheat_model::LoadSpec;
 
 use super::{
-    child::Interruptible,
     database::HostedDatabase,
     examined,
     frame::{FrameError, GREETING},
-    hosted::Hosted,
     message::{self, Answer, Host, Instant, Order, PROTOCOL},
     monotonic_ns,
-    session_message::SessionOrder,
     sliced::SlicedLoads,
 };
 use crate::{process::Supervision, services::Access, session::describe_machine};
@@ -46,8 +43,6 @@ struct Shared {
     /// Whether the coordinator is gone, or has said goodbye.
     over: AtomicBool,
     out: Mutex<io::Stdout>,
-    /// The run of a session on this host.
-    child: Interruptible,
 }
 
 impl Shared {
@@ -76,7 +71,6 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
         heard: AtomicU64::new(monotonic_ns()),
         over: AtomicBool::new(false),
         out: Mutex::new(io::stdout()),
-        child: Interruptible::default(),
     };
     {
         let mut out = shared.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,9 +122,6 @@ fn listen(shared: &Shared, pass_on: &Sender<Order>) -> Result<(), FrameError> {
                 nth,
                 at: monotonic_ns(),
             }),
-            Order::Session {
-                order: SessionOrder::Interrupt,
-            } => shared.child.interrupt(),
             Order::Stop => shared.stop.store(true, Ordering::SeqCst),
             Order::Alive => {}
             Order::Bye => break Ok(()),
@@ -170,8 +161,6 @@ fn pulse(shared: &Shared) {
 fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
     let mut loads = SlicedLoads::default();
     let mut databases = Vec::new();
-    let mut hosted = Hosted::default();
-    let say = |answer| shared.say(&Answer::Session { answer });
     while let Ok(order) = orders.recv() {
         if shared.over.load(Ordering::SeqCst) {
             return;
@@ -204,11 +193,6 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                         databases.push(database);
                     }
                     Err(why) => shared.say(&Answer::Refused { why }),
-                }
-            }
-            Order::Session { order } => {
-                if let Err(why) = hosted.obey(order, &supervision.program, &shared.child, &say) {
-                    shared.say(&Answer::Refused { why });
                 }
             }
             Order::Examine { watch, connections } => {

@@ -20,8 +20,6 @@ use crate::{agent::Launcher, files};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct NamedHosts {
-    /// Who runs the servers, and with them the session.
-    pub server: Option<String>,
     /// Who loads the servers.
     pub generator: Vec<String>,
     /// Who has the database: HOST or HOST=ADDRESS.
@@ -61,23 +59,10 @@ impl HostsFile {
             let title = format!("reading this file of hosts: {error}");
             ManifestErrors(vec![ManifestError::of_file(path, title)])
         })?;
-        Self::with_text(path, &text)
-    }
-
-    /// The file at `path`, of which this is the text.
-    ///
-    /// # Errors
-    /// As [`HostsFile::read`].
-    pub fn with_text(path: &Path, text: &str) -> Result<Self, ManifestErrors> {
         Self::of(Source {
             path: path.to_owned(),
             text: text.into(),
         })
-    }
-
-    /// Its text.
-    pub fn text(&self) -> &str {
-        &self.source.text
     }
 
     fn of(source: Source) -> Result<Self, ManifestErrors> {
@@ -141,7 +126,6 @@ mod tests {
         let (example, _) = example.split_once("```").unwrap();
         let file = read(example).unwrap();
         let expected = NamedHosts {
-            server: Some("web1".to_owned()),
             generator: vec!["load1".to_owned(), "load2".to_owned()],
             database: Some("db1=10.0.0.3".to_owned()),
             launcher: Some("ssh -p 2222 {host}".parse().unwrap()),
@@ -150,7 +134,7 @@ mod tests {
             address: Some([10, 0, 0, 1].into()),
         };
         assert_eq!(file.named, expected);
-        assert_eq!(file.line_of("database"), "hosts.toml:4");
+        assert_eq!(file.line_of("database"), "hosts.toml:3");
         assert_eq!(read("").unwrap().named, NamedHosts::default());
     }
 

@@ -17,7 +17,6 @@ pub(crate) mod procfs;
 mod spawn;
 mod supervisor;
 mod sys;
-mod tied;
 mod tree;
 
 pub use cgroup::{CpuGroup, Grouping};
@@ -29,5 +28,4 @@ pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
 pub(crate) use supervisor::OPEN_FILES;
 pub use supervisor::{supervise, supervise_with};
 pub use sys::{is_root, pin_current_thread, pin_threads_of, ticks, usable_cpus};
-pub(crate) use tied::end_with_this_thread;
 pub use tree::{ProcessStat, Snapshot, descendants, read_stat};

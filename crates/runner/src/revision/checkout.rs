@@ -1,10 +1,6 @@
 //! The root folder as it was at a commit, in a folder of its own.
 
-use std::{
-    ffi::OsStr,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsStr, fs, path::Path};
 
 use deadheat_model::TargetId;
 
@@ -18,9 +14,8 @@ use crate::{
 /// killed.
 #[derive(Debug)]
 pub struct Checkout {
-    root: PathBuf,
     stack: Stack,
-    _folder: Option<KeptFolder>,
+    _folder: KeptFolder,
 }
 
 impl Checkout {
@@ -48,26 +43,8 @@ impl Checkout {
         let root = folder.path().join("root");
         Ok(Self {
             stack: read_stack(&root, stack, revision)?,
-            root,
-            _folder: Some(folder),
+            _folder: folder,
         })
-    }
-
-    /// The same of a root folder that came from another host, where git is.
-    ///
-    /// # Errors
-    /// When it has no such stack, or one with a manifest that cannot be read.
-    pub fn brought(root: &Path, stack: &str, revision: &Revision) -> Result<Self, RevisionError> {
-        Ok(Self {
-            stack: read_stack(root, stack, revision)?,
-            root: root.to_owned(),
-            _folder: None,
-        })
-    }
-
-    /// The root folder as it was, which lives as long as this.
-    pub fn root(&self) -> &Path {
-        &self.root
     }
 
     /// The stack, whose folder lives as long as this.

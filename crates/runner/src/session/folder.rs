@@ -119,8 +119,7 @@ pub(super) fn now() -> String {
 /// in no checkout, and has its commit in its name.
 pub fn commit_of(options: &SessionOptions) -> Option<String> {
     let mut targets = options.targets.iter();
-    let found = || targets.find_map(|target| commit_at(&target.stack.dir));
-    options.commit.clone().or_else(found)
+    targets.find_map(|target| commit_at(&target.stack.dir))
 }
 
 /// The checksum of the embedded files that stacks of the session come from; `None`: none of them does.
@@ -131,7 +130,7 @@ pub fn embedded_of(options: &SessionOptions) -> Option<String> {
 
 /// The commit that a folder is at, with `-dirty` when there are changes; `None` in no checkout. Of embedded files, the one
 /// that they are from.
-pub fn commit_at(folder: &Path) -> Option<String> {
+fn commit_at(folder: &Path) -> Option<String> {
     // Somebody's home may be a repository.
     if let Some(commit) = embedded::commit_at(folder) {
         return commit;

@@ -38,7 +38,7 @@ pub use self::{
     available::available,
     cpus::share_out,
     error::SessionError,
-    folder::{commit_at, commit_of, embedded_of},
+    folder::{commit_of, embedded_of},
     journal::{HEADER_FILE, Journal, JournalError},
     launch::Launch,
     lock::exclusively,

@@ -107,8 +107,6 @@ pub struct SessionOptions {
     pub live: bool,
     /// Deadheat's own arguments, for the record.
     pub arguments: Vec<String>,
-    /// The commit of the stacks' sources, if it is known from elsewhere; `None`: their folders tell.
-    pub commit: Option<String>,
     /// Deadheat's version, for the record.
     pub version: String,
 }
@@ -145,7 +143,6 @@ impl SessionOptions {
             findings: Vec::new(),
             live: false,
             arguments: Vec::new(),
-            commit: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

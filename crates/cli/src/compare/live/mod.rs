@@ -1,6 +1,5 @@
 //! Measures two things in heats of both.
 
-mod elsewhere;
 pub(crate) mod heats;
 pub(crate) mod loads;
 pub(crate) mod looks;
@@ -16,7 +15,6 @@ use deadheat_model::workload::Oracle;
 use deadheat_runner::session::{PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions};
 use deadheat_stats::versus::Versus;
 
-pub(super) use self::elsewhere::measure_on;
 use super::{
     args::{CompareArgs, MeasureArgs},
     resolve::Live,

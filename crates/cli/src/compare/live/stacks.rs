@@ -2,10 +2,10 @@
 
 pub(crate) mod sides;
 
-use std::{path::PathBuf, sync::atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use deadheat_model::comparison::Comparison;
-use deadheat_runner::{agent::Sources, manifest::Reach, session::SessionOptions};
+use deadheat_runner::{manifest::Reach, session::SessionOptions};
 use deadheat_stats::versus::Versus;
 
 use self::sides::Sides;
@@ -15,7 +15,6 @@ use crate::{
     doctor,
     exit::Failure,
     interrupt, invocation, select,
-    there::SidesThere,
 };
 
 /// The workload, if nobody says which.
@@ -35,9 +34,7 @@ pub(super) fn measure(
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     // Until the end: with them go the folders of the revisions.
     let supervision = invocation::supervision()?;
-    let there = args.measure.host.there.as_ref();
-    let told = there.and_then(|there| there.sides.as_ref());
-    let sides = Sides::find(&catalogue, [a, b], &supervision, told)?;
+    let sides = Sides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
         return Err(Failure::nothing(
             "interrupted before anything was measured; there are no records",
@@ -45,7 +42,6 @@ pub(super) fn measure(
     }
     let selection = select::select(&catalogue, &[], &workloads, Reach::Defaults)?;
     let mut options = SessionOptions {
-        commit: there.and_then(|there| there.commit.clone()),
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
         ..session(
             &args.measure,
@@ -70,38 +66,6 @@ pub(super) fn measure(
         alike: sides.alike(),
     };
     measure_heats(comparison, options, args, &interrupted)
-}
-
-/// Two stacks whose sources go to another host. With it go the folders of the revisions.
-pub(super) struct Brought {
-    root: PathBuf,
-    sides: Sides,
-}
-
-impl Brought {
-    /// Finds both. What is wrong with them is shown where it can be changed.
-    pub(super) fn find(at: [&StackAt; 2], args: &CompareArgs) -> Result<Self, Failure> {
-        let catalogue = select::catalogue(&args.stacks.place)?;
-        let supervision = invocation::supervision()?;
-        Ok(Self {
-            sides: Sides::find(&catalogue, at, &supervision, None)?,
-            root: catalogue.root,
-        })
-    }
-
-    /// What goes there.
-    pub(super) fn sources(&self, args: &CompareArgs) -> Sources {
-        Sources {
-            root: Some(self.root.clone()),
-            more: args.stacks.place.more_stacks.clone(),
-            revisions: self.sides.revisions(),
-        }
-    }
-
-    /// What that host has to know of them.
-    pub(super) fn told(&self) -> SidesThere {
-        self.sides.told()
-    }
 }
 
 /// That both answer at least one of the workloads, as far as their manifests say, at a load that heats can have.

@@ -1,7 +1,5 @@
 //! The two stacks, as they were typed: from the work tree, or from a revision of git.
 
-use std::path::PathBuf;
-
 use deadheat_model::{
     TargetId,
     comparison::{Contender, ContenderKind},
@@ -14,7 +12,7 @@ use deadheat_runner::{
     session::SelectedTarget,
 };
 
-use crate::{compare::resolve::StackAt, exit::Failure, output, select, there::SidesThere};
+use crate::{compare::resolve::StackAt, exit::Failure, output, select};
 
 /// What makes the second one of two equal names another one.
 const AGAIN: &str = "~b";
@@ -27,14 +25,6 @@ pub(super) struct Sides {
     same: Option<bool>,
 }
 
-/// Where the sources of a revision are from.
-enum Found<'a> {
-    /// The repository of the work tree.
-    ByGit(&'a Supervision),
-    /// Another host, with the root folder that they came to.
-    Brought(Option<(&'a Revision, &'a PathBuf)>),
-}
-
 /// One side.
 pub(crate) struct One {
     /// The stack under its variant, and the name that it has in this session.
@@ -43,7 +33,7 @@ pub(crate) struct One {
     own: TargetId,
     revision: Option<Revision>,
     /// The folder of the revision, as long as it is needed.
-    checkout: Option<Checkout>,
+    _checkout: Option<Checkout>,
 }
 
 impl One {
@@ -53,27 +43,13 @@ impl One {
         at: &StackAt,
         supervision: &Supervision,
     ) -> Result<Self, Failure> {
-        Self::found(catalogue, at, Found::ByGit(supervision))
-    }
-
-    fn found(catalogue: &Catalogue, at: &StackAt, sources: Found<'_>) -> Result<Self, Failure> {
-        let stack = &at.target.stack;
-        match (&at.revision, sources) {
-            (None, _) => Self::of_work_tree(catalogue, at),
-            (Some(typed), Found::ByGit(supervision)) => {
-                let root = &catalogue.root;
-                let revision = Revision::find(root, typed).map_err(refused)?;
-                let checkout = Checkout::of(root, stack, &revision, supervision);
-                Self::of_revision(at, revision, checkout.map_err(refused)?)
-            }
-            (Some(_), Found::Brought(Some((revision, root)))) => {
-                let checkout = Checkout::brought(root, stack, revision).map_err(refused)?;
-                Self::of_revision(at, revision.clone(), checkout)
-            }
-            (Some(typed), Found::Brought(None)) => Err(Failure::usage(format!(
-                "the sources of {stack} at {typed} did not come to this host"
-            ))),
-        }
+        let Some(typed) = &at.revision else {
+            return Self::of_work_tree(catalogue, at);
+        };
+        let root = &catalogue.root;
+        let revision = Revision::find(root, typed).map_err(refused)?;
+        let checkout = Checkout::of(root, &at.target.stack, &revision, supervision);
+        Self::of_revision(at, revision, checkout.map_err(refused)?)
     }
 
     fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, Failure> {
@@ -87,7 +63,7 @@ impl One {
             own: selected.target.clone(),
             selected,
             revision: None,
-            checkout: None,
+            _checkout: None,
         })
     }
 
@@ -120,7 +96,7 @@ impl One {
                 target,
             },
             revision: Some(revision),
-            checkout: Some(checkout),
+            _checkout: Some(checkout),
         })
     }
 
@@ -167,18 +143,9 @@ impl Sides {
         catalogue: &Catalogue,
         at: [&StackAt; 2],
         supervision: &Supervision,
-        there: Option<&SidesThere>,
     ) -> Result<Self, Failure> {
-        let mut roots = there.into_iter().flat_map(|there| &there.roots);
-        let mut sources = |nth: usize| match there {
-            None => Found::ByGit(supervision),
-            Some(there) => {
-                let revision = there.revisions[nth].as_ref();
-                Found::Brought(revision.and_then(|revision| Some((revision, roots.next()?))))
-            }
-        };
-        let a = One::found(catalogue, at[0], sources(0))?;
-        let b = One::found(catalogue, at[1], sources(1))?;
+        let a = One::find(catalogue, at[0], supervision)?;
+        let b = One::find(catalogue, at[1], supervision)?;
         // In a session each has a name of its own.
         let b = if a.selected.target.stack == b.selected.target.stack
             && a.selected.target == b.selected.target
@@ -187,9 +154,7 @@ impl Sides {
         } else {
             b
         };
-        let same = if let Some(there) = there {
-            there.same
-        } else if a.is_added() != b.is_added() {
+        let same = if a.is_added() != b.is_added() {
             // One of them is a copy that somebody has changed.
             Some(false)
         } else if a.own.stack == b.own.stack {
@@ -201,25 +166,6 @@ impl Sides {
             None
         };
         Ok(Self { a, b, same })
-    }
-
-    /// The root folders of the sides that are at a revision, each with its stack.
-    pub(super) fn revisions(&self) -> Vec<(PathBuf, String)> {
-        let sides = [&self.a, &self.b].into_iter();
-        let at = |one: &One| {
-            let checkout = one.checkout.as_ref()?;
-            Some((checkout.root().to_owned(), one.own.stack.clone()))
-        };
-        sides.filter_map(at).collect()
-    }
-
-    /// What another host has to know of them.
-    pub(super) fn told(&self) -> SidesThere {
-        SidesThere {
-            revisions: [&self.a, &self.b].map(|one| one.revision.clone()),
-            same: self.same,
-            roots: Vec::new(),
-        }
     }
 
     /// That the two do not differ, if so.
