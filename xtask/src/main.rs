@@ -1,10 +1,12 @@
 //! The one entry for development: `cargo xtask test | lint | …`.
+#![allow(clippy::print_stderr)]
 
 mod book;
 mod browser;
 mod cluster;
 mod conformance;
 mod fuzz;
+mod interrupt;
 mod lint;
 mod peers;
 mod power;
@@ -80,9 +82,7 @@ enum Command {
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Test { long, strictness } => {
-            let steps = Steps::new(&strictness, true);
-            tests::everything(&steps, long);
-            steps.finish()
+            finish(&strictness, true, |steps| tests::everything(steps, long))
         }
         Command::Lint => alone(&Strictness::full(), lint::lint),
         Command::Book => alone(&Strictness::full(), book::book),
@@ -111,7 +111,18 @@ fn main() -> ExitCode {
 
 /// Runs one part, whose commands write to the terminal as they go.
 fn alone(strictness: &Strictness, part: impl FnOnce(&Steps)) -> ExitCode {
-    let steps = Steps::new(strictness, false);
+    finish(strictness, false, part)
+}
+
+/// Runs steps until they are done or a signal arrives, prints their table, and leaves no process behind.
+fn finish(strictness: &Strictness, collects: bool, part: impl FnOnce(&Steps)) -> ExitCode {
+    if let Err(error) = interrupt::end_children_on_signals() {
+        eprintln!("handling signals: {error}");
+        return ExitCode::FAILURE;
+    }
+    let steps = Steps::new(strictness, collects);
     part(&steps);
-    steps.finish()
+    interrupt::end_children();
+    let status = steps.finish();
+    interrupt::exit_status().map_or(status, ExitCode::from)
 }

@@ -14,7 +14,10 @@ use std::{
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use crate::sys::{self, Usage};
+use crate::{
+    interrupt,
+    sys::{self, Usage},
+};
 
 /// No step takes that long. CI has a limit of its own.
 const LONGEST_STEP: Duration = Duration::from_secs(3 * 3600);
@@ -96,6 +99,8 @@ enum Outcome {
     Partly,
     /// Tests failed that are run again, alone, by a step of their own.
     Again,
+    /// A signal ended it.
+    Interrupted,
     Failed(String),
 }
 
@@ -148,9 +153,10 @@ impl Steps {
         mut command: Command,
         judge: impl FnOnce(&str) -> Result<(), String>,
     ) -> bool {
-        println!("==> {name}");
+        let Some(begun) = begin(name) else {
+            return false;
+        };
         let shown = shown(&command);
-        let begun = Instant::now();
         let mut cpu = None;
         let ran = self
             .execute(name, &mut command)
@@ -168,8 +174,9 @@ impl Steps {
 
     /// Runs tests. Those that fail are for [`Self::to_run_again`] to say.
     pub(crate) fn run_tests(&self, name: &str, mut command: Command) {
-        println!("==> {name}");
-        let begun = Instant::now();
+        let Some(begun) = begin(name) else {
+            return;
+        };
         let (outcome, cpu) = match self.execute(name, &mut command) {
             Ok((usage, said)) => {
                 print!("{said}");
@@ -200,8 +207,9 @@ impl Steps {
 
     /// Runs a command that may fail: what it did not bring is listed by the steps that need it.
     pub(crate) fn attempt(&self, name: &str, mut command: Command) {
-        println!("==> {name}");
-        let begun = Instant::now();
+        let Some(begun) = begin(name) else {
+            return;
+        };
         let ran = self.execute(name, &mut command);
         let (outcome, cpu) = match ran {
             Ok((usage, _)) => {
@@ -218,14 +226,18 @@ impl Steps {
 
     /// Runs a check of this program's own. True when it passed.
     pub(crate) fn check(&self, name: &str, check: impl FnOnce() -> Result<(), String>) -> bool {
-        println!("==> {name}");
-        let begun = Instant::now();
+        let Some(begun) = begin(name) else {
+            return false;
+        };
         let checked = check();
         self.note(name, checked.into(), begun.elapsed(), None)
     }
 
-    /// Says that something was not tested here, and why.
+    /// Says that something was not tested here, and why. After a signal, much was not: that is said once, at the end.
     pub(crate) fn not_tested(&self, lack: Lack) {
+        if interrupt::is_interrupted() {
+            return;
+        }
         self.lacks.lock().expect("no step panics").push(lack);
     }
 
@@ -259,6 +271,11 @@ impl Steps {
     }
 
     fn note(&self, name: &str, outcome: Outcome, wall: Duration, cpu: Option<Duration>) -> bool {
+        let outcome = match outcome {
+            Outcome::Passed => outcome,
+            _ if interrupt::is_interrupted() => Outcome::Interrupted,
+            outcome => outcome,
+        };
         if let Outcome::Failed(problem) = &outcome {
             println!("FAILED {name}: {problem}");
         }
@@ -316,12 +333,24 @@ impl Steps {
             failed + amiss.len(),
             allowed.len()
         );
+        if interrupt::is_interrupted() {
+            println!("interrupted: the other steps were not run");
+        }
         if failed + amiss.len() == 0 {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Announces a step; when it began. None after a signal: no step starts any more.
+fn begin(name: &str) -> Option<Instant> {
+    if interrupt::is_interrupted() {
+        return None;
+    }
+    println!("==> {name}");
+    Some(Instant::now())
 }
 
 /// The names in the lists of failures that the standard test harness ends with.
@@ -359,6 +388,7 @@ fn table(steps: &[Step], wall: Duration) -> String {
             Outcome::Passed => "passed",
             Outcome::Partly => "partly",
             Outcome::Again => "again",
+            Outcome::Interrupted => "ended",
             Outcome::Failed(_) => "FAILED",
         };
         text += &row(outcome, &step.name, step.wall, step.cpu);

@@ -96,7 +96,7 @@ pub(crate) fn has_ended(pid: u32, within: Duration) -> io::Result<bool> {
         match unsafe { libc::poll(&mut wanted, 1, milliseconds) } {
             -1 => {
                 let error = io::Error::last_os_error();
-                // Ctrl-C reaches the child as well, so it ends; waiting anew costs at most the same time again.
+                // `interrupt` ends the child; waiting anew costs at most the same time again.
                 if error.kind() != io::ErrorKind::Interrupted {
                     return Err(error);
                 }
@@ -110,6 +110,15 @@ pub(crate) fn has_ended(pid: u32, within: Duration) -> io::Result<bool> {
 pub(crate) fn kill(pid: u32, signal: libc::c_int) -> io::Result<()> {
     // SAFETY: kill(2) takes two numbers and touches no memory.
     match unsafe { libc::kill(pid as libc::pid_t, signal) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Makes orphaned descendants of this process its children: prctl(2), PR_SET_CHILD_SUBREAPER.
+pub(crate) fn become_subreaper() -> io::Result<()> {
+    // SAFETY: prctl(2) with this option takes a number and touches no memory.
+    match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

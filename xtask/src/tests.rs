@@ -107,7 +107,8 @@ fn integration_tests() -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
     };
-    let crates = subfolders(&root().join("crates"));
+    let mut crates = subfolders(&root().join("crates"));
+    crates.push(root().join("xtask"));
     let folders = crates.iter().flat_map(|one| subfolders(&one.join("tests")));
     let tests = folders.filter(|folder| folder.join("main.rs").is_file());
     let names = tests.filter_map(|folder| Some(folder.file_name()?.to_str()?.to_owned()));

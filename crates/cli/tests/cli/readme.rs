@@ -1,9 +1,9 @@
-//! The README's commands do what a reader expects of them first: they run. Those that measure stacks say their plan and
-//! no more; other tests measure.
+//! The README's commands do what a reader expects of them first: they run. Those that measure stacks print their plan
+//! and exit; other tests measure.
 
 use std::fs;
 
-use deadheat_testkit::documents::{commands, words};
+use deadheat_testkit::documents::{commands, commands_of, inline_commands_of, words};
 
 use crate::{
     load::{hello_server, url},
@@ -12,6 +12,28 @@ use crate::{
 
 /// Where the README says that servers of the reader's listen.
 const SERVERS: [&str; 2] = ["http://127.0.0.1:8080/", "http://127.0.0.1:9090/"];
+
+/// The README's commands that no test runs as they are, and why.
+const NOT_RUN: [(&str, &str); 5] = [
+    (
+        "cargo run --release -- run --setup",
+        "it compiles for minutes, installs packages and measures for ten minutes; \
+         what follows `--` is run with --dry-run",
+    ),
+    ("cargo xtask test", "it runs this test"),
+    (
+        "cargo install --locked --path crates/cli",
+        "it compiles for minutes and writes to the user's ~/.cargo/bin",
+    ),
+    (
+        "cargo install --locked --git https://github.com/deadheat/deadheat deadheat",
+        "nothing is published there yet",
+    ),
+    (
+        "deadheat bisect v1.4 HEAD -- ./server --port '$PORT'",
+        "the revisions and the server are the reader's",
+    ),
+];
 
 /// Whose stacks a command is about.
 #[derive(Clone, Copy)]
@@ -56,9 +78,31 @@ fn every_command_runs() {
         fakes.write(file, &report);
     }
     let server = hello_server();
-    let found = commands(&text);
+    let mut found = commands(&text);
+    found.extend(inline_commands_of(&text, "deadheat"));
     assert!(found.len() > 15, "{found:?}");
+    let cargo = [
+        commands_of(&text, "cargo"),
+        inline_commands_of(&text, "cargo"),
+    ]
+    .concat();
+    let without_comment = |command: &String| shlex::split(command).expect("closed quotes");
+    let listed = NOT_RUN.map(|(command, _)| shlex::split(command).expect("closed quotes"));
+    for command in &cargo {
+        let typed = without_comment(command);
+        assert!(listed.contains(&typed), "neither run nor listed: {command}");
+        if let Some(after) = command.split_once(" -- ").map(|(_, after)| after) {
+            found.push(format!("deadheat {after}"));
+        }
+    }
+    let all: Vec<_> = found.iter().chain(&cargo).map(without_comment).collect();
+    for command in &listed {
+        assert!(all.contains(command), "the README lacks {command:?}");
+    }
     for command in found {
+        if listed.contains(&without_comment(&command)) {
+            continue;
+        }
         let typed = words(&command).expect("closed quotes");
         let (stacks, more) = place(&typed);
         let own = |word: &String| {
