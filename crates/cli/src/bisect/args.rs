@@ -51,7 +51,6 @@ fn under_own_heading(arg: Arg) -> Arg {
     mut_arg("arrivals", |arg| arg.hide(true)),
     mut_arg("max_connections", |arg| arg.hide(true)),
     mut_arg("more_stacks", |arg| arg.hide(true)),
-    mut_arg("server", |arg| arg.hide(true)),
     mut_arg("dry_run", |arg| arg.help("Print the plan, with the number of commits and steps, and exit")),
 )]
 pub(crate) struct BisectArgs {
