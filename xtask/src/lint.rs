@@ -2,6 +2,7 @@
 //! workflows.
 
 mod documents;
+mod messages;
 mod shell;
 
 use std::{fs, io, path::Path, process::Command};
@@ -21,8 +22,14 @@ pub(crate) fn lint(steps: &Steps) {
     ];
     steps.run("clippy", cargo(&clippy));
     steps.check("format of the stacks", || stacks(steps));
-    steps.check("links and words of the documents", documents::check);
+    words(steps);
     shell::check(steps);
+}
+
+/// Documents and messages, which need no compiler.
+pub(crate) fn words(steps: &Steps) {
+    steps.check("links and words of the documents", documents::check);
+    steps.check("words of messages", messages::check);
 }
 
 /// The stacks and examples in the languages that whoever changes this has, or needs for most stacks anyway: Rust and Go.

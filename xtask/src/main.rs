@@ -48,7 +48,11 @@ enum Command {
         strictness: Strictness,
     },
     /// Check format and lint
-    Lint,
+    Lint {
+        /// Check only the words of documents and messages, and the links of documents
+        #[arg(long)]
+        words: bool,
+    },
     /// Build the documentation site with mdBook, in target/book/html
     Book,
     /// Run the shell steps of .github/workflows as they are written, such as the build of a release
@@ -84,7 +88,10 @@ fn main() -> ExitCode {
         Command::Test { long, strictness } => {
             finish(&strictness, true, |steps| tests::everything(steps, long))
         }
-        Command::Lint => alone(&Strictness::full(), lint::lint),
+        Command::Lint { words } => alone(
+            &Strictness::full(),
+            if words { lint::words } else { lint::lint },
+        ),
         Command::Book => alone(&Strictness::full(), book::book),
         Command::Workflows(strictness) => alone(&strictness, workflows::workflows),
         Command::Browser(options) => alone(&Strictness::full(), |steps| {

@@ -1,0 +1,329 @@
+//! Habits of language in what the program prints: counted in its string literals and in the help of its options. There
+//! are ceilings, which only fall.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use regex::Regex;
+
+use crate::steps::root;
+
+/// A habit that makes messages hard to read.
+struct Habit {
+    /// What to search for, as a regular expression.
+    pattern: &'static str,
+    /// What to write instead.
+    instead: &'static str,
+    /// How many messages may have it.
+    ceiling: usize,
+}
+
+/// Lower a ceiling with each message that you rewrite. Never raise one.
+const HABITS: [Habit; 10] = [
+    Habit {
+        pattern: r"\b(leaves?|leaving|left)\b(\W+\w+){0,3}\W+out\b",
+        instead: "omit, skip or exclude",
+        ceiling: 86,
+    },
+    Habit {
+        pattern: r"\b(gives?|gave|given|giving)\b",
+        instead: "pass, set, specify or return",
+        ceiling: 86,
+    },
+    Habit {
+        pattern: r"\b(is|are) no\b",
+        instead: "is not a",
+        ceiling: 58,
+    },
+    Habit {
+        pattern: r"\b[Ww]hat\b[^.?!]*([.!]|$)",
+        instead: "the thing's name, instead of \"what …\" as a noun",
+        ceiling: 103,
+    },
+    Habit {
+        pattern: r"\bsays\b",
+        instead: "has, contains, shows or names",
+        ceiling: 27,
+    },
+    Habit {
+        pattern: r"\bholds?\b",
+        instead: "contain, keep, meet or apply",
+        ceiling: 26,
+    },
+    Habit {
+        pattern: r"\blooks?\b",
+        instead: "see, check, checkpoint or trial",
+        ceiling: 41,
+    },
+    Habit {
+        pattern: r", so that\b",
+        instead: "so, or a new sentence",
+        ceiling: 17,
+    },
+    Habit {
+        pattern: r"\b(least|longest)\b",
+        instead: "minimum or maximum",
+        ceiling: 12,
+    },
+    Habit {
+        pattern: r"[^.!?]: [^.!?]*[^.!?]: ",
+        instead: "two sentences, instead of one with two colons",
+        ceiling: 94,
+    },
+];
+
+/// A message has at least this many words: shorter strings are names, headings and keys.
+const FEWEST_WORDS: usize = 5;
+
+/// A string that people read.
+struct Message {
+    file: PathBuf,
+    line: usize,
+    text: String,
+}
+
+/// Counts each habit in the messages of all crates, and compares the counts with the ceilings.
+///
+/// # Errors
+/// Habits above their ceilings, with all their places; ceilings above the count.
+pub(super) fn check() -> Result<(), String> {
+    let mut messages = Vec::new();
+    for source in sources(&root()).map_err(|error| format!("listing sources: {error}"))? {
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", source.display());
+        let text = fs::read_to_string(&source).map_err(|error| failed(&error))?;
+        let tokens = text.parse().map_err(|error| failed(&error))?;
+        let file = source.strip_prefix(root()).unwrap_or(&source);
+        strings(tokens, false, &mut |line, text| {
+            messages.push(Message {
+                file: file.to_owned(),
+                line,
+                text,
+            });
+        });
+    }
+    messages.retain(|message| message.text.split_whitespace().count() >= FEWEST_WORDS);
+    let faults: Vec<String> = HABITS
+        .iter()
+        .filter_map(|habit| fault(habit, &messages))
+        .collect();
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n"))
+    }
+}
+
+/// What is wrong with the number of messages that have a habit.
+fn fault(habit: &Habit, messages: &[Message]) -> Option<String> {
+    let pattern = Regex::new(habit.pattern).expect("a pattern of this file");
+    let placeholder = Regex::new(r"\{[^{}]*\}").expect("a pattern of this file");
+    let of_habit = |message: &&Message| {
+        let text = placeholder.replace_all(&message.text, "{}");
+        pattern.is_match(&text.replace("at least", ""))
+    };
+    let found: Vec<&Message> = messages.iter().filter(of_habit).collect();
+    let (count, ceiling) = (found.len(), habit.ceiling);
+    let (pattern, instead) = (habit.pattern, habit.instead);
+    if count < ceiling {
+        return Some(format!(
+            "{pattern}: {count} messages, fewer than the ceiling of {ceiling}. Lower the ceiling to {count} in {}",
+            file!()
+        ));
+    }
+    if count == ceiling {
+        return None;
+    }
+    let mut fault =
+        format!("{pattern}: {count} messages, above the ceiling of {ceiling}. Write {instead}:");
+    for Message { file, line, text } in found {
+        let first = text
+            .lines()
+            .find(|line| !line.is_empty())
+            .unwrap_or_default();
+        fault += &format!("\n  {}:{line}: {first:.100}", file.display());
+    }
+    Some(fault)
+}
+
+/// The source files of the program's crates, without tests.
+fn sources(root: &Path) -> io::Result<Vec<PathBuf>> {
+    const FOR_TESTS: [&str; 2] = ["testkit", "simulation"];
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(root.join("crates"))?.flatten() {
+        if !FOR_TESTS.iter().any(|name| entry.file_name() == *name) {
+            folders.push(entry.path().join("src"));
+        }
+    }
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)?.flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && path.file_stem().is_none_or(|stem| stem != "tests")
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The derives of clap: doc comments below them are the help of options.
+const CLAP: [&str; 4] = ["Args", "Parser", "Subcommand", "ValueEnum"];
+
+/// Calls `found` with the line and the text of each string literal outside of tests and attributes and, with `is_help`,
+/// of each doc comment.
+fn strings(tokens: TokenStream, is_help: bool, found: &mut impl FnMut(usize, String)) {
+    let mut tokens = tokens.into_iter().peekable();
+    let mut is_clap = false;
+    let mut is_test = false;
+    // The lines of one doc comment.
+    let mut help: Option<(usize, String)> = None;
+    while let Some(token) = tokens.next() {
+        if let (TokenTree::Punct(hash), Some(TokenTree::Punct(mark))) = (&token, tokens.peek())
+            && hash.as_char() == '#'
+            && mark.as_char() == '!'
+        {
+            // An attribute of the file, such as its own doc comment.
+            tokens.nth(1);
+            continue;
+        }
+        if let (TokenTree::Punct(hash), Some(TokenTree::Group(attribute))) = (&token, tokens.peek())
+            && hash.as_char() == '#'
+            && attribute.delimiter() == Delimiter::Bracket
+        {
+            let line = attribute.span().start().line;
+            let text = attribute.stream().to_string();
+            if let Some(doc) = text.strip_prefix("doc = ") {
+                if is_help {
+                    let doc = unquoted(doc);
+                    let (_, whole) = help.get_or_insert((line, String::new()));
+                    *whole += &doc;
+                }
+            } else if text.starts_with("cfg (test)") || text.starts_with("cfg(test)") {
+                is_test = true;
+            } else if text.starts_with("derive") {
+                is_clap = CLAP.iter().any(|name| text.contains(name));
+            } else if text.starts_with("arg")
+                || text.starts_with("command")
+                || text.starts_with("error")
+            {
+                // Help texts of clap, messages of thiserror.
+                strings(attribute.stream(), false, found);
+            }
+            tokens.next();
+            continue;
+        }
+        if let Some((line, text)) = help.take() {
+            found(line, text.trim().to_owned());
+        }
+        match token {
+            TokenTree::Group(group) => {
+                let ends_item = group.delimiter() == Delimiter::Brace;
+                if !is_test {
+                    strings(group.stream(), is_clap && is_item(&group), found);
+                }
+                if ends_item {
+                    (is_clap, is_test) = (false, false);
+                }
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ';' => {
+                (is_clap, is_test) = (false, false);
+            }
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                if text.starts_with('"') || text.starts_with("r\"") || text.starts_with("r#") {
+                    found(literal.span().start().line, unquoted(&text));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a group is the body of an item.
+fn is_item(group: &Group) -> bool {
+    group.delimiter() == Delimiter::Brace
+}
+
+/// A string literal's text: lines that end in `\` are joined, other escapes stay as they are.
+fn unquoted(literal: &str) -> String {
+    let text = literal.trim_start_matches(['r', '#']).trim_end_matches('#');
+    let text = text.strip_prefix('"').unwrap_or(text);
+    let text = text.strip_suffix('"').unwrap_or(text);
+    let mut parts = text.split("\\\n");
+    let mut joined = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        joined += part.trim_start();
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(source: &str) -> Vec<(usize, String)> {
+        let mut all = Vec::new();
+        strings(source.parse().unwrap(), false, &mut |line, text| {
+            all.push((line, text))
+        });
+        all
+    }
+
+    #[test]
+    fn messages_are_strings_and_the_help_of_options_and_not_those_of_tests() {
+        let source = r##"//! The file.
+/// A comment.
+fn a() { format!("one {} \
+    two", x); }
+#[cfg(test)]
+mod tests { fn b() { "not this" } }
+#[derive(Args)]
+/// Not the help of an option.
+struct C {
+    /// Some help
+    #[arg(long, help = r#"other help"#)]
+    d: bool,
+}
+#[error("it failed")]
+struct E;
+"##;
+        let found: Vec<_> = of(source).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(
+            found,
+            ["one {} two", "other help", "Some help", "it failed"]
+        );
+        assert_eq!(of(source)[0].0, 3);
+    }
+
+    #[test]
+    fn a_count_above_a_ceiling_names_its_places_and_one_below_lowers_it() {
+        let message = |text: &str| Message {
+            file: PathBuf::from("a.rs"),
+            line: 7,
+            text: text.to_owned(),
+        };
+        let messages = [
+            message("this file says it, so"),
+            message("at least one look"),
+        ];
+        let habit = |pattern, ceiling| Habit {
+            pattern,
+            instead: "has",
+            ceiling,
+        };
+        assert_eq!(fault(&habit(r"\bsays\b", 1), &messages), None);
+        let above = fault(&habit(r"\bsays\b", 0), &messages).unwrap();
+        assert!(above.contains("a.rs:7: this file says it, so"), "{above}");
+        let below = fault(&habit(r"\bsays\b", 2), &messages).unwrap();
+        assert!(below.contains("Lower the ceiling to 1"), "{below}");
+        assert_eq!(fault(&habit(r"\bleast\b", 0), &messages), None);
+    }
+}
