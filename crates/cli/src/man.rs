@@ -1,6 +1,11 @@
 //! `deadheat man`: manual pages, made from the help.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::Path,
+    process::{Command as Process, Stdio},
+};
 
 use clap::{Command, CommandFactory};
 use clap_mangen::{
@@ -19,8 +24,14 @@ use crate::{
 pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let pages = pages().map_err(|error| Failure::nothing(format!("making pages: {error}")))?;
     let Some(folder) = &args.folder else {
-        let whole = pages.last();
-        output::bytes(whole.map_or(&[], |(_, page)| page))?;
+        let whole = pages.last().map_or(&[][..], |(_, page)| page);
+        if output::is_terminal() {
+            if is_shown(whole) {
+                return Ok(Exit::Fine);
+            }
+            output::note(ADVICE);
+        }
+        output::bytes(whole)?;
         return Ok(Exit::Fine);
     };
     write(folder, &pages).map_err(|error| {
@@ -32,6 +43,22 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let count = counted(pages.len(), "page");
     output::note(&format!("written: {count} in {}", folder.display()));
     Ok(Exit::Fine)
+}
+
+/// For a terminal without a program that shows manual pages.
+const ADVICE: &str = "This is the source of a manual page (roff), because man(1) could not show it. Without it, read \
+                      deadheat --help, and deadheat COMMAND --help.";
+
+/// Shows a page in the terminal, as `man deadheat` would if it were installed. Whether that was possible.
+fn is_shown(page: &[u8]) -> bool {
+    let mut man = Process::new("man");
+    let Ok(mut man) = man.args(["-l", "-"]).stdin(Stdio::piped()).spawn() else {
+        return false;
+    };
+    // Whoever quits the pager early has read enough.
+    let written = man.stdin.take().map(|mut input| input.write_all(page));
+    drop(written);
+    man.wait().is_ok_and(|status| status.success())
 }
 
 fn write(folder: &Path, pages: &[(String, Vec<u8>)]) -> io::Result<()> {

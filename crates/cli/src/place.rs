@@ -11,7 +11,8 @@ pub(crate) struct PlaceArgs {
     /// that are part of deadheat]
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) root: Option<PathBuf>,
-    /// A folder with more stacks, one in each of its folders; they come before others of the same name; repeatable
+    /// A folder with more stacks, one in each of its folders; they come before others of the same name; repeatable. Stacks
+    /// are programs that run as you
     #[arg(long = "stacks", value_name = "DIR", hide_short_help = true)]
     pub(crate) more_stacks: Vec<PathBuf>,
 }

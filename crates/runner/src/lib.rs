@@ -19,5 +19,6 @@ pub mod sampling;
 pub mod secret;
 pub mod services;
 pub mod session;
+pub mod trust;
 pub mod verify;
 mod xdg;

@@ -7,7 +7,10 @@ use clap::Args;
 /// Where defaults of options come from.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConfigArgs {
-    /// Take defaults of options from this file [default: deadheat.toml in this folder, or the nearest one above]
+    /// Take defaults of options from this file [default: $DEADHEAT_CONFIG, or the figures in the nearest deadheat.toml]
+    ///
+    /// A deadheat.toml that is found in this folder or above sets figures only. One that you name may also choose
+    /// programs, hosts, files and requests.
     #[arg(
         long,
         value_name = "FILE",

@@ -1,43 +1,44 @@
-//! Where `deadheat.toml` is.
+//! Where the file with defaults is.
 
-use std::{
-    fs, io,
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+
+use deadheat_runner::trust::{self, Distrust};
 
 /// The file's name.
 pub(super) const NAME: &str = "deadheat.toml";
+/// The environment variable that names another file.
+pub(super) const VARIABLE: &str = "DEADHEAT_CONFIG";
 
-/// A file that was found.
+/// A file with defaults.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It is to be read.
-    Used(PathBuf),
-    /// It belongs to another user than root and that of this process. A file can name commands to run, so it is not read
-    /// unless it is named.
-    Foreign(PathBuf),
+    /// The user named it, so that every option of it counts.
+    Named(PathBuf),
+    /// Nobody named it, so that it may set figures only.
+    Nearest(PathBuf),
+    /// Nobody named it, and other users can have written it.
+    Distrusted(Distrust),
 }
 
-/// The file in `current`, or in the nearest folder above that has one.
-pub(super) fn nearest(current: &Path) -> Option<Found> {
-    let mut files = current.ancestors().map(|folder| folder.join(NAME));
-    let file = files.find(|file| file.is_file())?;
-    Some(if is_trusted(&file).unwrap_or(false) {
-        Found::Used(file)
-    } else {
-        Found::Foreign(file)
-    })
-}
-
-fn is_trusted(file: &Path) -> io::Result<bool> {
-    let owner = |path: &Path| fs::metadata(path).map(|found| found.uid());
-    let own = owner(Path::new("/proc/self"))?;
-    Ok([0, own].contains(&owner(file)?))
+impl Found {
+    /// The file in `current`, or in the nearest folder above that has one.
+    pub(super) fn nearest(current: &Path) -> Option<Self> {
+        let mut files = current.ancestors().map(|folder| folder.join(NAME));
+        let file = files.find(|file| file.is_file())?;
+        Some(match trust::check(&file) {
+            Ok(()) => Self::Nearest(file),
+            Err(why) => Self::Distrusted(why),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        fs::{self, Permissions},
+        os::unix::fs::PermissionsExt as _,
+    };
+
     use super::*;
 
     #[test]
@@ -47,14 +48,14 @@ mod tests {
         fs::create_dir_all(&inner).unwrap();
         let upper = root.path().join(NAME);
         fs::write(&upper, "").unwrap();
-        assert_eq!(nearest(&inner), Some(Found::Used(upper.clone())));
+        let nearest = |folder: &Path| Found::nearest(folder);
+        assert_eq!(nearest(&inner), Some(Found::Nearest(upper.clone())));
         let lower = root.path().join("a").join(NAME);
         fs::write(&lower, "").unwrap();
-        assert_eq!(nearest(&inner), Some(Found::Used(lower.clone())));
-        assert_eq!(nearest(root.path()), Some(Found::Used(upper)));
-        // Where this user may give files away, one that belongs to somebody else is not used.
-        if std::os::unix::fs::chown(&lower, Some(12_345), None).is_ok() {
-            assert_eq!(nearest(&inner), Some(Found::Foreign(lower)));
-        }
+        assert_eq!(nearest(&inner), Some(Found::Nearest(lower.clone())));
+        assert_eq!(nearest(root.path()), Some(Found::Nearest(upper)));
+        // It is not passed over for one above: that would set other figures without a word.
+        fs::set_permissions(&lower, Permissions::from_mode(0o666)).unwrap();
+        assert!(matches!(nearest(&inner), Some(Found::Distrusted(_))));
     }
 }

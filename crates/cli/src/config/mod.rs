@@ -1,7 +1,9 @@
 //! `deadheat.toml`: defaults for the options of some commands. They are put before what was typed, so that everything
-//! after this reads one command line, and a run on another host needs no file.
+//! after this reads one command line, and a run on another host needs no file. A file that was found, and not named, may
+//! set figures only.
 
 pub(crate) mod args;
+mod effects;
 mod find;
 mod merge;
 mod options;
@@ -18,7 +20,10 @@ use deadheat_runner::{
     secret::{HIDDEN, without_password},
 };
 
-use self::{find::Found, options::FromFile};
+use self::{
+    find::{Found, VARIABLE},
+    options::{FromFile, OfTable},
+};
 use crate::{args::Arguments, exit::Failure, invocation, output};
 
 /// The commands that have a table in the file.
@@ -49,22 +54,30 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
     if !COMMANDS.contains(&command) || is_fixed(of_command) {
         return nothing;
     }
-    let Some(path) = file(of_command) else {
-        return nothing;
+    let (path, is_named) = match file(of_command)? {
+        None => return nothing,
+        Some(Found::Distrusted(why)) => {
+            output::warn(&format!(
+                "warning: not used, because {why}; if you trust whoever can write there, name the file with --config"
+            ));
+            return nothing;
+        }
+        Some(Found::Named(path)) => (path, true),
+        Some(Found::Nearest(path)) => (path, false),
     };
     let drawn = |errors: ManifestErrors| Failure::usage(errors.render(output::colour_of_notes()));
     let file = OptionsFile::read(Path::new(&invocation::shown(&path)), &COMMANDS).map_err(drawn)?;
     tracing::info!("defaults of options are from {}", path.display());
     let program = Arguments::command();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut own = Vec::new();
+    let mut own = OfTable::default();
     let mut mistakes = Vec::new();
     // Also those of the other commands: a mistake is found when it is made.
     for table in &file.tables {
         let Some(of_table) = program.find_subcommand(&table.command) else {
             continue;
         };
-        match options::arguments(&program, of_table, &file, &table.options, folder) {
+        match options::arguments(&program, of_table, &file, &table.options, folder, is_named) {
             Ok(found) if table.command == command => own = found,
             Ok(_) => {}
             Err(errors) => mistakes.extend(errors),
@@ -73,7 +86,10 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
     if !mistakes.is_empty() {
         return Err(drawn(ManifestErrors(mistakes)));
     }
-    let Some(merged) = merge::merged(&program, command, typed, of_command, own) else {
+    if !own.refused.is_empty() {
+        output::warn(&refusal(&path, &own.refused));
+    }
+    let Some(merged) = merge::merged(&program, command, typed, of_command, own.used) else {
         return nothing;
     };
     let used = merged.used.iter().map(|one| shown(one, &file));
@@ -97,24 +113,41 @@ fn is_fixed(of_run: &ArgMatches) -> bool {
 }
 
 /// The file to read: the one that was named, or the nearest.
-fn file(of_command: &ArgMatches) -> Option<PathBuf> {
+///
+/// # Errors
+/// When the environment names a file in a way that means another one in each folder.
+fn file(of_command: &ArgMatches) -> Result<Option<Found>, Failure> {
     if of_command.get_flag("no_config") {
-        return None;
+        return Ok(None);
     }
-    let current = env::current_dir().ok()?;
+    let Ok(current) = env::current_dir() else {
+        return Ok(None);
+    };
     if let Some(named) = of_command.get_one::<PathBuf>("config") {
-        return Some(current.join(named));
+        return Ok(Some(Found::Named(current.join(named))));
     }
-    match find::nearest(&current)? {
-        Found::Used(file) => Some(file),
-        Found::Foreign(file) => {
-            output::warn(&format!(
-                "warning: {}: not used, because it belongs to another user; --config uses it, --no-config does not",
-                file.display()
-            ));
-            None
-        }
+    // An empty variable is how shells unset one.
+    let variable = env::var_os(VARIABLE).filter(|value| !value.is_empty());
+    match variable.map(PathBuf::from) {
+        Some(file) if file.is_absolute() => Ok(Some(Found::Named(file))),
+        Some(file) => Err(Failure::usage(format!(
+            "{VARIABLE}={}: write the path from /, or it would name another file in each folder",
+            file.display()
+        ))),
+        None => Ok(Found::nearest(&current)),
     }
+}
+
+/// Which options of a file that nobody named are not used, and what to do.
+fn refusal(path: &Path, refused: &[(&str, &str)]) -> String {
+    let file = invocation::shown(path);
+    let options = refused.iter().map(|(name, why)| format!("{name} ({why})"));
+    format!(
+        "warning: {file}: not used: {}. A file that you did not name may set figures only. If you trust it: --config \
+         {file}, or {VARIABLE}={}",
+        options.collect::<Vec<_>>().join(", "),
+        path.display()
+    )
 }
 
 fn shown(one: &FromFile<'_>, file: &OptionsFile) -> String {
@@ -241,8 +274,7 @@ mod tests {
         let document = include_str!("../../../../docs/configuration.md");
         let (_, example) = document.split_once("```toml\n").unwrap();
         let (example, _) = example.split_once("```").unwrap();
-        let expected =
-            "x run --stack=go-* --stack=rust-axum --margin=2% --hosts=FOLDER/lab/hosts.toml";
+        let expected = "x run --stack=go-* --stack=rust-axum --margin=2% --heats=10";
         assert_eq!(with(example, "x run").as_deref(), Ok(expected));
         assert_eq!(
             with(example, "x compare a b").as_deref(),

@@ -10,8 +10,10 @@ use clap::{
 };
 use deadheat_runner::manifest::{Given, ManifestError, NamedOption, OptionsFile};
 
+use super::effects::{self, Effect};
+
 /// What a file cannot give. Somebody has to mean these when they run the command.
-const TYPED_ALONE: [&str; 4] = ["config", "no-config", "resume", "i-may-load-this-host"];
+pub(super) const TYPED_ALONE: [&str; 4] = ["config", "no-config", "resume", "i-may-load-this-host"];
 /// Stands for operands, where the values of options are looked at alone.
 const OPERANDS: [&str; 2] = ["http://127.0.0.1/", "http://127.0.0.1/"];
 
@@ -22,7 +24,17 @@ pub(super) struct FromFile<'f> {
     pub(super) words: Vec<OsString>,
 }
 
-/// The options of `table` as arguments of `command`, a command of `program`. Paths in the file start at its `folder`.
+/// The options of a table.
+#[derive(Default)]
+pub(super) struct OfTable<'f> {
+    /// Those that count.
+    pub(super) used: Vec<FromFile<'f>>,
+    /// Those that only a file that was named may set, with the reason.
+    pub(super) refused: Vec<(&'f str, &'static str)>,
+}
+
+/// The options of `table` as arguments of `command`, a command of `program`. Paths in the file start at its `folder`. If
+/// nobody named the file, only figures count.
 ///
 /// # Errors
 /// All mistakes.
@@ -32,12 +44,21 @@ pub(super) fn arguments<'f>(
     file: &OptionsFile,
     options: &'f [NamedOption],
     folder: &Path,
-) -> Result<Vec<FromFile<'f>>, Vec<ManifestError>> {
+    is_named: bool,
+) -> Result<OfTable<'f>, Vec<ManifestError>> {
     let mut found: Vec<FromFile<'f>> = Vec::new();
+    let mut refused = Vec::new();
     let mut errors = Vec::new();
     for option in options {
         match argument(command, file, option) {
             Err(error) => errors.push(*error),
+            Ok(_) if !is_named && effects::of(&option.name) != Some(Effect::Figures) => {
+                let effect = effects::of(&option.name).map(Effect::words);
+                refused.push((
+                    option.name.as_str(),
+                    effect.unwrap_or("not known to be harmless"),
+                ));
+            }
             Ok(argument) => match words(argument, option, folder)
                 .and_then(|words| accepted(program, command, &words).map(|()| words))
             {
@@ -60,7 +81,10 @@ pub(super) fn arguments<'f>(
         }
     }
     if errors.is_empty() {
-        Ok(found)
+        Ok(OfTable {
+            used: found,
+            refused,
+        })
     } else {
         Err(errors)
     }

@@ -112,3 +112,90 @@ fn what_a_plan_or_a_comparison_of_reports_cannot_have_is_left_out() {
         .exits(2)
         .tells(&["--require-decision has no meaning for reports of other tools"]);
 }
+
+/// What a repository of somebody else could have in it. `FOLDER` is where it leaves traces.
+const HOSTILE: &str = "[load]\nconnections = 3\non = [\"web1\"]\n\
+    launcher = \"sh -c 'touch FOLDER/ran; exec false {host}'\"\noutput = \"FOLDER/written.json\"\ninsecure = true\n\
+    method = \"DELETE\"\n";
+
+#[test]
+fn a_file_that_nobody_named_sets_figures_only() {
+    let folder = tempfile::tempdir().expect("making a folder");
+    let text = HOSTILE.replace("FOLDER", &folder.path().display().to_string());
+    let root = root(&text);
+    let traces = || ["ran", "written.json"].map(|name| folder.path().join(name).exists());
+    let load = "load http://127.0.0.1:1/ -d 100ms --warm-up 0s --progress off";
+    let found = root.deadheat(load).exits(3).tells(&[
+        "deadheat.toml: connections = 3\n",
+        "on (chooses hosts), launcher (runs programs), output (writes files), insecure (weakens TLS), \
+         method (changes requests)",
+        "A file that you did not name may set figures only",
+        "--config deadheat.toml",
+    ]);
+    assert_eq!(traces(), [false; 2], "{found}");
+    let plan = root.deadheat(&format!("{load} --dry-run")).exits(0);
+    plan.says(&["GET", "3 connections"]);
+
+    // Whoever names it means all of it.
+    root.deadheat(&format!("{load} --config deadheat.toml"))
+        .tells(&["launcher = ", "method = \"DELETE\""]);
+    assert!(traces()[0]);
+    let by_variable = |file: &str| {
+        std::fs::remove_file(folder.path().join("ran")).unwrap_or_default();
+        let mut command = crate::support::running::command(root.path(), load);
+        command.env("DEADHEAT_CONFIG", file);
+        crate::support::Running::start_command(root.path(), command, load).wait()
+    };
+    by_variable(&root.path().join("deadheat.toml").display().to_string());
+    assert!(traces()[0]);
+    // A path that means another file in each folder would obey whatever is found there.
+    by_variable("deadheat.toml")
+        .exits(2)
+        .tells(&["write the path from /"]);
+    by_variable("").exits(3);
+    assert!(!traces()[0]);
+}
+
+#[test]
+fn a_file_that_other_users_can_write_sets_nothing() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let root = root("[run]\nmargin = \"2%\"\n");
+    let file = root.path().join("deadheat.toml");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("changing its mode");
+    let ended = root.deadheat(RUN).exits(0);
+    let ended = ended.tells(&["not used, because other users can write to", "--config"]);
+    assert_eq!(plan(&ended)["margin"], 0.03);
+    let named = root.deadheat(&format!("{RUN} --config deadheat.toml"));
+    assert_eq!(plan(&named.exits(0))["margin"], 0.02);
+}
+
+#[test]
+fn stacks_that_other_users_can_write_run_only_if_their_folder_is_named() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let root = root("");
+    root.write("stacks/fake-one/ran.py", "");
+    let manifest = "stacks/fake-one/stack.toml";
+    for (path, mode) in [
+        (".", 0o777),
+        ("stacks", 0o1777),
+        ("workloads", 0o777),
+        ("stacks/fake-one", 0o757),
+        (manifest, 0o666),
+        ("stacks/fake-one/server.py", 0o646),
+    ] {
+        let place = root.path().join(path);
+        let before = fs::metadata(&place).expect("a file").permissions();
+        fs::set_permissions(&place, fs::Permissions::from_mode(mode)).expect("changing its mode");
+        for command in ["stacks list", RUN] {
+            root.deadheat(command).exits(2).has_no_data().tells(&[
+                "programs that would run as you",
+                "--root",
+                "DEADHEAT_ROOT=",
+            ]);
+        }
+        let named = format!("{RUN} --root {}", root.path().display());
+        root.deadheat(&named).exits(0);
+        fs::set_permissions(&place, before).expect("changing its mode back");
+    }
+    root.deadheat(RUN).exits(0);
+}

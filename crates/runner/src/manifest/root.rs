@@ -2,12 +2,18 @@
 
 use std::{
     fs,
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
+use crate::trust::{self, Distrust};
+
 /// The environment variable that names the root folder.
 pub const ROOT_VARIABLE: &str = "DEADHEAT_ROOT";
+
+const STACKS: &str = "stacks";
+const WORKLOADS: &str = "workloads";
+/// The folders of a root folder that have manifests.
+const MANIFESTS: [&str; 3] = [STACKS, WORKLOADS, "published"];
 
 /// Why a root folder cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,14 +31,16 @@ pub enum RootError {
         /// What is missing in it.
         missing: String,
     },
-    /// A folder with manifests was found that nobody named.
+    /// A folder with manifests was found that nobody named, and others can have written them.
     #[error(
-        "{} has stacks, which are programs to run, and belongs to another user than you and the folder that you are in; \
-         name it with --root if you trust it", folder.display()
+        "{at} has stacks, which are programs that would run as you, but {why}. If you trust whoever can write there, \
+         name the folder: --root {at}, or {ROOT_VARIABLE}={at}", at = folder.display()
     )]
-    Foreign {
+    Distrusted {
         /// The folder that was found.
         folder: PathBuf,
+        /// What speaks against it.
+        why: Distrust,
     },
 }
 
@@ -40,7 +48,7 @@ pub enum RootError {
 /// [`ROOT_VARIABLE`]), else the nearest one upwards from `current`; `None` if there is none.
 ///
 /// # Errors
-/// When the folder that was named is not such a folder, or the one that was found is somebody else's.
+/// When the folder that was named is not such a folder, or others can have written what is in the one that was found.
 pub fn find_root(
     given: Option<&Path>,
     variable: Option<&Path>,
@@ -64,26 +72,38 @@ pub fn find_root(
     }
     let mut folders = current.ancestors();
     let found = folders.find(|folder| missing_in(folder).is_none());
-    let found = found.map(Path::to_owned);
-    match found {
-        Some(folder) if !is_trusted(&folder, current) => Err(RootError::Foreign { folder }),
-        found => Ok(found),
+    let Some(folder) = found else {
+        return Ok(None);
+    };
+    match check(folder) {
+        Ok(()) => Ok(Some(folder.to_owned())),
+        Err(why) => Err(RootError::Distrusted {
+            folder: folder.to_owned(),
+            why,
+        }),
     }
 }
 
-/// Whether a folder that nobody named belongs to root, to this user, or to who owns the folder that the user has chosen to
-/// be in.
-fn is_trusted(folder: &Path, current: &Path) -> bool {
-    let owner = |path: &Path| fs::metadata(path).map(|found| found.uid());
-    let Ok(of_folder) = owner(folder) else {
-        return false;
-    };
-    let trusted = [owner(Path::new("/proc/self")), owner(current)];
-    of_folder == 0 || trusted.iter().flatten().any(|one| *one == of_folder)
+/// Whether nobody but this user and root can have written the manifests of a folder that nobody named, or what the
+/// stacks consist of.
+fn check(root: &Path) -> Result<(), Distrust> {
+    trust::check(root)?;
+    for name in MANIFESTS {
+        let folder = root.join(name);
+        if folder.exists() {
+            trust::check_with_entries(&folder)?;
+        }
+    }
+    let stacks = fs::read_dir(root.join(STACKS)).into_iter().flatten();
+    let mut folders = stacks
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir());
+    folders.try_for_each(|folder| trust::check_with_entries(&folder))
 }
 
 fn missing_in(folder: &Path) -> Option<String> {
-    let missing: Vec<String> = ["stacks", "workloads"]
+    let missing: Vec<String> = [STACKS, WORKLOADS]
         .into_iter()
         .filter(|name| !folder.join(name).is_dir())
         .map(|name| format!("`{name}`"))

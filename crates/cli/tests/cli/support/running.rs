@@ -65,6 +65,7 @@ fn prepared(mut command: Command, root: &Path, args: &str) -> Command {
         // What is part of deadheat is unpacked there, if it is.
         .env("XDG_DATA_HOME", root.join("data"))
         .env_remove("DEADHEAT_ROOT")
+        .env_remove("DEADHEAT_CONFIG")
         .env_remove("NO_COLOR")
         .stdin(Stdio::null());
     command

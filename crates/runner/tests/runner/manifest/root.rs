@@ -1,4 +1,8 @@
-use std::{fs, path::Path};
+use std::{
+    fs,
+    os::unix::fs::{chown, lchown, symlink},
+    path::Path,
+};
 
 use deadheat_runner::manifest::find_root;
 
@@ -57,4 +61,49 @@ fn a_folder_that_was_named_and_is_none_is_not_replaced_by_another() {
     let text = error.to_string();
     assert!(text.contains("DEADHEAT_ROOT names"), "{text}");
     assert!(text.contains("no folder `workloads`"), "{text}");
+}
+
+#[test]
+fn what_another_user_can_have_written_is_used_only_if_it_is_named() {
+    const OTHER: u32 = 12_345;
+    let root = super::root(&[]);
+    let stack = root.path().join("stacks/go-nethttp");
+    fs::create_dir_all(&stack).unwrap();
+    fs::write(stack.join("stack.toml"), "").unwrap();
+    let link = root.path().join("stacks/linked");
+    symlink(&stack, &link).unwrap();
+    if lchown(&link, Some(OTHER), None).is_err() {
+        deadheat_testkit::not_tested("stacks of other users", "only root can give files away");
+        return;
+    }
+    let found = || find_root(None, None, root.path());
+    let refused = || {
+        let text = found().unwrap_err().to_string();
+        assert!(
+            text.contains("belongs to another user (uid 12345)"),
+            "{text}"
+        );
+        assert!(text.contains("--root"), "{text}");
+        assert!(find_root(Some(root.path()), None, Path::new("/")).is_ok());
+    };
+    refused();
+    fs::remove_file(&link).unwrap();
+    for path in [
+        "",
+        "stacks",
+        "workloads",
+        "stacks/go-nethttp",
+        "stacks/go-nethttp/stack.toml",
+    ] {
+        let path = root.path().join(path);
+        chown(&path, Some(OTHER), None).unwrap();
+        refused();
+        chown(&path, Some(0), None).unwrap();
+    }
+    assert_eq!(found().unwrap().as_deref(), Some(root.path()));
+    // As root in a shared folder such as /tmp, where others can make what was not there.
+    let inner = root.path().join("mine");
+    fs::create_dir(&inner).unwrap();
+    chown(root.path().join("stacks"), Some(OTHER), None).unwrap();
+    assert!(find_root(None, None, &inner).is_err());
 }
