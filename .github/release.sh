@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds a release on this machine: `release.sh TARGET FOLDER` writes the archive, its checksum and its SBOM.
+# RELEASE_TAG, if it is set, must be that of the version in Cargo.toml.
 # TARGET is x86_64-unknown-linux-musl or aarch64-unknown-linux-musl, whichever this machine is.
 set -euo pipefail
 target=$1
@@ -8,8 +9,8 @@ folder=$(cd "$2" && pwd)
 cd "$(dirname "$0")/.."
 
 version=$(cargo metadata --no-deps --format-version 1 | jq -r '.packages[] | select(.name == "deadheat").version')
-if [[ ${GITHUB_REF_NAME:-v$version} != "v$version" ]]; then
-  echo "the tag is $GITHUB_REF_NAME, but Cargo.toml has $version: tag v$version, or change the version" >&2
+if [[ ${RELEASE_TAG:-v$version} != "v$version" ]]; then
+  echo "the tag is $RELEASE_TAG, but Cargo.toml has $version: use v$version, or change the version" >&2
   exit 1
 fi
 

@@ -5,7 +5,9 @@
 #   compare.sh measure     build both revisions, measure them, write reports and outputs
 #   compare.sh comment     post what `measure` wrote, or update the earlier comment
 #
-# These are two steps so that the token is not in the environment of the one that runs code of a pull request.
+# `measure` runs code of a pull request, which can do whatever its job can: read its variables, files and processes. So
+# `comment`, which has a token that may write, belongs in another job, on a machine of its own. It takes what `measure`
+# wrote as text from a stranger.
 #
 # All input comes from variables, and only the build and start commands are evaluated: the name of a branch cannot
 # become a command.
@@ -30,6 +32,12 @@ is_true() {
   esac
 }
 
+# What ends an HTML comment would let the rest of the name out of it.
+plain_name() {
+  DEADHEAT_CI_NAME=${DEADHEAT_CI_NAME:-}
+  DEADHEAT_CI_NAME=${DEADHEAT_CI_NAME//[!A-Za-z0-9 ._\/-]/}
+}
+
 # --- measure ---------------------------------------------------------------------------------------------------------
 
 # The commit that a revision names. If the clone is too shallow to have it, it is fetched.
@@ -49,29 +57,30 @@ commit_of() {
   fi
 }
 
-# Downloads the release archive of a version, verifies it, and prints the path of the program in it.
+# The archives that this copy of the action runs, one per line: SHA-256, two spaces, VERSION/ARCHIVE.
+recorded() { grep -sv '^#' "$(dirname -- "${BASH_SOURCE[0]}")/release.sha256" || true; }
+
+# Downloads a release's archive, verifies it, and prints the path of the program in it. Its SHA-256 comes with the action
+# or from the user, not from where the archive comes from.
 install_release() {
-  local version=$1 folder=$2 target archive url sum
+  local folder=$1 version=${DEADHEAT_CI_VERSION:-} sum=${DEADHEAT_CI_SHA256:-} target archive url
   case "$(uname -s) $(uname -m)" in
     'Linux x86_64') target=x86_64-unknown-linux-musl ;;
     'Linux aarch64') target=aarch64-unknown-linux-musl ;;
     *) die 2 "there is no release for $(uname -s) on $(uname -m); build deadheat and set 'binary'" ;;
   esac
-  case $version in
-    latest) url=latest/download ;;
-    *[!A-Za-z0-9.+-]* | '' | -* | .*) die 2 "the version '$version' is no tag of a release; write it like v0.1.0" ;;
-    *) url=download/$version ;;
-  esac
-  url=${DEADHEAT_CI_RELEASES:-https://github.com/deadheat/deadheat/releases}/$url
   archive=deadheat-$target.tar.gz
+  if [[ -z $version ]]; then version=$(recorded | sed -n "s|^[0-9a-f]*  \([^/]*\)/$archive\$|\1|p"); fi
+  case $version in
+    '') die 2 "this copy of the action belongs to no release; set 'binary', or 'version' and 'sha256'" ;;
+    *[!A-Za-z0-9.+-]* | -* | .*) die 2 "the version '$version' is not the tag of a release; write it like v0.1.0" ;;
+  esac
+  if [[ -z $sum ]]; then sum=$(recorded | sed -n "s|  $version/$archive\$||p"); fi
+  [[ -n $sum ]] || die 2 "this action has no SHA-256 for $version; set 'sha256', from a source that you trust"
+  url=${DEADHEAT_CI_RELEASES:-https://github.com/deadheat/deadheat/releases}/download/$version
   need curl tar sha256sum
-  local file
-  for file in "$archive" "$archive.sha256"; do
-    curl --fail --silent --show-error --location --proto-redir '=https' --retry 3 --max-time 300 \
-      --output "$folder/$file" -- "$url/$file" || die 3 "downloading $url/$file failed"
-  done
-  sum=${DEADHEAT_CI_SHA256:-}
-  if [[ -z $sum ]]; then read -r sum _ <"$folder/$archive.sha256" || true; fi
+  curl --fail --silent --show-error --location --proto-redir '=https' --retry 3 --max-time 300 \
+    --output "$folder/$archive" -- "$url/$archive" || die 3 "downloading $url/$archive failed"
   (cd "$folder" && printf '%s  %s\n' "$sum" "$archive" | sha256sum --check --strict --status) ||
     die 3 "$url/$archive is not the file with the SHA-256 '$sum'; nothing of it was run"
   tar -xzf "$folder/$archive" -C "$folder"
@@ -93,7 +102,7 @@ output() {
 
 # One field of the comparison's JSON; empty if it is missing.
 field() {
-  if [[ -s $folder/report.json ]]; then jq -r "($1) // empty" "$folder/report.json"; fi
+  if [[ -n $report ]]; then jq -r "($1) // empty" <<<"$report"; fi
 }
 
 verdict() {
@@ -111,26 +120,26 @@ verdict() {
   fi
 }
 
-# The report of this comparison, as it is commented.
-write_comment() {
-  # What ends an HTML comment would let the rest of the name out of it.
-  local name=${DEADHEAT_CI_NAME//[!A-Za-z0-9 ._\/-]/}
-  printf '<!-- deadheat %s -->\n### Deadheat%s\n\n' "$name" "${name:+: $name}"
-  if [[ -s $folder/report.md ]]; then
-    cat "$folder/report.md"
-  else
-    printf 'Nothing could be compared. The log of this job says why.\n'
-  fi
-  printf '\nA is %s (base), B is %s (head).\n' "${base:0:10}" "${head:0:10}"
+# Whether this process, or one above it, was started with a token. Whatever runs here can read that in /proc.
+has_token() {
+  local process=$$
+  while [[ $process -gt 1 ]]; do
+    if grep -zqsE '^DEADHEAT_(CI_)?TOKEN=.' "/proc/$process/environ"; then return 0; fi
+    process=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status" 2>/dev/null) || true
+  done
+  return 1
 }
 
 measure() {
+  if has_token; then
+    die 2 'this job has the token that comments, and the code that is measured could read it; give it only to the job that comments (docs/ci.md)'
+  fi
   local github_output=${GITHUB_OUTPUT:-} summary=${GITHUB_STEP_SUMMARY:-}
-  # With these, the code that is measured could change later steps.
-  unset GITHUB_ENV GITHUB_OUTPUT GITHUB_PATH GITHUB_STATE GITHUB_STEP_SUMMARY DEADHEAT_CI_TOKEN
+  # What is measured has no use for them. It can still find the files.
+  unset GITHUB_ACTION_PATH GITHUB_ENV GITHUB_OUTPUT GITHUB_PATH GITHUB_STATE GITHUB_STEP_SUMMARY
   : "${DEADHEAT_CI_START:?the command that starts the service is missing: set 'start'}"
   export DEADHEAT_CI_START DEADHEAT_CI_DIRECTORY=${DEADHEAT_CI_DIRECTORY:-.}
-  DEADHEAT_CI_NAME=${DEADHEAT_CI_NAME:-}
+  plain_name
   local threshold=${DEADHEAT_CI_FAIL_IF_SLOWER:-} must_decide=no
   if is_true require-decision "${DEADHEAT_CI_REQUIRE_DECISION:-}"; then must_decide=yes; fi
   need git jq
@@ -144,7 +153,7 @@ measure() {
   folder=$(cd "$folder" && pwd)
   local deadheat=${DEADHEAT_CI_BINARY:-}
   if [[ -z $deadheat ]]; then
-    deadheat=$(install_release "${DEADHEAT_CI_VERSION:-latest}" "$folder")
+    deadheat=$(install_release "$folder")
   elif [[ $deadheat == */* ]]; then
     deadheat=$(realpath -- "$deadheat")
   fi
@@ -176,13 +185,12 @@ START
   if [[ -n ${DEADHEAT_CI_BUDGET:-} ]]; then options+=("--budget=$DEADHEAT_CI_BUDGET"); fi
   if [[ -n $threshold ]]; then options+=("--fail-if-slower=$threshold"); fi
   if [[ $must_decide == yes ]]; then options+=(--require-decision); fi
-  local status=0
-  (cd "$folder" && "$deadheat" compare cmd:./base cmd:./head "--path=${DEADHEAT_CI_PATH:-/}" --results results \
-    --no-config --format markdown "${options[@]}") >"$folder/report.md" || status=$?
-  local session
-  for session in "$folder"/results/*/; do
-    if [[ -d $session ]]; then "$deadheat" report "$session" --format json >"$folder/report.json" || true; fi
-  done
+  # The verdict is what this call prints. Files in the folder could be of anybody who ran here before.
+  local status=0 report
+  rm -rf -- "$folder"/report.{json,md,txt} "$folder/outputs"
+  report=$(cd "$folder" && "$deadheat" compare cmd:./base cmd:./head "--path=${DEADHEAT_CI_PATH:-/}" --results results \
+    --no-config --json --output report.md --output report.txt "${options[@]}") || status=$?
+  if [[ -n $report ]]; then printf '%s\n' "$report" >"$folder/report.json"; fi
 
   local found
   found=$(verdict)
@@ -194,9 +202,11 @@ START
   output base "$base"
   output head "$head"
   output folder "$folder"
-  write_comment >"$folder/comment.md"
-  if [[ -n $summary ]]; then cat "$folder/comment.md" >>"$summary"; fi
-  cat "$folder/comment.md"
+  {
+    printf '### Deadheat%s\n\n' "${DEADHEAT_CI_NAME:+: $DEADHEAT_CI_NAME}"
+    cat "$folder/report.md" 2>/dev/null || echo 'Nothing could be compared. The log of this job says why.'
+    printf '\nA is %s (base), B is %s (head).\n' "${base:0:10}" "${head:0:10}"
+  } | tee -a ${summary:+"$summary"}
 
   case $found in
     failed) die 1 'the head failed, so there is nothing to compare' ;;
@@ -235,6 +245,57 @@ earlier_comment() {
   done
 }
 
+# A file of the artifact, up to a length. A link could lead to a secret of this job.
+untrusted() {
+  local file=$folder/$1
+  if [[ -f $file && ! -L $file && ! -L $folder ]]; then head -c 20000 -- "$file"; fi
+}
+
+# An output of `measure`, if it has the form that it should have.
+measured() {
+  local value
+  value=$(untrusted outputs | sed -n "s/^$1=//p" | head -n 1) || true
+  if [[ $value =~ ^($2)$ ]]; then printf '%s' "$value"; fi
+}
+
+# Text in which nothing is active, for a block of code: no mentions, links, pictures, HTML or commands of GitLab, nothing
+# that ends the block, and no invisible characters. Lines begin with a space, and commands do not.
+harmless() {
+  jq --raw-input --slurp --raw-output 'gsub("`"; "\u0027")
+    | [explode[] | select(. == 10 or (. >= 32 and . < 127) or (. >= 160 and . != 173
+        and (. < 8203 or . > 8207) and (. < 8232 or . > 8238) and (. < 8288 or . > 8303)
+        and . != 65279 and . < 917504))]
+    | implode | sub("\\s+$"; "") | split("\n")[:200] | map(" " + .[:200]) | join("\n")'
+}
+
+# The comment. What `measure` wrote is only quoted.
+comment_text() {
+  local request='pull request' number='[0-9]+(\.[0-9]+)?(e-?[0-9]+)?' verdict ratio low high base head text
+  local fence=$'\x60\x60\x60'
+  if [[ -n ${GITLAB_CI:-} ]]; then request='merge request'; fi
+  verdict=$(measured verdict 'faster|slower|dead heat|undecided|failed')
+  ratio=$(measured ratio "$number") low=$(measured low "$number") high=$(measured high "$number")
+  base=$(measured base '[0-9a-f]{40,64}') head=$(measured head '[0-9a-f]{40,64}')
+  printf '<!-- deadheat %s -->\n### Deadheat%s\n\n' "$DEADHEAT_CI_NAME" "${DEADHEAT_CI_NAME:+: $DEADHEAT_CI_NAME}"
+  case $verdict in
+    faster) printf '✅ **This %s makes the service faster.**' "$request" ;;
+    slower) printf '❌ **This %s makes the service slower.**' "$request" ;;
+    'dead heat') printf '✅ **Dead heat: this %s does not change how fast the service is.**' "$request" ;;
+    undecided) printf '⚖️ **Undecided: whether this %s makes the service faster or slower is not known.**' "$request" ;;
+    failed) printf '❌ **The service of this %s failed, so there is nothing to compare.**' "$request" ;;
+    *) printf '⚠️ **Nothing could be compared.** The log of the job that measures says why.' ;;
+  esac
+  if [[ -n $ratio && -n $low && -n $high ]]; then
+    LC_ALL=C printf ' Its throughput is %.3g times that of the base (%.3g to %.3g).' "$ratio" "$low" "$high"
+  fi
+  printf '\n'
+  text=$(untrusted report.txt | harmless)
+  if [[ $text == *[![:space:]]* ]]; then printf '\n%stext\n%s\n%s\n' "$fence" "$text" "$fence"; fi
+  printf '\n'
+  if [[ -n $base && -n $head ]]; then printf 'A is %s (base), B is %s (head).\n' "${base:0:10}" "${head:0:10}"; fi
+  printf 'The job that measured ran the code of this %s, which could have changed these figures.\n' "$request"
+}
+
 comment() {
   local folder=${DEADHEAT_CI_FOLDER:?the folder that 'measure' wrote is missing} request=${DEADHEAT_CI_REQUEST:-}
   local token=${DEADHEAT_CI_TOKEN:-} list update method me
@@ -245,6 +306,7 @@ comment() {
   [[ $request =~ ^[0-9]+$ ]] || die 2 "the number of the request is '$request'"
   [[ -n $token ]] || die 2 'commenting needs a token (docs/ci.md)'
   need curl jq
+  plain_name
   if [[ -n ${GITLAB_CI:-} ]]; then
     credentials="header = \"PRIVATE-TOKEN: $token\""
     list=$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$request/notes
@@ -258,14 +320,15 @@ comment() {
     # The token of a workflow may not ask who it is.
     me=$(api GET "$GITHUB_API_URL/user" 2>/dev/null | jq -r .login) || me='github-actions[bot]'
   fi
-  local marker earlier=
-  IFS= read -r marker <"$folder/comment.md"
-  jq --null-input --rawfile body "$folder/comment.md" '{$body}' >"$folder/comment.json"
+  local text body marker earlier=
+  text=$(comment_text)
+  marker=${text%%$'\n'*}
+  body=$(jq --null-input --arg body "$text" '{$body}')
   earlier=$(earlier_comment "$list" "$me" "$marker" | head -n 1) || true
   local target=("POST" "$list")
   if [[ -n $earlier ]]; then target=("$method" "$update/$earlier"); fi
   # Pull requests from forks have a token that may only read: that is no failure of the change.
-  api "${target[@]}" --data-binary "@$folder/comment.json" >/dev/null ||
+  api "${target[@]}" --data-binary @- <<<"$body" >/dev/null ||
     note "commenting was refused; the job needs 'pull-requests: write', which forks cannot have (docs/ci.md)"
 }
 

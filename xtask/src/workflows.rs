@@ -16,10 +16,14 @@ use yaml_rust2::{Yaml, YamlLoader};
 use crate::steps::{Lack, Steps, root, target};
 
 /// Steps that are not run from here, and why.
-const NOT_HERE: [(&str, &str); 2] = [
+const NOT_HERE: [(&str, &str); 3] = [
     ("cargo xtask test", "these steps are a part of it (--long)"),
     (
-        "gh release create \"$GITHUB_REF_NAME\" --repo \"$GITHUB_REPOSITORY\" --verify-tag --generate-notes dist/*",
+        "gh release create \"$RELEASE_TAG\" --repo \"$GITHUB_REPOSITORY\" --draft --target \"$GITHUB_SHA\" --generate-notes dist/*",
+        "it makes the draft of a release",
+    ),
+    (
+        ".github/publish.sh \"$GITHUB_REF_NAME\"",
         "it publishes a release",
     ),
 ];
@@ -156,7 +160,7 @@ fn of_this_machine(include: &Yaml) -> Option<&Yaml> {
     })
 }
 
-/// A job's variables. Each value is a text or one value of the matrix.
+/// A job's variables. Each value is a text, one value of the matrix, or empty if only GitHub knows it.
 fn variables(env: &Yaml, matrix: Option<&Yaml>) -> Vec<(String, String)> {
     let Some(env) = env.as_hash() else {
         return Vec::new();
@@ -167,6 +171,8 @@ fn variables(env: &Yaml, matrix: Option<&Yaml>) -> Vec<(String, String)> {
             let found = matrix.and_then(|matrix| matrix[key].as_str());
             found.unwrap_or_default().to_owned()
         }
+        // GitHub knows the rest, such as who started the workflow and with what.
+        None if value.starts_with("${{") => String::new(),
         None => value.to_owned(),
     };
     env.iter()
@@ -185,7 +191,7 @@ mod tests {
         let arch = env::consts::ARCH;
         let text = format!(
             "jobs:\n  build:\n    strategy:\n      matrix:\n        include:\n          - {{target: other-linux}}\n          \
-             - {{target: {arch}-linux}}\n    env:\n      TARGET: ${{{{ matrix.target }}}}\n      WORD: plain\n    steps:\n      \
+             - {{target: {arch}-linux}}\n    env:\n      TARGET: ${{{{ matrix.target }}}}\n      TAG: ${{{{ inputs.tag }}}}\n      WORD: plain\n    steps:\n      \
              - uses: actions/checkout@v4\n      - run: make \"$TARGET\"\n  publish:\n    steps:\n      - run: make publish\n"
         );
         fs::write(&file, text).unwrap();
@@ -204,7 +210,7 @@ mod tests {
             [
                 step(
                     "make \"$TARGET\"",
-                    &[("TARGET", &target), ("WORD", "plain")]
+                    &[("TARGET", &target), ("TAG", ""), ("WORD", "plain")]
                 ),
                 step("make publish", &[])
             ]

@@ -78,25 +78,45 @@ fn git(root: &Root, args: &[&str]) -> String {
 /// `compare.sh STEP` as a job of GitHub would run it, with these variables.
 #[track_caller]
 fn run(root: &Root, step: &str, variables: &[(&str, &str)]) -> Ended {
+    run_of(&project(), root, step, variables)
+}
+
+/// The same of another copy of the action.
+#[track_caller]
+fn run_of(copy: &Path, root: &Root, step: &str, variables: &[(&str, &str)]) -> Ended {
     let mut command = running::script(root.path(), "exec \"$SCRIPT\" \"$STEP\"");
-    command.env("SCRIPT", project().join("action/compare.sh"));
+    command.env("SCRIPT", copy.join("action/compare.sh"));
     command.env("STEP", step);
+    if step == "comment" {
+        command.env("DEADHEAT_CI_TOKEN", TOKEN);
+    }
     job(root, command, step, variables)
 }
 
-/// The job of the template for GitLab, with these variables.
-#[track_caller]
-fn gitlab(root: &Root, variables: &[(&str, &str)]) -> Ended {
-    let path = project().join("templates/compare.yml");
+/// The jobs of the template for GitLab.
+pub fn template(copy: &Path) -> Yaml {
+    let path = copy.join("templates/compare.yml");
     let text = fs::read_to_string(path).expect("reading the template");
-    let documents = YamlLoader::load_from_str(&text).expect("YAML");
-    let lines = documents[1]["deadheat"]["script"].as_vec().expect("a list");
-    let lines: Vec<&str> = lines
-        .iter()
-        .map(|line| line.as_str().expect("a line"))
-        .collect();
+    let mut documents = YamlLoader::load_from_str(&text).expect("YAML");
+    documents.remove(1)
+}
+
+/// The job that measures of a copy of the template for GitLab, with these variables.
+#[track_caller]
+fn gitlab(copy: &Path, root: &Root, variables: &[(&str, &str)]) -> Ended {
+    let jobs = template(copy);
+    let lines = |list: &Yaml| -> Vec<String> {
+        let lines = list.as_vec().expect("a list").iter();
+        lines
+            .map(|line| line.as_str().expect("a line").to_owned())
+            .collect()
+    };
+    let before = lines(&jobs[".deadheat"]["before_script"]);
+    let script = lines(&jobs["deadheat"]["script"]);
+    let recorded = jobs[".deadheat"]["variables"]["DEADHEAT_CI_RECORDED"].as_str();
     let mut command = running::script(root.path(), "exec bash -eo pipefail -c \"$SCRIPT\"");
-    command.env("SCRIPT", lines.join("\n"));
+    command.env("SCRIPT", [before, script].concat().join("\n"));
+    command.env("DEADHEAT_CI_RECORDED", recorded.expect("a text"));
     job(root, command, "on GitLab", variables)
 }
 
@@ -110,7 +130,6 @@ fn job(root: &Root, mut command: Command, what: &str, variables: &[(&str, &str)]
         .env("DEADHEAT_CI_DIRECTORY", "service")
         .env("DEADHEAT_CI_FOLDER", at(RESULTS))
         .env("DEADHEAT_CI_NAME", "the service --><script>")
-        .env("DEADHEAT_CI_TOKEN", TOKEN)
         .env("GITHUB_ENV", at("env"))
         .env("GITHUB_OUTPUT", at("outputs"))
         .env("GITHUB_STEP_SUMMARY", at("summary.md"))
@@ -240,7 +259,8 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
     assert_eq!(git(&root, &["worktree", "list"]).lines().count(), 1);
 
     // Somebody else has a comment with the same first line.
-    let forged = summary.lines().next().unwrap_or_default().to_owned();
+    let marker = "<!-- deadheat the service --script -->";
+    let forged = format!("{marker}\n");
     let comments: Comments = Arc::default();
     comments
         .lock()
@@ -257,7 +277,11 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
         let comments = comments.lock().unwrap();
         assert_eq!(comments.len(), 2, "{comments:?}");
         assert_eq!(comments[0].2, forged);
-        assert_eq!(comments[1].2.trim(), summary.trim());
+        let text = &comments[1].2;
+        assert!(text.starts_with(marker), "{text}");
+        for part in ["pull request makes the service slower", "\n B is slower"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 
     // No change: a false alarm may come, but not one of half the speed.
@@ -286,11 +310,7 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
     let comments = comments.lock().unwrap();
     let authors: Vec<&str> = comments.iter().map(|one| one.1.as_str()).collect();
     assert_eq!(authors, ["mallory", "github-actions[bot]", "project_3_bot"]);
-    let text = fs::read_to_string(root.path().join(RESULTS).join("comment.md")).unwrap();
-    assert!(
-        comments[1..].iter().all(|one| one.2 == text),
-        "{comments:?}"
-    );
+    assert!(comments[2].2.contains("merge request"), "{comments:?}");
     drop(comments);
 
     // A fork's token may not write.
@@ -302,6 +322,137 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
     run(&root, "comment", &refused)
         .exits(0)
         .tells(&["pull-requests: write"]);
+}
+
+#[test]
+fn a_job_that_has_a_token_does_not_run_what_it_measures() {
+    let root = repository();
+    let variables = |token| {
+        [
+            ("DEADHEAT_CI_BASE", "HEAD~1"),
+            ("DEADHEAT_CI_BUILD", "touch ../../../built"),
+            token,
+        ]
+    };
+    let why = ["the code that is measured could read it"];
+    for token in ["DEADHEAT_CI_TOKEN", "DEADHEAT_TOKEN"] {
+        let refused = run(&root, "measure", &variables((token, TOKEN)));
+        refused.exits(2).tells(&why);
+    }
+    // A shell above that had it can be read, too.
+    let mut command = running::script(root.path(), "(unset DEADHEAT_TOKEN; \"$SCRIPT\" measure)");
+    command.env("SCRIPT", project().join("action/compare.sh"));
+    let variables = variables(("DEADHEAT_TOKEN", TOKEN));
+    job(&root, command, "measure", &variables)
+        .exits(2)
+        .tells(&why);
+    assert!(!root.path().join("tmp/built").exists());
+}
+
+#[test]
+fn the_verdict_is_that_of_the_comparison_and_not_of_a_file_that_a_build_left() {
+    let root = repository();
+    let compared = |verdict: &str, ratio: f64| {
+        json!({"compared": [{"ratios": [{
+            "metric": "throughput",
+            "ratio": ratio,
+            "interval": {"low": ratio, "high": ratio},
+            "verdict": verdict,
+        }]}]})
+    };
+    let (true_one, forged) = (compared("worse", 0.5), compared("better", 2.0));
+    let program = format!(
+        "case $1 in --version) echo deadheat 0;; compare) echo '{true_one}'; exit 1;; *) echo '{forged}';; esac"
+    );
+    root.write_program("fake-deadheat", &program);
+    let build = format!(
+        "mkdir -p ../../../results/9 && for name in report.json outputs results/9/session.json; do \
+         echo '{forged}' > ../../../$name; done"
+    );
+    let program = root.path().join("fake-deadheat").display().to_string();
+    let variables = [
+        ("DEADHEAT_CI_BASE", "HEAD~1"),
+        ("DEADHEAT_CI_BINARY", program.as_str()),
+        ("DEADHEAT_CI_BUILD", build.as_str()),
+        ("DEADHEAT_CI_FAIL_IF_SLOWER", "5%"),
+    ];
+    run(&root, "measure", &variables).exits(1);
+    assert_eq!(output(&root, "verdict"), "slower");
+    assert_eq!(output(&root, "ratio"), "0.5");
+    let written = fs::read_to_string(root.path().join(RESULTS).join("outputs")).unwrap();
+    assert!(written.starts_with("verdict=slower\n"), "{written}");
+}
+
+#[test]
+fn what_was_measured_is_quoted_in_a_comment_and_nothing_of_it_is_active() {
+    let root = Root::with(&[]);
+    let comments: Comments = Arc::default();
+    let api = api(&comments);
+    let address = format!("http://{}", api.address());
+    let comment = |report: &str, outputs: &str| -> String {
+        root.write(&format!("{RESULTS}/report.txt"), report);
+        root.write(&format!("{RESULTS}/outputs"), outputs);
+        let variables = [
+            ("GITHUB_API_URL", address.as_str()),
+            ("DEADHEAT_CI_REQUEST", "7"),
+        ];
+        run(&root, "comment", &variables).exits(0);
+        comments.lock().unwrap().pop().expect("a comment").2
+    };
+    let plain = comment("", "verdict=faster\nratio=1.25\nlow=1.2\nhigh=1e1\n");
+    assert!(
+        plain.contains(
+            "service faster.** Its throughput is 1.25 times that of the base (1.2 to 10)."
+        ),
+        "{plain}"
+    );
+
+    let hostile = "```\n/merge\n@everyone ![x](http://h/) <img src=x>\n\u{202e}\u{200b}\u{1b}[31m\r\n````\n/close";
+    let text = comment(
+        hostile,
+        "verdict=slower](http://h/)\nratio=1; touch pwned\nlow=$(touch pwned)\nbase=@everyone\nverdict=slower\n",
+    );
+    let (before, quoted) = text.split_once("\n```text\n").expect("a block");
+    let (quoted, after) = quoted.split_once("\n```\n").expect("its end");
+    for text in [before, after] {
+        assert!(
+            !text.contains(['@', '[', '$']) && !text.contains("\n/"),
+            "{text}"
+        );
+    }
+    assert!(before.contains("Nothing could be compared"), "{before}");
+    assert!(quoted.lines().all(|line| line.starts_with(' ')), "{quoted}");
+    let is_plain = |c: char| c == '\n' || (!c.is_control() && c != '`');
+    assert!(quoted.chars().all(is_plain), "{quoted:?}");
+    assert!(!quoted.contains(['\u{202e}', '\u{200b}']), "{quoted:?}");
+    assert!(quoted.contains("@everyone") && quoted.contains("\n /merge\n"));
+
+    let long = comment(&"x".repeat(1_000_000), "");
+    assert!(long.len() < 30_000, "{}", long.len());
+    let long = comment(&"é\n".repeat(300_000), "");
+    assert!(long.len() < 60_000, "{}", long.len());
+
+    // A link could lead to what only this job can read.
+    root.write("secret", "verdict=faster\nthe secret\n");
+    for name in ["report.txt", "outputs"] {
+        let path = root.path().join(RESULTS).join(name);
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(root.path().join("secret"), &path).unwrap();
+    }
+    let variables = [
+        ("GITHUB_API_URL", address.as_str()),
+        ("DEADHEAT_CI_REQUEST", "7"),
+    ];
+    run(&root, "comment", &variables).exits(0);
+    let text = comments.lock().unwrap().pop().expect("a comment").2;
+    assert!(
+        text.contains("Nothing could be compared") && !text.contains("secret"),
+        "{text}"
+    );
+    // Nor does a folder that is not there stop it.
+    fs::remove_dir_all(root.path().join(RESULTS)).unwrap();
+    run(&root, "comment", &variables).exits(0);
+    assert!(!root.path().join("pwned").exists());
 }
 
 #[test]
@@ -402,8 +553,31 @@ fn release(folder: &Path) -> PathBuf {
     folder.join(format!("deadheat-{target}.tar.gz"))
 }
 
+/// A copy of the action and of the template that knows the archives in `folder` as those of a release.
+fn copy_of_a_release(folder: &Path, tag: &str) -> PathBuf {
+    let copy = folder.join("copy");
+    for file in [
+        "action/compare.sh",
+        "action/release.sha256",
+        "templates/compare.yml",
+        ".github/record.sh",
+    ] {
+        let to = copy.join(file);
+        fs::create_dir_all(to.parent().expect("a folder")).expect("making a folder");
+        fs::copy(project().join(file), to).expect("copying the action");
+    }
+    let mut record = Command::new("bash");
+    record
+        .arg(copy.join(".github/record.sh"))
+        .arg(tag)
+        .arg(folder);
+    let output = record.output().expect("starting bash");
+    assert!(output.status.success(), "{output:?}");
+    copy
+}
+
 #[test]
-fn nothing_of_a_release_runs_before_its_checksum_is_verified() {
+fn nothing_of_a_release_runs_before_the_checksum_that_the_action_knows_is_verified() {
     let folder = tempfile::tempdir().expect("making a folder");
     let archive = release(folder.path());
     let files = folder.path().to_owned();
@@ -415,6 +589,7 @@ fn nothing_of_a_release_runs_before_its_checksum_is_verified() {
     });
     let releases = releases.expect("starting a server");
     let address = format!("http://{}", releases.address());
+    let copy = copy_of_a_release(folder.path(), "v9.9.9");
     let root = repository();
     let variables = |version, sum| {
         [
@@ -427,68 +602,40 @@ fn nothing_of_a_release_runs_before_its_checksum_is_verified() {
             ("DEADHEAT_CI_SHA256", sum),
         ]
     };
-    let version = |version, sum| run(&root, "measure", &variables(version, sum));
-    let on_gitlab = |version, sum| gitlab(&root, &variables(version, sum));
+    let version = |version, sum| run_of(&copy, &root, "measure", &variables(version, sum));
+    let on_gitlab = |version, sum| gitlab(&copy, &root, &variables(version, sum));
     let runs = concat!("deadheat ", env!("CARGO_PKG_VERSION"));
-    version("v9.9.9", "").exits(1).tells(&[runs, "built"]);
+    for own in ["", "v9.9.9"] {
+        version(own, "").exits(1).tells(&[runs, "built"]);
+    }
     on_gitlab("v9.9.9", "").exits(1).tells(&[runs, "built"]);
-    let refused = on_gitlab("v9.9.9", OTHER).exits(1);
-    assert!(!refused.stderr.contains(runs), "{refused}");
-    version("v0.0.1", "").exits(3).tells(&["v0.0.1", "404"]);
+    // One that the action does not know needs a checksum of the user's.
+    for unknown in ["v0.0.1", "latest"] {
+        version(unknown, "").exits(2).tells(&["set 'sha256'"]);
+    }
+    on_gitlab("v0.0.1", "")
+        .exits(2)
+        .tells(&["set the input sha256"]);
+    version("v0.0.1", OTHER).exits(3).tells(&["v0.0.1", "404"]);
     version("../v9.9.9", "").exits(2);
+    // A copy that is no release's knows none at all.
+    run(&root, "measure", &variables("", ""))
+        .exits(2)
+        .tells(&["belongs to no release"]);
     version("v9.9.9", OTHER)
         .exits(3)
         .tells(&["nothing of it was run"]);
+    // Whoever changes an archive can change a checksum beside it.
     let mut bytes = fs::read(&archive).expect("reading the archive");
     bytes.push(0);
     fs::write(&archive, bytes).expect("changing the archive");
+    let mut again = Command::new("bash");
+    again.args(["-c", "cd \"$0\" && sha256sum *.tar.gz > new && for it in *.tar.gz; do cp new \"$it.sha256\"; done"]);
+    assert!(again.arg(folder.path()).status().expect("bash").success());
     let changed = version("v9.9.9", "")
         .exits(3)
         .tells(&["nothing of it was run"]);
     assert!(!changed.stderr.contains(runs), "{changed}");
-}
-
-/// A step's place, and the step.
-type Steps = Vec<(String, Yaml)>;
-
-/// The steps of the action and of every workflow.
-fn steps() -> Steps {
-    let yaml = |path: &Path| {
-        let text = fs::read_to_string(path).expect("reading a workflow");
-        YamlLoader::load_from_str(&text).expect("YAML").remove(0)
-    };
-    let named = |path: &Path, steps: &Yaml| {
-        let steps = steps.as_vec().expect("steps").iter().cloned();
-        let path = path.display().to_string();
-        steps.map(|step| (path.clone(), step)).collect::<Steps>()
-    };
-    let action = project().join("action.yml");
-    let mut found = named(&action, &yaml(&action)["runs"]["steps"]);
-    for entry in fs::read_dir(project().join(".github/workflows")).expect("listing workflows") {
-        let path = entry.expect("a workflow").path();
-        let workflow = yaml(&path);
-        assert!(!workflow["permissions"].is_badvalue(), "{}", path.display());
-        for job in workflow["jobs"].as_hash().expect("jobs").values() {
-            found.extend(named(&path, &job["steps"]));
-        }
-    }
-    found
-}
-
-#[test]
-fn steps_pin_what_they_use_and_give_shells_no_expressions() {
-    let steps = steps();
-    assert!(steps.len() > 10, "{steps:?}");
-    for (path, step) in steps {
-        if let Some(uses) = step["uses"].as_str() {
-            let commit = uses.split_once('@').map_or("", |(_, commit)| commit);
-            let is_commit = commit.len() == 40 && commit.bytes().all(|one| one.is_ascii_hexdigit());
-            assert!(is_commit, "{path}: {uses} is pinned to no commit");
-        }
-        if let Some(script) = step["run"].as_str() {
-            // What is longer belongs in a script, which shellcheck reads.
-            assert_eq!(script.trim_end().lines().count(), 1, "{path}: {script}");
-            assert!(!script.contains("${{"), "{path}: {script}");
-        }
-    }
+    let changed = on_gitlab("v9.9.9", "").exits(1);
+    assert!(!changed.stderr.contains(runs), "{changed}");
 }

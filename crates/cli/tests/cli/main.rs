@@ -53,4 +53,5 @@ mod session;
 mod setup;
 mod shell;
 mod support;
+mod workflows;
 mod writing;
