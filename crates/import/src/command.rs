@@ -5,6 +5,8 @@ use deadheat_model::{
     load::Reuse,
 };
 
+use crate::{number, report::Report};
+
 /// Programs and what they are. wrk2's program is often called wrk.
 const PROGRAMS: [(&str, Tool); 8] = [
     ("ab", Tool::Ab),
@@ -25,8 +27,14 @@ pub(crate) struct Command {
     pub(crate) text: String,
 }
 
+/// A longer line is no command.
+const LONGEST: usize = 16 * 1024;
+
 /// The command in a line of text, such as `$ ab -n 100 http://localhost/`.
 pub(crate) fn of_line(line: &str) -> Option<Command> {
+    if line.len() > LONGEST {
+        return None;
+    }
     PROGRAMS.iter().find_map(|(program, tool)| {
         let with_blank = format!("{program} ");
         line.match_indices(&with_blank).find_map(|(at, _)| {
@@ -64,15 +72,10 @@ impl Command {
 
     /// Completes `load`, which a report gave, and says which URL was asked. What the report says stays.
     pub(crate) fn complete(&self, load: &mut Load) -> Option<String> {
-        let words = shlex::split(&self.text)
-            .unwrap_or_else(|| self.text.split_whitespace().map(str::to_owned).collect());
+        let words = self.words();
         let value = |flags: &[&str]| value(&words, flags);
         let number = |flags: &[&str]| value(flags).and_then(|text| text.parse::<u64>().ok());
-        let connections = match self.tool {
-            Tool::K6 => number(&["--vus", "-u"]),
-            Tool::Vegeta => None,
-            _ => number(&["-c", "--connections", "--clients"]),
-        };
+        let connections = self.connections(&words);
         let connections = connections.and_then(|number| u32::try_from(number).ok());
         load.connections = load.connections.or(connections);
         if !matches!(self.tool, Tool::Wrk | Tool::Wrk2 | Tool::K6 | Tool::Vegeta) {
@@ -95,6 +98,168 @@ impl Command {
             (false, false) => None,
         });
         words.into_iter().find(|word| word.contains("://"))
+    }
+
+    fn words(&self) -> Vec<String> {
+        shlex::split(&self.text)
+            .unwrap_or_else(|| self.text.split_whitespace().map(str::to_owned).collect())
+    }
+
+    fn connections(&self, words: &[String]) -> Option<u64> {
+        let flags: &[&str] = match self.tool {
+            Tool::K6 => &["--vus", "-u"],
+            Tool::Vegeta => &[],
+            _ => &["-c", "--connections", "--clients"],
+        };
+        value(words, flags)?.parse().ok()
+    }
+
+    /// Why this command cannot have printed a report; `None`: nothing in the report rules it out.
+    pub(crate) fn contradiction(&self, report: &Report) -> Option<String> {
+        let words = self.words();
+        let differs = |noun: &str, asked: Option<u64>, found: Option<u64>| {
+            let (asked, found) = asked.zip(found)?;
+            (asked != found)
+                .then(|| format!("it asks for {asked} {noun}, and this report has {found}"))
+        };
+        let load = &report.load;
+        let connections = load.connections.map(u64::from);
+        let threads = match self.tool {
+            Tool::Wrk | Tool::Wrk2 | Tool::H2load => value(&words, &["-t", "--threads"]),
+            _ => None,
+        };
+        let threads = threads.and_then(|threads| threads.parse().ok());
+        differs("connections", self.connections(&words), connections)
+            .or_else(|| differs("threads", threads, load.threads.map(u64::from)))
+            .or_else(|| self.other_length(&words, report))
+            .or_else(|| self.other_rate(&words, report))
+            .or_else(|| other_target(&words, report))
+    }
+
+    /// How the number of requests, or the time of the report, is not that of the command.
+    fn other_length(&self, words: &[String], report: &Report) -> Option<String> {
+        let figures = &report.figures;
+        let flags: &[&str] = match self.tool {
+            Tool::Wrk | Tool::Wrk2 => &["-d", "--duration"],
+            Tool::Hey | Tool::Oha => &["-z"],
+            Tool::Ab => &["-t"],
+            Tool::H2load => &["-D", "--duration"],
+            Tool::K6 => &["-d", "--duration"],
+            Tool::Vegeta => &["-duration"],
+        };
+        if let Some(asked) = value(words, flags) {
+            let asked = seconds(&asked)?;
+            let found = figures.seconds?;
+            // ab also ends after a number of requests.
+            let is_short = self.tool != Tool::Ab && found < 0.9 * asked;
+            return (is_short || found > 1.1 * asked + 2.0)
+                .then(|| format!("it takes {asked} s, and this report is of {found} s"));
+        }
+        let usual = match self.tool {
+            Tool::Ab | Tool::H2load => 1,
+            Tool::Hey | Tool::Oha => 200,
+            Tool::Wrk | Tool::Wrk2 | Tool::K6 | Tool::Vegeta => return None,
+        };
+        let asked = value(words, &["-n", "--requests"]);
+        let asked = asked.map_or(Some(usual), |asked| asked.parse().ok())?;
+        let asked = match self.tool {
+            // Each connection sends as many.
+            Tool::Hey => {
+                let connections = self.connections(words).unwrap_or(50).max(1);
+                asked / connections * connections
+            }
+            _ => asked,
+        };
+        let failed = match self.tool {
+            Tool::Ab => 0,
+            _ => figures.failed.unwrap_or(0),
+        };
+        let differs = match figures.complete {
+            Some(_) if self.tool == Tool::H2load => report.load.requests != Some(asked),
+            Some(complete) => complete.saturating_add(failed) != asked,
+            // As exactly as the printed digits say it.
+            None => {
+                let (rate, seconds) = figures.requests_per_second.zip(figures.seconds)?;
+                let rounded = (rate + seconds) * 0.000_06 + 0.51;
+                (rate * seconds - asked as f64).abs() > rounded
+            }
+        };
+        differs.then(|| format!("it sends {asked} requests, and this report has another number"))
+    }
+
+    /// How the rate of the report is none of the command.
+    fn other_rate(&self, words: &[String], report: &Report) -> Option<String> {
+        let figures = &report.figures;
+        let is_wrk = matches!(self.tool, Tool::Wrk | Tool::Wrk2);
+        let flags: &[&str] = match self.tool {
+            Tool::Wrk | Tool::Wrk2 => &["-R", "--rate"],
+            Tool::Oha => &["-q"],
+            Tool::Vegeta => &["-rate"],
+            Tool::Ab | Tool::Hey | Tool::H2load | Tool::K6 => &[],
+        };
+        let Some(asked) = value(words, flags) else {
+            return (is_wrk && report.tool == Tool::Wrk2)
+                .then(|| "it is of wrk, and this report of wrk2".to_owned());
+        };
+        let asked = thousands(asked.split('/').next()?)?;
+        // wrk2 calibrates itself after ten seconds and some milliseconds for each connection.
+        let connections = f64::from(report.load.connections.unwrap_or(0));
+        let calibrated_after = 10.5 + 0.005 * connections;
+        if is_wrk && report.tool == Tool::Wrk && figures.seconds? > calibrated_after {
+            return Some("it is of wrk2, and this report has no calibration".to_owned());
+        }
+        let found = match self.tool {
+            Tool::Vegeta => report.load.rate?,
+            _ => figures.requests_per_second?,
+        };
+        (asked > 0.0 && found > 1.1 * asked)
+            .then(|| format!("it asks for {asked} requests/s, and this report has {found}"))
+    }
+}
+
+/// How the report is of another URL than the command.
+fn other_target(words: &[String], report: &Report) -> Option<String> {
+    let asked = words.iter().find(|word| word.contains("://"))?;
+    let found = report.target.as_ref()?;
+    let is_pattern = |text: &str| text.contains(['$', '<', '{', '…']);
+    let is_other = !is_pattern(asked) && address(asked) != address(found);
+    is_other.then(|| format!("it asks {asked}, and this report is of {found}"))
+}
+
+/// Host with port, and path, of a URL or of ab's `host:port/path`.
+fn address(text: &str) -> (String, String) {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+    let rest = rest.split('#').next().unwrap_or(rest);
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(at);
+    let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
+    let port = if scheme.eq_ignore_ascii_case("https") {
+        443
+    } else {
+        80
+    };
+    let has_port = host
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| number::count(port).is_some());
+    let host = if has_port {
+        host
+    } else {
+        format!("{host}:{port}")
+    };
+    let host = host.replacen("localhost:", "127.0.0.1:", 1);
+    let path = if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("/{path}")
+    };
+    (host, path)
+}
+
+/// A time in a command, in seconds: `10s`, `2m`, or `10`.
+fn seconds(text: &str) -> Option<f64> {
+    match number::decimal(text, 0) {
+        Some(seconds) => Some(seconds),
+        None => number::shifted(number::go_duration(text)?, -3),
     }
 }
 
@@ -125,7 +290,7 @@ fn thousands(text: &str) -> Option<f64> {
         "m" => 1e6,
         _ => return None,
     };
-    Some(crate::number::decimal(digits, 0)? * factor)
+    Some(number::decimal(digits, 0)? * factor)
 }
 
 #[cfg(test)]

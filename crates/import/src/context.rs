@@ -1,6 +1,6 @@
 //! What stands around a report: the name of the server, the heading above it, and the command.
 
-use crate::{command, text::Line};
+use crate::{command, text::Line, tools};
 
 /// A longer line is a sentence, no name.
 const LONGEST_NAME: usize = 80;
@@ -32,11 +32,42 @@ const RESOURCES: [&str; 3] = ["CPU:", "RAM:", "Memory:"];
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub(crate) label: Option<String>,
+    /// The index of the label's line.
+    pub(crate) label_at: Option<usize>,
     pub(crate) section: Option<String>,
 }
 
-/// The names above the line at `first`. What is above `floor` belongs to another report.
-pub(crate) fn names(lines: &[Line], first: usize, floor: usize) -> Names {
+/// The headings that hold for a line, each of a higher level than the one before: their lines' indices and levels.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    headings: Vec<(usize, usize)>,
+    /// The index of the first line that was not looked at.
+    read: usize,
+}
+
+impl Outline {
+    /// Goes on to the line with this index.
+    pub(crate) fn advance(&mut self, lines: &[Line], to: usize) {
+        for (index, line) in lines.iter().enumerate().take(to).skip(self.read) {
+            if let Some(level) = level(line) {
+                let above = self.headings.iter().rposition(|(_, one)| *one < level);
+                self.headings.truncate(above.map_or(0, |above| above + 1));
+                self.headings.push((index, level));
+            }
+        }
+        self.read = self.read.max(to);
+    }
+
+    /// The nearest heading before the line at `before` with a level below `level`.
+    fn above(&self, before: usize, level: usize) -> Option<usize> {
+        let mut near = self.headings.iter().rev();
+        let found = near.find(|(at, one)| *at < before && *one < level);
+        found.map(|(at, _)| *at)
+    }
+}
+
+/// The names above the line at `first`, to which `outline` was advanced. What is above `floor` belongs to another report.
+pub(crate) fn names(lines: &[Line], first: usize, floor: usize, outline: &Outline) -> Names {
     let above = lines[floor..first].iter().enumerate().rev();
     let near = above
         .map(|(index, line)| (floor + index, line))
@@ -51,15 +82,13 @@ pub(crate) fn names(lines: &[Line], first: usize, floor: usize) -> Names {
     let below = label_at
         .and_then(|index| level(&lines[index]))
         .unwrap_or(usize::MAX);
-    let headings = lines[..label_at.unwrap_or(first)].iter().rev();
-    let section = headings
-        .clone()
-        .find(|line| level(line).is_some_and(|level| level < below));
+    let section = outline.above(label_at.unwrap_or(first), below);
     Names {
         label: label_at
             .map(|index| plain(&lines[index].text))
             .filter(|name| !name.is_empty()),
-        section: section.map(|line| plain(&line.text)),
+        label_at,
+        section: section.map(|index| plain(&lines[index].text)),
     }
 }
 
@@ -74,6 +103,11 @@ fn is_passed_over(line: &Line) -> bool {
             .any(|begin| line.text.starts_with(begin))
 }
 
+/// Whether a line is a heading.
+pub(crate) fn is_heading(line: &Line) -> bool {
+    level(line).is_some()
+}
+
 /// The level of a heading.
 fn level(line: &Line) -> Option<usize> {
     let level = line.text.bytes().take_while(|byte| *byte == b'#').count();
@@ -86,7 +120,8 @@ fn is_name(line: &Line) -> bool {
     let is_list =
         line.text.starts_with(['-', '|', '=', '{', '}', '<']) || line.text.starts_with("* ");
     let is_sentence = text.ends_with(['.', '!', '?', ';', ',']);
-    !text.is_empty() && text.chars().count() <= LONGEST_NAME && !is_sentence && !is_list
+    let is_short = text.chars().take(LONGEST_NAME + 1).count() <= LONGEST_NAME;
+    !text.is_empty() && is_short && !is_sentence && !is_list && !tools::is_of_a_report(line)
 }
 
 /// A name without Markdown.
@@ -109,8 +144,10 @@ mod tests {
     use crate::text::lines;
 
     fn of(text: &str) -> (Option<String>, Option<String>) {
-        let lines = lines(text);
-        let names = names(&lines, lines.len(), 0);
+        let lines = lines(text).expect("a few lines");
+        let mut outline = Outline::default();
+        outline.advance(&lines, lines.len());
+        let names = names(&lines, lines.len(), 0, &outline);
         (names.label, names.section)
     }
 
@@ -128,6 +165,13 @@ mod tests {
             of("# T\n## Go\nIt was run twice.\n$ ab -n 1 http://x/\n"),
             named("Go", Some("T"))
         );
+        assert_eq!(
+            of("# A\n## B\n### C\n## D\n**Go**\n"),
+            named("Go", Some("D"))
+        );
+        for line in ["100%      5 (longest request)", "Total:  0  1  0.1  0  5"] {
+            assert_eq!(of(line), (None, None), "{line}");
+        }
         assert_eq!(of("It was run twice.\n"), (None, None));
         assert_eq!(
             of("## k6\nrunning (01.0s), 4/4 VUs, 9 complete\n\n  █ TOTAL RESULTS\n\n"),

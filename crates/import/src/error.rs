@@ -28,16 +28,26 @@ pub enum ImportError {
         /// What may be the reason; begins with a punctuation mark, or is empty.
         hint: String,
     },
+    /// A file is too long to be read.
+    #[error("{file}: it has more than {most} lines; give the part that has the reports")]
+    TooLong {
+        /// The file.
+        file: String,
+        /// The maximum.
+        most: usize,
+    },
     /// A published table cannot be made of the runs.
     #[error("making a published table: {0}")]
     NoTable(String),
 }
 
-/// What is wrong with a report, and on which line.
+/// Why a report cannot be read, and on which line.
 #[derive(Debug)]
 pub(crate) struct Damage {
     pub(crate) line: usize,
     pub(crate) what: String,
+    /// Whether the report is whole, and of a tool or in a layout that is not read: the other reports of the file are.
+    pub(crate) is_foreign: bool,
 }
 
 /// Damage on a line.
@@ -45,5 +55,15 @@ pub(crate) fn damage<T>(line: usize, what: impl Into<String>) -> Result<T, Damag
     Err(Damage {
         line,
         what: what.into(),
+        is_foreign: false,
+    })
+}
+
+/// A report of a tool, or in a layout, that is not read.
+pub(crate) fn foreign<T>(line: usize, tool: &str) -> Result<T, Damage> {
+    Err(Damage {
+        line,
+        what: format!("a report of {tool}, which is not read"),
+        is_foreign: true,
     })
 }

@@ -7,6 +7,7 @@ mod check;
 mod command;
 mod context;
 mod error;
+mod json_text;
 mod number;
 mod report;
 mod tables;
@@ -14,19 +15,21 @@ mod text;
 mod tools;
 mod warn;
 
+use std::collections::{HashMap, HashSet};
+
 use deadheat_model::imported::{Imported, LeftOut, Place, Run, SCHEMA, Tool};
-use serde_json::Value;
 
 use self::{
     command::Command,
+    context::{Names, Outline},
     error::Damage,
+    json_text::JsonText,
     report::Report,
-    text::{Cursor, Line},
+    text::{Cursor, Line, MOST_LINES},
 };
 pub use self::{
     error::ImportError,
     tables::{Published, UNASSIGNED, document, toml},
-    warn::ENOUGH_RUNS,
 };
 
 /// Reads all reports in `files`, each a name and what it holds. `command` is the command of the runs, for reports that
@@ -36,6 +39,7 @@ pub use self::{
 /// If a report is damaged, or a file has none.
 pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Imported, ImportError> {
     let mut runs: Vec<Run> = Vec::new();
+    let mut copies = Copies::default();
     let mut left_out = Vec::new();
     for (file, bytes) in files {
         let (of_file, not_read) = if let Some(before) = read_back(bytes) {
@@ -47,11 +51,11 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
         };
         left_out.extend(not_read);
         for run in of_file {
-            match runs.iter().find(|one| is_copy(one, &run)) {
-                Some(one) => left_out.push(LeftOut {
+            match copies.find_or_add(&run, runs.len()) {
+                Some(index) => left_out.push(LeftOut {
                     reason: format!(
                         "the same report as {}:{}, counted once",
-                        one.place.file, one.place.line
+                        runs[index].place.file, runs[index].place.line
                     ),
                     place: run.place,
                 }),
@@ -76,10 +80,46 @@ fn read_back(bytes: &[u8]) -> Option<Imported> {
     is_right.then_some(imported)
 }
 
-/// Whether two runs are the same one, pasted twice: no two runs agree in every digit.
-fn is_copy(one: &Run, other: &Run) -> bool {
-    let is_same = one.label.is_none() || other.label.is_none() || one.label == other.label;
-    one.tool == other.tool && one.target == other.target && is_same && one.figures == other.figures
+/// Runs that were already read, to notice those that were pasted twice: no two runs agree in every digit.
+#[derive(Default)]
+struct Copies(HashMap<String, SameFigures>);
+
+/// Runs of one tool and target with the same figures.
+struct SameFigures {
+    first: usize,
+    /// Whether one has no label, which fits any label.
+    has_unnamed: bool,
+    labels: HashSet<String>,
+}
+
+impl Copies {
+    /// The index of the run that this one is a copy of. Otherwise it is added with its own index.
+    fn find_or_add(&mut self, run: &Run, index: usize) -> Option<usize> {
+        let key = format!("{:?} {:?} {:?}", run.tool, run.target, run.figures);
+        let Some(same) = self.0.get_mut(&key) else {
+            let same = SameFigures {
+                first: index,
+                has_unnamed: run.label.is_none(),
+                labels: run.label.iter().cloned().collect(),
+            };
+            self.0.insert(key, same);
+            return None;
+        };
+        let is_copy = match &run.label {
+            None => true,
+            Some(label) => same.has_unnamed || !same.labels.insert(label.clone()),
+        };
+        is_copy.then_some(same.first)
+    }
+}
+
+/// The last command in the text.
+struct LastCommand {
+    command: Command,
+    /// The index of its line.
+    at: usize,
+    /// Whether it stands between a report and its name, so that it is that report's alone.
+    is_of_one_report: bool,
 }
 
 /// Reads one file.
@@ -87,13 +127,19 @@ struct Reader<'a> {
     file: &'a str,
     lines: Vec<Line>,
     given: Option<&'a str>,
-    /// The last command in the text.
-    command: Option<Command>,
+    last_command: Option<LastCommand>,
+    outline: Outline,
     /// Behind the last report.
     floor: usize,
+    /// Whether the lines are those of a report that is not read.
+    is_in_foreign: bool,
+    strays: usize,
     runs: Vec<Run>,
     left_out: Vec<LeftOut>,
 }
+
+/// So many lines that look like a part of a report are listed.
+const MOST_STRAYS: usize = 20;
 
 impl<'a> Reader<'a> {
     fn new(file: &'a str, bytes: &[u8], given: Option<&'a str>) -> Result<Self, ImportError> {
@@ -103,12 +149,20 @@ impl<'a> Reader<'a> {
                 hint: ": it is no UTF-8 text; if PowerShell wrote it, save it as UTF-8".to_owned(),
             });
         }
+        let lines = text::lines(&String::from_utf8_lossy(bytes));
+        let lines = lines.ok_or_else(|| ImportError::TooLong {
+            file: file.to_owned(),
+            most: MOST_LINES,
+        })?;
         Ok(Self {
             file,
-            lines: text::lines(&String::from_utf8_lossy(bytes)),
+            lines,
             given,
-            command: None,
+            last_command: None,
+            outline: Outline::default(),
             floor: 0,
+            is_in_foreign: false,
+            strays: 0,
             runs: Vec::new(),
             left_out: Vec::new(),
         })
@@ -116,32 +170,41 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self) -> Result<(), ImportError> {
         let lines = std::mem::take(&mut self.lines);
-        let json = Json::of(&lines);
+        let mut json = JsonText::of(&lines);
         let mut at = 0;
         while let Some(line) = lines.get(at) {
             if let Some(command) = command::of_line(&line.text) {
-                self.command = Some(command);
+                self.last_command = Some(LastCommand {
+                    command,
+                    at,
+                    is_of_one_report: false,
+                });
+                self.is_in_foreign = false;
             }
             if let Some((tool, read)) = tools::beginning(&lines[at..]) {
                 let mut cursor = Cursor::new(&lines, at);
-                let report = read(&mut cursor).map_err(|damage| self.damaged(tool, damage))?;
-                self.add(&lines, at, report)?;
-                at = cursor.at().max(at + 1);
+                let report = read(&mut cursor);
+                let end = cursor.at().max(at + 1);
+                self.take(&lines, at, tool, report)?;
+                at = end;
                 self.floor = at;
             } else if line.text.starts_with('{')
-                && let Some(length) = self.json(&lines, &json, at)?
+                && let Some(length) = self.json(&lines, &mut json, at)?
             {
                 at += length;
                 self.floor = at;
             } else {
-                if tools::is_stray(line) {
-                    let reason =
-                        "looks like a line of a report, but no report begins above it".to_owned();
-                    let place = self.place(line.number);
-                    self.left_out.push(LeftOut { place, reason });
-                }
+                self.line_of_no_report(line);
                 at += 1;
             }
+        }
+        if self.strays > MOST_STRAYS
+            && let Some(last) = self.left_out.last()
+        {
+            let more = self.strays - MOST_STRAYS;
+            let place = last.place.clone();
+            let reason = format!("{more} more lines look like a part of a report");
+            self.left_out.push(LeftOut { place, reason });
         }
         if self.runs.is_empty() {
             return Err(self.nothing());
@@ -149,43 +212,123 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Takes what was read at the line with this index: a report, one that is not read, or damage.
+    fn take(
+        &mut self,
+        lines: &[Line],
+        first: usize,
+        tool: Tool,
+        report: Result<Report, Damage>,
+    ) -> Result<(), ImportError> {
+        self.is_in_foreign = false;
+        match report {
+            Ok(report) => self.add(lines, first, report),
+            Err(damage) if damage.is_foreign => {
+                self.is_in_foreign = true;
+                self.leave_out(lines[first].number, damage.what);
+                Ok(())
+            }
+            Err(damage) => Err(self.damaged(tool, damage)),
+        }
+    }
+
+    /// A line that belongs to no report, and may look as if it did.
+    fn line_of_no_report(&mut self, line: &Line) {
+        if line.is_fence() || context::is_heading(line) {
+            self.is_in_foreign = false;
+        }
+        if let Some(tool) = tools::foreign_tool(line) {
+            self.is_in_foreign = true;
+            self.leave_out(
+                line.number,
+                format!("a report of {tool}, which is not read"),
+            );
+        } else if !self.is_in_foreign && tools::is_stray(line) {
+            self.strays += 1;
+            if self.strays <= MOST_STRAYS {
+                let reason = "looks like a line of a report, but no report begins above it";
+                self.leave_out(line.number, reason.to_owned());
+            }
+        }
+    }
+
+    fn leave_out(&mut self, line: usize, reason: String) {
+        let place = self.place(line);
+        self.left_out.push(LeftOut { place, reason });
+    }
+
     /// Reads the JSON that begins at a line, and says how many lines it has; `None`: it is of no interest.
     fn json(
         &mut self,
         lines: &[Line],
-        json: &Json,
+        json: &mut JsonText<'_>,
         at: usize,
     ) -> Result<Option<usize>, ImportError> {
         let number = lines[at].number;
         match json.value(at) {
-            Ok((value, length)) => {
+            Ok(None) => Ok(None),
+            Ok(Some((value, length))) => {
                 let Some((tool, report)) = tools::json::read(&value) else {
                     return Ok(Some(length));
                 };
-                let report =
-                    report.map_err(|what| self.damaged(tool, Damage { line: number, what }))?;
+                let report = report.map_err(|what| self.damaged(tool, damage_at(number, what)))?;
                 self.add(lines, at, report)?;
                 Ok(Some(length))
             }
-            Err(error) => {
+            Err(failed) => {
                 let Some(tool) = json.marked(at) else {
                     return Ok(None);
                 };
-                let line = number + error.line().saturating_sub(1);
-                let what = format!("the JSON is not complete: {error}");
-                Err(self.damaged(tool, Damage { line, what }))
+                let line = lines.get(failed.line).map_or(number, |line| line.number);
+                let what = format!("the JSON is not complete: {}", failed.why);
+                Err(self.damaged(tool, damage_at(line, what)))
+            }
+        }
+    }
+
+    /// The command that printed the report at the line with this index, if it is known, and why another one is not it.
+    fn command(&mut self, names: &Names, report: &Report) -> (Option<Command>, Option<String>) {
+        let given = self.given.and_then(command::of_line);
+        let is_given = given.is_some();
+        let mut is_own = is_given;
+        let command = given.or_else(|| {
+            let last = self.last_command.as_mut()?;
+            let is_below_name = names.label_at.is_none_or(|label| label < last.at);
+            if last.at >= self.floor && is_below_name {
+                last.is_of_one_report = true;
+                is_own = true;
+            }
+            // The next report has another name, so it is of another run.
+            let is_of_another =
+                last.is_of_one_report && last.at < self.floor && names.label.is_some();
+            (!is_of_another).then(|| last.command.clone())
+        });
+        let Some(command) = command.filter(|command| command.prints(report.tool)) else {
+            return (None, None);
+        };
+        match command.contradiction(report) {
+            None => (Some(command), None),
+            Some(why) => {
+                let which = if is_given {
+                    "the given command"
+                } else {
+                    "the command above"
+                };
+                let warning = format!(
+                    "{which} is of another run, so how this one was loaded is not known: {why}"
+                );
+                (None, Some(warning).filter(|_| is_own))
             }
         }
     }
 
     /// Adds the report that begins at the line with this index.
-    fn add(&mut self, lines: &[Line], first: usize, report: Report) -> Result<(), ImportError> {
+    fn add(&mut self, lines: &[Line], first: usize, mut report: Report) -> Result<(), ImportError> {
+        report.drop_unmeasured();
         let line = lines[first].number;
-        let names = context::names(lines, first, self.floor);
-        let given = self.given.and_then(command::of_line);
-        let command = given
-            .or(self.command.clone())
-            .filter(|command| command.prints(report.tool));
+        self.outline.advance(lines, first);
+        let names = context::names(lines, first, self.floor, &self.outline);
+        let (command, not_it) = self.command(&names, &report);
         let mut run = Run {
             tool: report.tool,
             place: self.place(line),
@@ -214,8 +357,9 @@ impl<'a> Reader<'a> {
             run.section.clone_from(&before.section);
         }
         check::check(run.tool, &run.load, &run.figures)
-            .map_err(|what| self.damaged(run.tool, Damage { line, what }))?;
+            .map_err(|what| self.damaged(run.tool, damage_at(line, what)))?;
         run.warnings = warn::of_run(&run, &report);
+        run.warnings.extend(not_it);
         self.runs.push(run);
         Ok(())
     }
@@ -237,11 +381,13 @@ impl<'a> Reader<'a> {
 
     /// There is no report; a line may have looked like a part of one.
     fn nothing(&self) -> ImportError {
-        let hint = self.left_out.first().map_or_else(String::new, |stray| {
-            format!(
-                "; line {} {}. Paste the whole report",
-                stray.place.line, stray.reason
-            )
+        let hint = self.left_out.first().map_or_else(String::new, |left| {
+            let (line, reason) = (left.place.line, &left.reason);
+            if reason.starts_with("a report of") {
+                format!("; line {line} begins {reason}")
+            } else {
+                format!("; line {line} {reason}. Paste the whole report")
+            }
         });
         ImportError::Nothing {
             file: self.file.to_owned(),
@@ -250,48 +396,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The text as one, for JSON that has many lines.
-struct Json {
-    text: String,
-    /// Where each line begins in it.
-    begins: Vec<usize>,
-    is_marked: bool,
-}
-
-impl Json {
-    fn of(lines: &[Line]) -> Self {
-        let (mut text, mut begins) = (String::new(), Vec::new());
-        for line in lines {
-            begins.push(text.len());
-            text += &line.text;
-            text.push('\n');
-        }
-        let is_marked = tools::json::MARKS
-            .iter()
-            .any(|(mark, _)| text.contains(mark));
-        Self {
-            text,
-            begins,
-            is_marked,
-        }
-    }
-
-    /// The value that begins at a line, and how many lines it has.
-    fn value(&self, at: usize) -> Result<(Value, usize), serde_json::Error> {
-        let rest = &self.text[self.begins[at]..];
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        let value = values.next().unwrap_or(Ok(Value::Null))?;
-        let length = rest[..values.byte_offset()].matches('\n').count() + 1;
-        Ok((value, length))
-    }
-
-    /// Whose JSON a damaged value seems to be.
-    fn marked(&self, at: usize) -> Option<Tool> {
-        let rest = &self.text[self.begins[at]..];
-        let rest = rest.split("\n```").next().unwrap_or(rest);
-        let marks = tools::json::MARKS.iter().filter(|_| self.is_marked);
-        marks
-            .into_iter()
-            .find_map(|(mark, tool)| rest.contains(mark).then_some(*tool))
+fn damage_at(line: usize, what: String) -> Damage {
+    Damage {
+        line,
+        what,
+        is_foreign: false,
     }
 }

@@ -27,6 +27,25 @@ pub(crate) fn shifted(value: f64, exponent: i32) -> Option<f64> {
     Some(moved).filter(|moved| moved.is_finite() && *moved >= 0.0)
 }
 
+/// Whether a tool prints this where it measured nothing: `nan`, `-nanus`, `+Inf`, `-`, or nothing at all.
+pub(crate) fn is_unmeasured(text: &str) -> bool {
+    let text = text.trim().trim_start_matches(['-', '+']);
+    let begins = |word: &str| {
+        text.get(..word.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+    };
+    text.is_empty() || begins("nan") || begins("inf") || begins("n/a")
+}
+
+/// A value that `read` reads, or that was not measured; `None`: it is neither.
+pub(crate) fn measured<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    if is_unmeasured(text) {
+        Some(None)
+    } else {
+        read(text).map(Some)
+    }
+}
+
 /// Digits and point at the beginning of a text, and the rest.
 fn split_unit(text: &str) -> (&str, &str) {
     let end = text.find(|one: char| !one.is_ascii_digit() && one != '.');
@@ -96,6 +115,25 @@ mod tests {
         assert_eq!(go_duration("187.542µs"), Some(0.187_542));
         assert_eq!(kib("7.35MB"), Some(7526.4));
         assert_eq!(fixed("13214.2607", 4), Some(13214.2607));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_zero() {
+        for text in [
+            "nan",
+            "-nan",
+            "-nanus",
+            "NaN secs",
+            "+Inf",
+            "-inf secs",
+            "-",
+            "",
+            "N/A",
+        ] {
+            assert_eq!(measured(text, milliseconds), Some(None), "{text}");
+        }
+        assert_eq!(measured("0.00us", milliseconds), Some(Some(0.0)));
+        assert_eq!(measured("1.5 parsecs", milliseconds), None);
     }
 
     #[test]

@@ -107,7 +107,11 @@ impl<'a> Key<'a> {
             section: run.section.as_deref(),
             http,
             reuse: run.load.reuse.unwrap_or(Reuse::KeepAlive),
-            requests: run.load.requests,
+            // ab sends a number of requests, and prints no other.
+            requests: run
+                .load
+                .requests
+                .or(run.figures.complete.filter(|_| run.tool == Tool::Ab)),
         })
     }
 }

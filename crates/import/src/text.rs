@@ -13,17 +13,30 @@ pub(crate) struct Line {
     pub(crate) ended: bool,
 }
 
-/// The lines of a text.
-pub(crate) fn lines(text: &str) -> Vec<Line> {
+/// The most lines that are kept of a file.
+pub(crate) const MOST_LINES: usize = 2_000_000;
+
+/// The lines of a text; of many empty ones in a row, two. `None`: they are too many.
+pub(crate) fn lines(text: &str) -> Option<Vec<Line>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines = text.split_inclusive('\n').zip(1..);
-    lines
-        .map(|(line, number)| Line {
+    let mut kept: Vec<Line> = Vec::new();
+    for (line, number) in text.split_inclusive('\n').zip(1..) {
+        let line = Line {
             number,
             text: cleaned(line),
             ended: line.ends_with('\n'),
-        })
-        .collect()
+        };
+        let is_third =
+            line.is_empty() && kept.len() >= 2 && kept[kept.len() - 2..].iter().all(Line::is_empty);
+        if is_third {
+            continue;
+        }
+        if kept.len() == MOST_LINES {
+            return None;
+        }
+        kept.push(line);
+    }
+    Some(kept)
 }
 
 /// A line without colours, the marks of a quotation, and what was overwritten on the screen.
@@ -166,7 +179,7 @@ mod tests {
     #[test]
     fn what_others_added_is_taken_away() {
         let text = "\u{feff}> \u{1b}[32mRequests/sec: 1.0000\u{1b}[0m  \r\n\n50 %\r  90 %\r\nend";
-        let lines = lines(text);
+        let lines = lines(text).expect("a few lines");
         let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(texts, ["Requests/sec: 1.0000", "", "90 %", "end"]);
         assert!(lines[2].ended && !lines[3].ended);

@@ -1,7 +1,9 @@
 //! What speaks against the figures of reports, in words; the most important first.
 
+use std::collections::HashMap;
+
 use deadheat_model::{
-    imported::{Run, Tool},
+    imported::{ENOUGH_RUNS, Run, Tool},
     load::Reuse,
     words::{count, counted, separated},
 };
@@ -12,8 +14,6 @@ use crate::report::Report;
 const SHORT: f64 = 1.0;
 /// Fewer requests on each connection are much of start and end.
 const FEW_REQUESTS: u64 = 10;
-/// From this many runs on, chance can be told from a difference.
-pub const ENOUGH_RUNS: usize = 3;
 /// ab has one thread: beyond this rate, or these KiB per second, it may be the limit.
 const RATE_OF_AB: f64 = 20_000.0;
 const KIB_OF_AB: f64 = 1024.0 * 1024.0;
@@ -68,6 +68,22 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
             counted(connections, "connection")
         ));
     }
+    if report.lacks_times {
+        let why = match run.tool {
+            Tool::Wrk2 => ": wrk2 leaves out what comes before its calibration of ten seconds",
+            _ => "",
+        };
+        warnings.push(format!(
+            "no time of an answer was recorded, so mean, percentiles and maximum are unknown{why}"
+        ));
+    }
+    if report.has_zero_times
+        && !report.lacks_times
+        && figures.failed.is_some_and(|failed| failed > 0)
+    {
+        warnings
+            .push("requests without an answer count as 0 s, so the times are too low".to_owned());
+    }
     if report.is_doubted {
         warnings
             .push("ab itself doubts the times: their mean and median differ too much".to_owned());
@@ -121,6 +137,23 @@ fn errors(run: &Run, report: &Report, warnings: &mut Vec<String>) {
             count(failed),
             count(complete)
         ));
+    }
+    if report.late > 0 && complete > 0 {
+        let late = report.late;
+        // Before version 4, and in wrk2, a timer counts the connections that wait, every few seconds.
+        warnings.push(if run.tool == Tool::Wrk && late <= complete {
+            format!(
+                "{} of {} answers took longer than wrk's timeout: the rate counts them, and no percentile does",
+                count(late),
+                count(complete)
+            )
+        } else {
+            format!(
+                "{} times a connection had waited for longer than {}'s timeout; whether an answer came is not known",
+                count(late),
+                run.tool.name()
+            )
+        });
     }
     if !report.shows_statuses {
         warnings.push("the report shows no statuses: errors would count as throughput".to_owned());
@@ -213,15 +246,16 @@ fn sections(runs: &[Run]) -> Vec<Vec<&Run>> {
 }
 
 fn by_key(runs: &[Run], key: impl Fn(&Run) -> String) -> Vec<Vec<&Run>> {
-    let mut groups: Vec<(String, Vec<&Run>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut groups: Vec<Vec<&Run>> = Vec::new();
     for run in runs {
-        let key = key(run);
-        match groups.iter_mut().find(|(one, _)| *one == key) {
-            Some((_, group)) => group.push(run),
-            None => groups.push((key, vec![run])),
+        let place = *places.entry(key(run)).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[place].push(run);
     }
-    groups.into_iter().map(|(_, group)| group).collect()
+    groups
 }
 
 /// What differs between runs that stand side by side.
@@ -276,10 +310,12 @@ fn odd_ones(runs: &[&Run], value: impl Fn(&Run) -> Option<u64>, noun: &str) -> O
         .iter()
         .filter_map(|run| Some((value(run)?, run.name())))
         .collect();
-    let usual = known
-        .iter()
-        .map(|(one, _)| *one)
-        .max_by_key(|one| known.iter().filter(|(other, _)| other == one).count())?;
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    for (one, _) in &known {
+        *counts.entry(*one).or_default() += 1;
+    }
+    let values = known.iter().map(|(one, _)| *one);
+    let usual = values.max_by_key(|one| counts.get(one))?;
     let odd: Vec<String> = known
         .iter()
         .filter(|(value, _)| *value != usual)

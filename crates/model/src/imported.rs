@@ -7,6 +7,9 @@ use crate::load::{HttpVersion, Reuse};
 /// The version of the JSON that `deadheat import` writes.
 pub const SCHEMA: u32 = 1;
 
+/// From this many runs of a server on, chance can be told from a difference.
+pub const ENOUGH_RUNS: usize = 3;
+
 /// The load generators whose reports are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -164,12 +167,16 @@ impl Run {
                 errors > 0 && figures.complete.is_some_and(|all| all <= errors)
             })
         };
-        if figures.requests_per_second.is_none() {
+        // The other tools count a failed request apart from the complete ones.
+        let counts_failed = matches!(self.tool, Tool::Ab | Tool::K6);
+        if figures.complete == Some(0) {
             Some("no request was answered")
         } else if all(figures.non_2xx) {
             Some("every answer was an error")
-        } else if all(figures.failed) {
+        } else if counts_failed && all(figures.failed) {
             Some("every request failed")
+        } else if figures.requests_per_second.is_none() {
+            Some("no request succeeded")
         } else {
             None
         }

@@ -13,14 +13,23 @@ use crate::{
 };
 
 const FIRST: &str = "Server Software:";
-const TIMES: &str = "Connection Times (ms)";
+/// As ab 1.3 and later ones spell it.
+const TIMES: [&str; 2] = ["Connnection Times (ms)", "Connection Times (ms)"];
 const PERCENTAGES: &str = "Percentage of the requests served within a certain time (ms)";
 const MEAN: &str = "[ms] (mean)";
 const MEAN_OF_ALL: &str = "[ms] (mean, across all concurrent requests)";
 const SERVED: [u64; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 const ROWS: [&str; 4] = ["Connect:", "Processing:", "Waiting:", "Total:"];
-/// Lines whose values are of no use here.
-const OTHERS: [&str; 7] = [
+/// Lines whose values are of no use here, of all versions.
+const OTHERS: [&str; 15] = [
+    "Total POSTed:",
+    "Total PUT:",
+    "Broken pipe errors:",
+    "Keep-Alive aborts:",
+    "Number of workers:",
+    "Number of requests:",
+    "Concurrency achieved:",
+    "Rampup delay:",
     "SSL/TLS Protocol:",
     "Server Temp Key:",
     "TLS Server Name:",
@@ -32,6 +41,24 @@ const OTHERS: [&str; 7] = [
 
 pub(crate) fn begins(line: &Line) -> bool {
     line.text.starts_with(FIRST)
+}
+
+/// Whether a line belongs to a report, so that it is nobody's name.
+pub(crate) fn is_of_a_report(line: &Line) -> bool {
+    let labels = [
+        "Failed requests:",
+        "HTML transferred:",
+        "Total transferred:",
+        "Time per request:",
+        "Transfer rate:",
+    ];
+    let is_row = || {
+        ROWS.iter()
+            .filter_map(|name| line.after(name))
+            .any(|rest| rest.starts_with(|one: char| one.is_ascii_digit()))
+    };
+    let mut begins = labels.iter().chain(&OTHERS).chain(&DOUBTS).chain(&TIMES);
+    begins.any(|begin| line.text.starts_with(begin)) || is_row()
 }
 
 /// What has been read.
@@ -52,6 +79,10 @@ struct Fields {
     rate: Option<f64>,
     mean: Option<f64>,
     mean_of_all: Option<f64>,
+    /// Whether the rate is printed without a unit: the oldest versions also print no times per request.
+    has_bare_rates: bool,
+    /// Whether the times per request have two digits, as before version 2.0.
+    has_two_digits: bool,
     transfer: Option<f64>,
 }
 
@@ -65,11 +96,11 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
         cursor.skip();
     }
     let mut report = fields.finish(cursor)?;
-    if cursor.is_at(TIMES) {
+    if TIMES.iter().any(|title| cursor.is_at(title)) {
         cursor.skip();
         let total = connection_times(cursor)?;
         report.figures.max_ms = Some(total.max);
-        report.figures.p50_ms = Some(total.median);
+        report.figures.p50_ms = total.median;
         report.is_doubted = doubts(cursor);
     }
     if cursor.is_at(PERCENTAGES) {
@@ -119,8 +150,9 @@ impl Fields {
         } else if let Some(value) = line.after("HTML transferred:") {
             set(&mut self.bodies, bytes(value), line, "a number of bytes")?;
         } else if let Some(value) = line.after("Requests per second:") {
-            let rate = value.strip_suffix("[#/sec] (mean)").map(str::trim);
-            let rate = rate.and_then(|value| fixed(value, 2));
+            let number = value.strip_suffix("[#/sec] (mean)");
+            self.has_bare_rates |= number.is_none();
+            let rate = fixed(number.unwrap_or(value).trim(), 2).filter(|_| line.ended);
             set(
                 &mut self.rate,
                 rate,
@@ -130,8 +162,9 @@ impl Fields {
         } else if let Some(value) = line.after("Time per request:") {
             self.time_per_request(value, line)?;
         } else if let Some(value) = line.after("Transfer rate:") {
-            let rate = value.strip_suffix("[Kbytes/sec] received").map(str::trim);
-            let rate = rate.and_then(|value| fixed(value, 2));
+            let units = ["[Kbytes/sec] received", "kb/s received"];
+            let rate = units.iter().find_map(|unit| value.strip_suffix(unit));
+            let rate = rate.and_then(|value| fixed(value.trim(), 2));
             set(
                 &mut self.transfer,
                 rate,
@@ -154,7 +187,13 @@ impl Fields {
     }
 
     fn time_per_request(&mut self, value: &str, line: &Line) -> Result<(), Damage> {
-        let mean = |unit| fixed(value.strip_suffix(unit)?.trim(), 3);
+        // Before version 2.0 with two digits.
+        let mean = |unit| {
+            let value = value.strip_suffix(unit)?.trim();
+            fixed(value, 3).or_else(|| fixed(value, 2))
+        };
+        let number = value.split_once(' ').map_or(value, |(number, _)| number);
+        self.has_two_digits |= fixed(number, 2).is_some();
         if let Some(mean) = mean(MEAN) {
             return once(&mut self.mean, mean, line);
         }
@@ -185,11 +224,22 @@ impl Fields {
         figures.non_2xx = self.non_2xx;
         figures.received_bytes = Some(cursor.require(self.received, "Total transferred:")?);
         figures.body_bytes = Some(cursor.require(self.bodies, "HTML transferred:")?);
-        figures.requests_per_second = Some(cursor.require(self.rate, "Requests per second:")?);
-        figures.mean_ms = Some(cursor.require(self.mean, "Time per request: … (mean)")?);
-        let of_all = "Time per request: … (mean, across all concurrent requests)";
-        let of_all = cursor.require(self.mean_of_all, of_all)?;
-        figures.kib_per_second = Some(cursor.require(self.transfer, "Transfer rate:")?);
+        // ab divides by neither: without an answer it prints no rate.
+        let has_rate = figures.complete != Some(0);
+        let mut of_all = 0.0;
+        if has_rate {
+            figures.requests_per_second = Some(cursor.require(self.rate, "Requests per second:")?);
+            let rate = cursor.require(self.transfer, "Transfer rate:")?;
+            // Before version 2.0, a kilobyte had 1,000 bytes.
+            let is_old = self.has_two_digits || self.has_bare_rates;
+            let in_kib = if is_old { rate * 1000.0 / 1024.0 } else { rate };
+            figures.kib_per_second = Some(in_kib);
+        }
+        if has_rate && !self.has_bare_rates {
+            figures.mean_ms = Some(cursor.require(self.mean, "Time per request: … (mean)")?);
+            let name = "Time per request: … (mean, across all concurrent requests)";
+            of_all = cursor.require(self.mean_of_all, name)?;
+        }
         let reasons = self.reasons.unwrap_or_default();
         if reasons.iter().map(|(_, count)| count).sum::<u64>() != failed {
             return cursor.missing("(Connect: …, Receive: …, Length: …, Exceptions: …)");
@@ -198,9 +248,10 @@ impl Fields {
             .into_iter()
             .filter(|(_, count)| *count > 0)
             .collect();
-        let mean = report.figures.mean_ms.unwrap_or(0.0);
-        // Both are printed with three digits.
-        if (of_all * concurrency as f64 - mean).abs() > 0.0006 * (concurrency as f64 + 1.0) {
+        let mean = report.figures.mean_ms.unwrap_or(of_all);
+        // Both are printed with three digits, or with two.
+        let rounded = if self.has_two_digits { 0.006 } else { 0.000_6 };
+        if (of_all * concurrency as f64 - mean).abs() > rounded * (concurrency as f64 + 1.0) {
             let line = cursor.number();
             return damage(
                 line,
@@ -233,7 +284,8 @@ fn reasons(text: &str) -> Option<Vec<(String, u64)>> {
 }
 
 struct Total {
-    median: f64,
+    /// `None`: with `-S`, ab prints none.
+    median: Option<f64>,
     max: f64,
 }
 
@@ -241,30 +293,48 @@ struct Total {
 fn connection_times(cursor: &mut Cursor<'_>) -> Result<Total, Damage> {
     let header = cursor.peek();
     let header = cursor.require(header, "min  mean[+/-sd] median   max")?;
-    if header.text.split_whitespace().collect::<Vec<_>>() != ["min", "mean[+/-sd]", "median", "max"]
-    {
+    let columns: Vec<&str> = header.text.split_whitespace().collect();
+    let is_short = columns == ["min", "avg", "max"];
+    if !is_short && columns != ["min", "mean[+/-sd]", "median", "max"] {
         return header.wrong("`min  mean[+/-sd] median   max`");
     }
     cursor.skip();
     let mut total = Total {
-        median: 0.0,
+        median: None,
         max: 0.0,
     };
     for name in ROWS {
         let line = cursor.peek();
         let line = cursor.require(line, name)?;
-        let row = line.after(name).and_then(row);
-        let Some((median, max)) = row.filter(|_| line.ended) else {
-            return line.wrong(&format!("`{name}` and five times"));
+        // Before version 2.4, the short table has no such row.
+        if is_short && name == "Waiting:" && line.text.starts_with("Total:") {
+            continue;
+        }
+        let read = if is_short { short_row } else { row };
+        let row = line.after(name).and_then(read);
+        let Some(row) = row.filter(|_| line.ended) else {
+            return line.wrong(&format!("`{name}` and its times"));
         };
-        total = Total { median, max };
+        total = row;
         cursor.skip();
     }
     Ok(total)
 }
 
-/// Median and maximum of a row.
-fn row(text: &str) -> Option<(f64, f64)> {
+/// `    0     1   14`
+fn short_row(text: &str) -> Option<Total> {
+    let cells: Option<Vec<u64>> = text.split_whitespace().map(count).collect();
+    match cells?.as_slice() {
+        [min, mean, max] if min <= mean && mean <= max => Some(Total {
+            median: None,
+            max: *max as f64,
+        }),
+        _ => None,
+    }
+}
+
+/// `    0     1   0.4      1       5`
+fn row(text: &str) -> Option<Total> {
     let cells: Vec<&str> = text.split_whitespace().collect();
     let [min, mean, deviation, median, max] = cells.as_slice() else {
         return None;
@@ -273,19 +343,26 @@ fn row(text: &str) -> Option<(f64, f64)> {
     let (min, mean) = (count(min)?, count(mean)?);
     let (median, max) = (count(median)?, count(max)?);
     let in_order = min <= median && median <= max && min <= mean && mean <= max;
-    in_order.then_some((median as f64, max as f64))
+    in_order.then_some(Total {
+        median: Some(median as f64),
+        max: max as f64,
+    })
 }
+
+/// How the lines of ab's own warnings about the table begin. Each warning has two; `WARING` is of version 1.3.
+const DOUBTS: [&str; 5] = [
+    "ERROR: The median and mean for",
+    "WARNING: The median and mean for",
+    "WARING: The median and mean for",
+    "deviation apart. These results are NOT reliable.",
+    "These results are probably not that reliable.",
+];
 
 /// Skips ab's own warnings about the table, and says whether there are any.
 fn doubts(cursor: &mut Cursor<'_>) -> bool {
     let mut doubted = false;
     while let Some(line) = cursor.peek() {
-        let is_doubt = [
-            "WARNING: The median",
-            "ERROR: The median",
-            "These results are",
-        ];
-        if !is_doubt.iter().any(|begin| line.text.starts_with(begin)) {
+        if !DOUBTS.iter().any(|begin| line.text.starts_with(begin)) {
             break;
         }
         doubted = true;
@@ -302,7 +379,8 @@ fn percentages(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damag
         let line = cursor.require(line, &format!("{percent}%"))?;
         let rest = line.after(&format!("{percent}%"));
         let time = if percent == 100 {
-            rest.and_then(|rest| rest.strip_suffix("(longest request)"))
+            let ends = ["(longest request)", "(last request)"];
+            rest.and_then(|rest| ends.iter().find_map(|end| rest.strip_suffix(end)))
         } else {
             rest.filter(|_| line.ended)
         };

@@ -2,9 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
+use super::statuses::sum;
 use crate::{
-    error::{Damage, damage},
-    number::{count, fixed, kib, milliseconds, shifted},
+    error::{Damage, damage, foreign},
+    number::{count, decimal, kib, measured, milliseconds, shifted},
     report::Report,
     text::{Cursor, Line},
 };
@@ -20,28 +21,56 @@ const COUNTS: [&str; 7] = [
 ];
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
+/// The rows of the table of times, as they are called since version 1.69, and before.
+const ROWS: [[&str; 2]; 4] = [
+    ["request ", "time for request:"],
+    ["connect ", "time for connect:"],
+    ["TTFB ", "time to 1st byte:"],
+    ["req/s ", "req/s "],
+];
+
 pub(crate) fn begins(line: &Line) -> bool {
     line.text == "starting benchmark..." || line.text.starts_with("finished in ")
 }
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     let mut report = Report::of(Tool::H2load);
+    let mut main_seconds = None;
     if cursor.is_at("starting benchmark...") {
         cursor.skip();
-        beginning(cursor, &mut report)?;
+        main_seconds = beginning(cursor, &mut report)?;
     }
     let line = cursor.peek();
     let line = cursor.require(line, "finished in TIME, RATE req/s, SIZE/s")?;
-    finished(line, &mut report)?;
+    if line.text.ends_with(" kbyte/s") {
+        return foreign(line.number, "weighttp");
+    }
+    let finished = finished(line, &mut report)?;
     cursor.skip();
-    counts(cursor, &mut report)?;
+    // A number of requests is not preceded by a warm-up.
+    let is_counted = report.load.requests.is_some();
+    let counted = Counted::read(cursor, &mut report)?;
+    // The rate is of the main part, and the time also of a warm-up before it.
+    let main_part = counted.main_part(finished).filter(|_| !is_counted);
+    let seconds = [Some(finished.seconds), main_seconds, main_part];
+    let mut seconds = seconds.into_iter().flatten();
+    let Some(seconds) = seconds.find(|seconds| counted.fits(finished, *seconds)) else {
+        let (done, rate, seconds) = (counted.done, finished.rate, finished.seconds);
+        return damage(
+            line.number,
+            format!("{done} requests in {seconds} s are not {rate} requests/s"),
+        );
+    };
+    report.figures.seconds = Some(seconds);
     table(cursor, &mut report)?;
     Ok(report)
 }
 
-/// What it says before and while it loads, up to the line that begins the results.
-fn beginning(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
-    let (mut clients, mut requests) = (0, 0);
+/// What it says before and while it loads, up to the line that begins the results; returns how long its main part was to
+/// be, in seconds, if that is said.
+fn beginning(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<Option<f64>, Damage> {
+    let (mut clients, mut requests) = (0_u64, 0_u64);
+    let mut main_seconds = None;
     while let Some(line) = cursor.peek() {
         if line.text.starts_with("finished in ") {
             break;
@@ -52,16 +81,22 @@ fn beginning(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage>
         if line.text.starts_with("spawning thread #") {
             let read = || {
                 let (_, rest) = line.text.split_once(": ")?;
-                let (of_thread, rest) = rest.split_once(" total client(s). ")?;
+                // Before version 1.1 with other words.
+                let titles = [" total client(s). ", " concurrent clients, "];
+                let mut split = titles.iter().filter_map(|title| rest.split_once(title));
+                let (of_thread, rest) = split.next()?;
                 let all = rest.strip_suffix(" total requests");
                 Some((count(of_thread)?, all.map_or(Some(0), count)?))
             };
             let (of_thread, all) =
                 line.expect(read(), "`spawning thread #N: N total client(s). …`")?;
-            clients += of_thread;
-            requests += all;
+            clients = clients.saturating_add(of_thread);
+            requests = requests.saturating_add(all);
             let threads = report.load.threads.unwrap_or(0);
             report.load.threads = Some(threads + 1);
+            let main = line.text.split_once(" of warm-up time and ");
+            let main = main.and_then(|(_, rest)| rest.split_once(" of main duration"));
+            main_seconds = main.and_then(|(time, _)| shifted(milliseconds(time)?, -3));
         }
         if let Some(protocol) = line.after("Application protocol:") {
             report.load.http = (protocol == "http/1.1").then_some(HttpVersion::Http11);
@@ -70,94 +105,137 @@ fn beginning(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage>
     }
     report.load.connections = u32::try_from(clients).ok().filter(|clients| *clients > 0);
     report.load.requests = Some(requests).filter(|requests| *requests > 0);
-    Ok(())
+    Ok(main_seconds)
 }
 
-/// `finished in 30.73ms, 16270.75 req/s, 2.51MB/s`
-fn finished(line: &Line, report: &mut Report) -> Result<(), Damage> {
+/// `finished in 30.73ms, 16270.75 req/s, 2.51MB/s`, and before version 0.7.4
+/// `finished in 1 sec, 30 millisec and 736 microsec, 16270 req/s, 2570 kbytes/s`.
+fn finished(line: &Line, report: &mut Report) -> Result<Finished, Damage> {
     let read = || {
-        let parts: Vec<&str> = line.after("finished in ")?.split(", ").collect();
-        let [time, rate, transfer] = parts.as_slice() else {
-            return None;
+        let (time, rest) = line.after("finished in ")?.split_once(", ")?;
+        let (time, rest) = match time.strip_suffix(" sec") {
+            None => (milliseconds(time)?, rest),
+            Some(sec) => {
+                let (parts, rest) = rest.split_once(" microsec, ")?;
+                let (ms, us) = parts.split_once(" millisec and ")?;
+                let parts = [(sec, 3), (ms, 0), (us, -3)];
+                let times: Option<Vec<f64>> = parts
+                    .iter()
+                    .map(|(part, exponent)| shifted(count(part)? as f64, *exponent))
+                    .collect();
+                (times?.iter().sum(), rest)
+            }
         };
-        let rate = fixed(rate.strip_suffix(" req/s")?, 2)?;
-        Some((
-            milliseconds(time)?,
-            rate,
-            kib(transfer.strip_suffix("/s")?)?,
-        ))
+        let (rate, transfer) = rest.split_once(", ")?;
+        let rate = rate.strip_suffix(" req/s")?;
+        let (digits, exponent) = rate.split_once("e+").unwrap_or((rate, "0"));
+        let exponent = count(exponent).filter(|exponent| *exponent < 20)?;
+        let rate = decimal(digits, i32::try_from(exponent).ok()?)?;
+        let decimals = digits
+            .split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len());
+        let rounded = 10_f64.powi(i32::try_from(exponent).ok()? - i32::try_from(decimals).ok()?);
+        let transfer = match transfer.strip_suffix(" kbytes/s") {
+            Some(kib) => decimal(kib, 0)?,
+            None => kib(transfer.strip_suffix("/s")?)?,
+        };
+        Some((time, (rate, rounded), transfer))
     };
-    let (time, rate, transfer) = line.expect(read(), "`finished in TIME, RATE req/s, SIZE/s`")?;
+    let (time, (rate, rounded), transfer) =
+        line.expect(read(), "`finished in TIME, RATE req/s, SIZE/s`")?;
     let figures = &mut report.figures;
-    figures.seconds = shifted(time, -3);
     figures.requests_per_second = Some(rate);
     figures.kib_per_second = Some(transfer);
-    Ok(())
+    let seconds = shifted(time, -3).unwrap_or(0.0);
+    Ok(Finished {
+        rate,
+        rounded,
+        seconds,
+    })
 }
 
-fn counts(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
-    let line = cursor.peek();
-    let line = cursor.require(line, "requests: …")?;
-    let requests = line
-        .after("requests:")
-        .and_then(|text| named(text, &COUNTS));
-    let requests = line.expect(requests, "`requests: N total, N started, N done, …`")?;
-    let [total, _, done, succeeded, failed, errored, timeout] = requests[..] else {
-        return line.wrong("seven counts");
-    };
-    let figures = &mut report.figures;
-    let (rate, seconds) = (
-        figures.requests_per_second.unwrap_or(0.0),
-        figures.seconds.unwrap_or(0.0),
-    );
-    // The time has at least three digits.
-    let fits = |count: u64| {
-        (rate * seconds - count as f64).abs() <= 0.006 * count as f64 + 0.01 * seconds + 0.01
-    };
-    if !fits(done) && !fits(succeeded) {
-        return damage(
-            line.number,
-            format!("{done} requests in {seconds} s are not {rate} requests/s"),
-        );
+/// The first line of the results.
+#[derive(Clone, Copy)]
+struct Finished {
+    rate: f64,
+    /// The value of the rate's last digit.
+    rounded: f64,
+    seconds: f64,
+}
+
+/// How many requests ended how.
+struct Counted {
+    done: u64,
+    succeeded: u64,
+}
+
+impl Counted {
+    /// Whether the rate is one of these requests in this time, which has at least three digits.
+    fn fits(&self, finished: Finished, seconds: f64) -> bool {
+        [self.done, self.succeeded].iter().any(|count| {
+            let count = *count as f64;
+            let rounded = 0.006 * count + finished.rounded * seconds + 0.01;
+            (finished.rate * seconds - count).abs() <= rounded
+        })
     }
-    figures.complete = Some(done);
-    figures.failed = Some(failed);
-    // With a time instead of a number, the total is what was sent.
-    report.load.requests = report.load.requests.or(Some(total));
-    report.failed("errored", errored.saturating_sub(timeout));
-    report.failed("timeout", timeout);
-    cursor.skip();
-    let line = cursor.peek();
-    let line = cursor.require(line, "status codes: …")?;
-    let classes = line
-        .after("status codes:")
-        .and_then(|text| named(text, &CLASSES));
-    let classes = line.expect(classes, "`status codes: N 2xx, N 3xx, N 4xx, N 5xx`")?;
-    if classes.iter().sum::<u64>() > total {
-        return line.wrong(&format!("no more than {total} statuses"));
+
+    /// The part of the time in which requests counted: whole seconds, with a warm-up before them.
+    fn main_part(&self, finished: Finished) -> Option<f64> {
+        let main = (self.done as f64 / finished.rate).round();
+        (main >= 1.0 && main < finished.seconds).then_some(main)
     }
-    // Those of requests that broke off afterwards are among them, too.
-    if classes[0] + classes[1] < succeeded {
-        return line.wrong(&format!(
-            "at least {succeeded} statuses 2xx and 3xx, as many requests as succeeded"
-        ));
+
+    fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<Self, Damage> {
+        let line = cursor.peek();
+        let line = cursor.require(line, "requests: …")?;
+        // Timeouts came with version 1.3.
+        let requests = line.after("requests:").and_then(|text| {
+            named(text, &COUNTS).or_else(|| named(text, &COUNTS[..COUNTS.len() - 1]))
+        });
+        let requests = line.expect(requests, "`requests: N total, N started, N done, …`")?;
+        let [total, _, done, succeeded, failed, errored, ref timeout @ ..] = requests[..] else {
+            return line.wrong("six or seven counts");
+        };
+        let timeout = timeout.first().copied().unwrap_or(0);
+        report.figures.complete = Some(done);
+        report.figures.failed = Some(failed);
+        // With a time instead of a number, the total is what was sent.
+        report.load.requests = report.load.requests.or(Some(total));
+        report.failed("errored", errored.saturating_sub(timeout));
+        report.failed("timeout", timeout);
+        cursor.skip();
+        let line = cursor.peek();
+        let line = cursor.require(line, "status codes: …")?;
+        let classes = line
+            .after("status codes:")
+            .and_then(|text| named(text, &CLASSES));
+        let classes = line.expect(classes, "`status codes: N 2xx, N 3xx, N 4xx, N 5xx`")?;
+        if sum(classes.iter().copied()) > total {
+            return line.wrong(&format!("no more than {total} statuses"));
+        }
+        // Those of requests that broke off afterwards are among them, too. The oldest versions count any status as
+        // success.
+        let good = sum(classes.iter().take(2).copied());
+        let is_oldest = requests.len() < COUNTS.len() && sum(classes.iter().copied()) >= succeeded;
+        if good < succeeded && !is_oldest {
+            return line.wrong(&format!(
+                "at least {succeeded} statuses 2xx and 3xx, as many requests as succeeded"
+            ));
+        }
+        report.figures.non_2xx = Some(sum(classes.iter().skip(1).copied()));
+        cursor.skip();
+        let line = cursor.peek();
+        let line = cursor.require(line, "traffic: …")?;
+        let traffic = line.after("traffic:").and_then(traffic);
+        let (received, bodies) = line.expect(
+            traffic,
+            "`traffic: SIZE (N) total, SIZE (N) headers …, SIZE (N) data`",
+        )?;
+        report.figures.received_bytes = Some(received);
+        report.figures.body_bytes = Some(bodies);
+        cursor.skip();
+        Ok(Self { done, succeeded })
     }
-    report.figures.non_2xx = Some(classes.iter().skip(1).sum());
-    cursor.skip();
-    let line = cursor.peek();
-    let line = cursor.require(line, "traffic: …")?;
-    let traffic = line.after("traffic:").and_then(traffic);
-    let (received, bodies) = line.expect(
-        traffic,
-        "`traffic: SIZE (N) total, SIZE (N) headers …, SIZE (N) data`",
-    )?;
-    report.figures.received_bytes = Some(received);
-    report.figures.body_bytes = Some(bodies);
-    cursor.skip();
-    if done == 0 {
-        report.figures.requests_per_second = None;
-    }
-    Ok(())
 }
 
 /// `500 total, 500 started, …`: the numbers, if the names are these.
@@ -176,6 +254,10 @@ fn traffic(text: &str) -> Option<(u64, u64)> {
         return None;
     };
     let bytes = |part: &str, end: &str| {
+        // Before version 1.6: `81000 bytes total`.
+        if let Some((number, rest)) = part.trim().split_once(" bytes ") {
+            return rest.starts_with(end).then_some(count(number)?);
+        }
         let (_, rest) = part.split_once(" (")?;
         let (number, rest) = rest.split_once(')')?;
         rest.trim().starts_with(end).then_some(count(number)?)
@@ -207,15 +289,20 @@ fn table(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
         return header.wrong("`min max … mean sd +/- sd`");
     }
     cursor.skip();
-    for name in [
-        "time for request:",
-        "time for connect:",
-        "time to 1st byte:",
-        "req/s",
-    ] {
+    for names in ROWS {
         let line = cursor.peek();
+        // The first row came with version 0.7.4, the next two with 1.0, the last one with 1.6.
+        let is_over = match line {
+            None => true,
+            Some(line) => !ROWS.iter().flatten().any(|row| line.text.starts_with(row)),
+        };
+        if is_over && names != ROWS[0] && !columns.contains(&"median") {
+            break;
+        }
+        let name = names[1].trim();
         let line = cursor.require(line, name)?;
-        let cells = line.after(name).map(|rest| rest.trim_start_matches(':'));
+        let cells = names.iter().find_map(|name| line.after(name));
+        let cells = cells.map(|rest| rest.trim_start_matches(':'));
         let cells: Vec<&str> = cells.unwrap_or("").split_whitespace().collect();
         let is_whole = cells.len() == columns.len() && line.text.ends_with('%');
         let of = |column: &str| {
@@ -227,11 +314,11 @@ fn table(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
         if !is_whole {
             return line.wrong(&format!("`{name}` and {} figures", columns.len()));
         }
-        if name == "time for request:" && report.figures.complete != Some(0) {
+        if names == ROWS[0] {
             let time = |column| {
-                of(column)
-                    .map(|cell| line.expect(milliseconds(cell), "times"))
-                    .transpose()
+                let cell = of(column).map(|cell| measured(cell, milliseconds));
+                let time = cell.map(|time| line.expect(time, "times")).transpose()?;
+                Ok::<_, Damage>(time.flatten())
             };
             report.figures.max_ms = time("max")?;
             report.figures.mean_ms = time("mean")?;

@@ -5,7 +5,7 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 use super::statuses::Counted;
 use crate::{
     error::{Damage, damage},
-    number::{count, decimal, fixed, milliseconds},
+    number::{count, decimal, fixed, measured, milliseconds},
     report::Report,
     text::{Cursor, Line, once},
 };
@@ -23,32 +23,37 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     report.figures.mean_ms = summary.average;
     report.figures.max_ms = Some(summary.slowest).filter(|_| summary.average.is_some());
     report.figures.body_bytes = summary.bytes;
-    let Some(times) = histogram(cursor)? else {
+    let sections = Sections::read(cursor, &mut report)?;
+    let Some(times) = sections.histogram else {
         // Summaries are often published alone.
+        if sections.counted.is_some() {
+            return cursor.missing("Response time histogram:");
+        }
         report.shows_statuses = false;
-        return if summary.average.is_some() {
-            Ok(report)
-        } else {
-            cursor.missing("Status code distribution:")
-        };
+        if summary.average.is_none() {
+            report.figures.complete = Some(0);
+        }
+        return Ok(report);
     };
-    percentiles(cursor, &mut report)?;
-    details(cursor)?;
-    if !cursor.is_at("Status code distribution:") {
-        return cursor.missing("Status code distribution:");
+    if !sections.has_percentiles {
+        return cursor.missing("Latency distribution:");
     }
-    cursor.skip();
-    let counted = Counted::read(cursor)?;
+    let counted = cursor.require(sections.counted, "Status code distribution:")?;
+    if !sections.has_details && !sections.is_old {
+        return cursor.missing("Details (average, fastest, slowest):");
+    }
     let answers = counted.answers();
     if times != answers && answers <= MOST_TIMES {
         let what = format!("{times} answers in the histogram and {answers} with a status");
         return damage(cursor.number(), what);
     }
-    // Everything that was sent, as exactly as the printed digits say it.
+    // Everything that was sent, as exactly as the printed digits say it. boom's rate is of the answers alone.
     let sent = summary.rate * summary.total;
     let rounded = summary.rate * 0.000_051 + summary.total * 0.000_051;
-    let counts = answers + counted.errors();
-    if (counts as f64 - sent).abs() > rounded + 0.01 {
+    let counts = answers.saturating_add(counted.errors());
+    let fits = |count: u64| (count as f64 - sent).abs() <= rounded + 0.01;
+    let is_of_answers = sections.is_old && fits(answers);
+    if !fits(counts) && !is_of_answers {
         let what =
             format!("{counts} requests are counted, and {sent:.1} were sent by rate and time");
         return damage(cursor.number(), what);
@@ -56,12 +61,10 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     let figures = &mut report.figures;
     figures.complete = Some(answers);
     figures.non_2xx = Some(counted.non_2xx());
-    figures.failed = (counted.is_closed || rounded < 0.4).then(|| counted.failed());
-    if answers == 0 {
-        figures.requests_per_second = None;
-        figures.mean_ms = None;
-        figures.max_ms = None;
-    } else if summary.average.is_none() {
+    // boom's rate does not say how many were sent.
+    let is_known = counted.is_closed || (rounded < 0.4 && !sections.is_old);
+    figures.failed = is_known.then(|| counted.failed());
+    if answers > 0 && summary.average.is_none() {
         return damage(
             cursor.number(),
             "the average is NaN though there were answers",
@@ -69,6 +72,81 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     }
     report.failures = counted.errors;
     Ok(report)
+}
+
+/// What stands below the summary. In hey's predecessor boom, the statuses come first and there are no details.
+#[derive(Default)]
+struct Sections {
+    histogram: Option<u64>,
+    has_percentiles: bool,
+    has_details: bool,
+    counted: Option<Counted>,
+    /// Whether the order, or a title, is one of before hey 0.1.1.
+    is_old: bool,
+}
+
+impl Sections {
+    fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<Self, Damage> {
+        let mut sections = Self::default();
+        while let Some(line) = cursor.peek() {
+            match line.text.as_str() {
+                "Response time histogram:" => {
+                    let sum = histogram(cursor)?;
+                    once(&mut sections.histogram, sum, line)?;
+                }
+                "Latency distribution:" if sections.histogram.is_some() => {
+                    percentiles(cursor, report)?;
+                    sections.has_percentiles = true;
+                }
+                "Detailed Report:" => {
+                    cursor.skip();
+                    sections.is_old = true;
+                    detailed(cursor);
+                }
+                "Status code distribution:" => {
+                    sections.is_old |= sections.histogram.is_none();
+                    cursor.skip();
+                    let counted = Counted::read(cursor)?;
+                    once(&mut sections.counted, counted, line)?;
+                    // Today's reports end here.
+                    if !sections.is_old {
+                        break;
+                    }
+                }
+                "Error distribution:" if sections.is_old => {
+                    let Some(counted) = &mut sections.counted else {
+                        break;
+                    };
+                    counted.read_errors(cursor)?;
+                    return Ok(sections);
+                }
+                text if text.starts_with("Details (average") => {
+                    details(cursor);
+                    sections.has_details = true;
+                }
+                _ => break,
+            }
+        }
+        // The errors of such a report would stand here.
+        if let Some(counted) = sections.counted.as_mut().filter(|_| sections.is_old) {
+            counted.is_closed = cursor.is_followed_by(2);
+        }
+        Ok(sections)
+    }
+}
+
+/// Skips the times of the parts of a request, as hey 0.1.0 prints them.
+fn detailed(cursor: &mut Cursor<'_>) {
+    let parts = [
+        "Average:", "Fastest:", "Slowest:", "DNS", "Request", "Response", "TCP",
+    ];
+    while cursor.peek().is_some_and(|line| {
+        let is_title =
+            ["Response time histogram:", "Latency distribution:"].contains(&line.text.as_str());
+        !is_title && parts.iter().any(|part| line.text.starts_with(part))
+    }) {
+        cursor.skip();
+    }
 }
 
 struct Summary {
@@ -85,12 +163,15 @@ impl Summary {
         let (mut total, mut slowest, mut fastest) = (None, None, None);
         let (mut average, mut rate, mut bytes, mut size) = (None, None, None, None);
         while let Some(line) = cursor.peek() {
-            let seconds = |value: &str| fixed(value.strip_suffix("secs")?.trim(), 4);
+            // boom ends such a line with a point.
+            let without_point = |value: &str| value.strip_suffix('.').unwrap_or(value).to_owned();
+            let seconds = |value: &str| fixed(without_point(value).strip_suffix("secs")?.trim(), 4);
             let in_ms = |value: &str| {
                 seconds(value)?;
-                milliseconds(value)
+                milliseconds(&without_point(value))
             };
-            let of_bytes = |value: &str| count(value.strip_suffix("bytes")?.trim());
+            let of_bytes = |value: &str| count(without_point(value).strip_suffix("bytes")?.trim());
+            let after = |labels: &[&str]| labels.iter().find_map(|label| line.after(label));
             if let Some(value) = line.after("Total:") {
                 let value = line.expect(seconds(value), "a time such as `2.2703 secs`")?;
                 once(&mut total, value, line)?;
@@ -101,17 +182,19 @@ impl Summary {
                 let value = line.expect(in_ms(value), "a time such as `0.0002 secs`")?;
                 once(&mut fastest, value, line)?;
             } else if let Some(value) = line.after("Average:") {
-                let is_none = value == "NaN secs";
-                let value = in_ms(value).map(Some).or(is_none.then_some(None));
-                let value = line.expect(value, "a time such as `0.0037 secs`")?;
+                let value = line.expect(measured(value, in_ms), "a time such as `0.0037 secs`")?;
                 once(&mut average, value, line)?;
             } else if let Some(value) = line.after("Requests/sec:") {
                 let value = line.expect(fixed(value, 4), "a rate such as `13214.2607`")?;
                 once(&mut rate, value, line)?;
-            } else if let Some(value) = line.after("Total data:") {
+            } else if let Some(value) = after(&[
+                "Total data:",
+                "Total Data Received:",
+                "Total Data Recieved:",
+            ]) {
                 let value = line.expect(of_bytes(value), "a number of bytes")?;
                 once(&mut bytes, value, line)?;
-            } else if let Some(value) = line.after("Size/request:") {
+            } else if let Some(value) = after(&["Size/request:", "Response Size per Request:"]) {
                 let value = line.expect(of_bytes(value), "a number of bytes")?;
                 once(&mut size, value, line)?;
             } else {
@@ -137,13 +220,10 @@ impl Summary {
     }
 }
 
-/// The sum of the histogram; `None`: there is none.
-fn histogram(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Damage> {
-    if !cursor.is_at("Response time histogram:") {
-        return Ok(None);
-    }
+/// The sum of the histogram; the cursor is at its title.
+fn histogram(cursor: &mut Cursor<'_>) -> Result<u64, Damage> {
     cursor.skip();
-    let mut sum = 0;
+    let mut sum = 0_u64;
     while let Some(line) = cursor.peek() {
         let Some((_, rest)) = line.text.split_once('[') else {
             break;
@@ -152,16 +232,14 @@ fn histogram(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Damage> {
             .split_once(']')
             .filter(|(_, bar)| bar.contains(['|', '∎']));
         let row = row.and_then(|(number, _)| count(number.trim()));
-        sum += line.expect(row, "a row such as `0.001 [401] |■`")?;
+        let row = row.and_then(|count| sum.checked_add(count));
+        sum = line.expect(row, "a row such as `0.001 [401] |■`")?;
         cursor.skip();
     }
-    Ok(Some(sum))
+    Ok(sum)
 }
 
 fn percentiles(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
-    if !cursor.is_at("Latency distribution:") {
-        return cursor.missing("Latency distribution:");
-    }
     cursor.skip();
     while let Some(line) = cursor.peek().filter(|line| line.text.contains(" in ")) {
         let (percent, time) =
@@ -181,12 +259,13 @@ pub(super) fn percentile(line: &Line, decimals: usize) -> Option<(f64, f64)> {
     let (percent, time) = line.text.split_once("% in ")?;
     // hey 0.1.5 writes two.
     let percent = percent.strip_suffix('%').unwrap_or(percent);
-    let (number, _unit) = time.trim().split_once(' ')?;
+    let time = time.trim().trim_end_matches('.');
+    let (number, _unit) = time.split_once(' ')?;
     fixed(number, decimals)?;
     Some((decimal(percent, 0)?, milliseconds(time)?))
 }
 
-fn details(cursor: &mut Cursor<'_>) -> Result<(), Damage> {
+fn details(cursor: &mut Cursor<'_>) {
     let parts = [
         "DNS+dialup:",
         "DNS-lookup:",
@@ -194,9 +273,6 @@ fn details(cursor: &mut Cursor<'_>) -> Result<(), Damage> {
         "resp wait:",
         "resp read:",
     ];
-    if !cursor.is_before("Details (average") {
-        return cursor.missing("Details (average, fastest, slowest):");
-    }
     cursor.skip();
     while cursor
         .peek()
@@ -204,5 +280,4 @@ fn details(cursor: &mut Cursor<'_>) -> Result<(), Damage> {
     {
         cursor.skip();
     }
-    Ok(())
 }

@@ -38,6 +38,14 @@ fn number(value: &Value, path: &str) -> Result<f64, String> {
     found.ok_or_else(|| format!("`{path}` is missing, or no positive number"))
 }
 
+/// A number that must be there, and is null if nothing was measured.
+fn nullable(value: &Value, path: &str) -> Result<Option<f64>, String> {
+    match value.pointer(path) {
+        Some(Value::Null) => Ok(None),
+        _ => number(value, path).map(Some),
+    }
+}
+
 /// A count that must be there.
 fn whole(value: &Value, path: &str) -> Result<u64, String> {
     let found = value.pointer(path).and_then(Value::as_u64);
@@ -80,18 +88,21 @@ fn of_oha(value: &Value) -> Result<Report, String> {
     report.load.http = Some(HttpVersion::Http11);
     let figures = &mut report.figures;
     figures.seconds = Some(number(value, "/summary/total")?);
-    figures.requests_per_second = Some(number(value, "/summary/requestsPerSec")?);
+    figures.requests_per_second = nullable(value, "/summary/requestsPerSec")?;
     figures.mean_ms = optional(value, "/summary/average", 3)?;
     figures.max_ms = optional(value, "/summary/slowest", 3)?;
     figures.p50_ms = optional(value, "/latencyPercentiles/p50", 3)?;
     figures.p99_ms = optional(value, "/latencyPercentiles/p99", 3)?;
     figures.body_bytes = Some(whole(value, "/summary/totalData")?);
-    figures.kib_per_second = Some(number(value, "/summary/sizePerSec")? / 1024.0);
+    figures.kib_per_second = nullable(value, "/summary/sizePerSec")?.map(|size| size / 1024.0);
     let counted = Counted {
         statuses: statuses(value, "/statusCodeDistribution")?,
         errors: counts(value, "/errorDistribution")?,
         is_closed: true,
     };
+    if report.figures.requests_per_second.is_none() && counted.answers() > 0 {
+        return Err("`/summary/requestsPerSec` is null, though there were answers".to_owned());
+    }
     oha::settle(&mut report, counted, 1e-6)?;
     Ok(report)
 }
@@ -102,19 +113,21 @@ fn of_vegeta(value: &Value) -> Result<Report, String> {
     report.load.is_open = true;
     let total = whole(value, "/requests")?;
     report.load.requests = Some(total);
-    report.load.rate = Some(number(value, "/rate")?);
+    // The rate came with version 6, the throughput with 12.6.
+    report.load.rate = optional(value, "/rate", 0)?;
     let figures = &mut report.figures;
     let attack = whole(value, "/duration")?;
     let wait = value.get("wait").and_then(Value::as_u64).unwrap_or(0);
     figures.seconds = shifted(attack.saturating_add(wait) as f64, -9);
-    figures.requests_per_second = Some(number(value, "/throughput")?);
-    figures.mean_ms = shifted(number(value, "/latencies/mean")?, -6);
-    figures.max_ms = shifted(number(value, "/latencies/max")?, -6);
+    let has_throughput = value.get("throughput").is_some();
+    figures.requests_per_second = optional(value, "/throughput", 0)?;
+    figures.mean_ms = nullable(value, "/latencies/mean")?.and_then(|mean| shifted(mean, -6));
+    figures.max_ms = nullable(value, "/latencies/max")?.and_then(|max| shifted(max, -6));
     figures.p50_ms = optional(value, "/latencies/50th", -6)?;
     figures.p99_ms = optional(value, "/latencies/99th", -6)?;
     figures.body_bytes = Some(whole(value, "/bytes_in/total")?);
     let codes = statuses(value, "/status_codes")?;
-    vegeta::settle(&mut report, &codes, total)?;
+    vegeta::settle(&mut report, &codes, total, has_throughput)?;
     Ok(report)
 }
 
@@ -128,7 +141,7 @@ fn of_k6(value: &Value) -> Result<Report, String> {
     let missing = |metric: &str| format!("the metric `{metric}` is missing");
     let duration = of("http_req_duration").ok_or_else(|| missing("http_req_duration"))?;
     let figures = &mut report.figures;
-    figures.mean_ms = Some(number(duration, "/avg")?);
+    figures.mean_ms = nullable(duration, "/avg")?;
     figures.p50_ms = optional(duration, "/med", 0)?;
     figures.p99_ms = optional(duration, "/p(99)", 0)?;
     figures.max_ms = optional(duration, "/max", 0)?;
@@ -151,6 +164,7 @@ fn of_k6(value: &Value) -> Result<Report, String> {
     });
     let failed = failed.transpose()?;
     report.shows_statuses = failed.is_some();
+    report.has_zero_times = optional(duration, "/min", 0)? == Some(0.0);
     if let Some(users) = of("vus_max") {
         let most = number(users, "/max").or_else(|_| number(users, "/value"))?;
         report.load.connections = Some(most as u32).filter(|users| *users > 0);

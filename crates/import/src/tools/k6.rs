@@ -3,8 +3,8 @@
 use deadheat_model::imported::Tool;
 
 use crate::{
-    error::{Damage, damage},
-    number::{count, decimal, go_duration, shifted},
+    error::{Damage, damage, foreign},
+    number::{count, decimal, go_duration, measured, shifted},
     report::Report,
     text::{Cursor, Line, once},
 };
@@ -25,6 +25,7 @@ pub(crate) fn begins(line: &Line) -> bool {
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     let mut report = Report::of(Tool::K6);
+    let first = cursor.number();
     let (mut duration, mut requests, mut failed, mut users) = (None, None, None, None);
     while let Some(line) = cursor.peek() {
         let Some((name, value)) = metric(line) else {
@@ -65,6 +66,9 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
         }
         cursor.skip();
     }
+    if duration.is_none() && requests.is_none() {
+        return foreign(first, "k6 without HTTP requests");
+    }
     let times = cursor.require(duration, "http_req_duration")?;
     let (count, rate) = cursor.require(requests, "http_reqs")?;
     report.load.connections = users.and_then(|users| u32::try_from(users).ok());
@@ -73,6 +77,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     figures.p50_ms = times.median;
     figures.p99_ms = times.p99;
     figures.max_ms = times.max;
+    report.has_zero_times = times.min == Some(0.0);
     report.shows_statuses = failed.is_some();
     settle(&mut report, count, rate, failed).or_else(|what| damage(cursor.number(), what))?;
     Ok(report)
@@ -126,6 +131,7 @@ pub(super) struct Failed {
 }
 
 struct Times {
+    min: Option<f64>,
     mean: Option<f64>,
     median: Option<f64>,
     max: Option<f64>,
@@ -135,11 +141,13 @@ struct Times {
 /// `avg=144.56ms min=104.11ms med=110.47ms max=1.14s p(90)=203.54ms p(95)=215.95ms`
 fn times(text: &str) -> Option<Times> {
     let mut times = Times {
+        min: None,
         mean: None,
         median: None,
         max: None,
         p99: None,
     };
+    let mut has_mean = false;
     for cell in text.split_whitespace() {
         let (name, value) = cell.split_once('=')?;
         let slot = match name {
@@ -148,15 +156,17 @@ fn times(text: &str) -> Option<Times> {
             "max" => &mut times.max,
             "p(99)" => &mut times.p99,
             "count" => continue,
+            "min" => &mut times.min,
             _ => &mut None,
         };
-        *slot = Some(go_duration(value)?);
+        *slot = measured(value, go_duration)?;
+        has_mean |= name == "avg";
     }
     let in_order = times
         .mean
         .zip(times.max)
         .is_none_or(|(mean, max)| mean <= max);
-    (times.mean.is_some() && in_order).then_some(times)
+    (has_mean && in_order).then_some(times)
 }
 
 /// `180 4.36938/s`

@@ -1,6 +1,7 @@
 //! The reports of each tool, and what they begin with.
 
 mod ab;
+mod foreign;
 mod h2load;
 mod hey;
 pub(crate) mod json;
@@ -17,6 +18,8 @@ use crate::{
     report::Report,
     text::{Cursor, Line},
 };
+
+pub(crate) use self::foreign::tool as foreign_tool;
 
 /// Reads one report; the cursor is at its first line, and behind its last one afterwards.
 type Read = fn(&mut Cursor<'_>) -> Result<Report, Damage>;
@@ -67,4 +70,19 @@ pub(crate) fn is_stray(line: &Line) -> bool {
             || value.starts_with(|first: char| first.is_ascii_digit() || first == '-')
             || line.text.starts_with("Percentage")
     })
+}
+
+/// Whether a line is one of a tool's report, so that it is nobody's name.
+pub(crate) fn is_of_a_report(line: &Line) -> bool {
+    let rest = line
+        .text
+        .trim_start_matches(|one: char| one.is_ascii_digit() || one == '.');
+    let is_percentile = rest.len() < line.text.len()
+        && rest.strip_prefix('%').is_some_and(|rest| {
+            let rest = rest.trim_start_matches(['%', ':']).trim_start();
+            rest.strip_prefix("in ")
+                .unwrap_or(rest)
+                .starts_with(|one: char| one.is_ascii_digit())
+        });
+    is_percentile || is_stray(line) || ab::is_of_a_report(line) || wrk::is_of_a_report(line)
 }

@@ -5,7 +5,7 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 use super::{hey::percentile, statuses::Counted};
 use crate::{
     error::{Damage, damage},
-    number::{fixed, kib, milliseconds, shifted},
+    number::{fixed, is_unmeasured, kib, measured, milliseconds, shifted},
     report::Report,
     text::{Cursor, once},
 };
@@ -45,19 +45,21 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
 /// How it disagrees.
 pub(super) fn settle(report: &mut Report, counted: Counted, rounded: f64) -> Result<(), String> {
     let figures = &mut report.figures;
-    let (rate, seconds) = (
-        figures.requests_per_second.unwrap_or(0.0),
-        figures.seconds.unwrap_or(0.0),
-    );
-    let sent = rate * seconds;
+    let seconds = figures.seconds.unwrap_or(0.0);
+    // No rate is printed when nothing was answered.
+    let rate = figures.requests_per_second;
+    let sent = rate.unwrap_or(0.0) * seconds;
+    let has_rate = rate.is_some();
+    let rate = rate.unwrap_or(0.0);
     let rounded = rate * rounded + seconds * 0.000_051 + 0.01;
     let counts = [
-        counted.answers() + counted.errors(),
-        counted.answers() + counted.failed(),
+        counted.answers().saturating_add(counted.errors()),
+        counted.answers().saturating_add(counted.failed()),
     ];
-    if counts
-        .iter()
-        .all(|count| (*count as f64 - sent).abs() > rounded)
+    if has_rate
+        && counts
+            .iter()
+            .all(|count| (*count as f64 - sent).abs() > rounded)
     {
         return Err(format!(
             "{} requests are counted, and {sent:.1} were sent by rate and time",
@@ -67,13 +69,6 @@ pub(super) fn settle(report: &mut Report, counted: Counted, rounded: f64) -> Res
     figures.complete = Some(counted.answers());
     figures.non_2xx = Some(counted.non_2xx());
     figures.failed = (counted.is_closed || rounded < 0.4).then(|| counted.failed());
-    if counted.answers() == 0 {
-        figures.requests_per_second = None;
-        figures.mean_ms = None;
-        figures.p50_ms = None;
-        figures.p99_ms = None;
-        figures.max_ms = None;
-    }
     report.failures = counted.errors;
     report
         .failures
@@ -102,16 +97,14 @@ impl Summary {
                 milliseconds(value)
             };
             // Without any answer there is no average.
-            let time_or_none = |value: &str| {
-                let is_none = value.starts_with("NaN ")
-                    || value.starts_with("inf ")
-                    || value.starts_with("-inf ");
-                time(value).map(Some).or(is_none.then_some(None))
-            };
+            let time_or_none = |value: &str| measured(value, time);
             if let Some(value) = line.after("Success rate:") {
-                let value = value
-                    .strip_suffix('%')
-                    .filter(|value| fixed(value, 2).is_some() || *value == "NaN");
+                // Before version 0.5.5 as a number up to 1.
+                let is_share = |value: &&str| match value.strip_suffix('%') {
+                    Some(percent) => fixed(percent, 2).is_some() || is_unmeasured(percent),
+                    None => fixed(value, 4).is_some() || is_unmeasured(value),
+                };
+                let value = Some(value).filter(is_share);
                 let value = line.expect(value, "a share such as `100.00%`")?;
                 once(&mut success, value.to_owned(), line)?;
             } else if let Some(value) = line.after("Total:") {
@@ -129,7 +122,7 @@ impl Summary {
                 let value = line.expect(fixed(value, 4), "a rate such as `13214.2607`")?;
                 once(&mut rate, value, line)?;
             } else if let Some(value) = line.after("Size/sec:") {
-                let value = line.expect(kib(value), "a size such as `6.35 KiB`")?;
+                let value = line.expect(measured(value, kib), "a size such as `6.35 KiB`")?;
                 once(&mut transfer, value, line)?;
             } else if !["Fastest:", "Total data:", "Size/request:"]
                 .iter()
@@ -147,7 +140,7 @@ impl Summary {
             slowest: cursor.require(slowest, "Slowest:")?,
             average: cursor.require(average, "Average:")?,
             rate: cursor.require(rate, "Requests/sec:")?,
-            transfer,
+            transfer: transfer.flatten(),
         })
     }
 }
@@ -165,7 +158,8 @@ fn percentiles(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damag
             of_all = ["Response time distribution:", "Latency distribution:"].contains(&text);
             seen |= of_all;
         } else if text.contains("% in ") {
-            let is_none = text.contains("% in NaN ");
+            let (_, time) = text.split_once("% in ").unwrap_or_default();
+            let is_none = is_unmeasured(time);
             if of_all && !is_none {
                 let row = percentile(line, 4);
                 let (percent, time) = line.expect(row, "a row such as `50.00% in 0.0005 secs`")?;

@@ -28,20 +28,26 @@ impl Counted {
             counted.is_closed = cursor.is_followed_by(2);
         }
         if cursor.is_at("Error distribution:") {
-            cursor.skip();
-            counted.is_closed = false;
-            while let Some(line) = cursor.peek().filter(|line| line.text.starts_with('[')) {
-                counted.errors.push(error(line)?);
-                cursor.skip();
-                counted.is_closed = cursor.is_followed_by(1);
-            }
+            counted.read_errors(cursor)?;
         }
         Ok(counted)
     }
 
+    /// Reads the errors; the cursor is at their title.
+    pub(crate) fn read_errors(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Damage> {
+        cursor.skip();
+        self.is_closed = false;
+        while let Some(line) = cursor.peek().filter(|line| line.text.starts_with('[')) {
+            self.errors.push(error(line)?);
+            cursor.skip();
+            self.is_closed = cursor.is_followed_by(1);
+        }
+        Ok(())
+    }
+
     /// Answers of any status.
     pub(crate) fn answers(&self) -> u64 {
-        self.statuses.iter().map(|(_, count)| count).sum()
+        sum(self.statuses.iter().map(|(_, count)| *count))
     }
 
     /// Answers with another status than 2xx.
@@ -50,7 +56,7 @@ impl Counted {
             .statuses
             .iter()
             .filter(|(status, _)| !(200..300).contains(status));
-        errors.map(|(_, count)| count).sum()
+        sum(errors.map(|(_, count)| *count))
     }
 
     /// Requests that failed, but for those that the end of the run cut off.
@@ -59,13 +65,18 @@ impl Counted {
             .errors
             .iter()
             .filter(|(reason, _)| !is_deadline(reason));
-        failed.map(|(_, count)| count).sum()
+        sum(failed.map(|(_, count)| *count))
     }
 
     /// All errors.
     pub(crate) fn errors(&self) -> u64 {
-        self.errors.iter().map(|(_, count)| count).sum()
+        sum(self.errors.iter().map(|(_, count)| *count))
     }
+}
+
+/// Counts that are too large to be true are the largest one, which then fits no rate.
+pub(super) fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 /// Whether a request was merely in flight when oha's time was over.

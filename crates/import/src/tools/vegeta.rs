@@ -2,15 +2,17 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
+use super::statuses::sum;
 use crate::{
     error::{Damage, damage},
-    number::{count, fixed, go_duration, shifted},
+    number::{count, fixed, go_duration, measured, shifted},
     report::Report,
     text::{Cursor, Line},
 };
 
 pub(crate) fn begins(line: &Line) -> bool {
-    line.text.starts_with("Requests") && line.text.contains("[total, rate")
+    line.text.starts_with("Requests")
+        && (line.text.contains("[total]") || line.text.contains("[total, rate"))
 }
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
@@ -19,32 +21,39 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     report.load.is_open = true;
     let (_, values) = row(cursor, "Requests")?;
     let line = cursor.number();
+    let measured_rate = |text: &str| measured(text, |text| fixed(text, 2));
+    // The rate came with version 6, the throughput with 12.6.
     let read = || match values.as_slice() {
-        [total, rate, throughput] => Some((count(total)?, fixed(rate, 2)?, fixed(throughput, 2)?)),
+        [total] => Some((count(total)?, None, None)),
+        [total, rate] => Some((count(total)?, measured_rate(rate)?, None)),
+        [total, rate, throughput] => Some((
+            count(total)?,
+            measured_rate(rate)?,
+            Some(measured_rate(throughput)?),
+        )),
         _ => None,
     };
     let Some((total, rate, throughput)) = read() else {
         return damage(
             line,
-            "expected `Requests [total, rate, throughput]` and three numbers",
+            "expected `Requests [total, rate, throughput]` and as many numbers",
         );
     };
     cursor.skip();
     let (_, values) = row(cursor, "Duration")?;
-    let Some(seconds) = values
-        .first()
-        .and_then(|total| shifted(go_duration(total)?, -3))
-    else {
+    let times: Option<Vec<f64>> = values.iter().map(|time| go_duration(time)).collect();
+    let times = times.filter(|times| [1, 3].contains(&times.len()));
+    let Some(seconds) = times.and_then(|times| shifted(*times.first()?, -3)) else {
         return damage(
             cursor.number(),
-            "expected `Duration [total, attack, wait]` and three times",
+            "expected `Duration [total, attack, wait]` and as many times",
         );
     };
     cursor.skip();
     report.load.requests = Some(total);
-    report.load.rate = Some(rate);
+    report.load.rate = rate;
     report.figures.seconds = Some(seconds);
-    report.figures.requests_per_second = Some(throughput);
+    report.figures.requests_per_second = throughput.flatten();
     latencies(cursor, &mut report)?;
     let (_, values) = row(cursor, "Bytes In")?;
     report.figures.body_bytes = values.first().and_then(|total| count(total));
@@ -62,7 +71,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
         return damage(cursor.number(), "expected `Success [ratio]` and a share");
     }
     cursor.skip();
-    statuses(cursor, &mut report, total)?;
+    statuses(cursor, &mut report, total, throughput.is_some())?;
     Ok(report)
 }
 
@@ -88,15 +97,15 @@ fn latencies(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage>
         );
     }
     for (name, value) in names.iter().zip(&values) {
-        let Some(time) = go_duration(value) else {
+        let Some(time) = measured(value, go_duration) else {
             return damage(cursor.number(), format!("`{value}` is no time"));
         };
         let figures = &mut report.figures;
         match name.as_str() {
-            "mean" => figures.mean_ms = Some(time),
-            "50" => figures.p50_ms = Some(time),
-            "99" => figures.p99_ms = Some(time),
-            "max" => figures.max_ms = Some(time),
+            "mean" => figures.mean_ms = time,
+            "50" => figures.p50_ms = time,
+            "99" => figures.p99_ms = time,
+            "max" => figures.max_ms = time,
             _ => {}
         }
     }
@@ -105,7 +114,12 @@ fn latencies(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage>
 }
 
 /// `Status Codes [code:count] 200:95  0:5`
-fn statuses(cursor: &mut Cursor<'_>, report: &mut Report, total: u64) -> Result<(), Damage> {
+fn statuses(
+    cursor: &mut Cursor<'_>,
+    report: &mut Report,
+    total: u64,
+    has_throughput: bool,
+) -> Result<(), Damage> {
     let line = cursor.peek();
     let line = cursor.require(line, "Status Codes")?;
     let read = || {
@@ -123,7 +137,7 @@ fn statuses(cursor: &mut Cursor<'_>, report: &mut Report, total: u64) -> Result<
         read(),
         "`Status Codes [code:count]` and pairs such as `200:95`",
     )?;
-    settle(report, &codes, total).or_else(|what| damage(line.number, what))?;
+    settle(report, &codes, total, has_throughput).or_else(|what| damage(line.number, what))?;
     cursor.skip();
     if !cursor.is_at("Error Set:") {
         return cursor.missing("Error Set:");
@@ -132,28 +146,37 @@ fn statuses(cursor: &mut Cursor<'_>, report: &mut Report, total: u64) -> Result<
     Ok(())
 }
 
-/// Takes the counts of statuses into the report; 0 is no answer.
+/// Takes the counts of statuses into the report; 0 is no answer. Without a throughput, it is what later versions print:
+/// answers of 200 to 399 in the whole time.
 ///
 /// # Errors
 /// How they disagree with the total.
-pub(super) fn settle(report: &mut Report, codes: &[(u16, u64)], total: u64) -> Result<(), String> {
-    let sum: u64 = codes.iter().map(|(_, count)| count).sum();
-    if sum != total {
-        return Err(format!(
-            "the counts of statuses add up to {sum}, and there were {total} requests"
-        ));
-    }
+pub(super) fn settle(
+    report: &mut Report,
+    codes: &[(u16, u64)],
+    total: u64,
+    has_throughput: bool,
+) -> Result<(), String> {
     let of = |matches: fn(u16) -> bool| -> u64 {
         let these = codes.iter().filter(|(code, _)| matches(*code));
-        these.map(|(_, count)| count).sum()
+        sum(these.map(|(_, count)| *count))
     };
+    let all = of(|_| true);
+    if all != total {
+        return Err(format!(
+            "the counts of statuses add up to {all}, and there were {total} requests"
+        ));
+    }
     let failed = of(|code| code == 0);
     report.figures.complete = Some(total - failed);
     report.figures.failed = Some(failed);
     report.figures.non_2xx = Some(of(|code| code != 0 && !(200..300).contains(&code)));
     report.failed("no answer", failed);
-    if total == failed {
-        report.figures.requests_per_second = None;
+    let seconds = report.figures.seconds.filter(|seconds| *seconds > 0.0);
+    if let Some(seconds) = seconds.filter(|_| !has_throughput) {
+        let succeeded = of(|code| (200..400).contains(&code));
+        let rate = succeeded as f64 / seconds;
+        report.figures.requests_per_second = Some((rate * 100.0).round() / 100.0);
     }
     Ok(())
 }

@@ -1,28 +1,55 @@
-//! wrk (`src/wrk.c`, `src/units.c`), and wrk2, which adds HdrHistogram's block.
+//! wrk (`src/wrk.c`, `src/stats.c`, `src/units.c`), and wrk2, which adds HdrHistogram's block.
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use crate::{
-    error::{Damage, damage},
-    number::{count, decimal, fixed, kib, milliseconds, shifted},
+    error::{Damage, damage, foreign},
+    number::{count, decimal, fixed, is_unmeasured, kib, measured, milliseconds, shifted},
     report::Report,
     text::{Cursor, Line, once},
 };
 
 pub(crate) fn begins(line: &Line) -> bool {
-    line.text.starts_with("Running ") && line.text.contains(" test @ ")
+    url(&line.text).is_some()
+}
+
+/// Whether a line belongs to a report, so that it is nobody's name.
+pub(crate) fn is_of_a_report(line: &Line) -> bool {
+    let begins = [
+        "Socket errors:",
+        "Non-2xx or 3xx responses:",
+        "Thread Stats",
+        "#[",
+    ];
+    begins.iter().any(|begin| line.text.starts_with(begin))
+        || (line.text.contains(" requests in ") && line.text.ends_with(" read"))
+}
+
+/// The URL in the first line. Before version 2.0, wrk sent a number of requests.
+fn url(text: &str) -> Option<&str> {
+    let (before, url) = if text.starts_with("Running ") {
+        text.split_once(" test @ ")?
+    } else {
+        text.strip_prefix("Making ")?.split_once(" requests to ")?
+    };
+    (!before.is_empty()).then_some(url)
 }
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     let mut report = Report::of(Tool::Wrk);
     report.load.http = Some(HttpVersion::Http11);
-    let url = cursor
-        .peek()
-        .and_then(|line| line.text.split_once(" test @ "));
-    report.target = url.map(|(_, url)| url.to_owned());
+    if let Some(line) = cursor.peek() {
+        report.target = url(&line.text).map(str::to_owned);
+        let requests = line.text.strip_prefix("Making ");
+        let requests = requests.and_then(|rest| rest.split_once(' '));
+        report.load.requests = requests.and_then(|(requests, _)| count(requests));
+    }
     cursor.skip();
     let line = cursor.peek();
     let line = cursor.require(line, "N threads and N connections")?;
+    if let Some(tool) = borrower(line) {
+        return foreign(line.number, tool);
+    }
     let (threads, connections) =
         line.expect(counts(&line.text), "`N threads and N connections`")?;
     report.load.threads = Some(threads);
@@ -34,6 +61,24 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     Ok(report)
 }
 
+/// Whose report has wrk's first line, and then this one.
+fn borrower(line: &Line) -> Option<&'static str> {
+    let text = line.text.as_str();
+    let begins_with = |word: &str| {
+        let rest = text.trim_start_matches(|one: char| one.is_ascii_digit());
+        rest.len() < text.len() && rest.trim_start().starts_with(word)
+    };
+    if begins_with("thread") || begins(line) {
+        None
+    } else if text.contains("goroutine") {
+        Some("go-wrk")
+    } else if begins_with("connection") {
+        Some("autocannon")
+    } else {
+        Some("another tool that prints wrk's first line")
+    }
+}
+
 /// `2 threads and 10 connections`
 fn counts(text: &str) -> Option<(u32, u32)> {
     let (threads, rest) = text.split_once(" threads and ")?;
@@ -42,7 +87,7 @@ fn counts(text: &str) -> Option<(u32, u32)> {
     Some((number(threads)?, number(connections)?))
 }
 
-/// Average and maximum.
+/// Average and maximum; the times are dropped if their share, or their average, says that none was recorded.
 fn times(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
     while cursor
         .peek()
@@ -66,23 +111,34 @@ fn times(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
         let [average, deviation, max, within] = cells.as_slice() else {
             return None;
         };
-        let deviation = deviation.strip_prefix('-').unwrap_or(deviation);
-        (milliseconds(deviation).is_some() || deviation.contains("nan")).then_some(())?;
-        within.strip_suffix('%')?;
-        let none = average.contains("nan");
-        let average = milliseconds(average).or(none.then_some(0.0))?;
-        let max = milliseconds(max)?;
-        (average <= max).then_some((average, max))
+        let share = within.strip_suffix('%')?;
+        let average = measured(average, milliseconds)?;
+        let max = measured(max, milliseconds)?;
+        // wrk2 prints some as negative.
+        measured(deviation.trim_start_matches('-'), milliseconds)?;
+        let times = average.zip(max).filter(|_| !is_unmeasured(share));
+        times
+            .is_none_or(|(average, max)| average <= max)
+            .then_some(times)
     };
-    let (average, max) = line.expect(
+    let times = line.expect(
         read(),
         "`Latency`, three times that fit each other, and a share",
     )?;
-    report.figures.mean_ms = Some(average);
-    report.figures.max_ms = Some(max);
+    // Otherwise zeros stand for what was not recorded.
+    let times = times.filter(|(_, max)| *max > 0.0);
+    report.figures.mean_ms = times.map(|(average, _)| average);
+    report.figures.max_ms = times.map(|(_, max)| max);
+    report.lacks_times = times.is_none();
     cursor.skip();
     let line = cursor.peek();
     let line = cursor.require(line, "Req/Sec")?;
+    if let Some(cells) = line.after("Req/Sec") {
+        let cells: Vec<&str> = cells.split_whitespace().collect();
+        if line.ended && cells.len() == 4 && cells.iter().all(|cell| fixed(cell, 2).is_some()) {
+            return foreign(line.number, "Hyperfoil's wrk");
+        }
+    }
     if !line.text.starts_with("Req/Sec") || !line.text.ends_with('%') {
         return line.wrong("`Req/Sec`, three rates and a share");
     }
@@ -93,6 +149,7 @@ fn times(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
 /// wrk's percentiles, or HdrHistogram's; of wrk2 also those that it did not correct, which are skipped.
 fn distribution(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
     let mut is_corrected = true;
+    let (mut median, mut p99) = (None, None);
     while let Some(line) = cursor.peek() {
         let text = line.text.as_str();
         if text.starts_with("Latency Distribution") {
@@ -101,17 +158,21 @@ fn distribution(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Dama
             }
             is_corrected = !text.contains("Uncorrected");
         } else if let Some((percent, time)) = text.split_once('%') {
-            let read = || Some((decimal(percent.trim(), 0)?, milliseconds(time)?));
+            let read = || Some((decimal(percent.trim(), 0)?, measured(time, milliseconds)?));
             let (percent, time) = line.expect(read(), "a row such as `50%  146.00us`")?;
             if is_corrected && percent == 50.0 {
-                once(&mut report.figures.p50_ms, time, line)?;
+                once(&mut median, time, line)?;
             } else if is_corrected && percent == 99.0 {
-                once(&mut report.figures.p99_ms, time, line)?;
+                once(&mut p99, time, line)?;
             }
         } else if !is_spectrum(text) {
             break;
         }
         cursor.skip();
+    }
+    if !report.lacks_times {
+        report.figures.p50_ms = median.flatten();
+        report.figures.p99_ms = p99.flatten();
     }
     Ok(())
 }
@@ -121,8 +182,8 @@ fn is_spectrum(text: &str) -> bool {
     let begins = ["Detailed Percentile", "Value ", "#[", "--------"];
     let is_row = || {
         let mut cells = text.split_whitespace();
-        let is_number = |cell: &str| decimal(cell, 0).is_some() || cell == "inf";
-        text.split_whitespace().count() >= 3 && cells.all(is_number)
+        let is_number = |cell: &str| decimal(cell, 0).is_some() || is_unmeasured(cell);
+        text.split_whitespace().take(3).count() == 3 && cells.all(is_number)
     };
     begins.iter().any(|begin| text.starts_with(begin)) || is_row()
 }
@@ -147,9 +208,16 @@ fn totals(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
     {
         let errors = line.after("Socket errors:").and_then(socket_errors);
         let errors = line.expect(errors, "`connect N, read N, write N, timeout N`")?;
-        report.figures.failed = Some(errors.iter().map(|(_, count)| count).sum());
-        for (kind, count) in errors {
-            report.failed(&kind, count);
+        // The answer of a timeout came, late: it is among the complete requests.
+        let (late, failed): (Vec<_>, Vec<_>) =
+            errors.into_iter().partition(|(kind, _)| *kind == "timeout");
+        report.late = late.iter().map(|(_, count)| count).sum();
+        let all = failed
+            .iter()
+            .try_fold(0_u64, |all, (_, count)| all.checked_add(*count));
+        report.figures.failed = Some(line.expect(all, "counts")?);
+        for (kind, count) in failed {
+            report.failed(kind, count);
         }
         cursor.skip();
     }
@@ -179,14 +247,6 @@ fn totals(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
     let transfer = line.after("Transfer/sec:").and_then(kib);
     report.figures.kib_per_second = Some(line.expect(transfer, "`Transfer/sec:` and a size")?);
     cursor.skip();
-    if requests == 0 {
-        let figures = &mut report.figures;
-        figures.requests_per_second = None;
-        figures.mean_ms = None;
-        figures.p50_ms = None;
-        figures.p99_ms = None;
-        figures.max_ms = None;
-    }
     Ok(())
 }
 
@@ -197,12 +257,12 @@ fn rounding(time: &str) -> Option<f64> {
 }
 
 /// `connect 0, read 6224, write 0, timeout 0`
-fn socket_errors(text: &str) -> Option<Vec<(String, u64)>> {
+fn socket_errors(text: &str) -> Option<Vec<(&'static str, u64)>> {
     let kinds = ["connect", "read", "write", "timeout"];
     let parts: Vec<&str> = text.split(", ").collect();
-    let one = |(kind, part): (&str, &&str)| {
+    let one = |(kind, part): (&'static str, &&str)| {
         let number = part.strip_prefix(kind)?;
-        Some((kind.to_owned(), count(number.trim())?))
+        Some((kind, count(number.trim())?))
     };
     let has_all = parts.len() == kinds.len();
     let errors: Option<Vec<_>> = kinds.into_iter().zip(&parts).map(one).collect();

@@ -1,5 +1,6 @@
 //! Reports of other load generators, as they were read.
 
+mod headline;
 mod text;
 mod versus;
 

@@ -1,10 +1,13 @@
 //! What was read, for a terminal: a table for each heading, then what speaks against the figures.
 
+use std::collections::HashMap;
+
 use anstyle::Style;
 use deadheat_model::imported::{Figures, Imported, Run};
 
+use super::headline::headline;
 use crate::{
-    figure::{NONE, count, counted, figure, seconds},
+    figure::{NONE, count, figure, seconds},
     text::{BOLD, DIM, Page, Screen, WARN},
     view::clean,
 };
@@ -24,23 +27,25 @@ const COLUMNS: [Column; 7] = [
     ("failed", |figures| figures.failed.map(count)),
 ];
 
+/// The most runs that a warning names.
+const MOST_NAMED: usize = 6;
+
 /// What was read.
 pub fn text(imported: &Imported, screen: Screen) -> String {
     let mut page = Page::new(screen);
-    page.wrapped(BOLD, "", &headline(&imported.runs));
-    let mut rest = imported.runs.as_slice();
-    while let Some(first) = rest.first() {
-        let end = rest.iter().position(|run| !stands_with(run, first));
-        let (together, after) = rest.split_at(end.unwrap_or(rest.len()));
+    let tables = tables(&imported.runs);
+    page.wrapped(BOLD, "", &headline(&imported.runs, &tables));
+    for together in tables {
         table(&mut page, together);
-        rest = after;
     }
-    let of_runs: Vec<String> = imported.runs.iter().filter_map(warnings).collect();
-    let of_all: Vec<String> = imported
-        .warnings
-        .iter()
-        .map(|warning| clean(warning))
-        .collect();
+    let of_runs = said_once(&imported.runs);
+    let mut of_all: Vec<String> = Vec::new();
+    for warning in &imported.warnings {
+        let warning = clean(warning);
+        if !of_all.contains(&warning) {
+            of_all.push(warning);
+        }
+    }
     page.bullets("What is wrong with single runs", "! ", &of_runs);
     page.bullets("Before you decide", "! ", &of_all);
     let left_out = imported.left_out.iter().map(|left| {
@@ -51,23 +56,9 @@ pub fn text(imported: &Imported, screen: Screen) -> String {
     page.text
 }
 
-/// What there is, and the best of it.
-fn headline(runs: &[Run]) -> String {
-    let mut tools: Vec<&str> = runs.iter().map(|run| run.tool.name()).collect();
-    tools.dedup();
-    let what = format!("{} of {}", counted(runs.len(), "run"), tools.join(", "));
-    let best = runs.iter().filter_map(|run| Some((run.valid_rate()?, run)));
-    match best.max_by(|one, other| one.0.total_cmp(&other.0)) {
-        None => format!("{what}: no rate can be used."),
-        Some((rate, _)) if runs.len() == 1 => format!("{what}: {} requests/s.", figure(rate)),
-        Some((rate, best)) => {
-            let name = clean(&best.name());
-            format!(
-                "{what}; the highest rate is {} requests/s, of {name}.",
-                figure(rate)
-            )
-        }
-    }
+/// Runs that stand in one table.
+fn tables(runs: &[Run]) -> Vec<&[Run]> {
+    runs.chunk_by(|one, next| stands_with(next, one)).collect()
 }
 
 fn stands_with(run: &Run, other: &Run) -> bool {
@@ -109,13 +100,52 @@ fn table(page: &mut Page, runs: &[Run]) {
     }
 }
 
-/// What speaks against a run, in one sentence.
-fn warnings(run: &Run) -> Option<String> {
-    let place = match run.label {
+/// What speaks against runs: each warning once, with the runs that it holds for. Warnings that differ in their numbers
+/// alone are one, with the words of the first.
+fn said_once(runs: &[Run]) -> Vec<String> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut warnings: Vec<(&str, Vec<&Run>)> = Vec::new();
+    for run in runs {
+        for warning in &run.warnings {
+            let kind = warning.replace(|one: char| one.is_ascii_digit() || ",.".contains(one), "");
+            let place = *places.entry(kind).or_insert(warnings.len());
+            if place == warnings.len() {
+                warnings.push((warning, Vec::new()));
+            }
+            warnings[place].1.push(run);
+        }
+    }
+    let sentence = |(warning, of): &(&str, Vec<&Run>)| {
+        let named: Vec<String> = of.iter().take(MOST_NAMED).map(|run| place(run)).collect();
+        let more = match of.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {} more", count(more as u64)),
+        };
+        let is_of_all = of.len() == runs.len() && runs.len() > 1;
+        let which = if is_of_all {
+            "all runs".to_owned()
+        } else {
+            named.join(", ") + &more
+        };
+        let is_one_text = of
+            .iter()
+            .all(|run| run.warnings.iter().any(|one| one == warning));
+        let similar = if is_one_text {
+            ""
+        } else {
+            " (the numbers are of the first)"
+        };
+        clean(&format!("{which}: {warning}{similar}"))
+    };
+    warnings.iter().map(sentence).collect()
+}
+
+/// A run's name, and its line.
+fn place(run: &Run) -> String {
+    match run.label {
         Some(_) => format!("{} (line {})", run.name(), run.place.line),
         None => run.name(),
-    };
-    (!run.warnings.is_empty()).then(|| clean(&format!("{place}: {}", run.warnings.join("; "))))
+    }
 }
 
 /// Milliseconds in the unit that suits them.
