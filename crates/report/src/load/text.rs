@@ -6,7 +6,7 @@ use textwrap::core::display_width;
 
 use super::{FailureRow, LatencyTable, LoadView, REQUEST_HEADS, RequestRow, StatusRow};
 use crate::{
-    figure::count,
+    figure::{count, counted},
     text::{BAD, DIM, GOOD, Page, Screen, WARN, pad_left, pad_right},
     view::Fact,
 };
@@ -60,13 +60,20 @@ pub fn brief(view: &LoadView, width: usize, colour: bool) -> String {
     page.examples(&view.examples);
     page.named_facts("Addresses", &view.addresses);
     page.named_facts("Hosts", &view.hosts);
-    page.bullets("Notes", "- ", &notes(view));
+    let (routine, others): (Vec<_>, Vec<_>) = view.notes.iter().partition(|note| note.is_routine);
+    if !others.is_empty() {
+        page.line(Style::new(), "");
+    }
+    for note in others {
+        page.wrapped(Style::new(), "- ", &note.sentence);
+    }
     page.line(Style::new(), "");
-    page.wrapped(
-        DIM,
-        "",
-        "--details shows connections, the generator and the machine; -o load.html writes a page with plots.",
-    );
+    let more = match routine.len() {
+        0 => String::new(),
+        some => format!(" and {}", counted(some, "note")),
+    };
+    let more = format!("--details: more figures{more}; -o load.html: a page with plots.");
+    page.wrapped(DIM, "", &more);
     page.text
 }
 

@@ -34,11 +34,11 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
       assert.deepEqual(complaints, []);
     });
 
-  inPage("has 18 stacks at four loads and the line of trust on its first screen", async (page) => {
+  inPage("has the line of trust, the first warnings and the matrix on its first screen", async (page) => {
     await page.setViewportSize({ width: 1280, height: 800 });
     assert.equal(await page.locator("#matrix-1 tbody tr").count(), 18);
-    const end = await page.locator("#warnings summary").evaluate((line) => line.getBoundingClientRect().bottom);
-    assert.ok(end <= 800, `it ends at ${end}`);
+    const end = await page.locator("#matrix-1 tbody tr").nth(9).evaluate((row) => row.getBoundingClientRect().bottom);
+    assert.ok(end <= 800, `ten of its rows end at ${end}`);
     assert.deepEqual(await checks.sideways(page), []);
     const wide = await page.locator("#matrix-1").evaluate((table) => table.scrollWidth - table.closest(".scroll").clientWidth);
     assert.ok(wide <= 0, `the matrix is ${wide} pixels too wide`);
@@ -123,11 +123,20 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
     }
   });
 
-  inPage("opens its warnings", async (page) => {
-    const warnings = page.locator(".warnings li");
-    assert.equal(await warnings.first().isVisible(), false);
-    await page.locator("#warnings summary").press("Enter");
-    assert.ok((await warnings.count()) >= 3 && (await warnings.first().isVisible()));
+  inPage("shows its warnings without a click, on paper too", async (page) => {
+    for (const media of ["screen", "print"]) {
+      await page.emulateMedia({ media });
+      const warnings = page.locator(".warnings li");
+      assert.ok((await warnings.count()) >= 3);
+      for (const one of await warnings.all()) assert.ok(await one.isVisible(), media);
+    }
+  });
+
+  inPage("has no column outside the page", async (page) => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const wide = await page.locator("table.figures").evaluateAll((tables) =>
+      tables.map((table) => table.scrollWidth - table.closest(".scroll").clientWidth));
+    assert.ok(wide.length > 0 && wide.every((width) => width <= 0), wide.join());
   });
 
   inPage("shows one CPU budget at a time, and yardsticks with each", async (page) => {

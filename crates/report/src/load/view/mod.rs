@@ -76,6 +76,8 @@ pub struct SignView {
     pub sentence: String,
     /// Whether the headline says it already.
     pub in_headline: bool,
+    /// Whether it holds for most loads and changes no decision, so that only a long report has it.
+    pub is_routine: bool,
 }
 
 /// Answers of one status.
@@ -128,7 +130,7 @@ pub struct FailureRow {
 impl LoadView {
     /// The view of a load under its analysis.
     pub fn new(record: &LoadRecord, analysis: &LoadAnalysis) -> Self {
-        let (notes, doubts) = signs(&analysis.verdict)
+        let (notes, doubts) = signs(record, &analysis.verdict)
             .into_iter()
             .partition(|sign| sign.severity == Severity::Note);
         Self {
@@ -157,7 +159,7 @@ impl LoadView {
 }
 
 /// Each sign in words, the gravest first.
-fn signs(verdict: &LoadVerdict) -> Vec<SignView> {
+fn signs(record: &LoadRecord, verdict: &LoadVerdict) -> Vec<SignView> {
     let quotes = matches!(
         verdict.standing,
         Standing::GeneratorLimited | Standing::Doubtful
@@ -166,6 +168,7 @@ fn signs(verdict: &LoadVerdict) -> Vec<SignView> {
         severity: judged.severity,
         sentence: capital(&signs::sentence(&judged.sign)),
         in_headline: judged.sign == Sign::Interrupted || quotes && index == 0,
+        is_routine: signs::is_routine(record, &judged.sign),
     };
     verdict.signs.iter().enumerate().map(view).collect()
 }

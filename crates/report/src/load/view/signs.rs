@@ -1,5 +1,6 @@
 //! Each sign in words: what was found, what it means, and what helps.
 
+use deadheat_model::LoadRecord;
 use deadheat_stats::load::Sign;
 
 use super::{share, size, time as seconds};
@@ -212,10 +213,25 @@ pub(super) fn sentence(sign: &Sign) -> String {
             format!("server and generator shared this machine's {cpus}.")
         }
         Sign::Paced { congestion_control } => format!(
-            "TCP's congestion control here is {congestion_control}, which paces what a server sends even over \
-             loopback unless it chose another: long answers take longer and cost both sides more than with Linux's default (sysctl -w \
+            "TCP's congestion control here ({congestion_control}) slows down long answers: compare with cubic (sysctl -w \
              net.ipv4.tcp_congestion_control=cubic, then start the server again)."
         ),
+    }
+}
+
+/// Answers of more bytes than these are paced: shorter ones go out in a burst.
+const PACED_BYTES: u64 = 16 * 1024;
+
+/// Whether the sign holds for most loads of its kind and changes no decision.
+pub(super) fn is_routine(record: &LoadRecord, sign: &Sign) -> bool {
+    match sign {
+        Sign::ClosedLoop | Sign::SameMachine { .. } => true,
+        Sign::Paced { .. } => {
+            let found = &record.observation;
+            let answers = found.measured.succeeded.max(1);
+            found.valid_body_bytes / answers < PACED_BYTES
+        }
+        _ => false,
     }
 }
 

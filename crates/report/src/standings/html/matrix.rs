@@ -74,8 +74,8 @@ struct Figure {
     key: f64,
     value: String,
     colour: String,
-    /// The bar's length.
-    bar: String,
+    /// The bar's length; `None`: it is not known how it stands to the best.
+    bar: Option<String>,
     share: String,
     rank: String,
     marks: Vec<Mark>,
@@ -159,11 +159,16 @@ pub(super) fn matrices(view: &StandingsView, colours: &Colours) -> Vec<Matrix> {
 
 /// What the signs in the tables mean, those that there are.
 pub(super) fn legend(view: &StandingsView) -> Vec<String> {
-    let rows = view.loads.iter().flat_map(LoadView::rows);
-    let signs: BTreeSet<Sign> = rows.flat_map(Sign::of).collect();
+    let rows = || view.loads.iter().flat_map(LoadView::rows);
+    let signs: BTreeSet<Sign> = rows().flat_map(Sign::of).collect();
     let entry = |sign: Sign| format!("{} {}", sign.sign().unwrap_or("≥"), sign.means());
-    signs.into_iter().map(entry).collect()
+    let hatched = rows().any(|row| row.main.is_some() && row.share_of_best.is_none());
+    let hatched = hatched.then(|| format!("hatched bar: {NO_VERDICT}"));
+    signs.into_iter().map(entry).chain(hatched).collect()
 }
+
+/// Why a bar has no length.
+pub(super) const NO_VERDICT: &str = "no verdict, because it cannot be compared with the best";
 
 fn matrix(view: &StandingsView, group: Group, colours: &Colours) -> Matrix {
     let loads: Vec<(usize, &LoadView, &TableView)> = view
@@ -279,7 +284,9 @@ fn figure(
         },
         value: words::placed(Some(&main), |value| words::main(measure, value)),
         colour: colours.class(&row.target),
-        bar: Percent(row.share_of_best.unwrap_or(0.0).clamp(0.0, 1.0)).to_string(),
+        bar: row
+            .share_of_best
+            .map(|share| Percent(share.clamp(0.0, 1.0)).to_string()),
         share: row
             .share_of_best
             .map_or_else(|| NONE.to_owned(), words::percent),

@@ -53,6 +53,9 @@ const SCRIPT: &str = concat!(
     include_str!("../../html/saving.js")
 );
 
+/// Warnings on the first screen; the others are among the details.
+const MOST_WARNINGS: usize = 3;
+
 /// The report as a page. Without `contents` the page has no data to save.
 pub fn html(view: &StandingsView, contents: Option<&Contents<'_>>) -> Result<String, ReportError> {
     let command = |format| format!("deadheat report {} --format {format}", view.id);
@@ -119,6 +122,8 @@ fn page(view: &StandingsView, shell: &Shell<'_>, bar: Option<&Bar>) -> Result<St
             live => bar.map(|bar| bar.context()),
             page => Value::from(Serde(page)),
             published => Value::from(Serde(published::tables(view))),
+            most_warnings => MOST_WARNINGS,
+            no_verdict => matrix::NO_VERDICT,
             sides_heads => words::SIDES,
             sides_legend => words::SIDES_LEGEND,
             details => Value::from(Serde(&view.details)),

@@ -84,7 +84,7 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
         "p50",
         "p99",
         "CPU/req",
-        "rank",
+        "CPU rank",
     ];
     table_of(page, &heads, &table.rows, speed);
     let memory = |row: &RowView| {

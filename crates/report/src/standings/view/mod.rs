@@ -23,7 +23,7 @@ pub use load::{LoadView, PairView, TableView, TwinView};
 pub use published::{PublishedView, SidesView};
 pub use row::{Placed, RowView};
 pub use title::Title;
-pub use trust::{Trust, TwinState};
+pub use trust::{Trust, TwinState, WidestRatio};
 pub use warning::WarningView;
 
 /// What a report of a session of heats shows. All text in it is free of control characters.
@@ -94,6 +94,17 @@ impl StandingsView {
             not_measured: absent::not_measured(header, standings),
             details: details::details(record, standings, state),
         }
+    }
+
+    /// The same for a session whose folder is known, so that commands name it.
+    pub fn in_folder(mut self, folder: &str) -> Self {
+        let (unknown, known) = (warning::resume(&self.id), warning::resume(folder));
+        for warning in &mut self.warnings {
+            if warning.action.as_ref() == Some(&unknown) {
+                warning.action = Some(known.clone());
+            }
+        }
+        self
     }
 
     /// Whether any load has a row.

@@ -3,7 +3,10 @@
 use deadheat_stats::{order_statistic::Interval, standings::Standings};
 use serde::Serialize;
 
-use super::{WarningView, names::shorts};
+use super::{
+    WarningView,
+    names::{name, shorts},
+};
 use crate::{figure::counted, standings::words};
 
 /// How far a session's figures can be trusted.
@@ -15,10 +18,26 @@ pub struct Trust {
     pub heats: u32,
     /// The smallest and the largest typical half width of the tables' intervals (0.03: ±3 %); `None` if there is none.
     pub half_widths: Option<(f64, f64)>,
+    /// The ratio that is known worst, if it is known worse than the typical ones.
+    pub widest: Option<WidestRatio>,
     /// Stacks beside themselves.
     pub twin: TwinState,
     /// How many warnings there are.
     pub warnings: usize,
+}
+
+/// A ratio is worth a word if it is known this many times worse than the typical ones.
+const MUCH_WORSE: f64 = 1.2;
+
+/// The ratio with the widest interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WidestRatio {
+    /// Whose ratio it is.
+    pub target: String,
+    /// The load, as short as the session allows.
+    pub load: String,
+    /// Half the width of its interval (0.73: ±73 %).
+    pub half_width: f64,
 }
 
 /// What became of stacks that were measured twice (A/A).
@@ -50,6 +69,9 @@ pub enum TwinState {
 pub(super) fn trust(standings: &Standings, warnings: &[WarningView]) -> Trust {
     let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
     let half_widths = half_widths(standings);
+    let typical = half_widths.map(|(_, most)| most);
+    let widest = widest(standings)
+        .filter(|one| typical.is_none_or(|most| one.half_width > MUCH_WORSE * most));
     let twin = twin(standings);
     let mut parts = vec![counted(heats as usize, "heat")];
     if let Some((least, most)) = half_widths {
@@ -57,6 +79,15 @@ pub(super) fn trust(standings: &Standings, warnings: &[WarningView]) -> Trust {
             "ratios known to {}",
             words::half_widths(least, most)
         ));
+    }
+    if let Some(WidestRatio {
+        target,
+        load,
+        half_width,
+    }) = &widest
+    {
+        let width = words::half_width(Some(*half_width));
+        parts.push(format!("the worst to {width} ({target}, {load})"));
     }
     parts.push(match &twin {
         TwinState::Unknown => "no A/A check".to_owned(),
@@ -77,6 +108,7 @@ pub(super) fn trust(standings: &Standings, warnings: &[WarningView]) -> Trust {
         line: parts.join(", "),
         heats,
         half_widths,
+        widest,
         twin,
         warnings: warnings.len(),
     }
@@ -89,6 +121,21 @@ fn half_widths(standings: &Standings) -> Option<(f64, f64)> {
         let (least, most) = range.unwrap_or((width, width));
         Some((f64::min(least, width), f64::max(most, width)))
     })
+}
+
+fn widest(standings: &Standings) -> Option<WidestRatio> {
+    let loads = standings.loads.iter().zip(shorts(standings));
+    let all = loads.flat_map(|(load, short)| {
+        let rows = load.tables.iter().flat_map(|table| &table.rows);
+        rows.filter_map(move |row| {
+            Some(WidestRatio {
+                target: name(&row.target),
+                load: short.clone(),
+                half_width: row.half_width?,
+            })
+        })
+    });
+    all.max_by(|one, other| one.half_width.total_cmp(&other.half_width))
 }
 
 /// The twin that differs the most, one that differs provably before all others.

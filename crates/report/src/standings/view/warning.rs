@@ -69,7 +69,7 @@ pub(super) fn warnings(
     let header = &record.header;
     let mut found: Vec<WarningView> = Vec::new();
     let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
-    found.extend(early_end(state, heats));
+    found.extend(early_end(record, state, heats));
     found.extend(lost_hosts(record));
     found.extend(replacing(header));
     found.extend(too_few_heats(standings, state));
@@ -83,7 +83,7 @@ pub(super) fn warnings(
     first
 }
 
-fn early_end(state: State, heats: u32) -> Option<WarningView> {
+fn early_end(record: &SessionRecord, state: State, heats: u32) -> Option<WarningView> {
     let what = match state {
         State::Killed => "The session was killed before its end",
         State::Ended(EndReason::Interrupted) => "The session was interrupted",
@@ -99,10 +99,15 @@ fn early_end(state: State, heats: u32) -> Option<WarningView> {
         _ => "verdicts cover the heats up to the last look before that",
     };
     let text = format!("{what}; {until}.");
-    Some(WarningView::new(
-        text,
-        "Continue it with `deadheat run --resume FOLDER`.",
-    ))
+    Some(WarningView::new(text, resume(&record.header.id)))
+}
+
+/// How to continue the session in `folder`.
+pub(super) fn resume(folder: &str) -> String {
+    format!(
+        "Continue it with `deadheat run --resume {}`.",
+        clean(folder)
+    )
 }
 
 /// What became of heats in which a host was lost.
@@ -181,13 +186,23 @@ fn of_finding(finding: &Finding) -> WarningView {
     }
 }
 
-/// What to do, in a sentence if the remedy has one, without the commands before it.
+/// What to do, in a sentence if the remedy has one, without the commands before it that only look. A sentence that goes
+/// on from a command ("Then …") keeps it.
 fn advice(remedy: &str) -> String {
-    let sentences: Vec<&str> = remedy.lines().filter(|line| line.ends_with('.')).collect();
-    if sentences.is_empty() {
-        remedy.lines().collect::<Vec<_>>().join("; ")
-    } else {
-        sentences.join(" ")
+    let lines: Vec<&str> = remedy.lines().collect();
+    let is_sentence = |line: &&str| line.ends_with('.');
+    let sentences: Vec<&str> = lines.iter().copied().filter(is_sentence).collect();
+    let goes_on = sentences.iter().any(|line| line.starts_with("Then "));
+    match (sentences.is_empty(), goes_on) {
+        (true, _) => lines.join("; "),
+        (false, false) => sentences.join(" "),
+        (false, true) => {
+            let all = lines.iter().map(|line| match is_sentence(line) {
+                true => (*line).to_owned(),
+                false => format!("{line}."),
+            });
+            all.collect::<Vec<_>>().join(" ")
+        }
     }
 }
 

@@ -70,7 +70,7 @@ fn plain(markup: &str) -> String {
 
 /// The texts of the cells of each row of a table's body.
 fn rows(page: &str, id: &str) -> Vec<Vec<String>> {
-    let table = between(page, &format!("<table id=\"{id}\">"), "</table>");
+    let table = between(page, &format!("<table id=\"{id}\""), "</table>");
     let body = between(table, "<tbody>", "</tbody>");
     let rows = body.split("<tr>").skip(1);
     rows.map(|row| {
@@ -97,8 +97,9 @@ fn the_answer_comes_first_and_the_details_last() {
     let order = [
         "<h1>18 HTTP stacks, 3 workloads",
         "class=\"answers\"",
-        "id=\"matrix-1\"",
+        "class=\"trust\"",
         "id=\"warnings\"",
+        "id=\"matrix-1\"",
         "<section class=\"load\" id=\"load-1\">",
         "<section class=\"load\" id=\"load-4\">",
         "<section id=\"details\">",
@@ -116,6 +117,37 @@ fn the_answer_comes_first_and_the_details_last() {
             "{}",
             load.answer()
         );
+    }
+}
+
+#[test]
+fn every_warning_is_shown_without_a_click() {
+    for (name, view, page) in pages() {
+        let mut open = String::new();
+        // What is inside an element that the reader has to open is left out.
+        for (index, part) in page.split("<details").enumerate() {
+            let shown = match index {
+                0 => part,
+                _ => part.split_once("</details>").map_or("", |(_, after)| after),
+            };
+            open += shown;
+        }
+        let open = plain(&open);
+        for warning in &view.warnings {
+            assert!(open.contains(&warning.text), "{name}: {}", warning.text);
+        }
+        assert!(open.contains(&view.trust.line), "{name}");
+    }
+}
+
+#[test]
+fn a_figure_without_a_verdict_has_a_hatched_bar_and_the_legend_says_why() {
+    for (name, view, page) in pages() {
+        let rows = || view.loads.iter().flat_map(LoadView::rows);
+        let unknown = rows().any(|row| row.main.is_some() && row.share_of_best.is_none());
+        assert_eq!(page.contains("class=\"bar unknown\""), unknown, "{name}");
+        assert_eq!(page.contains("hatched bar: no verdict"), unknown, "{name}");
+        assert!(!page.contains("<i style=\"width:0%\">"), "{name}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the view says of each session.
 
 use deadheat_model::{
+    heats::EndReason,
     machine::{Finding, Level},
     session::Added,
 };
@@ -199,6 +200,35 @@ fn a_twin_that_differs_fails_the_check() {
 }
 
 #[test]
+fn the_ratio_that_is_known_worst_is_in_the_line_of_trust() {
+    let (record, mut standings) = session(&[Load::new("json", stacks(&[50e3, 40e3]))], Vec::new());
+    let line = |standings: &Standings| StandingsView::new(&record, standings).trust.line;
+    assert!(!line(&standings).contains("the worst"));
+    let row = &mut standings.loads[0].tables[0].rows[1];
+    row.half_width = Some(1.73_f64.ln());
+    let name = row.target.to_string();
+    let line = line(&standings);
+    assert!(
+        line.contains(&format!("the worst to ±73 % ({name}, json)")),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_session_that_was_interrupted_is_continued_by_its_own_folder() {
+    let (mut record, standings) = cases::few();
+    record.end = Some(EndReason::Interrupted);
+    let view = StandingsView::new(&record, &standings).in_folder("'my results/1'");
+    let actions: Vec<&str> = view
+        .warnings
+        .iter()
+        .filter_map(|one| one.action.as_deref())
+        .collect();
+    let expected = "Continue it with `deadheat run --resume 'my results/1'`.";
+    assert!(actions.contains(&expected), "{actions:?}");
+}
+
+#[test]
 fn a_twin_of_too_few_heats_is_no_check() {
     let (record, mut standings) = cases::few();
     let line = |standings: &Standings| StandingsView::new(&record, standings).trust.line;
@@ -256,6 +286,10 @@ fn a_remedy_of_several_lines_is_said_by_its_sentence() {
     assert_eq!(
         warned("sysctl -w a=b").as_deref(),
         Some("To fix it: sysctl -w a=b")
+    );
+    assert_eq!(
+        warned("ulimit -t unlimited\nThen start deadheat in the same shell.").as_deref(),
+        Some("To fix it: ulimit -t unlimited. Then start deadheat in the same shell.")
     );
 }
 
