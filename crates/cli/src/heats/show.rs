@@ -28,14 +28,14 @@ pub(super) fn outcome(
     files: Files<Format>,
 ) -> Result<Exit, Failure> {
     let record = read_session(folder).map_err(Failure::nothing)?;
-    let rendered = Rendered::of(&record, output::screen())?;
+    let rendered = Rendered::of(&record, folder, output::screen())?;
     rendered.write_beside(folder)?;
     let printed = match args.data.format() {
         Format::Card => Rendered::card(&record, None).and_then(|card| data::print(&card)),
         Format::Html => data::print(rendered.html.as_bytes()),
         format => output::data(rendered.in_format(format)),
     };
-    let written = write_files(&record, files);
+    let written = write_files(&record, folder, files);
     place(folder);
     printed
         .and(written)
@@ -43,11 +43,11 @@ pub(super) fn outcome(
 }
 
 /// Writes the files that were asked for with `--output`.
-fn write_files(record: &SessionRecord, files: Files<Format>) -> Result<(), Failure> {
+fn write_files(record: &SessionRecord, folder: &Path, files: Files<Format>) -> Result<(), Failure> {
     files.write(|format| match format {
         Format::Card => Rendered::card(record, None),
         format => {
-            let rendered = Rendered::of(record, data::page())?;
+            let rendered = Rendered::of(record, folder, data::page())?;
             Ok(rendered.in_format(*format).as_bytes().to_vec())
         }
     })
@@ -60,6 +60,12 @@ pub(crate) fn place(folder: &Path) {
         "all of it here: deadheat report {} --details",
         shown(folder)
     ));
+}
+
+/// A folder as the user would type it.
+fn typed(folder: &Path) -> String {
+    let shown = shown(folder);
+    shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
 }
 
 /// Nothing measured is 3; a stack that failed, before or under load, is 1; one that is unavailable is reported, and is no
@@ -98,10 +104,14 @@ pub(crate) struct Rendered {
 }
 
 impl Rendered {
-    /// Analyses and renders a session.
-    pub(crate) fn of(record: &SessionRecord, screen: Screen) -> Result<Self, Failure> {
+    /// Analyses and renders the session in `folder`.
+    pub(crate) fn of(
+        record: &SessionRecord,
+        folder: &Path,
+        screen: Screen,
+    ) -> Result<Self, Failure> {
         let standings = standings(record);
-        let view = StandingsView::new(record, &standings);
+        let view = StandingsView::new(record, &standings).in_folder(&typed(folder));
         let failed = |error: ReportError| {
             let id = &record.header.id;
             Failure::nothing(format!("writing the report of {id}: {error}"))

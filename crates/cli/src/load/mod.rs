@@ -132,7 +132,12 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         collector: args.output.otlp.as_ref(),
         thresholds,
     };
-    let plan = plan_text::describe(&spec, &around);
+    let watches = output::draws_progress() && !args.output.details && !args.care.dry_run;
+    let plan = if watches {
+        plan_text::in_short(&spec, &around)
+    } else {
+        plan_text::describe(&spec, &around)
+    };
     if args.care.dry_run {
         let refused = |error| told::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;

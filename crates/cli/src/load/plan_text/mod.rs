@@ -58,6 +58,17 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
     laid_out(spec, around, pace)
 }
 
+/// The plan for somebody who watches: what is loaded, how and for how long. The report that follows has to fit below it.
+pub(crate) fn in_short(spec: &LoadSpec, around: &Around<'_>) -> String {
+    let mut lines = vec![format!("Plan: load {}", around.typed)];
+    lines.extend(labelled("loop", &pace(spec)));
+    lines.extend(labelled("length", &length(spec)));
+    for note in notes(spec) {
+        lines.extend(labelled("note", &note));
+    }
+    lines.join("\n")
+}
+
 /// The same with other lines on when requests are sent.
 pub(crate) fn laid_out(
     spec: &LoadSpec,
