@@ -43,6 +43,7 @@ mod setup;
 mod slurm;
 mod slurm_script;
 mod stacks;
+mod toolchains;
 mod values;
 mod verbosity;
 mod wrap;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Event,
+    Event, TargetId,
     session::{TargetState, WorkloadFailure},
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,22 +21,79 @@ pub(crate) const OF_TIME: &str = "{bar:16} {prefix} · {wide_msg}";
 /// The heats of a comparison.
 pub(crate) const OF_HEATS: &str = "{bar:24} {pos}/{len} · {elapsed} · {wide_msg}";
 
+/// What these have beside their message: the bar, the numbers and what is between them, and the last column, which some
+/// terminals wrap at.
+const BESIDE_SPINNER: usize = 3;
+const BESIDE_TIME: usize = 21;
+const BESIDE_HEATS: usize = 48;
+/// Between parts of a message.
+const BETWEEN: &str = " · ";
+
+/// The first part, and as many of the others as fit `width`. A first part that is longer ends after a word.
+fn fitting(parts: &[String], width: usize) -> String {
+    let length = |text: &str| text.chars().count();
+    let Some((first, others)) = parts.split_first() else {
+        return String::new();
+    };
+    if length(first) > width {
+        let short: String = first.chars().take(width.saturating_sub(2)).collect();
+        let end = short.rfind(' ').unwrap_or(short.len());
+        return format!("{} …", short[..end].trim_end_matches([',', ':', ' ']));
+    }
+    let mut text = first.clone();
+    for part in others {
+        if length(&text) + length(BETWEEN) + length(part) <= width {
+            text = format!("{text}{BETWEEN}{part}");
+        }
+    }
+    text
+}
+
 /// Shows how far something is.
 #[derive(Default)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
+    /// The columns of what stands beside the message and its prefix.
+    beside: usize,
+    /// Stacks of which it was said before that they are unavailable.
+    known: Vec<TargetId>,
 }
 
 impl Progress {
+    /// Shows a spinner beside `what`, at once.
+    pub(crate) fn spinning(what: &str) -> Self {
+        let progress = Self {
+            bar: Some(bar(SPINNER, None)),
+            beside: BESIDE_SPINNER,
+            known: Vec::new(),
+        };
+        progress.say(what.to_owned());
+        progress
+    }
+
+    /// The same, where it is known that these are unavailable, and was said.
+    pub(crate) fn knowing(mut self, unavailable: Vec<TargetId>) -> Self {
+        self.known = unavailable;
+        self
+    }
+
     /// Shows a bar of so many parts in place of what was shown.
     pub(crate) fn begin(&mut self, template: &str, parts: u64) {
         self.finish();
         self.bar = Some(bar(template, Some(parts)));
+        self.beside = match template {
+            OF_HEATS => BESIDE_HEATS,
+            OF_TIME => BESIDE_TIME,
+            _ => BESIDE_SPINNER,
+        };
     }
 
     /// Shows a spinner with the step, or a line with the result, of a preparation.
     pub(crate) fn prepare(&mut self, event: &Event) {
-        self.bar.get_or_insert_with(|| bar(SPINNER, None));
+        if self.bar.is_none() {
+            self.bar = Some(bar(SPINNER, None));
+            self.beside = BESIDE_SPINNER;
+        }
         match event {
             Event::ServiceStarting { name } => self.step(format!("starting {name}")),
             Event::ServiceReady { name, detail } => self.line(&format!("{name}: {detail}")),
@@ -46,6 +103,11 @@ impl Progress {
                 target.stack,
                 plan_text::about(Duration::from_secs_f64(build.seconds))
             )),
+            Event::Prepared {
+                target,
+                state: TargetState::Unavailable { .. },
+                ..
+            } if self.known.contains(target) => {}
             Event::Prepared {
                 target,
                 state,
@@ -71,10 +133,20 @@ impl Progress {
 
     /// What is being done.
     pub(crate) fn say(&self, text: String) {
+        self.say_parts(&[text]);
+    }
+
+    /// What is being done, and further parts as long as there is room for them.
+    pub(crate) fn say_parts(&self, parts: &[String]) {
+        let Some(bar) = &self.bar else {
+            tracing::debug!("{}", parts.join(BETWEEN));
+            return;
+        };
+        let columns = output::terminal_size().map_or(usize::MAX, |(columns, _)| columns.into());
+        let taken = self.beside + bar.prefix().chars().count();
+        let text = fitting(parts, columns.saturating_sub(taken));
         tracing::debug!("{text}");
-        if let Some(bar) = &self.bar {
-            bar.set_message(text);
-        }
+        bar.set_message(text);
     }
 
     /// A line that stays.
@@ -141,6 +213,27 @@ fn bar(template: &str, parts: Option<u64>) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_has_whole_words_and_whole_parts() {
+        let parts =
+            ["heat 3: round 2", "so far go 1,000/s", "4 slices discarded"].map(str::to_owned);
+        let cases = [
+            (
+                80,
+                "heat 3: round 2 · so far go 1,000/s · 4 slices discarded",
+            ),
+            (36, "heat 3: round 2 · so far go 1,000/s"),
+            (34, "heat 3: round 2"),
+            (15, "heat 3: round 2"),
+            (14, "heat 3 …"),
+        ];
+        for (width, expected) in cases {
+            let text = fitting(&parts, width);
+            assert_eq!(text, expected, "{width}");
+            assert!(text.chars().count() <= width, "{text}");
+        }
+    }
 
     #[test]
     fn the_templates_parse() {

@@ -7,8 +7,8 @@ use deadheat_runner::{
     files::private_folder,
     manifest::{Catalogue, Reach, Selection, Stack},
     prepare::{
-        BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, Inspection,
-        SetupPlan, SetupProgress, SetupStep, assess, in_shell, inspect, run_setup,
+        BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, SetupPlan,
+        SetupProgress, SetupStep, assess, in_shell, inspect_all, run_setup,
     },
 };
 
@@ -18,6 +18,7 @@ use crate::{
     interrupt, invocation, output,
     plan_text::entry,
     select,
+    toolchains::looking,
 };
 
 pub(crate) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
@@ -119,8 +120,7 @@ impl<'a> Work<'a> {
             }
         }
         let stacks: Vec<&Stack> = chosen.iter().map(|(stack, _)| *stack).collect();
-        let inspections: Vec<Inspection> =
-            stacks.iter().map(|stack| inspect(&host, stack)).collect();
+        let inspections = looking(stacks.len(), |tell| inspect_all(&host, &stacks, tell));
         let wanted = selection
             .workloads
             .iter()

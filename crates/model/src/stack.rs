@@ -381,8 +381,11 @@ pub struct Toolchain {
     /// Debian packages that bring it.
     #[serde(default)]
     pub apt: Vec<String>,
-    /// Where else to get it, said when it is missing.
+    /// How else to get it, or where: an address, or an instruction.
     pub hint: String,
+    /// What to do instead when the program is there and its output contains one of these texts.
+    #[serde(default)]
+    pub if_it_says: BTreeMap<String, String>,
 }
 
 /// A package whose version is read from a lock file of the stack.

@@ -27,6 +27,21 @@ pub struct WorkloadManifest {
     pub point: Vec<LoadPoint>,
 }
 
+impl Oracle {
+    /// How much of a job its workloads are: 0 for an answer that never changes, more for what takes longer.
+    pub fn job(&self) -> u8 {
+        match self {
+            Self::Text { .. } => 0,
+            Self::Json { .. } => 1,
+            Self::Greeting => 2,
+            Self::Repeated { .. } => 3,
+            Self::Users => 4,
+            Self::DigestChain => 5,
+            Self::Relayed => 6,
+        }
+    }
+}
+
 /// How the right answer is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]

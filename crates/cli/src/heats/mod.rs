@@ -8,9 +8,13 @@ mod steer;
 
 use std::{
     path::Path,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
+use deadheat_model::TargetId;
 use deadheat_runner::{
     manifest::Catalogue,
     session::{self, SessionOptions, heats, heats::Resumable},
@@ -29,6 +33,7 @@ use crate::{
     output, plan_text as words,
     profile::Profile,
     setup,
+    toolchains::{self, Missing, looking},
 };
 
 /// Plans, measures and shows a session.
@@ -45,8 +50,16 @@ pub(crate) fn run(
         Some(port) if !args.dry_run => Some(Live::start(port, &options.results, interrupted)?),
         _ => None,
     };
-    let draft = heats::draft(&options, &steer);
-    elsewhere::check(&args.elsewhere, &draft).map_err(Failure::usage)?;
+    elsewhere::check(&args.elsewhere, &heats::draft(&options, &steer)).map_err(Failure::usage)?;
+    if args.setup && !args.dry_run {
+        let selection = &profile.selection;
+        setup::install(catalogue, selection, &args.postgres, interrupted)?;
+    }
+    let missing = missing(&mut options, interrupted)?;
+    if !args.dry_run {
+        refuse(&missing, &options, &args.selection.stack)?;
+    }
+    let draft = heats::draft(&without(&options, &missing), &steer);
     let unfit = if args.publish {
         let commit = session::commit_of(&options);
         let are_embedded = session::embedded_of(&options).is_some();
@@ -55,7 +68,12 @@ pub(crate) fn run(
         Vec::new()
     };
     if args.dry_run && args.data.plan_is_json()? {
-        let plan = json!({ "plan": draft, "unfit": unfit, "published": options.published });
+        let plan = json!({
+            "plan": draft,
+            "unavailable": missing.as_json(),
+            "unfit": unfit,
+            "published": options.published,
+        });
         output::data(&format!("{plan:#}\n"))?;
         return Ok(Exit::Fine);
     }
@@ -66,21 +84,22 @@ pub(crate) fn run(
     ];
     let plan = parts.into_iter().filter(|part| !part.is_empty());
     let plan = plan.collect::<Vec<_>>().join("\n");
+    let unavailable = missing.lines();
     if args.dry_run {
-        output::data(&(plan + "\n"))?;
+        let all = unavailable.into_iter().chain([plan]);
+        output::data(&(all.collect::<Vec<_>>().join("\n") + "\n"))?;
         return Ok(Exit::Fine);
     }
     let files = args.data.open()?;
+    for line in unavailable {
+        output::warn(&line);
+    }
     output::note(&plan);
     if let Some(live) = &live {
         output::note(&live.address());
     }
-    if args.setup {
-        let selection = &profile.selection;
-        setup::install(catalogue, selection, &args.postgres, interrupted)?;
-    }
     options.findings = doctor::before_a_run(&options);
-    let mut progress = Progress::new(None);
+    let mut progress = Progress::new(None).knowing(missing.targets());
     let outcome = heats::run(
         &options,
         &mut steer,
@@ -96,6 +115,50 @@ pub(crate) fn run(
     progress.finish();
     let outcome = outcome.map_err(Failure::nothing)?;
     show::outcome(&outcome.folder, args, files)
+}
+
+/// Looks which of the stacks cannot be measured here.
+fn missing(
+    options: &mut SessionOptions,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Missing, Failure> {
+    let targets: Vec<TargetId> = options
+        .targets
+        .iter()
+        .map(|one| one.target.clone())
+        .collect();
+    let missing = looking(toolchains::stacks(&targets), |tell| {
+        session::survey(options, interrupted, tell)
+    });
+    if interrupted.load(Ordering::SeqCst) {
+        return Err(Failure::nothing("interrupted before anything was built"));
+    }
+    Ok(Missing::new(missing))
+}
+
+/// A stack that was asked for by its name and cannot be measured ends the run before anything is built: it would take
+/// minutes without the one that matters. What only a glob or the usual choice names is left out.
+fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Result<(), Failure> {
+    let named = missing.named(names);
+    let (which, why) = if missing.targets().len() == options.targets.len() {
+        (
+            missing,
+            "Nothing was built: none of the stacks can be measured here.",
+        )
+    } else if named.is_empty() {
+        return Ok(());
+    } else {
+        let why = "Nothing was built. To measure the other stacks, run it again without the one that is unavailable.";
+        (&named, why)
+    };
+    Err(Failure::nothing(which.lines().join("\n")).and(why))
+}
+
+/// The same session without the stacks that are missing.
+fn without(options: &SessionOptions, missing: &Missing) -> SessionOptions {
+    let mut options = options.clone();
+    options.targets.retain(|one| !missing.has(&one.target));
+    options
 }
 
 /// Goes on with a session that was interrupted or killed.

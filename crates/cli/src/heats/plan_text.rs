@@ -48,7 +48,7 @@ pub(super) fn describe(plan: &Plan) -> String {
             .flat_map(|reason| entry("members", reason)),
     );
     lines.extend(hosts(plan));
-    lines.push(format!("  CPUs      {}", pinning(plan)));
+    lines.extend(entry("CPUs", &pinning(plan)));
     if !plan.left_out.is_empty() {
         let names: Vec<String> = plan.left_out.iter().map(ToString::to_string).collect();
         let all = glued("--stack '*'");

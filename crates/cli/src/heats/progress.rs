@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use deadheat_model::{
-    Event,
+    Event, TargetId,
     event::HeatStep,
     heat::Rounds,
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
@@ -37,7 +37,7 @@ pub(super) struct Progress {
     record: Option<SessionRecord>,
     heat: String,
     rounds: Option<Rounds>,
-    leaders: String,
+    leaders: Vec<String>,
     /// Slices that do not count.
     discarded: usize,
 }
@@ -53,9 +53,15 @@ impl Progress {
             record: record.cloned(),
             heat: String::new(),
             rounds: None,
-            leaders: String::new(),
+            leaders: Vec::new(),
             discarded: record.map_or(0, |record| record.heats.iter().map(discarded).sum()),
         }
+    }
+
+    /// The same, where it was said that these stacks are unavailable.
+    pub(super) fn knowing(mut self, unavailable: Vec<TargetId>) -> Self {
+        self.shown = self.shown.knowing(unavailable);
+        self
     }
 
     /// Takes an event.
@@ -134,17 +140,13 @@ impl Progress {
         let part = (PARTS as f64 * share.min(1.0)) as u64;
         let left = about(all.saturating_sub(spent));
         self.shown.reach(part, format!("at most {left} left"));
-        let leaders = if self.leaders.is_empty() {
-            String::new()
-        } else {
-            format!(" · {}", self.leaders)
-        };
-        let discarded = match self.discarded {
-            0 => String::new(),
-            some => format!(" · {} discarded", counted(some, "slice")),
-        };
-        self.shown
-            .say(format!("{}: {what}{leaders}{discarded}", self.heat));
+        let mut parts = vec![format!("{}: {what}", self.heat)];
+        parts.extend(self.leaders.first().map(|first| format!("so far {first}")));
+        parts.extend(self.leaders.iter().skip(1).cloned());
+        if self.discarded > 0 {
+            parts.push(format!("{} discarded", counted(self.discarded, "slice")));
+        }
+        self.shown.say_parts(&parts);
     }
 
     fn heat_ended(&mut self, ended: &MeasuredHeat) {
@@ -160,7 +162,7 @@ impl Progress {
         }
         let mut lines = Vec::new();
         if !output::draws_progress() && ended.is_complete() {
-            lines.push(summary(&self.heat, ended, &self.leaders));
+            lines.push(summary(&self.heat, ended, &self.leaders.join(", ")));
         }
         lines.extend(expected(record, ended));
         for line in lines {
@@ -190,18 +192,17 @@ fn summary(name: &str, ended: &MeasuredHeat, leaders: &str) -> String {
     }
 }
 
-/// "rust-axum 71,200/s, go-nethttp 41,000/s": the estimates, which prove nothing yet. Empty as long as there are none.
-fn leaders(at: &LoadAt<'_>) -> String {
+/// "rust-axum 71,200/s", "go-nethttp 41,000/s": the estimates, which prove nothing yet. None as long as there are none.
+fn leaders(at: &LoadAt<'_>) -> Vec<String> {
     let rankings = at.main_rankings();
     let places = rankings.last().into_iter().flat_map(|last| &last.places);
     let places = places.take(LEADERS);
-    let named: Vec<String> = places
+    places
         .map(|place| {
             let name = at.name(place.member);
             format!("{name} {}/s", figure::count(place.figure.round() as u64))
         })
-        .collect();
-    named.join(", ")
+        .collect()
 }
 
 /// Members that failed in a heat.
@@ -278,7 +279,7 @@ mod tests {
         let ended = record.heats[0].clone();
         let told = |record: &SessionRecord| {
             let leaders = leaders(&LoadAt::new(record, 0, settings(record)));
-            summary("heat 1", &ended, &leaders)
+            summary("heat 1", &ended, &leaders.join(", "))
         };
         let ranked = told(&record);
         assert!(ranked.contains("; so far stack-"), "{ranked}");

@@ -1,8 +1,8 @@
 //! `deadheat stacks list`: what there is, and what it lacks here.
 
 use deadheat_runner::{
-    manifest,
-    prepare::{Host, inspect},
+    manifest::{self, Stack},
+    prepare::{Host, inspect_all},
     session::{self, PinningMode},
 };
 use serde_json::Value;
@@ -15,6 +15,7 @@ use crate::{
     interrupt,
     invocation::supervision,
     select,
+    toolchains::looking,
 };
 
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
@@ -24,17 +25,18 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let host = Host::here(supervision()?, &interrupted);
     let pinning = session::share_out(PinningMode::Apart);
+    let stacks: Vec<&Stack> = catalogue
+        .stacks
+        .iter()
+        .filter(|stack| wanted.iter().any(|one| one.stack == stack.manifest.id))
+        .collect();
+    let found = looking(stacks.len(), |tell| inspect_all(&host, &stacks, tell));
     let mut rows = Vec::new();
-    for stack in &catalogue.stacks {
-        let mut targets = stack.manifest.targets();
-        targets.retain(|target| wanted.contains(target));
-        if targets.is_empty() {
-            continue;
-        }
-        let inspection = inspect(&host, stack);
-        for target in targets {
+    for (stack, inspection) in stacks.into_iter().zip(&found) {
+        let targets = stack.manifest.targets().into_iter();
+        for target in targets.filter(|target| wanted.contains(target)) {
             let missing = inspection.availability(&host, stack, &target, &pinning);
-            rows.push(Row::of(stack, &target, &inspection, missing));
+            rows.push(Row::of(stack, &target, inspection, missing));
         }
     }
     let text = match sink.format {

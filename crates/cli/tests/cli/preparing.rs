@@ -20,7 +20,7 @@ fn without_its_toolchain_a_stack_is_unavailable_with_a_remedy() {
         Fake::good("fake-good"),
     ]);
     let reason = "deadheat-no-such-compiler 1.2 or later is not on the PATH";
-    let remedy = "https://example.org/compiler";
+    let remedy = "install deadheat-no-such-compiler 1.2 or later: https://example.org/compiler";
     root.deadheat("stacks list").exits(0).says(&[
         "fake-absent",
         &format!("unavailable: {reason}"),
@@ -64,9 +64,88 @@ fn a_toolchain_that_is_too_old_is_named_with_its_version() {
     root.deadheat("stacks list")
         .exits(0)
         .says(&["sh 1.1.9", "is too old; 1.2 or later is needed"]);
-    root.run("")
+    root.run("").exits(3).tells(&[
+        "fake-old: UNAVAILABLE",
+        "is too old",
+        "to change that: install sh 1.2 or later: https://example.org/compiler",
+        "Nothing was built",
+    ]);
+    assert_eq!(root.sessions().len(), 0);
+}
+
+#[test]
+fn a_stack_that_was_named_and_is_unavailable_ends_the_run_before_anything_is_built() {
+    let build = "[build]\nsteps = [[\"touch\", \"built\"]]\n";
+    let root = Root::with(&[
+        Fake::good("fake-absent").with(ABSENT),
+        Fake::good("fake-good").with(build),
+    ]);
+    let refused = root
+        .run("--stack fake-good --stack fake-absent")
         .exits(3)
-        .says(&["fake-old", "is too old", "https://example.org/compiler"]);
+        .has_no_data()
+        .tells(&[
+            "fake-absent: UNAVAILABLE: deadheat-no-such-compiler 1.2 or later is not on the PATH",
+            "to change that: install deadheat-no-such-compiler",
+            "Nothing was built. To measure the other stacks",
+        ]);
+    assert!(!refused.stderr.contains("Plan:"), "{refused}");
+    assert!(!root.path().join("stacks/fake-good/built").exists());
+    assert_eq!(root.sessions().len(), 0);
+    // A comparison needs both.
+    root.deadheat("compare fake-good fake-absent")
+        .exits(3)
+        .has_no_data()
+        .tells(&[
+            "fake-absent: UNAVAILABLE",
+            "Nothing was built: a comparison needs both",
+        ]);
+    assert!(!root.path().join("stacks/fake-good/built").exists());
+}
+
+#[test]
+fn a_plan_has_only_what_can_be_measured_and_says_what_cannot() {
+    let root = Root::with(&[
+        Fake::good("fake-absent").with(ABSENT),
+        Fake::good("fake-good"),
+    ]);
+    for options in [
+        "",
+        "--stack fake-*",
+        "--stack fake-good --stack fake-absent",
+    ] {
+        let dry = root
+            .deadheat(&format!("run --dry-run {options}"))
+            .exits(0)
+            .says(&[
+                "fake-absent: UNAVAILABLE",
+                "to change that: install deadheat-no-such-compiler",
+                "Plan: 1 stack ×",
+            ]);
+        let (_, plan) = dry.stdout.split_once("Plan:").expect("a plan");
+        assert!(!plan.contains("fake-absent"), "{dry}");
+    }
+    let json = root.deadheat("run --dry-run --json").exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).expect("the plan is JSON");
+    assert_eq!(json["unavailable"][0]["target"], "fake-absent", "{json}");
+    let planned = &json["plan"]["loads"][0]["targets"];
+    assert_eq!(*planned, json!(["fake-good"]));
+    // None at all is a plan of nothing.
+    root.deadheat("run --dry-run --stack fake-absent")
+        .exits(0)
+        .says(&["fake-absent: UNAVAILABLE", "Plan: 0 stacks"]);
+}
+
+#[test]
+fn who_looks_for_toolchains_says_so_at_once_and_names_who_is_slow() {
+    let slow = ABSENT.replace("deadheat-no-such-compiler", "sh").replace(
+        r#"["sh", "--version"]"#,
+        r#"["sh", "-c", "sleep 5; echo 1.2"]"#,
+    );
+    let root = Root::with(&[Fake::good("fake-slow").with(&slow)]);
+    root.deadheat("stacks list")
+        .exits(0)
+        .tells(&["Looking for the toolchains of 1 stack", "waiting for sh"]);
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn only_the_named_stack_and_variant_are_set_up() {
     setup(&root, "--stack fake-needs:other --dry-run")
         .exits(0)
         .says(&[
-            "# not done here: fake-needs:other: deadheat-no-such-tool is not on the PATH: https://example.org/tool",
+            "# not done here: fake-needs:other: deadheat-no-such-tool is not on the PATH; install deadheat-no-such-tool: https://example.org/tool",
         ]);
 }
 
@@ -127,8 +127,8 @@ fn a_setup_fetches_once() {
 fn what_cannot_be_had_is_told_with_its_hint() {
     let absent = NEEDS_TOOL.replace("apt = [\"no-such-compiler\"]\n", "");
     let root = Root::with(&[Fake::good("fake-needs").with(&absent)]);
-    let compiler =
-        "fake-needs: deadheat-no-such-compiler is not on the PATH: https://example.org/compiler";
+    let compiler = "fake-needs: deadheat-no-such-compiler is not on the PATH; install \
+                    deadheat-no-such-compiler: https://example.org/compiler";
     setup(&root, "")
         .exits(0)
         .tells(&[compiler, "setup: nothing that it could do"]);

@@ -62,7 +62,8 @@ fn other_load(world: &World) -> Finding {
                 pids.join(",")
             )
         }
-        _ => "top\nMost of it are processes that ended meanwhile, or that cannot be seen from here (another container's)."
+        _ => "Wait until it is over, or stop other work on this machine: short processes (a build), another container's, \
+              other users'."
             .to_owned(),
     };
     if share > bound {
@@ -229,6 +230,8 @@ mod tests {
         for busy in [&[][..], &[(41, "rustc", 0.02)]] {
             let (_, finding) = found(check(&loaded(0.5, busy)), "other-load");
             assert!(finding.remedy.contains("another container"), "{finding:?}");
+            // It begins with what can be done.
+            assert!(finding.remedy.starts_with("Wait until"), "{finding:?}");
         }
     }
 

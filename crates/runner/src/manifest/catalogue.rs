@@ -189,7 +189,8 @@ impl Files<'_> {
             );
             self.errors.extend(errors);
         }
-        workloads.sort_by(|a, b| a.id.cmp(&b.id));
+        // From the simplest job to the longest, so that plans and reports begin with what most readers look for.
+        workloads.sort_by_key(|one| (one.oracle.job(), one.id.clone()));
         Ok(workloads)
     }
 

@@ -1,11 +1,12 @@
 //! Debian's packages: which are installed, and how more of them come here.
 
-use std::{path::Path, time::Duration};
+use std::{env, path::Path, time::Duration};
 
 use deadheat_model::stack::Toolchain;
 
 use super::{
     Host,
+    advice::{Cause, off_the_path},
     command::output,
     version::{is_too_new, is_too_old},
 };
@@ -64,24 +65,60 @@ pub(super) fn missing(host: &Host<'_>, packages: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// The packages of `toolchain`, where installing them would change something: there is apt, not all of them are
-/// installed, and the one that is called like the program is not known to be too old or too new in this Debian.
-pub(super) fn that_would_help(host: &Host<'_>, toolchain: &Toolchain) -> Vec<String> {
+/// The packages of `toolchain`, where installing them would change something: there is apt, they are not installed or
+/// can be brought up to date, the one that is called like the program is not known to be too old or too new in this
+/// Debian, and the program that is found first would be theirs.
+pub(super) fn that_would_help(
+    host: &Host<'_>,
+    toolchain: &Toolchain,
+    cause: Cause<'_>,
+) -> Vec<String> {
     let packages = &toolchain.apt;
-    if !is_here(host) || missing(host, packages).is_empty() || do_not_fit(host, toolchain) {
+    if packages.is_empty() || !is_here(host) {
         return Vec::new();
     }
-    packages.clone()
+    let would_be_found = match cause {
+        Cause::Missing => off_the_path(host, &toolchain.program).is_none(),
+        Cause::TooOld(path, _) | Cause::TooNew(path) | Cause::Broken(path, _) => {
+            toolchain.program.contains('/') || comes_before(host, path)
+        }
+    };
+    let candidate = candidate_of(host, toolchain);
+    let fits = candidate
+        .as_ref()
+        .is_none_or(|version| !is_too_old(version, toolchain) && !is_too_new(version, toolchain));
+    if !would_be_found || !fits {
+        return Vec::new();
+    }
+    let can_be_newer = matches!(cause, Cause::TooOld(..)) && candidate.is_some();
+    if can_be_newer || !missing(host, packages).is_empty() {
+        packages.clone()
+    } else {
+        Vec::new()
+    }
 }
 
-/// Whether the package that brings the program (`nodejs` for `node`) has an older or newer version than it needs.
-/// Packages with other names (`default-jdk-headless` for `java`) may count their versions in their own way.
-fn do_not_fit(host: &Host<'_>, toolchain: &Toolchain) -> bool {
+/// Whether what Debian's packages bring is found before, or instead of, the program at `path`.
+fn comes_before(host: &Host<'_>, path: &Path) -> bool {
+    let is_debians = |folder: &Path| {
+        let folder = folder.strip_prefix(&host.system).unwrap_or(folder);
+        ["usr/bin", "bin", "usr/sbin", "sbin", "usr/games"]
+            .iter()
+            .any(|one| folder == Path::new(one))
+    };
+    let folder = path.parent();
+    let mut folders = env::split_paths(&host.path);
+    folders
+        .find(|one| is_debians(one) || Some(one.as_path()) == folder)
+        .is_some_and(|first| is_debians(&first))
+}
+
+/// The version of the package that brings the program (`nodejs` for `node`), if apt knows one. Packages with other names
+/// (`default-jdk-headless` for `java`) may count their versions in their own way.
+fn candidate_of(host: &Host<'_>, toolchain: &Toolchain) -> Option<String> {
     let mut packages = toolchain.apt.iter();
-    let namesake = packages.find(|package| package.starts_with(&toolchain.program));
-    let candidate = namesake.and_then(|package| candidate(host, package));
-    candidate
-        .is_some_and(|version| is_too_old(&version, toolchain) || is_too_new(&version, toolchain))
+    let namesake = packages.find(|package| package.starts_with(&toolchain.program))?;
+    candidate(host, namesake)
 }
 
 /// The version of `package` that apt would install; `None` when it knows none, as before its first update.

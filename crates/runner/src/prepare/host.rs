@@ -33,6 +33,8 @@ pub struct Host<'a> {
     pub path: String,
     /// Whether we are root.
     pub root: bool,
+    /// Our home folder, if there is one.
+    pub home: Option<PathBuf>,
     /// The root of the file system; another folder in tests.
     pub system: PathBuf,
     /// Under whose supervision commands run.
@@ -47,6 +49,7 @@ impl<'a> Host<'a> {
         Self {
             path: search_path(),
             root: is_root(),
+            home: env::var_os("HOME").map(PathBuf::from),
             system: PathBuf::from("/"),
             supervision,
             interrupt,

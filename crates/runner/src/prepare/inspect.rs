@@ -1,9 +1,6 @@
 //! What a stack finds here: its toolchain, the versions in its lock files, and whether that will do.
 
-use std::{
-    collections::{BTreeMap, btree_map::Entry},
-    path::Path,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use deadheat_model::{
     TargetId,
@@ -14,9 +11,10 @@ use deadheat_model::{
 
 use super::{
     Host, apt,
+    asking::{Asking, Place, Question, ask},
     command::in_shell,
     locked::{self, LockedError},
-    toolchain::{FoundProgram, UnfitProgram, check_program},
+    toolchain::{FoundProgram, UnfitProgram},
     version::compare,
 };
 use crate::manifest::Stack;
@@ -34,62 +32,69 @@ pub struct Unavailable {
 pub type Program = Result<FoundProgram, UnfitProgram>;
 
 /// What was found for a stack.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Inspection {
     /// Its programs, in the manifest's order.
     pub programs: Vec<Program>,
     /// The programs that a variant alone needs, by the variant's id.
     pub of_variants: BTreeMap<String, Vec<Program>>,
     /// Its locked packages, in the manifest's order; `None` for one whose version only a fetch brings.
-    pub locked: Vec<Result<Option<FoundVersion>, LockedError>>,
+    pub locked: Vec<Result<Option<FoundVersion>, Arc<LockedError>>>,
 }
 
 /// Asks the toolchains of `stack` and of all its variants, and its lock files. This runs commands, each of them once.
 pub fn inspect(host: &Host<'_>, stack: &Stack) -> Inspection {
-    let mut asked = Asked {
-        host,
-        dir: &stack.dir,
-        answers: BTreeMap::new(),
+    let mut found = inspect_all(host, &[stack], &mut |_| {});
+    found.remove(0)
+}
+
+/// The same for several stacks, in their order. Programs are asked at the same time, and once where the answer is the
+/// same for several stacks; `tell` hears of what is still asked.
+pub fn inspect_all(
+    host: &Host<'_>,
+    stacks: &[&Stack],
+    tell: &mut dyn FnMut(&Asking<'_>),
+) -> Vec<Inspection> {
+    let answers = ask(host, questions(stacks), tell);
+    let of = |stack: &Stack, toolchains: &[Toolchain]| {
+        let place = Place::of(stack);
+        let keys = toolchains.iter().map(|one| place.key(one));
+        keys.filter_map(|key| answers.get(&key).cloned()).collect()
     };
-    let programs = asked.all(&stack.manifest.toolchain);
-    let variants = stack.manifest.variant.iter();
-    Inspection {
-        programs,
-        of_variants: variants
-            .map(|variant| (variant.id.clone(), asked.all(&variant.toolchain)))
-            .collect(),
-        locked: locked_versions(stack),
-    }
+    let inspected = stacks.iter().map(|stack| {
+        let variants = stack.manifest.variant.iter();
+        Inspection {
+            programs: of(stack, &stack.manifest.toolchain),
+            of_variants: variants
+                .map(|variant| (variant.id.clone(), of(stack, &variant.toolchain)))
+                .collect(),
+            locked: locked_versions(stack),
+        }
+    });
+    inspected.collect()
 }
 
-/// Programs that were asked their version. Several variants may need the same one.
-struct Asked<'a> {
-    host: &'a Host<'a>,
-    dir: &'a Path,
-    /// By everything that their toolchain's section says.
-    answers: BTreeMap<String, Program>,
-}
-
-impl Asked<'_> {
-    fn all(&mut self, toolchains: &[Toolchain]) -> Vec<Program> {
-        toolchains.iter().map(|one| self.one(one)).collect()
-    }
-
-    fn one(&mut self, toolchain: &Toolchain) -> Program {
-        match self.answers.entry(format!("{toolchain:?}")) {
-            Entry::Occupied(known) => known.get().clone(),
-            Entry::Vacant(new) => {
-                let program = check_program(self.host, self.dir, toolchain);
-                new.insert(program).clone()
-            }
+fn questions<'a>(stacks: &[&'a Stack]) -> Vec<Question<'a>> {
+    let mut questions: BTreeMap<String, Question<'a>> = BTreeMap::new();
+    for stack in stacks {
+        let place = Place::of(stack);
+        let of_variants = stack.manifest.variant.iter().flat_map(|one| &one.toolchain);
+        for toolchain in stack.manifest.toolchain.iter().chain(of_variants) {
+            let key = place.key(toolchain);
+            questions.entry(key.clone()).or_insert(Question {
+                key,
+                dir: &stack.dir,
+                toolchain,
+            });
         }
     }
+    questions.into_values().collect()
 }
 
-fn locked_versions(stack: &Stack) -> Vec<Result<Option<FoundVersion>, LockedError>> {
+fn locked_versions(stack: &Stack) -> Vec<Result<Option<FoundVersion>, Arc<LockedError>>> {
     let locked = stack.manifest.locked.iter();
     locked
-        .map(|package| locked::find_version(&stack.dir, package))
+        .map(|package| locked::find_version(&stack.dir, package).map_err(Arc::new))
         .collect()
 }
 
@@ -161,7 +166,10 @@ impl Inspection {
         if unfit.is_empty() {
             return None;
         }
-        let reasons: Vec<&str> = unfit.iter().map(|unfit| unfit.reason.as_str()).collect();
+        let mut reasons: Vec<&str> = Vec::new();
+        for unfit in &unfit {
+            add(&mut reasons, unfit.reason.as_str());
+        }
         Some(Unavailable {
             reason: reasons.join("; "),
             remedy: joint_remedy(host, &unfit),
@@ -169,20 +177,30 @@ impl Inspection {
     }
 }
 
-/// One command for all where packages help all of them, otherwise one remedy after the other.
+/// One command for all programs that packages bring, then what to do about the others.
 fn joint_remedy(host: &Host<'_>, unfit: &[&UnfitProgram]) -> String {
-    if unfit.len() > 1 && unfit.iter().all(|unfit| !unfit.packages.is_empty()) {
-        let mut packages: Vec<String> = Vec::new();
-        for package in unfit.iter().flat_map(|unfit| &unfit.packages) {
-            if !packages.contains(package) {
-                packages.push(package.clone());
-            }
-        }
-        return in_shell(&apt::install_by_hand(host, &packages));
+    if let [one] = unfit {
+        return one.remedy(host);
     }
-    let mut remedies: Vec<String> = unfit.iter().map(|unfit| unfit.remedy(host)).collect();
-    remedies.dedup();
+    let mut packages: Vec<String> = Vec::new();
+    for package in unfit.iter().flat_map(|unfit| &unfit.packages) {
+        add(&mut packages, package.clone());
+    }
+    let mut remedies: Vec<String> = Vec::new();
+    if !packages.is_empty() {
+        remedies.push(in_shell(&apt::install_by_hand(host, &packages)));
+    }
+    for unfit in unfit.iter().filter(|unfit| unfit.packages.is_empty()) {
+        add(&mut remedies, unfit.advice.clone());
+    }
     remedies.join("; ")
+}
+
+/// Adds `value`, unless it is there already.
+fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {
+    if !list.contains(&value) {
+        list.push(value);
+    }
 }
 
 fn too_few_cpus(wanted: u32, pinning: &Pinning) -> Option<Unavailable> {

@@ -4,8 +4,10 @@
 //! says whether it can run here, [`Builder`] fetches and builds it, and [`SetupPlan`] installs what is missing. Every
 //! command is bounded in time, ends when the session is interrupted, and leaves no process behind.
 
+mod advice;
 mod apt;
 mod artefacts;
+mod asking;
 mod build;
 mod command;
 mod guards;
@@ -21,10 +23,11 @@ mod version;
 
 pub use apt::Privilege;
 pub use artefacts::artefact_bytes;
+pub use asking::Asking;
 pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, NotPrepared};
 pub use command::{CommandError, in_shell, run_line};
 pub use host::{Host, search_path};
-pub use inspect::{Inspection, Program, Unavailable, inspect};
+pub use inspect::{Inspection, Program, Unavailable, inspect, inspect_all};
 pub use setup::{ChosenStack, DatabaseNeed, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
 pub use setup_run::{SetupOutcome, SetupProgress, run_setup};
 pub use stamp::is_built;

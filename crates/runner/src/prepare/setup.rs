@@ -153,7 +153,7 @@ fn stack_need(host: &Host<'_>, has_apt: bool, chosen: &ChosenStack<'_>) -> Stack
     for (target, programs) in everything {
         for unfit in programs.iter().filter_map(|program| program.as_ref().err()) {
             if unfit.packages.is_empty() {
-                let what = format!("{}: {}", unfit.reason, unfit.hint);
+                let what = format!("{}; {}", unfit.reason, unfit.advice);
                 beyond_reach.push((target.clone(), what));
             }
             packages.extend(unfit.packages.iter().cloned());

@@ -8,7 +8,9 @@ use std::{
 use deadheat_model::stack::Toolchain;
 
 use super::{
-    Host, apt,
+    Host,
+    advice::{Cause, advice, program_wanted, wanted},
+    apt,
     command::{in_shell, output},
     version::{find_version, is_too_new, is_too_old},
 };
@@ -30,22 +32,22 @@ pub struct FoundProgram {
 /// A program that will not do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfitProgram {
-    /// Why: missing, too old, or it does not say its version.
+    /// Why: missing, too old, too new, or it does not say its version.
     pub reason: String,
     /// Debian packages that would change that, where there is apt.
     pub packages: Vec<String>,
-    /// Where else to get it.
-    pub hint: String,
+    /// What to do without packages: it fits the reason.
+    pub advice: String,
 }
 
 impl UnfitProgram {
     /// What to do.
     pub fn remedy(&self, host: &Host<'_>) -> String {
         if self.packages.is_empty() {
-            return self.hint.clone();
+            return self.advice.clone();
         }
         let command = in_shell(&apt::install_by_hand(host, &self.packages));
-        format!("{command} (or: {})", self.hint)
+        format!("{command} (or: {})", self.advice)
     }
 }
 
@@ -59,44 +61,37 @@ pub fn check_program(
     toolchain: &Toolchain,
 ) -> Result<FoundProgram, UnfitProgram> {
     let program = &toolchain.program;
-    let unfit = |reason: String| UnfitProgram {
+    let unfit = |cause: Cause<'_>, reason: String| UnfitProgram {
         reason,
-        packages: apt::that_would_help(host, toolchain),
-        hint: toolchain.hint.clone(),
-    };
-    let wanted = wanted(toolchain);
-    let wanted = if wanted.is_empty() {
-        wanted
-    } else {
-        format!(" {wanted}")
+        packages: apt::that_would_help(host, toolchain, cause),
+        advice: advice(host, dir, toolchain, cause),
     };
     let Some(path) = host.find(program, dir) else {
-        return Err(unfit(format!("{program}{wanted} is not on the PATH")));
+        let reason = format!("{} is not on the PATH", program_wanted(toolchain));
+        return Err(unfit(Cause::Missing, reason));
     };
     let (text, outcome) = output(host, &toolchain.version, dir, VERSION_LIMIT);
+    let broken = |why: String| Err(unfit(Cause::Broken(&path, &text), why));
     if let Err(error) = outcome {
         let said = complaint(&text).map_or(String::new(), |line| format!(": {line}"));
-        return Err(unfit(format!(
-            "asking the version of {program}: {error}{said}"
-        )));
+        return broken(format!("{program} does not work: {error}{said}"));
     }
     let Some(version) = find_version(&text) else {
         let command = in_shell(&toolchain.version);
-        return Err(unfit(format!(
-            "asking the version of {program}: `{command}` printed none"
-        )));
+        return broken(format!(
+            "{program} does not work: `{command}` printed no version"
+        ));
     };
-    let wrong = |how: &str| {
-        let (path, wanted) = (path.display(), self::wanted(toolchain));
-        Err(unfit(format!(
-            "{program} {version} ({path}) is too {how}; {wanted} is needed"
-        )))
+    let wrong = |cause: Cause<'_>, how: &str| {
+        let (path, wanted) = (path.display(), wanted(toolchain));
+        let reason = format!("{program} {version} ({path}) is too {how}; {wanted} is needed");
+        Err(unfit(cause, reason))
     };
     if is_too_old(&version, toolchain) {
-        return wrong("old");
+        return wrong(Cause::TooOld(&path, &version), "old");
     }
     if is_too_new(&version, toolchain) {
-        return wrong("new");
+        return wrong(Cause::TooNew(&path), "new");
     }
     Ok(FoundProgram {
         program: program.clone(),
@@ -105,20 +100,13 @@ pub fn check_program(
     })
 }
 
-/// "1.25 or later", "3.6 to 3.7", "at most 3.7"; empty if any version will do.
-fn wanted(toolchain: &Toolchain) -> String {
-    match (&toolchain.minimum, &toolchain.maximum) {
-        (Some(minimum), Some(maximum)) => format!("{minimum} to {maximum}"),
-        (Some(minimum), None) => format!("{minimum} or later"),
-        (None, Some(maximum)) => format!("at most {maximum}"),
-        (None, None) => String::new(),
-    }
-}
-
-/// The line of `text` that says what is wrong: the first one that is no mere warning.
+/// The line of `text` that says what is wrong: the first one that is no mere warning and no place in a program.
 fn complaint(text: &str) -> Option<&str> {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.clone().next();
-    let is_warning = |line: &&str| line.to_lowercase().starts_with("warning");
-    lines.find(|line| !is_warning(line)).or(first)
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let says_nothing = |line: &&str| {
+        let is_warning = line.trim().to_lowercase().starts_with("warning");
+        is_warning || line.starts_with([' ', '\t']) || line.starts_with("Traceback ")
+    };
+    let said = lines().find(|line| !says_nothing(line));
+    said.or_else(|| lines().next()).map(str::trim)
 }

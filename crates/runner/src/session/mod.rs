@@ -1,6 +1,5 @@
 //! A session: every stack is prepared, and then measured in heats ([`heats`]), each of them kept as soon as it ends.
 
-mod available;
 mod ceiling;
 mod circumstances;
 mod cpu_model;
@@ -26,6 +25,7 @@ pub(crate) mod server;
 mod servers;
 mod services;
 pub(crate) mod sources;
+mod survey;
 mod topology;
 #[cfg(test)]
 mod wishes;
@@ -35,7 +35,6 @@ use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, stack_failure::Phase};
 
 pub use self::{
-    available::available,
     cpus::share_out,
     error::SessionError,
     folder::{commit_of, embedded_of},
@@ -49,6 +48,7 @@ pub use self::{
     readiness::Readiness,
     request::{Checks, MemberRequest},
     resume::ResumeError,
+    survey::{Inspections, survey},
 };
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 pub(crate) use self::{

@@ -12,7 +12,7 @@ use deadheat_model::{
     comparison::Comparison, hosts::Hosts, machine::Finding, plan::Pinning, workload::Oracle,
 };
 
-use super::{START_TIMEOUT, cpus::share_out, heats::HeatOptions};
+use super::{START_TIMEOUT, cpus::share_out, heats::HeatOptions, survey::Inspections};
 use crate::{
     manifest::{SelectedWorkload, Stack},
     process::Supervision,
@@ -67,6 +67,8 @@ pub struct SessionOptions {
     pub comparison: Option<Box<Comparison>>,
     /// Stacks under their variants.
     pub targets: Vec<SelectedTarget>,
+    /// What [`survey`](super::survey()) found of their toolchains; preparation asks them itself where this is empty.
+    pub inspections: Inspections,
     /// Workloads with their load points.
     pub workloads: Vec<SelectedWorkload>,
     /// The cells to measure, of all that targets and workloads make; `None`: all.
@@ -123,6 +125,7 @@ impl SessionOptions {
         Self {
             comparison: None,
             targets,
+            inspections: Inspections::default(),
             workloads,
             cells: None,
             published: Vec::new(),

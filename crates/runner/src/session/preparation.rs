@@ -25,6 +25,7 @@ use super::{
     server::{Server, StartError},
     services::Services,
     sources::hash_sources,
+    survey::Inspections,
 };
 use crate::{
     agent::Agents,
@@ -163,8 +164,9 @@ impl Preparing<'_> {
     pub(super) fn all(&mut self) -> Vec<Prepared> {
         let mut stacks = Stacks::new();
         let mut prepared = Vec::new();
+        let inspections = self.inspections();
         for target in &self.options.targets {
-            let one = self.one(target, &mut stacks);
+            let one = self.one(target, &inspections, &mut stacks);
             // What was cut short by the user is no result.
             if self.interrupt.load(Ordering::Relaxed) {
                 break;
@@ -179,12 +181,30 @@ impl Preparing<'_> {
         prepared
     }
 
-    fn one(&mut self, target: &SelectedTarget, stacks: &mut Stacks) -> Prepared {
+    /// What was found of the stacks' toolchains before the session, or what they say now.
+    fn inspections(&self) -> Inspections {
+        let known = &self.options.inspections;
+        if !known.is_empty() {
+            return known.clone();
+        }
+        let host = Host::here(self.options.supervision.clone(), self.interrupt);
+        Inspections::of(&host, &self.options.targets, &mut |_| {})
+    }
+
+    fn one(
+        &mut self,
+        target: &SelectedTarget,
+        inspections: &Inspections,
+        stacks: &mut Stacks,
+    ) -> Prepared {
         let host = Host::here(self.options.supervision.clone(), self.interrupt);
         let stack = stacks
             .entry((target.stack.manifest.id.clone(), target.stack.dir.clone()))
             .or_insert_with(|| StackState {
-                inspection: inspect(&host, &target.stack),
+                inspection: inspections
+                    .get(&target.stack)
+                    .cloned()
+                    .unwrap_or_else(|| inspect(&host, &target.stack)),
                 sources: sources_of(&target.stack),
                 build: None,
             });
@@ -446,7 +466,10 @@ fn interrupted(target: &SelectedTarget) -> StackFailure {
 }
 
 /// Why a stack drops out that has none of the session's workloads.
-fn answers_nothing(target: &SelectedTarget, options: &SessionOptions) -> Option<Unavailable> {
+pub(super) fn answers_nothing(
+    target: &SelectedTarget,
+    options: &SessionOptions,
+) -> Option<Unavailable> {
     if answered(target, options).next().is_some() {
         return None;
     }

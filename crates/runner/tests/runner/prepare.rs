@@ -100,6 +100,7 @@ impl Workshop {
         Host {
             path: format!("{}{}", self.path("bin").display(), self.more_path),
             root: self.root,
+            home: Some(self.path("home")),
             system: self.path("system"),
             supervision: Supervision::by(env!("CARGO_BIN_EXE_runner-child")),
             interrupt: &self.interrupt,

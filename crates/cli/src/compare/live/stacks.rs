@@ -2,19 +2,23 @@
 
 pub(crate) mod sides;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_model::comparison::Comparison;
-use deadheat_runner::{manifest::Reach, session::SessionOptions};
+use deadheat_runner::{
+    manifest::Reach,
+    session::{self, SessionOptions},
+};
 use deadheat_stats::versus::Versus;
 
 use self::sides::Sides;
-use super::{heats::measure as measure_heats, session};
+use super::{heats::measure as measure_heats, session as session_of};
 use crate::{
     compare::{args::CompareArgs, resolve::StackAt},
     doctor,
     exit::Failure,
-    interrupt, invocation, select,
+    interrupt, invocation, output, select,
+    toolchains::{Missing, looking},
 };
 
 /// The workload, if nobody says which.
@@ -43,7 +47,7 @@ pub(super) fn measure(
     let selection = select::select(&catalogue, &[], &workloads, Reach::Defaults)?;
     let mut options = SessionOptions {
         postgres: select::postgres(args.stacks.postgres.as_deref().unwrap_or("auto"))?,
-        ..session(
+        ..session_of(
             &args.measure,
             true,
             SessionOptions::new(
@@ -56,6 +60,7 @@ pub(super) fn measure(
         )?
     };
     check_common(&options, &sides)?;
+    check_toolchains(&mut options, args.measure.dry_run, &interrupted)?;
     if !args.measure.dry_run {
         options.findings = doctor::before_a_run(&options);
     }
@@ -66,6 +71,25 @@ pub(super) fn measure(
         alike: sides.alike(),
     };
     measure_heats(comparison, options, args, &interrupted)
+}
+
+/// Looks for the toolchains of both. A side that cannot be measured ends the comparison before anything is built.
+fn check_toolchains(
+    options: &mut SessionOptions,
+    dry_run: bool,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let missing = looking(2, |tell| session::survey(options, interrupted, tell));
+    let missing = Missing::new(missing);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let lines = missing.lines().join("\n");
+    if dry_run {
+        output::warn(&lines);
+        return Ok(());
+    }
+    Err(Failure::nothing(lines).and("Nothing was built: a comparison needs both sides."))
 }
 
 /// That both answer at least one of the workloads, as far as their manifests say, at a load that heats can have.

@@ -21,15 +21,16 @@ fn the_projects_own_manifests_have_no_mistake() {
         .iter()
         .map(|one| one.id.as_str())
         .collect();
+    // From the simplest job to the longest.
     let eight = [
-        "hash",
+        "plaintext",
         "json",
         "json-decode",
         "payload",
         "ping-pong",
-        "plaintext",
-        "proxy",
         "users",
+        "hash",
+        "proxy",
     ];
     assert_eq!(ids, eight);
     assert!(!reading.catalogue.stacks.is_empty());

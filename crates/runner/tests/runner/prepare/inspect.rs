@@ -1,7 +1,7 @@
 use std::fs;
 
 use deadheat_model::{TargetId, plan::Pinning};
-use deadheat_runner::prepare::Unavailable;
+use deadheat_runner::prepare::{Unavailable, inspect_all};
 
 use super::Workshop;
 
@@ -86,7 +86,11 @@ fn a_stack_without_its_toolchain_is_unavailable() {
         tool.display()
     );
     assert_eq!(missing.reason, reason);
-    assert_eq!(missing.remedy, "https://cc.example; https://tool.example");
+    assert_eq!(
+        missing.remedy,
+        "install cc: https://cc.example; install tool 2 or later: https://tool.example"
+    );
+    fs::remove_file(tool).unwrap();
     workshop.debian(&[]);
     let missing = availability(&workshop, TWO_PROGRAMS, None, &off(4)).unwrap();
     assert_eq!(
@@ -158,7 +162,7 @@ fn a_variant_without_its_own_program_is_unavailable_alone() {
     assert_eq!(of("plain"), None);
     let fast = of("fast").unwrap();
     assert_eq!(fast.reason, "jit 3 or later is not on the PATH");
-    assert_eq!(fast.remedy, "https://jit.example");
+    assert_eq!(fast.remedy, "install jit 3 or later: https://jit.example");
     workshop.program("jit", "echo 2.9");
     let fast = of("fast").unwrap().reason;
     assert!(fast.contains("jit 2.9") && fast.contains("3 or later is needed"));
@@ -172,9 +176,48 @@ fn a_variant_without_its_own_program_is_unavailable_alone() {
     let both = of("fast").unwrap();
     assert_eq!(
         both.reason,
-        "cc is not on the PATH; asking the version of jit: `jit` exited with status 1"
+        "cc is not on the PATH; jit does not work: `jit` exited with status 1"
     );
-    assert_eq!(both.remedy, "https://cc.example; https://jit.example");
+    assert_eq!(
+        both.remedy,
+        "install cc: https://cc.example; make `jit` work, or install jit 3 or later: https://jit.example"
+    );
+}
+
+#[test]
+fn several_stacks_ask_a_program_once_unless_their_folders_choose_its_version() {
+    let workshop = Workshop::new();
+    let asked = workshop.path("asked");
+    workshop.program(
+        "jit",
+        &format!("echo once >> {}; cat .tool-version", asked.display()),
+    );
+    let stack = |name: &str, version: Option<&str>| {
+        workshop.file(&format!("{name}/stack.toml"), "");
+        if let Some(version) = version {
+            workshop.file(&format!("{name}/.tool-version"), version);
+        }
+        let mut stack =
+            workshop.stack("[[toolchain]]\nprogram = \"jit\"\nversion = [\"jit\"]\nhint = \"x\"\n");
+        stack.dir = workshop.path(name);
+        stack
+    };
+    let stacks = [
+        stack("a", Some("3.1")),
+        stack("b", Some("3.1")),
+        stack("c", Some("3.2")),
+    ];
+    let stacks: Vec<&_> = stacks.iter().collect();
+    let mut told = Vec::new();
+    let found = inspect_all(&workshop.host(), &stacks, &mut |asking| {
+        told.push((asking.answered, asking.all));
+    });
+    let versions = found
+        .iter()
+        .map(|one| one.programs[0].as_ref().unwrap().version.clone());
+    assert_eq!(versions.collect::<Vec<_>>(), ["3.1", "3.1", "3.2"]);
+    assert_eq!(workshop.text("asked"), "once\nonce\n");
+    assert_eq!(told.last(), Some(&(2, 2)));
 }
 
 #[test]

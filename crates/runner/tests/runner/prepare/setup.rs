@@ -208,7 +208,7 @@ fn without_apt_packages_are_beyond_reach() {
     );
     assert_eq!(needs.apt, None);
     assert_eq!(needs.stacks[0].packages, [""; 0]);
-    let what = "tool is not on the PATH: https://tool.example".to_owned();
+    let what = "tool is not on the PATH; install tool: https://tool.example".to_owned();
     let besides = "there is no apt here; it needs what Debian calls make, libpq5".to_owned();
     let toy = TargetId::new("toy", None);
     assert_eq!(
@@ -221,7 +221,7 @@ fn without_apt_packages_are_beyond_reach() {
     assert!(plan.is_empty(), "{plan}");
     assert_eq!(
         plan.to_string(),
-        "# not done here: toy: tool is not on the PATH: https://tool.example\n\
+        "# not done here: toy: tool is not on the PATH; install tool: https://tool.example\n\
          # not done here: toy: there is no apt here; it needs what Debian calls make, libpq5\n"
     );
 }
@@ -281,7 +281,8 @@ fn only_what_the_chosen_variants_need_is_installed() {
         assert_eq!(toy.fetch, [["true"]], "{variants:?}");
     }
     let plan = SetupPlan::new(&needs(&["rare"])).to_string();
-    let note = "# not done here: toy:rare: rare is not on the PATH: https://rare.example";
+    let note =
+        "# not done here: toy:rare: rare is not on the PATH; install rare: https://rare.example";
     assert!(plan.contains(note), "{plan}");
 }
 

@@ -1,4 +1,6 @@
 use std::{
+    collections::BTreeMap,
+    fs,
     sync::atomic::Ordering,
     thread,
     time::{Duration, Instant},
@@ -17,6 +19,7 @@ fn tool(minimum: Option<&str>, apt: &[&str]) -> Toolchain {
         maximum: None,
         apt: apt.iter().map(|name| (*name).to_owned()).collect(),
         hint: "https://tool.example".to_owned(),
+        if_it_says: BTreeMap::new(),
     }
 }
 
@@ -53,7 +56,7 @@ fn a_version_is_asked_in_the_stacks_folder() {
 fn what_will_not_do_is_said_with_its_reason() {
     let cases = [
         ("echo 1.24.9", "is too old; 1.25 or later is needed"),
-        ("echo hello", "`tool --version` printed none"),
+        ("echo hello", "`tool --version` printed no version"),
         (
             "echo; echo 'pyenv: tool: command not found' >&2; exit 127",
             "`tool --version` exited with status 127: pyenv: tool: command not found",
@@ -66,7 +69,7 @@ fn what_will_not_do_is_said_with_its_reason() {
             "echo 'Warning: no such thing'; exit 1",
             "exited with status 1: Warning: no such thing",
         ),
-        ("true", "`tool --version` printed none"),
+        ("true", "`tool --version` printed no version"),
         // Whoever asks gets no answer, at once.
         (
             "echo 'Install it? [Yn]'; read answer || exit 3; echo 9.9",
@@ -88,7 +91,10 @@ fn a_missing_program_is_named_with_what_was_wanted() {
     let unfit = check(&workshop, &tool(Some("1.25"), &["tool-dev"])).unwrap_err();
     assert_eq!(unfit.reason, "tool 1.25 or later is not on the PATH");
     // There is no apt here.
-    assert_eq!(unfit.remedy(&workshop.host()), "https://tool.example");
+    assert_eq!(
+        unfit.remedy(&workshop.host()),
+        "install tool 1.25 or later: https://tool.example"
+    );
 }
 
 #[test]
@@ -105,7 +111,7 @@ fn the_remedy_is_a_command_where_there_is_apt() {
     workshop.debian(&["tool-doc"]);
     let toolchain = tool(None, &["tool-dev", "tool-doc"]);
     let unfit = check(&workshop, &toolchain).unwrap_err();
-    let as_root = "apt-get install -y --no-install-recommends -- tool-dev tool-doc (or: https://tool.example)";
+    let as_root = "apt-get install -y --no-install-recommends -- tool-dev tool-doc (or: install tool: https://tool.example)";
     assert_eq!(unfit.remedy(&workshop.host()), as_root);
     workshop.root = false;
     assert_eq!(unfit.remedy(&workshop.host()), format!("sudo {as_root}"));
@@ -116,7 +122,226 @@ fn packages_that_are_installed_already_are_no_remedy() {
     let workshop = Workshop::sealed();
     workshop.debian(&["tool-dev"]).program("tool", "echo 1.19");
     let unfit = check(&workshop, &tool(Some("1.25"), &["tool-dev"])).unwrap_err();
-    assert_eq!(unfit.remedy(&workshop.host()), "https://tool.example");
+    assert_eq!(
+        unfit.remedy(&workshop.host()),
+        "install tool 1.25 or later: https://tool.example"
+    );
+}
+
+#[test]
+fn packages_are_no_remedy_for_a_program_that_hides_theirs() {
+    let workshop = Workshop::sealed();
+    workshop.debian(&[]).program("tool", "echo 1.19");
+    let unfit = check(&workshop, &tool(Some("1.25"), &["tool-dev"])).unwrap_err();
+    assert_eq!(unfit.packages, [""; 0]);
+    // Debian's own is the one that would be brought up to date.
+    let bin = workshop.path("system/usr/bin");
+    fs::create_dir_all(&bin).unwrap();
+    fs::rename(workshop.path("bin/tool"), bin.join("tool")).unwrap();
+    let mut host = workshop.host();
+    host.path = format!("{}:{}", workshop.path("bin").display(), bin.display());
+    let unfit = check_program(
+        &host,
+        &workshop.path("stack"),
+        &tool(Some("1.25"), &["tool-dev"]),
+    );
+    assert_eq!(unfit.unwrap_err().packages, ["tool-dev"]);
+}
+
+/// The advice for `program`, which is at `path` on the PATH and does what `script` says.
+fn advice_for(program: &str, path: &str, script: &str, minimum: &str) -> String {
+    let mut workshop = Workshop::new();
+    workshop.program("new", script);
+    let place = workshop.path(path);
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::rename(workshop.path("bin/new"), &place).unwrap();
+    if path.starts_with("home/.cargo/") {
+        fs::write(place.with_file_name("rustup"), "").unwrap();
+    }
+    let toolchain = Toolchain {
+        program: program.to_owned(),
+        version: vec![program.to_owned(), "--version".to_owned()],
+        ..tool(Some(minimum), &[])
+    };
+    workshop.limit = Duration::from_secs(20);
+    let mut host = workshop.host();
+    host.path = format!("{}:/usr/bin:/bin", place.parent().unwrap().display());
+    let stack = workshop.path("stack");
+    let unfit = check_program(&host, &stack, &toolchain).unwrap_err();
+    unfit.advice.replace(&stack.display().to_string(), "/stack")
+}
+
+#[test]
+fn the_advice_fits_the_cause() {
+    let no_default = "echo \"error: rustup could not choose a version of cargo to run, because one wasn't specified \
+                      explicitly, and no default is configured.\" >&2; echo \"help: run 'rustup default stable' to \
+                      download the latest stable release of Rust and set it as your default toolchain.\" >&2; exit 1";
+    let not_installed =
+        "echo \"pyenv: version \\`3.7' is not installed (set by /x/.python-version)\" >&2; exit 1";
+    let not_chosen = "echo 'pyenv: python3.7: command not found'; echo; echo \"The \\`python3.7' command exists in these \
+                      Python versions:\"; echo '  3.7.16'; exit 127";
+    let cases = [
+        (
+            "cargo",
+            "home/.cargo/bin/cargo",
+            no_default,
+            "1.88",
+            "rustup default stable",
+        ),
+        (
+            "cargo",
+            "home/.cargo/bin/cargo",
+            "echo \"error: toolchain '1.80' is not installed\"; echo 'help: run `rustup toolchain install 1.80` to install it'; exit 1",
+            "1.88",
+            "rustup toolchain install 1.80",
+        ),
+        (
+            "cargo",
+            "home/.cargo/bin/cargo",
+            "echo cargo 1.70.0",
+            "1.88",
+            "rustup update stable && rustup default stable",
+        ),
+        (
+            "cargo",
+            "bin/cargo",
+            "echo cargo 1.70.0",
+            "1.88",
+            "install cargo 1.88 or later: https://tool.example",
+        ),
+        (
+            "node",
+            "home/.nvm/versions/node/v18.1.0/bin/node",
+            "echo v18.1.0",
+            "20.18.1",
+            "nvm install 20 && nvm alias default 20",
+        ),
+        (
+            "go",
+            "bin/go",
+            "echo go1.19.8",
+            "1.25",
+            "install go 1.25 or later: https://tool.example",
+        ),
+        (
+            "go",
+            "bin/go",
+            "echo go1.24.1",
+            "1.25",
+            "go env -w GOTOOLCHAIN=auto, or install go 1.25 or later: https://tool.example",
+        ),
+        (
+            "node",
+            "bin/node",
+            "echo v18.1.0",
+            "20.18.1",
+            "install node 20.18.1 or later: https://tool.example",
+        ),
+        (
+            "python3",
+            "home/.pyenv/shims/python3",
+            "echo Python 3.9.2",
+            "3.11",
+            "pyenv install 3.11 && pyenv global 3.11",
+        ),
+        (
+            "python3.7",
+            "home/.pyenv/shims/python3.7",
+            not_installed,
+            "3.7",
+            "pyenv install 3.7",
+        ),
+        (
+            "python3.7",
+            "home/.pyenv/shims/python3.7",
+            not_chosen,
+            "3.7",
+            "cd /stack && pyenv local 3.7.16",
+        ),
+        (
+            "ruby",
+            "home/.rbenv/shims/ruby",
+            "echo ruby 2.7.0",
+            "3.1",
+            "rbenv install 3.1.0 && rbenv global 3.1.0",
+        ),
+        (
+            "tool",
+            "bin/tool",
+            "echo broken; exit 1",
+            "1",
+            "make `tool --version` work, or install tool 1 or later: https://tool.example",
+        ),
+    ];
+    for (program, path, script, minimum, expected) in cases {
+        assert_eq!(
+            advice_for(program, path, script, minimum),
+            expected,
+            "{path}: {script}"
+        );
+    }
+}
+
+#[test]
+fn the_manifest_knows_what_to_do_about_what_a_program_says() {
+    let workshop = Workshop::new();
+    let toolchain = Toolchain {
+        if_it_says: BTreeMap::from([("No .NET SDKs".to_owned(), "install the SDK".to_owned())]),
+        ..tool(None, &[])
+    };
+    workshop.program("tool", "echo 'No .NET SDKs were found.'; exit 145");
+    assert_eq!(
+        check(&workshop, &toolchain).unwrap_err().advice,
+        "install the SDK"
+    );
+    workshop.program("tool", "echo 'no ICU'; exit 134");
+    let other = check(&workshop, &toolchain).unwrap_err().advice;
+    assert_eq!(
+        other,
+        "make `tool --version` work, or install tool: https://tool.example"
+    );
+}
+
+#[test]
+fn a_program_that_is_only_off_the_path_is_not_installed_again() {
+    let workshop = Workshop::sealed();
+    workshop.debian(&[]).program("go", "echo go1.25.0");
+    let place = workshop.path("system/usr/local/go/bin/go");
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::rename(workshop.path("bin/go"), &place).unwrap();
+    let go = Toolchain {
+        program: "go".to_owned(),
+        ..tool(Some("1.25"), &["golang"])
+    };
+    let unfit = check(&workshop, &go).unwrap_err();
+    let folder = place.parent().unwrap().display().to_string();
+    assert_eq!(
+        unfit.remedy(&workshop.host()),
+        format!("export PATH=\"{folder}:$PATH\"")
+    );
+    // Where rustup is, cargo only lacks a toolchain.
+    workshop.program("rustup", "true");
+    let cargo = Toolchain {
+        program: "cargo".to_owned(),
+        ..tool(Some("1.88"), &[])
+    };
+    assert_eq!(
+        check(&workshop, &cargo).unwrap_err().advice,
+        "rustup default stable"
+    );
+}
+
+#[test]
+fn the_last_line_of_a_traceback_says_what_is_wrong() {
+    let workshop = Workshop::new();
+    let script = "echo 'Traceback (most recent call last):'; echo '  File \"<string>\", line 1, in <module>'; \
+                  echo \"ModuleNotFoundError: No module named 'ensurepip'\"; exit 1";
+    workshop.program("tool", script);
+    let reason = check(&workshop, &tool(None, &[])).unwrap_err().reason;
+    assert!(
+        reason.ends_with("status 1: ModuleNotFoundError: No module named 'ensurepip'"),
+        "{reason}"
+    );
 }
 
 #[test]
