@@ -5,9 +5,10 @@ use std::{ops::Range, os::fd::OwnedFd};
 use rustix::io::Errno;
 
 use crate::{
+    deadlines::NEVER,
     dialogue::Dialogue,
     plan::Plan,
-    poller::{Poller, Watch},
+    poller::{Poller, Token, Watch},
     routes::Place,
     socket,
     tls::Session,
@@ -27,8 +28,6 @@ pub(crate) enum State {
     Handshaking,
     /// Connected: requests are on their way, or one may be sent.
     Open,
-    /// Nothing is expected any more but the server's end of the connection.
-    Closing,
 }
 
 /// What a connection needs next. The worker sees to it when the connection's turn on its agenda comes, and never from
@@ -46,6 +45,20 @@ pub(crate) enum Need {
     Read { closing: bool },
     /// To be made, or made again.
     Connect,
+}
+
+/// Bytes written to one connection before others are looked at.
+const WRITTEN_AT_A_TIME: usize = 1024 * 1024;
+
+/// What came of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// Everything has gone out.
+    All,
+    /// There is no room for more now.
+    Full,
+    /// There may be room for more, but it is the turn of others.
+    Some,
 }
 
 /// One connection. The slot outlives its sockets, and its buffers serve one after the other.
@@ -87,7 +100,15 @@ pub(crate) struct Connection {
     pub(crate) spoiled: bool,
     /// Open loop: whether it stands in the queue of free connections.
     pub(crate) listed: bool,
+    /// Why the request could not be written, while an answer that had come before is looked for.
+    pub(crate) write_error: Option<Errno>,
+    /// A load that a count ends: when the first counted request was begun, and when the latest one ended; [`NEVER`]:
+    /// there was none.
+    pub(crate) counted_from: u64,
+    pub(crate) counted_until: u64,
     pub(crate) socket: Option<OwnedFd>,
+    /// How many sockets the slot had before this one, modulo 2³².
+    generation: u32,
     /// The talk with a proxy, until it leads to the server.
     pub(crate) tunnel: Option<Box<Tunnel>>,
     pub(crate) tls: Option<Box<Session>>,
@@ -122,7 +143,11 @@ impl Connection {
             answered_before: 0,
             spoiled: false,
             listed: false,
+            write_error: None,
+            counted_from: NEVER,
+            counted_until: NEVER,
             socket: None,
+            generation: 0,
             tunnel: None,
             tls: None,
             watched: None,
@@ -186,12 +211,12 @@ impl Connection {
         slot: usize,
         wanted: Watch,
     ) -> Result<(), Errno> {
-        let failed = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
         let socket = self.socket()?;
+        let token = self.token(slot);
         match self.watched {
-            None => poller.add(socket, slot, wanted).map_err(failed)?,
+            None => poller.add(socket, token, wanted).map_err(errno)?,
             Some(Watch::Reading) if wanted == Watch::ReadingAndWriting => {
-                poller.change(socket, slot, wanted).map_err(failed)?;
+                poller.change(socket, token, wanted).map_err(errno)?;
             }
             Some(_) => return Ok(()),
         }
@@ -199,10 +224,27 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes what is to be sent, as far as that goes without waiting: how many bytes, and whether everything has gone
-    /// out.
+    /// Sees to it that room for writing is told of soon, although there may have been some all the time.
+    pub(crate) fn watch_again(&mut self, poller: &Poller, slot: usize) -> Result<(), Errno> {
+        let wanted = Watch::ReadingAndWriting;
+        if self.watched == Some(wanted) {
+            let changed = poller.change(self.socket()?, self.token(slot), wanted);
+            return changed.map_err(errno);
+        }
+        self.watch(poller, slot, wanted)
+    }
+
+    /// What its socket is watched for.
+    pub(crate) fn token(&self, slot: usize) -> Token {
+        Token {
+            slot,
+            generation: self.generation,
+        }
+    }
+
+    /// Writes what is to be sent, as far as that goes without waiting: how many bytes, and whether that is all.
     #[inline]
-    pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<bool, Errno>) {
+    pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<Written, Errno>) {
         let Some(socket) = self.socket.as_ref() else {
             return (0, Err(Errno::NOTCONN));
         };
@@ -212,15 +254,21 @@ impl Connection {
             Some(tls) => {
                 tls.put(bytes);
                 count = bytes.len();
-                tls.flush(socket)
+                tls.flush(socket).map(|all| match all {
+                    true => Written::All,
+                    false => Written::Full,
+                })
             }
             None => loop {
                 if count == bytes.len() {
-                    break Ok(true);
+                    break Ok(Written::All);
+                }
+                if count >= WRITTEN_AT_A_TIME {
+                    break Ok(Written::Some);
                 }
                 match socket::write(socket, &bytes[count..]) {
                     Ok(written) => count += written,
-                    Err(Errno::AGAIN) => break Ok(false),
+                    Err(Errno::AGAIN) => break Ok(Written::Full),
                     Err(error) => break Err(error),
                 }
             },
@@ -237,9 +285,9 @@ impl Connection {
         }
     }
 
-    /// Whether requests can be sent on it, or could until its end was announced.
+    /// Whether requests can be sent on it.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.state, State::Open | State::Closing)
+        self.state == State::Open
     }
 
     /// Whether there is a connection that was made.
@@ -263,21 +311,24 @@ impl Connection {
         rustix::io::ioctl_fionread(self.socket.as_ref()?).ok()
     }
 
-    /// Closes the socket, if there is one (which takes it out of the readiness queue, too). Whether it had been
-    /// connected.
-    pub(crate) fn close(&mut self) -> bool {
-        if let (Some(tls), Some(socket), State::Open | State::Closing) =
-            (&mut self.tls, &self.socket, self.state)
-        {
+    /// Ends the connection: whether it had been made, and the socket, which its dropping closes (and takes out of the
+    /// readiness queue, too).
+    pub(crate) fn end(&mut self) -> (bool, Option<OwnedFd>) {
+        if let (Some(tls), Some(socket), State::Open) = (&mut self.tls, &self.socket, self.state) {
             tls.say_goodbye(socket);
         }
-        self.socket = None;
         self.tunnel = None;
         self.tls = None;
         self.watched = None;
         self.is_opening = false;
+        self.write_error = None;
+        self.generation = self.generation.wrapping_add(1);
         self.dialogue.release();
         self.state = State::Absent;
-        std::mem::take(&mut self.established)
+        (std::mem::take(&mut self.established), self.socket.take())
     }
+}
+
+fn errno(error: std::io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }

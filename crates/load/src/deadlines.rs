@@ -30,11 +30,6 @@ impl Deadlines {
         self.next = self.next.min(at);
     }
 
-    /// The deadline of `slot`.
-    pub(crate) fn of(&self, slot: usize) -> u64 {
-        self.at[slot]
-    }
-
     /// A time before which no deadline falls due.
     #[inline]
     pub(crate) fn next(&self) -> u64 {

@@ -25,6 +25,8 @@ use crate::{
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
+/// The most sockets of a worker that stay open after their last answer.
+const MOST_LINGERING: usize = 1_024;
 
 /// An exchange, ready to be sent and judged.
 #[derive(Debug)]
@@ -75,6 +77,8 @@ pub(crate) struct Plan {
     pub(crate) warm_up: Duration,
     pub(crate) stop: StopRule,
     limit: Option<Duration>,
+    /// Whether a number of requests ends the load.
+    pub(crate) is_counted: bool,
     pub(crate) quota: Quota,
     pub(crate) timeouts: Timeouts,
     pub(crate) content_sample: u32,
@@ -162,10 +166,13 @@ impl Plan {
                 let arrivals =
                     Arrivals::new(*arrivals, spec.seed, spec.share, spec.warm_up, stages)
                         .map_err(|problem| LoadError::BadSchedule { problem })?;
-                let arrivals = match spec.stop {
-                    StopRule::Count { requests } => arrivals.ending_after(spec.warm_up, requests),
-                    StopRule::Duration { .. } | StopRule::Interrupt => arrivals,
-                };
+                let arrivals =
+                    match spec.stop {
+                        StopRule::Count { requests } => arrivals
+                            .ending_after(spec.warm_up, requests)
+                            .map_err(|problem| LoadError::BadSchedule { problem })?,
+                        StopRule::Duration { .. } | StopRule::Interrupt => arrivals,
+                    };
                 (Some(arrivals), Duration::ZERO)
             }
         };
@@ -223,6 +230,7 @@ impl Plan {
             warm_up: spec.warm_up,
             stop: spec.stop,
             limit: spec.limit,
+            is_counted: matches!(spec.stop, StopRule::Count { .. }),
             quota,
             timeouts: spec.timeouts,
             content_sample: spec.content_sample,
@@ -324,9 +332,7 @@ impl Plan {
 
     /// Raises the limit of file descriptors where that is needed and possible.
     pub(crate) fn ensure_descriptors(&self) -> Result<(), LoadError> {
-        let open = fs::read_dir("/proc/self/fd").map_or(64, |entries| entries.count() as u64);
-        let workers = self.cpus.len() as u64 * DESCRIPTORS_OF_A_WORKER;
-        let needed = open + workers + u64::from(self.most_connections);
+        let needed = self.descriptors();
         let limit = sys::descriptor_limit();
         if must_raise(limit, needed, self.most_connections)? {
             sys::raise_descriptor_limit(limit).map_err(|source| LoadError::Descriptors {
@@ -335,6 +341,23 @@ impl Plan {
             })?;
         }
         Ok(())
+    }
+
+    /// Descriptors that the process needs.
+    fn descriptors(&self) -> u64 {
+        let open = fs::read_dir("/proc/self/fd").map_or(64, |entries| entries.count() as u64);
+        let workers = self.cpus.len() as u64 * DESCRIPTORS_OF_A_WORKER;
+        open + workers + u64::from(self.most_connections)
+    }
+
+    /// How many sockets each worker may keep open after their last answer: half of what the limit of file descriptors
+    /// has left for it.
+    pub(crate) fn lingering(&self) -> usize {
+        let left = sys::descriptor_limit()
+            .soft
+            .saturating_sub(self.descriptors());
+        let own = left / 2 / self.cpus.len().max(1) as u64;
+        usize::try_from(own).map_or(MOST_LINGERING, |own| own.min(MOST_LINGERING))
     }
 }
 

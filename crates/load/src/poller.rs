@@ -37,11 +37,26 @@ impl Watch {
     }
 }
 
+/// Whose socket is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    /// The connection's slot.
+    pub(crate) slot: usize,
+    /// Which of the slot's sockets it is: they come one after the other, and an earlier one may still be open.
+    pub(crate) generation: u32,
+}
+
+impl Token {
+    fn data(self) -> EventData {
+        EventData::new_u64(u64::from(self.generation) << 32 | self.slot as u64)
+    }
+}
+
 /// What has happened to the socket of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
-    /// The slot that the socket was watched for.
-    pub(crate) slot: usize,
+    /// What the socket was watched for.
+    pub(crate) token: Token,
     /// There is something to read, the end and an error included.
     pub(crate) readable: bool,
     /// There is room for writing.
@@ -70,7 +85,10 @@ impl Events {
             let flags = event.flags;
             let ended = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
             Ready {
-                slot: event.data.u64() as usize,
+                token: Token {
+                    slot: event.data.u64() as u32 as usize,
+                    generation: (event.data.u64() >> 32) as u32,
+                },
                 readable: flags.intersects(EventFlags::IN | ended),
                 writable: flags.contains(EventFlags::OUT),
                 closing: flags.intersects(EventFlags::RDHUP | EventFlags::HUP),
@@ -85,7 +103,7 @@ pub(crate) struct Bell(OwnedFd);
 
 impl Bell {
     /// The slot of a bell's events.
-    pub(crate) const SLOT: usize = usize::MAX;
+    pub(crate) const SLOT: usize = u32::MAX as usize;
 
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self(eventfd(
@@ -161,24 +179,36 @@ impl Poller {
     }
 
     /// Watches a socket, until it is closed.
-    pub(crate) fn add(&self, socket: &OwnedFd, slot: usize, watch: Watch) -> io::Result<()> {
+    pub(crate) fn add(&self, socket: &OwnedFd, token: Token, watch: Watch) -> io::Result<()> {
         #[cfg(test)]
         if self.is_full {
             return Err(Errno::NOSPC.into());
         }
-        let data = EventData::new_u64(slot as u64);
-        Ok(epoll::add(&self.queue, socket, data, watch.flags())?)
+        Ok(epoll::add(
+            &self.queue,
+            socket,
+            token.data(),
+            watch.flags(),
+        )?)
     }
 
     /// Is woken by a bell, too.
     pub(crate) fn listen(&self, bell: &Bell) -> io::Result<()> {
-        self.add(&bell.0, Bell::SLOT, Watch::Reading)
+        let token = Token {
+            slot: Bell::SLOT,
+            generation: 0,
+        };
+        self.add(&bell.0, token, Watch::Reading)
     }
 
     /// Watches a socket for something else. What is already so is told of again.
-    pub(crate) fn change(&self, socket: &OwnedFd, slot: usize, watch: Watch) -> io::Result<()> {
-        let data = EventData::new_u64(slot as u64);
-        Ok(epoll::modify(&self.queue, socket, data, watch.flags())?)
+    pub(crate) fn change(&self, socket: &OwnedFd, token: Token, watch: Watch) -> io::Result<()> {
+        Ok(epoll::modify(
+            &self.queue,
+            socket,
+            token.data(),
+            watch.flags(),
+        )?)
     }
 
     /// Waits for events, at most `nanoseconds`.

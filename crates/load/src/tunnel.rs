@@ -8,6 +8,8 @@ use deadheat_model::load::{Login, Proxy, ProxyKind};
 
 /// The longest answer to a CONNECT. Its head is all that it may have.
 const LONGEST_HEAD: usize = 16 * 1024;
+/// The most bytes that a proxy may say altogether, interim answers included.
+const LONGEST_TALK: usize = 64 * 1024;
 /// SOCKS: no authentication, and by user and password.
 const NO_LOGIN: u8 = 0;
 const BY_PASSWORD: u8 = 2;
@@ -128,6 +130,8 @@ pub(crate) struct Tunnel {
     written: usize,
     /// What has come of what is awaited.
     came: Vec<u8>,
+    /// How much has come altogether.
+    length: usize,
 }
 
 impl Tunnel {
@@ -140,6 +144,7 @@ impl Tunnel {
             script: Arc::clone(script),
             written: 0,
             came: Vec::new(),
+            length: 0,
         }
     }
 
@@ -161,6 +166,13 @@ impl Tunnel {
 
     /// Takes bytes that came; whether the connection leads to the server now.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
+        self.length += bytes.len();
+        if self.length > LONGEST_TALK {
+            return Err(refusal(
+                "the proxy says more than 64 KiB and does not connect",
+                bytes,
+            ));
+        }
         for (nth, byte) in bytes.iter().enumerate() {
             self.came.push(*byte);
             if let Some(next) = self.next()? {
@@ -336,6 +348,16 @@ mod tests {
             );
         }
         whole
+    }
+
+    #[test]
+    fn a_proxy_that_never_comes_to_its_answer_is_refused() {
+        let about = proxy(ProxyKind::Http, "a:1", None);
+        let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(LONGEST_TALK / 25);
+        let (_, came) = talk(&about, &[&interim], 4_096);
+        assert_eq!(came, Ok(false));
+        let (_, came) = talk(&about, &[&interim, &interim], 4_096);
+        assert!(came.unwrap_err().why.contains("64 KiB"));
     }
 
     #[test]

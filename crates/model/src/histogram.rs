@@ -40,6 +40,19 @@ impl LatencyHistogram {
         self.0.saturating_record(ns);
     }
 
+    /// Records so many latencies that lie evenly from `from` to `to` nanoseconds, as a few groups.
+    pub fn record_evenly(&mut self, from: u64, to: u64, count: u64) {
+        const GROUPS: u64 = 32;
+        let step = (to.max(from) - from) / GROUPS;
+        for group in 0..GROUPS {
+            let own = count / GROUPS + u64::from(group < count % GROUPS);
+            if own > 0 {
+                let middle = from + step * group + step / 2;
+                self.0.saturating_record_n(middle.min(HIGHEST_NS), own);
+            }
+        }
+    }
+
     /// Records so many latencies below what is told apart.
     #[inline]
     pub fn record_none(&mut self, count: u64) {

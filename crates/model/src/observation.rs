@@ -229,6 +229,156 @@ impl ReceiveQueues {
     }
 }
 
+/// The time of the requests of a load that a count ended. Times are since the load's start, its warm-up included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "loop", rename_all = "kebab-case")]
+pub enum CountedTime {
+    /// Closed loop: each connection has its own time, from the start of its first counted request (of its connection, if
+    /// that was made for it) to the end of its last one and of the thinking after it.
+    Closed {
+        /// Connections that had such a request.
+        connections: u64,
+        /// Their times, together.
+        #[serde(rename = "in_use_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        in_use: Duration,
+    },
+    /// Open loop: from the first intended start to the one that would have come after the last.
+    Open {
+        /// The first intended start.
+        #[serde(rename = "first_due_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        first_due: Duration,
+        /// When the next request would have been due. `None`: none would have been.
+        #[serde(rename = "next_due_seconds", with = "crate::seconds::option")]
+        #[schemars(schema_with = "crate::seconds::option::schema")]
+        next_due: Option<Duration>,
+        /// When the first of the requests ended.
+        #[serde(rename = "first_end_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        first_end: Duration,
+        /// When the last one did.
+        #[serde(rename = "last_end_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        last_end: Duration,
+    },
+}
+
+impl CountedTime {
+    /// The time that `requests` took. Divided by it, their number is the rate that a longer load would have: it has
+    /// neither the end of a warm-up's requests in it nor connections that have nothing left to ask.
+    ///
+    /// - Closed loop: the mean over the connections. With the mean time of a request and its share of everything else, this
+    ///   is Little's law: connections × requests ÷ all their times.
+    /// - Open loop: each request has the time until the next one is due, so that a server that keeps up has the offered
+    ///   rate, however long it takes for each answer. If answers came over a longer time than that, from the first to
+    ///   the last, the server was slower: that time then, and one more gap as between two answers.
+    pub fn of(&self, requests: u64) -> Duration {
+        match *self {
+            Self::Closed {
+                connections,
+                in_use,
+            } => in_use.div_f64(connections.max(1) as f64),
+            Self::Open {
+                first_due,
+                next_due,
+                first_end,
+                last_end,
+            } => {
+                let due = next_due.map_or(Duration::ZERO, |next| next.saturating_sub(first_due));
+                let answered = last_end.saturating_sub(first_end);
+                if answered <= due {
+                    return due;
+                }
+                match requests {
+                    0 | 1 => answered,
+                    _ => answered.mul_f64(requests as f64 / (requests - 1) as f64),
+                }
+            }
+        }
+    }
+
+    /// The same of another part of the load; `None`: the parts are of different loops.
+    fn merged(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (
+                Self::Closed {
+                    connections,
+                    in_use,
+                },
+                Self::Closed {
+                    connections: more,
+                    in_use: longer,
+                },
+            ) => Some(Self::Closed {
+                connections: connections + more,
+                in_use: in_use + longer,
+            }),
+            (
+                Self::Open {
+                    first_due,
+                    next_due,
+                    first_end,
+                    last_end,
+                },
+                Self::Open {
+                    first_due: due,
+                    next_due: next,
+                    first_end: first,
+                    last_end: last,
+                },
+            ) => Some(Self::Open {
+                first_due: first_due.min(due),
+                // The next one of all is the earliest that a part would have had.
+                next_due: next_due.into_iter().chain(next).min(),
+                first_end: first_end.min(first),
+                last_end: last_end.max(last),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Waits of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Waits {
+    /// How many there were.
+    pub count: u64,
+    /// How long they were, together.
+    #[serde(rename = "seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub total: Duration,
+}
+
+impl Waits {
+    /// Adds one.
+    pub fn add(&mut self, length: Duration) {
+        self.count += 1;
+        self.total += length;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.total += other.total;
+    }
+}
+
+/// How long the generator waited in the measurement by rules of its own, and not for the server to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnWaits {
+    /// Waits for 100 (Continue) that did not come, before a body was sent without it. They are in the service times.
+    pub for_continue: Waits,
+    /// Waits before another attempt to connect, after attempts that failed.
+    pub before_connecting: Waits,
+}
+
+impl OwnWaits {
+    /// Whether there were none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What was agreed on with TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TlsSeen {
@@ -315,6 +465,12 @@ pub struct Observation {
     #[serde(rename = "window_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub window: Duration,
+    /// The time of the requests, if a count ended the load. `None`: the measurement's length, or not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedTime>,
+    /// Waits by the generator's own rules.
+    #[serde(default, skip_serializing_if = "OwnWaits::is_none")]
+    pub own_waits: OwnWaits,
     /// Service time (end − actual start) of the measurement's requests whose verified answers came in it.
     pub service_time: LatencyHistogram,
     /// The same from the start of connecting (end − start of connecting = connect + TLS handshake + service time). Only of
@@ -406,12 +562,28 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// The time in which the verified answers came ([`Tally::answers`]): the measurement's length, or that of the
+    /// requests if a count ended the load.
+    pub fn answer_time(&self) -> Duration {
+        let counted = self
+            .counted
+            .map(|counted| counted.of(self.measured.ended()));
+        counted
+            .filter(|time| !time.is_zero() && !self.window.is_zero())
+            .unwrap_or(self.window)
+    }
+
     /// Verified answers per second of the measurement ([`Tally::answers`]).
     pub fn throughput(&self) -> f64 {
-        if self.window.is_zero() {
-            return 0.0;
+        self.per_second(self.measured.answers() as f64)
+    }
+
+    /// So much of what the requests of the measurement did, per second.
+    pub fn per_second(&self, amount: f64) -> f64 {
+        match self.answer_time().as_secs_f64() {
+            seconds if seconds > 0.0 => amount / seconds,
+            _ => 0.0,
         }
-        self.measured.answers() as f64 / self.window.as_secs_f64()
     }
 
     /// Requests in flight on average, without those that failed: the time that requests were in flight over the
@@ -445,6 +617,18 @@ impl Observation {
 
     /// Adds another part of the same load.
     pub fn merge(&mut self, other: &Self) {
+        // A part without a measurement has nothing to add; one that no count ended ends that of the whole.
+        self.counted = match (self.counted, other.counted) {
+            (Some(own), Some(more)) => own.merged(more),
+            (counted, None) if other.window.is_zero() => counted,
+            (None, counted) if self.window.is_zero() => counted,
+            _ => None,
+        };
+        let waits = &mut self.own_waits;
+        waits.for_continue.merge(&other.own_waits.for_continue);
+        waits
+            .before_connecting
+            .merge(&other.own_waits.before_connecting);
         self.total.merge(&other.total);
         self.measured.merge(&other.measured);
         self.window = self.window.max(other.window);
@@ -686,6 +870,78 @@ mod tests {
         let wrong = json.replace("\"503\"", "\"many\"");
         let error = serde_json::from_str::<Tagged>(&wrong).unwrap_err();
         assert!(error.to_string().contains("not a status code"), "{error}");
+    }
+
+    #[test]
+    fn answers_of_a_closed_loop_have_the_mean_time_of_its_connections() {
+        let second = Duration::from_secs;
+        // Three rounds of 0.9 s on each of ten connections, which begin one after the other.
+        let mut whole = Observation {
+            window: Duration::from_millis(3_510),
+            counted: Some(CountedTime::Closed {
+                connections: 4,
+                in_use: Duration::from_millis(4 * 2_700),
+            }),
+            ..Observation::default()
+        };
+        whole.measured.succeeded = 12;
+        let mut rest = whole.clone();
+        rest.measured.succeeded = 18;
+        rest.counted = Some(CountedTime::Closed {
+            connections: 6,
+            in_use: Duration::from_millis(6 * 2_700),
+        });
+        whole.merge(&rest);
+        assert_eq!(whole.answer_time(), Duration::from_millis(2_700));
+        assert!((whole.throughput() - 30.0 / 2.7).abs() < 1e-9);
+        // One that was stopped before its count has the measurement's length.
+        rest.counted = None;
+        whole.merge(&rest);
+        assert_eq!(whole.answer_time(), Duration::from_millis(3_510));
+        whole.counted = Some(CountedTime::Closed {
+            connections: 0,
+            in_use: second(0),
+        });
+        assert_eq!(whole.answer_time(), Duration::from_millis(3_510));
+    }
+
+    #[test]
+    fn answers_of_an_open_loop_have_the_time_until_the_next_request_is_due() {
+        let ms = Duration::from_millis;
+        let rate = |requests: u64, next: Option<u64>, first_end: u64, last_end: u64| {
+            let counted = CountedTime::Open {
+                first_due: ms(1_000),
+                next_due: next.map(ms),
+                first_end: ms(first_end),
+                last_end: ms(last_end),
+            };
+            let rate = requests as f64 / counted.of(requests).as_secs_f64();
+            (rate * 1_000.0).round() / 1_000.0
+        };
+        // 20 at 10/s, from a server that takes 5 ms, 900 ms, or some ms more or less.
+        assert_eq!(rate(20, Some(3_000), 1_005, 2_905), 10.0);
+        assert_eq!(rate(20, Some(3_000), 1_900, 3_800), 10.0);
+        assert_eq!(rate(20, Some(3_000), 1_005, 2_935), 10.0);
+        assert_eq!(rate(2, Some(3_000), 1_001, 2_002), 1.0);
+        assert_eq!(rate(1, Some(2_000), 1_001, 1_001), 1.0);
+        // A server that needs 200 ms for each, one after the other.
+        assert_eq!(rate(20, Some(3_000), 1_200, 5_000), 5.0);
+        assert_eq!(rate(2, Some(1_200), 6_000, 11_000), 0.2);
+        // The rate has come down to nothing.
+        assert_eq!(rate(11, None, 1_001, 2_001), 10.0);
+    }
+
+    #[test]
+    fn the_next_request_of_several_generators_is_the_earliest() {
+        let ms = Duration::from_millis;
+        let part = |first, next, ended: (u64, u64)| CountedTime::Open {
+            first_due: ms(first),
+            next_due: Some(ms(next)),
+            first_end: ms(ended.0),
+            last_end: ms(ended.1),
+        };
+        let both = part(0, 300, (5, 205)).merged(part(100, 400, (105, 305)));
+        assert_eq!(both, Some(part(0, 300, (5, 305))));
     }
 
     #[test]

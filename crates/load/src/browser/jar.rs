@@ -7,6 +7,8 @@ use cookie::Cookie as Parsed;
 
 /// The longest name and value together, in bytes (RFC 6265bis §5.6).
 const LONGEST: usize = 4096;
+/// The longest path; a longer one counts as none (RFC 6265bis §5.6).
+const LONGEST_PATH: usize = 1024;
 /// The most cookies of a user, as in browsers (RFC 6265bis §6.1 asks for 50 or more). The oldest one leaves.
 const MOST: usize = 180;
 
@@ -58,9 +60,12 @@ impl Jar {
             return Fate::Refused;
         }
         let path = match parsed.path() {
-            Some(path) if path.starts_with('/') => path.to_owned(),
+            Some(path) if path.starts_with('/') && path.len() <= LONGEST_PATH => path.to_owned(),
             _ => default_path(from.path).to_owned(),
         };
+        if path.len() > LONGEST_PATH {
+            return Fate::Refused;
+        }
         let place = self
             .0
             .iter()
@@ -242,6 +247,22 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_is_too_long_counts_as_none() {
+        let mut jar = Jar::default();
+        let path = |length: usize| format!("/{}", "p".repeat(length - 1));
+        jar.set(
+            format!("a=1; Path={}", path(LONGEST_PATH)).as_bytes(),
+            from("/x"),
+        );
+        jar.set(
+            format!("b=2; Path={}", path(1 << 20)).as_bytes(),
+            from("/x"),
+        );
+        assert_eq!(sent(&jar, "/", 0), "Cookie: b=2\r\n");
+        assert!(jar.0.iter().all(|one| one.path.len() <= LONGEST_PATH));
+    }
+
+    #[test]
     fn cookies_for_others_are_refused() {
         let mut jar = Jar::default();
         let tls = From {
@@ -275,6 +296,8 @@ mod tests {
         let long = format!("a={}", "b".repeat(LONGEST));
         assert_eq!(jar.set(long.as_bytes(), from("/")), Fate::Refused);
         assert_eq!(jar.set(b"a=\xff", from("/")), Fate::Refused);
+        let far = format!("/{}/", "d".repeat(LONGEST_PATH));
+        assert_eq!(jar.set(b"a=1", from(&far)), Fate::Refused);
         assert!(covers("127.0.0.1", "127.0.0.1") && !covers("0.0.1", "127.0.0.1"));
     }
 

@@ -11,7 +11,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     FailureCounts, LoadPhase, Observation, Tally,
-    observation::{CookiesSeen, ExchangeSeen, ReceiveQueues, RouteSeen, WorkerHealth},
+    observation::{
+        CookiesSeen, CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, WorkerHealth,
+    },
 };
 
 pub(crate) use events::Came;
@@ -106,6 +108,11 @@ pub(crate) struct Recorder {
     /// Time in the measurement of requests that began before it or were in flight at its end.
     cut: u64,
     last_end: u64,
+    /// When the first and the last of the measurement's own requests ended.
+    own_ends: Option<(u64, u64)>,
+    /// The time of the requests, if a count ended the load.
+    pub(crate) counted: Option<CountedTime>,
+    pub(crate) own_waits: OwnWaits,
     offered: u64,
     latencies: Latencies,
     /// Those of answers that are streams, if they are counted.
@@ -167,6 +174,9 @@ impl Recorder {
             measure_from: 0,
             cut: 0,
             last_end: 0,
+            own_ends: None,
+            counted: None,
+            own_waits: OwnWaits::default(),
             offered: 0,
             latencies: Latencies::new(&extent),
             events: extent.has_events.then(Box::default),
@@ -288,12 +298,12 @@ impl Recorder {
         self.is_measuring() && started < self.measure_from
     }
 
-    /// Open loop: a request's time has come; `counts`: it lay in the measurement.
+    /// Open loop: the time of so many requests has come, and `counted` of these times lay in the measurement.
     #[inline]
-    pub(crate) fn offered(&mut self, counts: bool) {
-        self.offered += 1;
-        if let (true, Some(open)) = (counts, &mut self.latencies.open) {
-            open.offered += 1;
+    pub(crate) fn offered(&mut self, requests: u64, counted: u64) {
+        self.offered += requests;
+        if let Some(open) = &mut self.latencies.open {
+            open.offered += counted;
         }
     }
 
@@ -302,6 +312,13 @@ impl Recorder {
     pub(crate) fn lagged(&mut self, nanoseconds: u64, counts: bool) {
         if let (true, Some(open)) = (counts, &mut self.latencies.open) {
             open.send_lag.record_ns(nanoseconds);
+        }
+    }
+
+    /// The same of so many requests of the measurement, whose delays lie evenly from `from` to `to`.
+    pub(crate) fn lagged_evenly(&mut self, from: u64, to: u64, requests: u64) {
+        if let Some(open) = &mut self.latencies.open {
+            open.send_lag.record_evenly(from, to, requests);
         }
     }
 
@@ -326,6 +343,7 @@ impl Recorder {
                 self.cut += times.end - self.measure_from;
                 return;
             }
+            self.note_own_end(times.end);
             self.measured.succeeded += 1;
             self.answers.valid_bytes += body_bytes;
             if let Some(seen) = self.exchanges.get_mut(exchange as usize) {
@@ -358,6 +376,7 @@ impl Recorder {
             if carried {
                 self.measured.carried_failed += 1;
             } else {
+                self.note_own_end(end);
                 self.measured.failed[fault.kind] += 1;
                 let seen = exchange.and_then(|index| self.exchanges.get_mut(index as usize));
                 if let Some(seen) = seen {
@@ -449,6 +468,35 @@ impl Recorder {
         self.total.issued - self.total.ended()
     }
 
+    #[inline]
+    fn note_own_end(&mut self, end: u64) {
+        let first = self.own_ends.map_or(end, |(first, _)| first);
+        self.own_ends = Some((first, end));
+    }
+
+    /// When the first and the last of the measurement's own requests ended.
+    pub(crate) fn own_ends(&self) -> Option<(u64, u64)> {
+        self.own_ends
+    }
+
+    /// A body has been sent without the 100 (Continue) that was waited for so long, by a request that began at `started`.
+    #[cold]
+    pub(crate) fn waited_for_continue(&mut self, started: u64, nanoseconds: u64) {
+        if self.is_measuring() && started >= self.measure_from {
+            let waits = &mut self.own_waits.for_continue;
+            waits.add(Duration::from_nanos(nanoseconds));
+        }
+    }
+
+    /// Another attempt to connect waits for so long.
+    #[cold]
+    pub(crate) fn waits_before_connecting(&mut self, nanoseconds: u64) {
+        if self.is_measuring() {
+            let waits = &mut self.own_waits.before_connecting;
+            waits.add(Duration::from_nanos(nanoseconds));
+        }
+    }
+
     /// When the last request of the measurement ended; its start if none did.
     pub(crate) fn last_end(&self) -> u64 {
         self.last_end
@@ -465,6 +513,8 @@ impl Recorder {
             total: self.total,
             measured: self.measured,
             window: self.window,
+            counted: self.counted,
+            own_waits: self.own_waits,
             service_time: self.latencies.service_time,
             service_time_with_connect: self.latencies.with_connect,
             first_byte: self.latencies.first_byte,

@@ -14,6 +14,9 @@ use deadheat_model::load::{Arrivals as Kind, Share, Stage};
 use super::nanos;
 use crate::{limits::MOST_PER_SECOND, random};
 
+/// The most requests with random times that are counted before a load.
+const MOST_COUNTED: f64 = 1e8;
+
 /// A stretch of time over which the rate is linear.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Segment {
@@ -30,6 +33,12 @@ struct Segment {
 }
 
 impl Segment {
+    /// Requests expected in it by `time`, in seconds since the load's start, which does not lie before it.
+    fn count_by(&self, time: f64) -> f64 {
+        let since = time - self.start;
+        (self.rate * since + self.slope * since * since / 2.0).min(self.count)
+    }
+
     /// When `count` requests of this segment are expected, in seconds since the load's start. The root of
     /// rate·t + slope·t²/2 = count that keeps its digits however small the slope is.
     fn time_of(&self, count: f64) -> f64 {
@@ -117,25 +126,63 @@ impl Arrivals {
         }
     }
 
-    /// The same, ending after `requests` of all generators that are due after the warm-up.
-    pub(crate) fn ending_after(mut self, warm_up: Duration, requests: u64) -> Self {
+    /// The same, ending after `requests` of all generators that are due after the warm-up. An error says why their
+    /// numbers cannot be known.
+    pub(crate) fn ending_after(mut self, warm_up: Duration, requests: u64) -> Result<Self, String> {
+        let before = self.expected_before(nanos(warm_up));
+        if self.kind == Kind::Poisson && before > MOST_COUNTED {
+            return Err(format!(
+                "{before:.1e} requests with random times are due in the warm-up, too many to count them before the load: \
+                 use uniform arrivals, a shorter warm-up, or a duration instead of a number of requests"
+            ));
+        }
         let whole = Self {
             share: Share::WHOLE,
             ..self.clone()
         };
         let all = requests.saturating_add(whole.due_before(warm_up));
         self.end = self.share.part(all);
-        self
+        Ok(self)
     }
 
     /// How many are due in the load's first `time`.
     pub(crate) fn due_before(&self, time: Duration) -> u64 {
+        let time = nanos(time);
+        if self.kind == Kind::Uniform {
+            return self.uniform_before(time);
+        }
         let mut cursor = Cursor::new(self, 0, 1);
         let mut count = 0;
-        while cursor.next(self).is_some_and(|at| at < nanos(time)) {
+        while cursor.next(self).is_some_and(|at| at < time) {
             count += 1;
         }
         count
+    }
+
+    /// The same of a uniform schedule, whose times are known without those before: by bisection.
+    fn uniform_before(&self, time: u64) -> u64 {
+        let is_before = |index: u64| {
+            let mut cursor = Cursor::new(self, 0, 1);
+            cursor.seek(self, index);
+            cursor.next(self).is_some_and(|at| at < time)
+        };
+        let (mut low, mut high) = (0, self.end.min(1 << 62));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// How many of all generators are expected by `time`, in nanoseconds since the load's start.
+    fn expected_before(&self, time: u64) -> f64 {
+        let seconds = time as f64 / 1e9;
+        let begun = self.segments.iter().rev().find(|one| one.start <= seconds);
+        begun.map_or(0.0, |segment| segment.before + segment.count_by(seconds))
     }
 
     /// How many there are at most.
@@ -198,10 +245,28 @@ impl Cursor {
     }
 
     fn skip(&mut self, arrivals: &Arrivals, count: u64) {
+        if arrivals.kind == Kind::Uniform {
+            // The sum of all steps before the next request's own.
+            self.index += count;
+            self.reached = match self.index {
+                0 => 0.0,
+                index => arrivals.share.number(index - 1) as f64,
+            };
+            return;
+        }
         for _ in 0..count {
             self.reached += arrivals.step(self.index);
             self.index += 1;
         }
+    }
+
+    /// How many of the worker's requests are due before `time` (in nanoseconds since the load's start), the next one
+    /// included: those that are expected, so that they need not be gone through.
+    pub(crate) fn expected_before(&self, arrivals: &Arrivals, time: u64) -> u64 {
+        let all = arrivals.expected_before(time) - self.reached;
+        let own = (all.max(0.0) / (arrivals.share.count() as f64 * self.stride as f64)).round();
+        let left = arrivals.end.saturating_sub(self.index);
+        (own as u64).min(left.div_ceil(self.stride))
     }
 
     /// When the next request is due, in nanoseconds since the load's start; `None`: there is none any more.
@@ -209,6 +274,11 @@ impl Cursor {
         if self.index >= arrivals.end {
             return None;
         }
+        self.next_beyond(arrivals)
+    }
+
+    /// The same, also of requests behind the last one.
+    pub(crate) fn next_beyond(&mut self, arrivals: &Arrivals) -> Option<u64> {
         let expected = self.reached + arrivals.step(self.index);
         // An arrival exactly on a segment's end is the next segment's first.
         let segment = loop {

@@ -195,7 +195,7 @@ fn a_count_ends_so_many_after_the_warm_up() {
         let all = arrivals(kind, &[Stage::constant(1_000.0)]);
         let endless = take(&all, 0, 1, 1_000);
         let before = endless.iter().filter(|at| **at < 100 * MS).count();
-        let ending = all.ending_after(warm_up, 7);
+        let ending = all.ending_after(warm_up, 7).unwrap();
         assert_eq!(take(&ending, 0, 1, 1_000), endless[..before + 7]);
         let shared: usize = (0..3)
             .map(|worker| take(&ending, worker, 3, 1_000).len())
@@ -216,6 +216,7 @@ fn the_shares_of_several_generators_are_the_schedule_of_one() {
             Arrivals::new(kind, 7, share, warm_up, &stages)
                 .unwrap()
                 .ending_after(warm_up, 600)
+                .unwrap()
         };
         let whole = of(Share::WHOLE);
         let mut all = Vec::new();
@@ -233,5 +234,41 @@ fn the_shares_of_several_generators_are_the_schedule_of_one() {
         assert!(all.iter().zip(&one).all(|(a, b)| a.abs_diff(*b) <= 1));
         assert_eq!((end, before), (whole.end(), whole.due_before(warm_up)));
         assert_eq!(end - before, 600);
+    }
+}
+
+#[test]
+fn what_is_due_is_worked_out_without_going_through_it() {
+    let stages = [stage(1.0, 0.0, 1e9), stage(1.0, 1e9, 1e9)];
+    for kind in [Kind::Uniform, Kind::Poisson] {
+        let fast = arrivals(kind, &stages);
+        let mut cursor = Cursor::new(&fast, 1, 2);
+        cursor.next(&fast).unwrap();
+        let expected = |at: u64| cursor.expected_before(&fast, at * 1_000 * MS);
+        assert!(expected(0) == 0 && expected(1).abs_diff(250_000_000) <= 2);
+        assert!(expected(2).abs_diff(750_000_000) <= 2);
+        let counted = fast.ending_after(Duration::from_secs(1), 1_000);
+        match kind {
+            Kind::Uniform => assert_eq!(counted.unwrap().end(), 500_001_000),
+            Kind::Poisson => assert!(counted.unwrap_err().contains("too many")),
+        }
+    }
+    let slow = arrivals(
+        Kind::Uniform,
+        &[stage(2.0, 5.0, 25.0), Stage::constant(10.0)],
+    );
+    let all = take(&slow, 0, 1, 100);
+    for time in [0, 1, 400, 1_000, 1_999, 2_000, 2_001, 5_050] {
+        let before = all.iter().filter(|at| **at < time * MS).count() as u64;
+        assert_eq!(
+            slow.due_before(Duration::from_millis(time)),
+            before,
+            "{time} ms"
+        );
+    }
+    for index in [0, 1, 7, 63] {
+        let mut cursor = Cursor::new(&slow, 0, 1);
+        cursor.seek(&slow, index);
+        assert_eq!(cursor.next(&slow), Some(all[index as usize]));
     }
 }

@@ -6,7 +6,7 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use super::share;
@@ -37,6 +37,8 @@ const LAG_BITS: u32 = 40;
 #[derive(Debug)]
 pub(crate) struct Taking {
     taken: AtomicU64,
+    /// Whether a worker has counted all that nobody took at the end.
+    rest_counted: AtomicBool,
     lags: Box<[AtomicU64]>,
     notices: Vec<Notice>,
 }
@@ -56,6 +58,7 @@ impl Taking {
         };
         Ok(Self {
             taken: AtomicU64::new(0),
+            rest_counted: AtomicBool::new(false),
             lags: match workers {
                 0 => Box::default(),
                 _ => (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
@@ -75,6 +78,17 @@ impl Taking {
             lag.store(0, relaxed);
         }
         self.taken.store(0, relaxed);
+        self.rest_counted.store(false, relaxed);
+    }
+
+    /// Whether the caller is to count what nobody took: the first who asks is.
+    pub(crate) fn claim_rest(&self) -> bool {
+        !self.rest_counted.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether somebody has claimed it.
+    pub(crate) fn is_rest_claimed(&self) -> bool {
+        self.rest_counted.load(Ordering::Relaxed)
     }
 
     /// How many arrivals have been taken: the number of the next one.

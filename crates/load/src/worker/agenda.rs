@@ -93,10 +93,30 @@ impl Worker<'_> {
     }
 
     fn read_on(&mut self, slot: usize, closing: bool) {
-        if self.connections[slot].state == State::Open {
-            self.receive(slot, closing);
-            // It may have been answered before there was more to read.
-            self.note_drained(slot);
+        match self.connections[slot].state {
+            State::Open => {
+                self.receive(slot, closing);
+                self.end_reading(slot);
+                // It may have been answered before there was more to read.
+                self.note_drained(slot);
+            }
+            State::Tunnelling => self.tunnel(slot),
+            State::Handshaking => self.handshake(slot),
+            State::Absent | State::Connecting => {}
+        }
+    }
+
+    /// After a request could not be written: everything that had come before has been read.
+    fn end_reading(&mut self, slot: usize) {
+        let connection = &self.connections[slot];
+        let reads_on = matches!(connection.need, Need::Read { .. });
+        let Some(error) = connection.write_error.filter(|_| !reads_on) else {
+            return;
+        };
+        if connection.dialogue.is_idle() {
+            self.renew(slot);
+        } else {
+            self.lose(slot, error);
         }
     }
 }

@@ -1,17 +1,21 @@
 //! The open loop: requests whose time has come, and the connections that they go out on.
 
+mod end;
+
 use std::collections::VecDeque;
 
 use deadheat_model::{Failure, failure::FailurePhase};
 
-use super::{Worker, connects::back_off, lateness::Lateness};
+use super::{Phase, Worker, connects::back_off, lateness::Lateness};
 use crate::{
     connection::{Need, State},
     deadlines::NEVER,
-    dialogue::Flight,
     recorder::{Cause, Fault},
     schedule::{Arrivals, Cursor, global},
 };
+
+/// Arrivals that are counted, taken or given up before events, clock and stop flag are looked at again.
+const AT_A_TIME: usize = 4_096;
 
 /// A request that this worker has taken, and that is about to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,12 @@ pub(super) struct Backlog {
     /// When it is due, and how long after the one before.
     next_arrival: u64,
     gap: u64,
+    /// How late the latest arrival was noticed.
+    last_lag: u64,
+    /// When the first request of the measurement was due, of those that the worker looks after or has sent.
+    first_counted: u64,
+    /// Whether more is due than was seen to at a time.
+    is_behind: bool,
     /// How late timers are.
     pub(super) lateness: Lateness,
     /// The next arrival that nobody has taken, as far as it is known: its number, and when it is due since the start.
@@ -64,6 +74,9 @@ impl Backlog {
             own_index: 0,
             next_arrival: NEVER,
             gap: NEVER,
+            last_lag: 0,
+            first_counted: NEVER,
+            is_behind: false,
             lateness: Lateness::default(),
             next: (u64::MAX, None),
             all: Cursor::new(&arrivals, 0, 1),
@@ -89,8 +102,23 @@ impl Backlog {
         self.arrivals.end()
     }
 
+    /// When the first request of the measurement was due: one of the warm-up, if it was sent later. The worker knows of
+    /// those that it looks after or has sent.
+    pub(super) fn first_counted(&self) -> u64 {
+        self.first_counted
+    }
+
+    /// When the arrival behind the last one would be due, since the start.
+    pub(super) fn next_after_all(&mut self) -> Option<u64> {
+        self.all.seek(&self.arrivals, self.end());
+        self.all.next_beyond(&self.arrivals)
+    }
+
     /// When the worker is to be woken at the latest.
     pub(super) fn wake(&self) -> u64 {
+        if self.is_behind {
+            return 0;
+        }
         let wake = self.lateness.wake_for(self.next_arrival, self.gap);
         match self.no_more_before {
             0 => wake,
@@ -103,10 +131,12 @@ impl Backlog {
         (self.refusals, self.no_more_before) = (0, 0);
     }
 
-    /// A connection could not be made although there are others: more of them wait for a while.
-    pub(super) fn refused(&mut self, now: u64) {
+    /// A connection could not be made although there are others: more of them wait for a while. How long.
+    pub(super) fn refused(&mut self, now: u64) -> u64 {
         self.refusals += 1;
-        self.no_more_before = now + back_off(self.refusals);
+        let wait = back_off(self.refusals);
+        self.no_more_before = now + wait;
+        wait
     }
 
     /// More connections may be made, if the wait for that is over.
@@ -149,6 +179,8 @@ impl Worker<'_> {
         backlog.arrivals = arrivals;
         backlog.next = (u64::MAX, None);
         backlog.next_arrival = NEVER;
+        (backlog.last_lag, backlog.first_counted) = (0, NEVER);
+        backlog.is_behind = false;
         backlog.waiting.clear();
         backlog.called_for = 0;
         backlog.room_since = self.clock.timeline.start;
@@ -191,19 +223,27 @@ impl Worker<'_> {
     }
 
     fn admit(&mut self) {
-        self.offer_until(self.clock.now);
+        self.offer_until(self.clock.now, AT_A_TIME);
         self.take_in();
     }
 
-    /// Counts the requests that were due by `until`.
-    fn offer_until(&mut self, until: u64) {
-        while let Some(backlog) = &self.backlog
-            && backlog.next_arrival <= until
-            && backlog.next_arrival != NEVER
-        {
-            self.recorder
-                .offered(self.clock.counts(backlog.next_arrival));
-            let lag = self.clock.now.saturating_sub(backlog.next_arrival);
+    /// Counts the requests that were due by `until`, at most so many.
+    fn offer_until(&mut self, until: u64, most: usize) {
+        for _ in 0..most {
+            let Some(backlog) = &mut self.backlog else {
+                return;
+            };
+            let due = backlog.next_arrival;
+            if due > until || due == NEVER {
+                return;
+            }
+            let counts = self.clock.counts(due);
+            if counts {
+                backlog.first_counted = backlog.first_counted.min(due);
+            }
+            self.recorder.offered(1, u64::from(counts));
+            let lag = self.clock.now.saturating_sub(due);
+            backlog.last_lag = lag;
             let taking = &self.plan.taking;
             taking.note_due(self.index, backlog.own_index, lag);
             self.next_arrival();
@@ -214,10 +254,17 @@ impl Worker<'_> {
     pub(super) fn attend_backlog(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.end_back_off(self.clock.now);
+            backlog.is_behind = false;
         }
         self.give_up_waiting();
         self.dispatch();
         self.admit();
+    }
+
+    fn note_behind(&mut self) {
+        if let Some(backlog) = &mut self.backlog {
+            backlog.is_behind = true;
+        }
     }
 
     /// The next arrival that nobody has taken and its time, if it is due by `until`.
@@ -246,14 +293,18 @@ impl Worker<'_> {
     /// Takes arrivals that are due, as long as they can be sent without waiting for an answer to another. What is left
     /// is for the other workers, or for the next connection that becomes free.
     fn take_in(&mut self) {
-        while self.has_room() || self.connect_first() {
+        // Each connection can take one. If more are taken, those before have failed at once.
+        for _ in 0..=self.connections.len() {
+            if !self.has_room() && !self.connect_first() {
+                return self.call_another();
+            }
             // A new connection is made where nobody has a free one.
             let has_free = self
                 .backlog
                 .as_ref()
                 .is_some_and(|backlog| !backlog.free.is_empty());
             if !has_free && self.plan.taking.free_elsewhere(self.index).is_some() {
-                break;
+                return self.call_another();
             }
             let Some((index, intended)) = self.take_due(self.clock.now) else {
                 return;
@@ -261,7 +312,7 @@ impl Worker<'_> {
             self.put_waiting(index, intended);
             self.dispatch();
         }
-        self.call_another();
+        self.note_behind();
     }
 
     /// Whether only other workers have connections. What this one took would be lost if it could not make one, although
@@ -467,6 +518,11 @@ impl Worker<'_> {
             return self.serve(slot);
         };
         self.recorder.waited(start - waiting.intended - waiting.lag);
+        if self.clock.phase == Phase::Measuring
+            && let Some(backlog) = &mut self.backlog
+        {
+            backlog.first_counted = backlog.first_counted.min(waiting.intended);
+        }
         self.launch(slot, waiting.intended, start);
         self.begin_answer(slot);
         self.send(slot);
@@ -494,9 +550,13 @@ impl Worker<'_> {
             }
             self.give_up();
         }
-        while self.take_due(until).is_some() {
+        for _ in 0..AT_A_TIME {
+            if self.take_due(until).is_none() {
+                return;
+            }
             self.give_up();
         }
+        self.note_behind();
     }
 
     #[cold]
@@ -511,43 +571,5 @@ impl Worker<'_> {
             cause: Cause::Why("all connections were busy or being made"),
         };
         self.never_sent(fault, end, || "never sent".to_owned());
-    }
-
-    /// The measurement ends at `at`: what has not been sent is not sent any more, and is told of.
-    pub(super) fn close_backlog(&mut self, at: u64) {
-        if self.backlog.is_none() {
-            return;
-        }
-        // What came due in the last moments, and was not looked at yet; another worker may have sent it.
-        self.offer_until(if self.is_spent() {
-            NEVER
-        } else {
-            at.saturating_sub(1)
-        });
-        let mut untaken = 0;
-        let mut oldest = None;
-        while let Some((index, intended)) = self.take_due(at.saturating_sub(1)) {
-            let lag = self.plan.taking.lag(index).unwrap_or(0);
-            self.recorder.lagged(lag, self.clock.counts(intended));
-            untaken += 1;
-            oldest = oldest.or(Some(intended));
-        }
-        let Some(backlog) = &mut self.backlog else {
-            return;
-        };
-        backlog.next_arrival = NEVER;
-        let since =
-            |intended: Option<u64>| intended.map_or(0, |intended| at.saturating_sub(intended));
-        let waiting = backlog.waiting.front().map(|waiting| waiting.intended);
-        let oldest = waiting.into_iter().chain(oldest).min();
-        let flights = self
-            .connections
-            .iter()
-            .flat_map(|connection| connection.dialogue.flights());
-        let in_flight = flights.map(|flight: Flight| flight.intended).min();
-        let unsent = backlog.waiting() + untaken;
-        backlog.waiting.clear();
-        self.recorder
-            .note_backlog(unsent, since(oldest), since(in_flight));
     }
 }

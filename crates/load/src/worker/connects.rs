@@ -1,5 +1,7 @@
 //! Connections made, made again and given up.
 
+use std::os::fd::OwnedFd;
+
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
 
@@ -17,13 +19,8 @@ use crate::{
 const BACKOFF_FIRST: u64 = 10_000_000;
 /// The longest wait after a failed connect.
 const BACKOFF_MOST: u64 = 500_000_000;
-/// How long a server that has announced the connection's end is waited for. The side that closes first has to remember
-/// the connection (TIME_WAIT, RFC 9293 §3.6), which costs a client its local ports.
-const GOODBYE: u64 = 200_000_000;
-/// How long a slice must have waited for it, so that its end does not cut a wait short that had just begun.
-const GOODBYE_IN_SLICE: u64 = 10_000_000;
-/// After so many waits for nothing a worker takes the server for one that never closes, and closes first itself.
-const VAIN_GOODBYES: u32 = 3;
+/// Bytes of a handshake that are read from one connection before others are looked at.
+const READ_AT_A_TIME: usize = 1024 * 1024;
 
 /// How long to wait after so many attempts in vain in a row, in nanoseconds.
 pub(super) fn back_off(refusals: u32) -> u64 {
@@ -35,6 +32,11 @@ impl Worker<'_> {
     /// Closes the connection if it is open, and has it made again if it is still wanted.
     pub(super) fn renew(&mut self, slot: usize) {
         self.close(slot);
+        self.replace(slot);
+    }
+
+    /// Has the connection in `slot` made again if it is still wanted.
+    pub(super) fn replace(&mut self, slot: usize) {
         // What is on its way is sent again.
         if self.backlog.is_some() && self.connections[slot].dialogue.is_idle() {
             self.deadlines.set(slot, NEVER);
@@ -54,25 +56,6 @@ impl Worker<'_> {
             self.deadlines.set(slot, NEVER)
         } else if !(is_free && self.is_thinking(slot)) {
             self.connect(slot)
-        }
-    }
-
-    /// Nothing more is expected: the server closes the connection, or this side after a while.
-    pub(super) fn await_goodbye(&mut self, slot: usize) {
-        if self.vain_goodbyes >= VAIN_GOODBYES {
-            return self.renew(slot);
-        }
-        self.connections[slot].state = State::Closing;
-        self.deadlines
-            .set(slot, self.clock.now.saturating_add(GOODBYE));
-    }
-
-    /// The slice is over. Whether the server should have closed the connection in `slot` by now counts.
-    pub(super) fn end_goodbye(&mut self, slot: usize) {
-        let begun = self.deadlines.of(slot).saturating_sub(GOODBYE);
-        let is_closing = self.connections[slot].state == State::Closing;
-        if is_closing && self.clock.now.saturating_sub(begun) >= GOODBYE_IN_SLICE {
-            self.vain_goodbyes += 1;
         }
     }
 
@@ -204,8 +187,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether TLS is agreed on.
+    /// Whether TLS is agreed on. A peer that sends without an end lets others have their turn.
     fn try_handshake(&mut self, slot: usize) -> Result<bool, Broken> {
+        let mut read = 0;
         loop {
             let connection = &mut self.connections[slot];
             connection.flush()?;
@@ -227,14 +211,29 @@ impl Worker<'_> {
                     tls.feed(&mut wire)?;
                 }
             }
+            read += length;
+            let is_done = self.connections[slot]
+                .tls
+                .as_ref()
+                .is_none_or(|tls| !tls.is_handshaking());
+            if read >= READ_AT_A_TIME && !is_done {
+                self.want(slot, Need::Read { closing: false });
+                return Ok(false);
+            }
         }
     }
 
     fn close(&mut self, slot: usize) {
+        drop(self.part(slot));
+    }
+
+    /// Ends the connection in `slot`. Its socket is closed when it is dropped.
+    pub(super) fn part(&mut self, slot: usize) -> Option<OwnedFd> {
         let connection = &mut self.connections[slot];
         self.opening -= usize::from(std::mem::take(&mut connection.is_opening));
         let was_open = connection.is_open();
-        if connection.close() {
+        let (was_made, socket) = connection.end();
+        if was_made {
             let answers = connection.answered_in_slice();
             let is_held = answers == 0 && connection.dialled < self.clock.timeline.start;
             self.recorder
@@ -243,6 +242,7 @@ impl Worker<'_> {
         }
         self.unlist(slot);
         self.note_closed(was_open);
+        socket
     }
 
     fn tls_failed(&mut self, slot: usize, why: &'static str, error: &rustls::Error) {
@@ -293,6 +293,7 @@ impl Worker<'_> {
         self.begin_thinking(slot, end);
         let route = self.connections[slot].place.route;
         if !self.connections[slot].dialogue.is_idle() {
+            self.connections[slot].counted_until = end;
             // They were issued already, and were to be sent again.
             while let Some(flight) = self.connections[slot].dialogue.take_first() {
                 self.recorder.ended_on(route, flight.started, false);
@@ -303,7 +304,8 @@ impl Worker<'_> {
             let has_others = self.recorder.connections.open() > 0;
             if has_others || self.plan.taking.is_open_elsewhere(self.index) {
                 // What waits is served by the connections that there are.
-                backlog.refused(end);
+                let wait = backlog.refused(end);
+                self.recorder.waits_before_connecting(wait);
             }
             // What this worker has taken no other can serve.
             if !has_others && self.take_waiting() {
@@ -311,6 +313,10 @@ impl Worker<'_> {
                 self.never_sent(fault, end, &detail);
             }
         } else if self.claim() {
+            if self.plan.is_counted && self.connections[slot].counted_from == NEVER {
+                self.begin_counted(slot, end);
+            }
+            self.connections[slot].counted_until = end;
             self.recorder.ended_on(route, end, false);
             self.never_sent(fault, end, &detail);
         } else {
@@ -332,6 +338,7 @@ impl Worker<'_> {
         if self.backlog.is_none() {
             connection.need = Need::Nothing;
             let wait = back_off(connection.refusals);
+            self.recorder.waits_before_connecting(wait);
             self.deadlines.set(slot, now + wait);
         }
     }
@@ -383,10 +390,6 @@ impl Worker<'_> {
                 }
                 State::Open if self.connections[slot].dialogue.is_holding() => self.release(slot),
                 State::Open => self.time_out(slot),
-                State::Closing => {
-                    self.vain_goodbyes += 1;
-                    self.renew(slot);
-                }
             }
             if self.clock.is_over() {
                 return;

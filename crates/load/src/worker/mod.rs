@@ -9,9 +9,11 @@ mod agenda;
 mod backlog;
 mod clock;
 mod connects;
+mod counted;
 mod faults;
 mod health;
 mod lateness;
+mod lingering;
 mod reading;
 mod requests;
 mod slice;
@@ -39,6 +41,7 @@ use crate::{
 use backlog::Backlog;
 use clock::{Clock, Phase};
 use health::Health;
+use lingering::Lingering;
 use slice::recorder;
 use thinking::Thinkers;
 
@@ -89,8 +92,8 @@ pub(crate) struct Worker<'a> {
     agenda: Vec<usize>,
     /// Connections being made.
     opening: usize,
-    /// Connections whose end the server had announced, and that it did not close.
-    vain_goodbyes: u32,
+    /// Sockets that have had their last answer.
+    lingering: Lingering,
     deadlines: Deadlines,
     /// Connections that wait before their next request.
     thinkers: Thinkers,
@@ -169,7 +172,7 @@ impl<'a> Worker<'a> {
             // While it is worked off, those that need something again stand behind the others.
             agenda: Vec::with_capacity(2 * connections.len()),
             opening: 0,
-            vain_goodbyes: 0,
+            lingering: Lingering::new(connections.len(), plan.lingering()),
             deadlines: Deadlines::new(connections.len()),
             thinkers: Thinkers::new(match plan.thinking {
                 Some(_) => connections.len(),
@@ -223,6 +226,9 @@ impl<'a> Worker<'a> {
             if !self.clock.is_over() && self.clock.now >= self.thinkers.next() {
                 self.wake_thinkers();
             }
+            if self.clock.now >= self.lingering.next() {
+                self.lingering.expire(self.clock.now);
+            }
             if self.backlog.is_some() {
                 self.attend_backlog();
             }
@@ -273,6 +279,7 @@ impl<'a> Worker<'a> {
             return 0;
         }
         let until = self.deadlines.next().min(self.thinkers.next());
+        let until = until.min(self.lingering.next());
         let until = until.min(self.clock.edge());
         let until = until.min(self.clock.now + NAP);
         let wake = self.backlog.as_ref().map_or(NEVER, Backlog::wake);
@@ -385,6 +392,7 @@ impl<'a> Worker<'a> {
         if nothing_left && self.clock.phase == Phase::Measuring && self.is_spent() {
             let last = self.recorder.last_end();
             self.finish(last);
+            self.note_counted();
         }
         if nothing_left && self.clock.phase == Phase::CoolDown {
             self.finish(self.clock.now);
@@ -428,9 +436,16 @@ impl<'a> Worker<'a> {
     }
 
     fn on_event(&mut self, ready: Ready) {
-        let slot = ready.slot;
+        let slot = ready.token.slot;
         if slot == Bell::SLOT {
             // What it is for is looked at after each round of events.
+            return;
+        }
+        if self.connections[slot].token(slot) != ready.token {
+            // It is about a socket that the slot had before.
+            if ready.closing {
+                self.lingering.closed(ready.token);
+            }
             return;
         }
         if self.connections[slot].state == State::Connecting {
@@ -439,7 +454,6 @@ impl<'a> Worker<'a> {
         match self.connections[slot].state {
             State::Tunnelling => self.tunnel(slot),
             State::Handshaking => self.handshake(slot),
-            State::Closing if ready.closing => self.renew(slot),
             State::Open => {
                 if ready.readable {
                     self.receive(slot, ready.closing);
@@ -448,7 +462,7 @@ impl<'a> Worker<'a> {
                     self.go_on_writing(slot);
                 }
             }
-            State::Absent | State::Connecting | State::Closing => {}
+            State::Absent | State::Connecting => {}
         }
     }
 }

@@ -186,6 +186,9 @@ impl Worker<'_> {
 
     #[cold]
     fn reading_failed(&mut self, slot: usize, error: Errno) {
+        if let Some(error) = self.connections[slot].write_error {
+            return self.lose(slot, error);
+        }
         let end = self.tick();
         let phase = self.phase_of(slot);
         self.fail(
@@ -334,7 +337,7 @@ impl Worker<'_> {
         }
         if !keep_alive || announced {
             if is_last && !closing {
-                self.await_goodbye(slot);
+                self.linger(slot, !keep_alive);
             } else {
                 // What was pipelined behind it is sent again: the server has not looked at it (RFC 9112 §9.3.2).
                 self.renew(slot);
@@ -384,7 +387,14 @@ impl Worker<'_> {
             .tls
             .as_mut()
             .is_some_and(|session| !session.has_said_goodbye());
-        match connection.dialogue.end() {
+        let ending = connection.dialogue.end();
+        if let Some(error) = connection.write_error
+            // A write after the peer's FIN; any other error means that there was none.
+            && !(matches!(ending, Ending::Whole) && error == Errno::PIPE)
+        {
+            return self.lose(slot, error);
+        }
+        match ending {
             Ending::Whole if cut => {
                 let cause = Cause::Why("TLS was cut off without a close_notify");
                 let fault = fault(Failure::TruncatedBody, FailurePhase::Body, cause);

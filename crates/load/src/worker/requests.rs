@@ -8,7 +8,7 @@ use super::{
     faults::{EXTRA, fault},
 };
 use crate::{
-    connection::State,
+    connection::{Need, State, Written},
     deadlines::NEVER,
     dialogue::{Flight, Leads, Progress},
     poller::Watch,
@@ -87,6 +87,10 @@ impl Worker<'_> {
             exchange,
             is_last: connection.begun() + 1 == plan.most_per_connection,
         };
+        if plan.is_counted && connection.counted_from == NEVER {
+            self.begin_counted(slot, started);
+        }
+        let connection = &mut self.connections[slot];
         let scratch = &mut self.buffers.scratch;
         connection.dialogue.put(flight, plan, scratch);
         self.recorder.issued();
@@ -123,23 +127,32 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot];
         let (count, written) = connection.write(self.plan);
         self.recorder.sent(count);
-        let watched = written.and_then(|all| {
-            let wanted = if all {
-                Watch::Reading
-            } else {
-                Watch::ReadingAndWriting
-            };
-            connection.watch(&self.poller, slot, wanted)
+        let watched = written.and_then(|written| match written {
+            Written::All => connection.watch(&self.poller, slot, Watch::Reading),
+            Written::Full => connection.watch(&self.poller, slot, Watch::ReadingAndWriting),
+            Written::Some => connection.watch_again(&self.poller, slot),
         });
         if let Err(error) = watched {
             self.writing_failed(slot, error);
         }
     }
 
+    /// A request could not be written. The server may have answered before it closed: what has come is read first.
     #[cold]
     fn writing_failed(&mut self, slot: usize, error: Errno) {
+        self.connections[slot].write_error.get_or_insert(error);
+        self.want(slot, Need::Read { closing: true });
+    }
+
+    /// Gives up the connection in `slot`, because a request could not be written on it.
+    #[cold]
+    pub(super) fn lose(&mut self, slot: usize, error: Errno) {
         let end = self.tick();
-        let fault = fault(Failure::Reset, FailurePhase::Write, Cause::System(error));
+        let phase = match self.connections[slot].dialogue.progress() {
+            Progress::Nothing => FailurePhase::Write,
+            Progress::Head | Progress::Body => self.phase_of(slot),
+        };
+        let fault = fault(Failure::Reset, phase, Cause::System(error));
         let detail = || format!("writing the request: {}", std::io::Error::from(error));
         self.fail(slot, fault, end, detail);
         // A connection that was of no use at all is like one that could not be made.
@@ -159,7 +172,14 @@ impl Worker<'_> {
 
     /// Sends the rest of a request whose body was held back.
     pub(super) fn release(&mut self, slot: usize) {
+        let now = self.clock.now;
         let dialogue = &mut self.connections[slot].dialogue;
+        if !dialogue.may_go_on()
+            && let Some(first) = dialogue.first()
+        {
+            let waited = now.saturating_sub(first.started);
+            self.recorder.waited_for_continue(first.started, waited);
+        }
         dialogue.release();
         if let Some(first) = dialogue.first() {
             let deadline = first.started.saturating_add(self.bounds.request);
@@ -181,6 +201,7 @@ impl Worker<'_> {
         };
         connection.answered += 1;
         connection.refusals = 0;
+        connection.counted_until = end;
         self.begin_thinking(slot, end);
         let connection = &mut self.connections[slot];
         let exchange = flight.exchange as usize;
@@ -285,6 +306,7 @@ impl Worker<'_> {
             return;
         }
         let route = self.connections[slot].place.route;
+        self.connections[slot].counted_until = end;
         if let Some(flight) = self.connections[slot].dialogue.take_first() {
             self.recorder.ended_on(route, flight.started, false);
             self.recorder

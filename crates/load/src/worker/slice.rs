@@ -99,8 +99,8 @@ impl Worker<'_> {
     /// Leaves the connections that are at rest open until the next slice, and gives up the others.
     fn hold(&mut self) {
         self.agenda.clear();
+        self.lingering.end(self.clock.now);
         for slot in 0..self.connections.len() {
-            self.end_goodbye(slot);
             self.deadlines.set(slot, NEVER);
             let is_at_rest = self.connections[slot].dialogue.has_written(self.plan);
             let connection = &mut self.connections[slot];
@@ -114,7 +114,7 @@ impl Worker<'_> {
                 while connection.dialogue.take_first().is_some() {}
                 let was_open = connection.is_open();
                 // The slice's counts have been closed.
-                connection.close();
+                drop(connection.end());
                 self.unlist(slot);
                 self.note_closed(was_open);
             }

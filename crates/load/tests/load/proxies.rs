@@ -1,5 +1,7 @@
 //! Loads through proxies, which tell what they were asked for.
 
+use std::{io::Write as _, net::TcpListener, thread};
+
 use deadheat_model::{
     Failure, LoadSpec, StopRule,
     load::{Login, Proxy, ProxyKind},
@@ -129,4 +131,32 @@ fn a_proxy_that_refuses_fails_each_request_with_its_reason() {
         assert_eq!(seen.connections_opened, 0);
     }
     assert_eq!(server.seen_at_rest().requests, 0);
+}
+
+#[test]
+fn a_proxy_that_never_comes_to_its_answer_does_not_hold_up_the_load() {
+    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut spec = count(proxy.local_addr().unwrap(), 1, 2);
+    spec.target.proxy = Some(Proxy {
+        kind: ProxyKind::Http,
+        to: "localhost:443".to_owned(),
+        login: None,
+    });
+    spec.target.tls = Some(believing(&Authority::new().unwrap()));
+    let seen = thread::scope(|scope| {
+        scope.spawn(move || {
+            for _ in 0..2 {
+                let (mut client, _) = proxy.accept().unwrap();
+                let interim = b"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000);
+                while client.write_all(&interim).is_ok() {}
+            }
+        });
+        run(&spec)
+    });
+    assert_eq!(
+        seen.total.failed[Failure::ConnectOther],
+        2,
+        "{:?}",
+        seen.examples
+    );
 }

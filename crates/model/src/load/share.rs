@@ -25,6 +25,11 @@ impl Share {
         self.of == 1
     }
 
+    /// How many generators share it.
+    pub fn count(self) -> u32 {
+        self.of
+    }
+
     /// How many of `total` things are in it.
     pub fn part(self, total: u64) -> u64 {
         let (index, of) = (u64::from(self.index), u64::from(self.of));

@@ -43,7 +43,7 @@ pub fn csv(record: &CapacityRecord) -> String {
             number(look.length.as_secs_f64()),
             outcome.to_owned(),
             offered.to_string(),
-            found.measured.succeeded.to_string(),
+            found.measured.answers().to_string(),
             found.measured.failed.total().to_string(),
             number(found.throughput()),
         ];

@@ -122,7 +122,13 @@ fn at(histogram: &LatencyHistogram, percent: f64) -> f64 {
 pub struct LoadFigures {
     /// The measurement's length.
     pub window_seconds: f64,
-    /// Valid answers per second.
+    /// The time in which the valid answers came: the measurement's length, or in a load that a count ended the time of its
+    /// requests.
+    pub answer_seconds: f64,
+    /// Valid answers: those to the measurement's requests that came in it, and one for each pair of requests that its
+    /// start and its end cut.
+    pub answers: u64,
+    /// Valid answers per second: `answers` ÷ `answer_seconds`.
     pub throughput_per_second: f64,
     /// Requests issued per second, whatever became of them.
     pub attempts_per_second: f64,
@@ -208,17 +214,15 @@ impl LoadFigures {
         let per_second = |amount: f64| if window > 0.0 { amount / window } else { 0.0 };
         let ended = measured.ended();
         let open = observation.open.as_ref();
-        let throughput = observation.throughput();
-        // As throughput counts an answer for each pair of requests that the measurement's ends cut.
-        let pairs = match measured.succeeded {
-            0 => 1.0,
-            succeeded => measured.answers() as f64 / succeeded as f64,
-        };
+        let of_requests = |amount: f64| observation.per_second(amount);
+        let pairs = pairs(observation);
         Self {
             window_seconds: window,
-            throughput_per_second: throughput,
-            attempts_per_second: per_second(measured.issued as f64),
-            offered_per_second: open.map(|open| per_second(open.offered as f64)),
+            answer_seconds: observation.answer_time().as_secs_f64(),
+            answers: measured.answers(),
+            throughput_per_second: observation.throughput(),
+            attempts_per_second: of_requests(measured.issued as f64),
+            offered_per_second: open.map(|open| of_requests(open.offered as f64)),
             sent_share: open.filter(|open| open.offered > 0).map(|open| {
                 // A backlog of the warm-up may be unsent, too.
                 (1.0 - open.unsent as f64 / open.offered as f64).max(0.0)
@@ -227,7 +231,7 @@ impl LoadFigures {
             sent_bytes_per_second: per_second(observation.sent_bytes as f64),
             received_bytes_per_second: per_second(observation.received_bytes as f64),
             body_bytes_per_second: per_second(observation.body_bytes as f64),
-            valid_body_bytes_per_second: pairs * per_second(observation.valid_body_bytes as f64),
+            valid_body_bytes_per_second: pairs * of_requests(observation.valid_body_bytes as f64),
             mean_in_flight: observation.mean_in_flight(),
             wanted_in_flight: wanted_in_flight(record),
             busiest_worker: observation.busiest_worker(),
@@ -295,16 +299,19 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
         .collect()
 }
 
+/// Throughput counts an answer for each pair of requests that the measurement's ends cut: answers over those that began in it.
+fn pairs(observation: &Observation) -> f64 {
+    match observation.measured.succeeded {
+        0 => 1.0,
+        succeeded => observation.measured.answers() as f64 / succeeded as f64,
+    }
+}
+
 fn exchanges(record: &LoadRecord) -> Vec<ExchangeFigures> {
     let observation = &record.observation;
-    let window = observation.window.as_secs_f64();
-    let per_second = |amount: u64| {
-        if window > 0.0 {
-            amount as f64 / window
-        } else {
-            0.0
-        }
-    };
+    // Requests that were cut are shared out, so that the sum is the throughput of all.
+    let pairs = pairs(observation);
+    let per_second = |amount: u64| pairs * observation.per_second(amount as f64);
     let both = record.spec.exchanges.iter().zip(&observation.exchanges);
     both.map(|(asked, seen)| ExchangeFigures {
         method: asked.request.method.clone(),

@@ -47,6 +47,9 @@ pub struct LoadSettings {
     pub silence_answers: u64,
     /// More failed requests than this share of those that ended cast a doubt on the result.
     pub failures: f64,
+    /// Pauses after failed attempts to connect cast a doubt on the result when they are more than this share of the
+    /// connections' time.
+    pub reconnect_pauses: f64,
     /// A throughput that changed by more than this share over the measurement is not steady.
     pub steady_change: f64,
     /// … if the change is also larger than so many of its standard errors.
@@ -76,6 +79,7 @@ impl Default for LoadSettings {
             queued_looks: 100,
             silence_answers: 10,
             failures: TRANSPORT_FAILURES,
+            reconnect_pauses: 0.01,
             steady_change: 0.10,
             steady_errors: 2.0,
         }

@@ -161,6 +161,27 @@ pub enum Sign {
         /// Requests that failed for it, over the whole load.
         requests: u64,
     },
+    /// Bodies waited for a 100 (Continue) that the server did not send: a rule of the generator, whose wait is in the
+    /// service times.
+    NoContinue {
+        /// Requests that waited.
+        requests: u64,
+        /// Requests that ended.
+        ended: u64,
+        /// How long they waited, together.
+        seconds: f64,
+    },
+    /// Connections waited before another attempt, after attempts that failed: a rule of the generator.
+    ReconnectPauses {
+        /// How many pauses there were.
+        pauses: u64,
+        /// How long they were, together.
+        seconds: f64,
+        /// The same as a share of the measurement of all connections.
+        share: f64,
+        /// The threshold of a doubt.
+        bound: f64,
+    },
     /// Some connections carried far fewer answers than others.
     Uneven {
         /// The fewest answers of a connection.

@@ -51,6 +51,8 @@ pub(super) fn all(
     // Before what makes times differ: those of requests that failed are missing altogether.
     signs.extend(load.not_connected());
     signs.extend(load.failures());
+    signs.extend(load.no_continue());
+    signs.extend(load.reconnect_pauses());
     if let Some(open) = &record.observation.open {
         signs.extend(load.unsent(open));
         signs.extend(load.backlog(open));
@@ -427,6 +429,40 @@ impl Load<'_> {
         } else {
             note(sign)
         })
+    }
+
+    fn no_continue(&self) -> Option<Judged> {
+        let observation = &self.record.observation;
+        let waits = observation.own_waits.for_continue;
+        (waits.count > 0).then(|| {
+            doubt(Sign::NoContinue {
+                requests: waits.count,
+                ended: observation.measured.ended().max(waits.count),
+                seconds: waits.total.as_secs_f64(),
+            })
+        })
+    }
+
+    fn reconnect_pauses(&self) -> Option<Judged> {
+        let observation = &self.record.observation;
+        let waits = observation.own_waits.before_connecting;
+        let connections = self.record.spec.schedule.most_connections();
+        let all = observation.window.as_secs_f64() * f64::from(connections);
+        let seconds = waits.total.as_secs_f64();
+        let share = if all > 0.0 {
+            (seconds / all).min(1.0)
+        } else {
+            0.0
+        };
+        let bound = self.settings.reconnect_pauses;
+        let sign = Sign::ReconnectPauses {
+            pauses: waits.count,
+            seconds,
+            share,
+            bound,
+        };
+        let weigh = if share > bound { doubt } else { note };
+        (waits.count > 0).then(|| weigh(sign))
     }
 
     fn unsteady(&self) -> Option<Judged> {

@@ -6,7 +6,7 @@ use deadheat_model::{
     CountHistogram, Failure, Interval, LatencyHistogram, LoadPhase, LoadRecord, Schedule, StopRule,
     failure::FailurePhase,
     load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target, Think},
-    observation::ReceiveQueues,
+    observation::{CountedTime, ReceiveQueues, Waits},
 };
 use deadheat_stats::load::{
     LatencyKind, LoadFigures, LoadSettings, Severity, Sign, Standing, analyse, judge, judge_with,
@@ -746,4 +746,67 @@ fn users_who_think_are_no_sign_of_a_slow_generator() {
     assert_eq!(sign(&record, uneven), None);
     record.spec.think = None;
     assert!(sign(&record, uneven).is_some());
+}
+
+#[test]
+fn what_the_generator_waited_for_by_its_own_rules_is_a_sign() {
+    let mut record = cases::closed_fine();
+    let waits = |count, total| Waits { count, total };
+    record.observation.own_waits.for_continue = waits(3, Duration::from_secs(3));
+    let found = sign(&record, |sign| matches!(sign, Sign::NoContinue { .. }));
+    let (
+        weight,
+        Sign::NoContinue {
+            requests, seconds, ..
+        },
+    ) = found.unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!((weight, requests, seconds), (Severity::Doubt, 3, 3.0));
+    let is_pause = |sign: &Sign| matches!(sign, Sign::ReconnectPauses { .. });
+    let connections = record.spec.schedule.most_connections();
+    for (share, expected) in [(0.005, Severity::Note), (0.02, Severity::Doubt)] {
+        let all = record.observation.window.mul_f64(f64::from(connections));
+        record.observation.own_waits.before_connecting = waits(9, all.mul_f64(share));
+        assert_eq!(severity(&record, is_pause), Some(expected));
+    }
+}
+
+#[test]
+fn a_count_and_its_rate_are_of_the_same_answers() {
+    let mut record = cases::closed_fine();
+    let seen = &mut record.observation;
+    seen.window = Duration::from_secs(5);
+    (seen.measured.succeeded, seen.measured.carried_succeeded) = (45, 10);
+    seen.measured.in_flight = 10;
+    let figures = LoadFigures::new(&record);
+    assert_eq!((figures.answers, figures.answer_seconds), (55, 5.0));
+    assert_eq!(figures.throughput_per_second, 11.0);
+    // As the count of a load is, so is that of each of its requests.
+    let several = cases::several_requests();
+    let figures = LoadFigures::new(&several);
+    let sum: f64 = figures
+        .exchanges
+        .iter()
+        .map(|one| one.throughput_per_second)
+        .sum();
+    let all = figures.throughput_per_second;
+    assert!((sum - all).abs() < 1e-6 * all, "{sum} {all}");
+    // After a count, each rate of its requests is over their own time.
+    let mut counted = cases::closed_fine();
+    let seen = &mut counted.observation;
+    seen.window = Duration::from_secs(5);
+    seen.counted = Some(CountedTime::Closed {
+        connections: 2,
+        in_use: Duration::from_secs(8),
+    });
+    (seen.measured.issued, seen.measured.succeeded) = (40, 40);
+    (seen.measured.carried_succeeded, seen.measured.in_flight) = (2, 0);
+    let figures = LoadFigures::new(&counted);
+    assert_eq!((figures.window_seconds, figures.answer_seconds), (5.0, 4.0));
+    assert_eq!(
+        (figures.throughput_per_second, figures.attempts_per_second),
+        (10.0, 10.0)
+    );
 }

@@ -18,7 +18,12 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
     let measured = &observation.measured;
     let mut facts = vec![fact(
         "Throughput",
-        format!("{} valid answers/s", figure(figures.throughput_per_second)),
+        format!(
+            "{} valid answers/s ({} in {})",
+            figure(figures.throughput_per_second),
+            count(figures.answers),
+            seconds(figures.answer_seconds)
+        ),
     )];
     if let (Some(open), Some(rate)) = (&observation.open, figures.offered_per_second) {
         let sent = figures
@@ -53,7 +58,7 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
     facts.push(fact(
         "Outcome",
         format!(
-            "{} answered validly, {} failed{failed}, {} in flight at the end",
+            "of these, {} answered validly, {} failed{failed}, {} in flight at the end",
             count(measured.succeeded),
             count(measured.failed.total()),
             count(measured.in_flight)

@@ -179,8 +179,8 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     let measured = &record.observation.measured;
     let found = format!(
         "{} in {} ({}/s)",
-        counted(measured.succeeded as usize, "valid answer"),
-        seconds(analysis.figures.window_seconds),
+        counted(analysis.figures.answers as usize, "valid answer"),
+        seconds(analysis.figures.answer_seconds),
         figure(analysis.figures.throughput_per_second),
     );
     let text = match verdict.standing {

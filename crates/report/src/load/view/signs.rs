@@ -123,6 +123,34 @@ pub(super) fn sentence(sign: &Sign) -> String {
             "{} failed because no connection could be made.",
             counted(*requests as usize, "request")
         ),
+        Sign::NoContinue {
+            requests,
+            ended,
+            seconds: waited,
+        } => {
+            let who = match requests == ended {
+                true => "each request".to_owned(),
+                false => format!("{} of {} requests", count(*requests), count(*ended)),
+            };
+            format!(
+                "the server sent no 100 (Continue): {who} waited {} for it before its body, {} in total. This wait is \
+                 in the service times; without the Expect header there is none.",
+                seconds(waited / *requests as f64),
+                seconds(*waited)
+            )
+        }
+        Sign::ReconnectPauses {
+            pauses,
+            seconds: paused,
+            share: part,
+            ..
+        } => format!(
+            "connections that failed were made again after a pause: {}, {} in total ({} of the connections' time). No \
+             requests were sent on them meanwhile.",
+            counted(*pauses as usize, "pause"),
+            seconds(*paused),
+            share(*part)
+        ),
         Sign::Uneven {
             least,
             median,

@@ -9,7 +9,7 @@ use deadheat_model::{
         Body, Content, Endpoint, Identity, Login, Proxy, ProxyKind, RequestSpec, Stage, Stream,
         StreamEvent, Think, TlsVersion, Trust,
     },
-    observation::{ExchangeSeen, ReceiveQueues, RouteSeen},
+    observation::{CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, Waits},
 };
 use deadheat_report::load::{csv, json};
 use deadheat_stats::load::analyse;
@@ -250,6 +250,31 @@ fn records() -> Vec<LoadRecord> {
         from: length,
         to: length,
     }));
+
+    // Ended by a count, and waited by the generator's own rules.
+    let second = std::time::Duration::from_secs(1);
+    let mut counted = cases::open_freeze();
+    counted.observation.counted = Some(CountedTime::Open {
+        first_due: second,
+        next_due: Some(2 * second),
+        first_end: second,
+        last_end: 2 * second,
+    });
+    let waits = Waits {
+        count: 2,
+        total: second,
+    };
+    counted.observation.own_waits = OwnWaits {
+        for_continue: waits,
+        before_connecting: waits,
+    };
+    records.push(counted);
+    let mut counted = cases::closed_fine();
+    counted.observation.counted = Some(CountedTime::Closed {
+        connections: 2,
+        in_use: second,
+    });
+    records.push(counted);
 
     // Too short for Little's law.
     let mut short = cases::closed_fine();

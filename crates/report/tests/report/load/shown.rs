@@ -1,6 +1,9 @@
 //! What the view of a load holds is in the text and on the page, whatever the load.
 
+use std::time::Duration;
+
 use anstyle::{AnsiColor, Style};
+use deadheat_model::observation::Waits;
 use deadheat_report::{
     load::{LoadView, html_with, text},
     view::Fact,
@@ -123,7 +126,10 @@ fn a_load_in_which_nothing_is_wrong_has_no_doubts() {
         "{:?}",
         fine.doubts
     );
-    assert_eq!(value(&fine.answers, "Throughput"), "2,500 valid answers/s");
+    assert_eq!(
+        value(&fine.answers, "Throughput"),
+        "2,500 valid answers/s (25,000 in 10.0 s)"
+    );
     assert_eq!(fine.statuses.len(), 1);
 }
 
@@ -205,4 +211,32 @@ fn a_throughput_that_falls_is_a_doubt_and_a_few_failures_are_in_the_headline() {
     );
     let expected: Vec<_> = view.statuses.iter().map(|row| row.is_expected).collect();
     assert_eq!(expected, [true, false]);
+}
+
+#[test]
+fn the_first_line_says_what_the_generator_waited_for_and_counts_what_it_rates() {
+    let mut record = cases::closed_fine();
+    let seen = &mut record.observation;
+    seen.window = Duration::from_secs(5);
+    (seen.measured.succeeded, seen.measured.carried_succeeded) = (45, 10);
+    seen.measured.in_flight = 10;
+    let headline = view(&record).headline;
+    assert!(
+        headline.starts_with("55 valid answers in 5.00 s (11.0/s)"),
+        "{headline}"
+    );
+    let seen = &mut record.observation;
+    (seen.measured.succeeded, seen.measured.carried_succeeded) = (3, 0);
+    seen.own_waits.for_continue = Waits {
+        count: 3,
+        total: Duration::from_secs(3),
+    };
+    let view = view(&record);
+    let mut said = view.doubts.iter().map(|doubt| doubt.sentence.as_str());
+    let expected = "The server sent no 100 (Continue): each request waited 1.00 s for it before its body, 3.00 s in total.";
+    assert!(
+        said.any(|said| said.starts_with(expected)),
+        "{:?}",
+        view.doubts
+    );
 }
