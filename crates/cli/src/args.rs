@@ -48,17 +48,17 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Find the commit that made a stack or a command slower.
     Bisect(Box<BisectArgs>),
-    /// Show the sessions of a folder, what changed between them, and figures over them.
+    /// Show the sessions of a folder, the changes between them, and their figures over time.
     History(HistoryArgs),
-    /// Read reports of ab, wrk, wrk2, hey, oha, h2load, k6 and vegeta, and say what is wrong with them.
+    /// Read reports of ab, wrk, wrk2, hey, oha, h2load, k6 and vegeta, and list their faults.
     Import(ImportArgs),
     /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
     /// Load as ab, wrk, hey or oha would: with their options, and their report.
     As(AsArgs),
-    /// Look for what would spoil a measurement on this machine and others.
+    /// Check this machine, and others, for anything that would disturb a measurement.
     Doctor(DoctorArgs),
-    /// Install what the stacks need.
+    /// Install the requirements of the stacks.
     Setup(SetupArgs),
     /// List, check and create stacks.
     #[command(subcommand)]
@@ -87,13 +87,14 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StacksCommand {
-    /// The stacks, what they need and whether it is here.
+    /// List, check, create and copy stacks.
     List(ListArgs),
-    /// Begin a stack: a folder that passes `stacks check` for plaintext at once, and says what is left.
+    /// Begin a stack: a folder that passes `stacks check` for plaintext at once, with a list of the remaining work.
     New(NewArgs),
     /// Copy a stack into a folder of yours, to change it.
     Eject(EjectArgs),
-    /// Check that stacks answer every workload rightly: every rule, with what was expected and what came.
+    /// Check that stacks answer every workload correctly, and show the expected and the actual answer of each broken
+    /// rule.
     Check(CheckArgs),
 }
 
@@ -139,8 +140,8 @@ pub(crate) struct PostgresArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// Repeat published comparisons, with their stacks and loads: those of a document, such as `webstacks-*`, or one
-    /// table, such as `go-nim-python:json`; repeatable [without DOCUMENT: all]
+    /// Repeat published comparisons, with their stacks and loads. DOCUMENT is a document, such as `webstacks-*`, or one
+    /// table, such as `go-nim-python:json`; repeatable [without DOCUMENT, all]
     #[arg(
         long,
         value_name = "DOCUMENT",
@@ -150,12 +151,12 @@ pub(crate) struct RunArgs {
         hide_short_help = true
     )]
     pub(crate) published: Vec<String>,
-    /// A first look: plaintext in three minutes, without stacks that warm up slowly
+    /// For a first impression: plaintext in three minutes, without stacks that warm up slowly
     #[arg(long)]
     pub(crate) quick: bool,
     /// For figures that you publish: all planned heats, and response times too
     ///
-    /// It takes the time that it needs, and lists what makes the session unfit to publish.
+    /// It has no time limit, and lists the reasons why a session is unfit to publish.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) publish: bool,
     /// The time that measuring may take [default: 10m]
@@ -169,10 +170,10 @@ pub(crate) struct RunArgs {
     /// Two stacks that are proven to be within this are a dead heat
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// The most heats of each load [default: what fits the budget]
+    /// The maximum number of heats of each load [default: as many as fit the budget]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) heats: Option<u32>,
-    /// How long the rounds of a heat last [default: 10s to 60s, by what starting its servers takes]
+    /// How long the rounds of a heat last [default: 10s to 60s, longer if its servers start slowly]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) heat_time: Option<Duration>,
     /// The counted part of a slice; longer where answers are slow
@@ -201,7 +202,7 @@ pub(crate) struct RunArgs {
     /// The folder of sessions
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Install first what is missing, as `deadheat setup --yes` does
+    /// Install missing requirements first, as `deadheat setup --yes` does
     #[arg(long)]
     pub(crate) setup: bool,
     /// How long a server may take to its first correct answer
@@ -243,7 +244,7 @@ pub(crate) struct ReportArgs {
     /// The workload on the card, with a load point if need be (`json:c50`); without, the first with a verdict
     #[arg(long, value_name = "NAME[:POINT]")]
     pub(crate) workload: Option<String>,
-    /// In text: everything, not only what fits 40 lines
+    /// In text: show everything, instead of 40 lines
     #[arg(long)]
     pub(crate) details: bool,
 }
@@ -319,7 +320,7 @@ pub(crate) struct DoctorArgs {
     /// The folder of sessions, whose file system is examined
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// How long to watch what others do [default: 2s]
+    /// How long to watch other processes [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) watch: Option<Duration>,
     /// Also examine this host, and the network between it and this machine; repeatable
@@ -389,7 +390,7 @@ pub(crate) struct CheckArgs {
     /// A stack that is unavailable here is a failure
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Except these, which may be unavailable, or lack what they fetch from their registry; repeatable
+    /// Except these, which may be unavailable, or lack packages from their registry; repeatable
     #[arg(long, value_name = "GLOB", requires = "strict")]
     pub(crate) may_lack: Vec<String>,
     #[command(flatten)]
@@ -456,7 +457,7 @@ pub(crate) struct ManArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HiddenArgs {
-    /// As the runner gives them
+    /// As the runner sets them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<String>,
 }

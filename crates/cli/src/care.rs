@@ -8,7 +8,7 @@ pub(crate) fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> 
     for address in addresses.iter().map(SocketAddr::ip) {
         if address.is_multicast() || address == Ipv4Addr::BROADCAST {
             return Err(format!(
-                "{named} is {address}, an address of many hosts; give the address of one host"
+                "{named} is {address}, an address of many hosts; use the address of one host"
             ));
         }
         if allowed || is_near(address) {
@@ -20,7 +20,7 @@ pub(crate) fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> 
             format!("{named} resolves to {address}, which is")
         };
         return Err(format!(
-            "{resolved} neither this machine nor in a private network. A load can take a server down and looks like an \
+            "{resolved} neither this machine nor in a private network. A load can take a server down and resembles an \
              attack: if it is yours, or you may load it, add --i-may-load-this-host"
         ));
     }
@@ -38,8 +38,8 @@ pub(crate) fn may_listen(option: &str, address: IpAddr) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{option} {address} is neither this machine's own nor in a private network: anybody could reach the servers of a \
-         benchmark there; give a private address"
+        "{option} {address} is neither this machine's own nor in a private network: anybody could reach the servers \
+         of a benchmark there; use a private address"
     ))
 }
 

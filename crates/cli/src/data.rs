@@ -50,7 +50,7 @@ fn by_ending<F: DataFormat>(path: &Path) -> Result<F, String> {
         let usual = formats.filter_map(|format| format.endings().first());
         let usual: Vec<String> = usual.map(|ending| format!(".{ending}")).collect();
         format!(
-            "which format? give the file one of the endings {}",
+            "which format? end the file's name with one of {}",
             usual.join(" ")
         )
     })
@@ -299,7 +299,7 @@ pub(crate) fn destinations<F: DataFormat>(
 fn opened(path: &Path) -> Result<Destination, Failure> {
     Destination::open(path).map_err(|error| {
         let why = format!(
-            "opening it for writing: {error}; give a file in a folder that you may write in"
+            "opening it for writing: {error}; name a file in a folder that you may write to"
         );
         unusable(path, &why)
     })

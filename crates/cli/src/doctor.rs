@@ -37,7 +37,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
             format!(", here and on {}", counted(hosts.count(), "host"))
         });
         output::note(&format!(
-            "watching what others do for {}{elsewhere}",
+            "watching other processes for {}{elsewhere}",
             humantime::format_duration(watch)
         ));
     }

@@ -44,7 +44,7 @@ fn every_command_in_the_documents_is_understood() {
                 Some(Err(error)) if error.exit_code() == 0 => {}
                 Some(Err(error)) => wrong.push(format!("{}: {command}\n{error}", file.display())),
                 None => wrong.push(format!(
-                    "{}: {command}: its quotes are not closed",
+                    "{}: {command} has quotes that are not closed",
                     file.display()
                 )),
             }

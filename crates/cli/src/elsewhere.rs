@@ -36,16 +36,16 @@ pub(crate) struct ElsewhereArgs {
     pub(crate) slurm: bool,
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
-    /// The CPUs of each generator, a worker on each, such as 0-3, for hosts that do nothing else: it waits awake
-    /// [default: one worker, not pinned, which sleeps]
+    /// The CPUs of each generator, a worker on each, such as 0-3. For hosts that do nothing else, because workers wait
+    /// awake [default: one worker, not pinned, which sleeps]
     #[arg(long, value_name = "LIST", hide_short_help = true)]
     pub(crate) generator_cpus: Option<String>,
     /// This machine's address that the generators reach; servers listen on it [default: the one that leads to the first
     /// generator]
     #[arg(long, value_name = "IP", hide_short_help = true)]
     pub(crate) address: Option<IpAddr>,
-    /// A file (TOML) with these options by name, such as generator = ["load1", "load2"]; options given here take
-    /// precedence
+    /// A file (TOML) with these options by name, such as generator = ["load1", "load2"]; options on the command line
+    /// take precedence
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) hosts: Option<PathBuf>,
     /// What came from that file.
@@ -112,9 +112,7 @@ pub(crate) fn hosts(
     ];
     let unneeded = unneeded.iter().find(|(_, given)| *given);
     if let Some((option, _)) = unneeded.filter(|_| names.is_empty()) {
-        let error = format!(
-            "--{option}: this is for generators: name them with --generator, or leave it out"
-        );
+        let error = format!("--{option} is for generators: name them with --generator, or omit it");
         return args.located(option, Err(error));
     }
     if names.is_empty() && args.database.is_none() {
@@ -126,7 +124,7 @@ pub(crate) fn hosts(
         return match reach.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
                 let error = format!(
-                    "--{option}: this is for other hosts: name them with --generator or --database, or leave it out"
+                    "--{option} is for other hosts: name them with --generator or --database, or omit it"
                 );
                 args.located(option, Err(error))
             }
@@ -161,7 +159,7 @@ fn of_job(args: &ElsewhereArgs, others: &[Node], needs_database: bool) -> Result
     };
     let way = |node: &Node| {
         let way = way_to(node.address);
-        way.map_err(|error| format!("--slurm: there is no way to {}: {error}", node.name))
+        way.map_err(|error| format!("--slurm: cannot reach {} ({error})", node.name))
     };
     let database = database.map(|node| {
         may_listen("--slurm: the database at", node.address)?;
@@ -211,7 +209,7 @@ fn database(text: &str) -> Result<DatabaseHost, String> {
         Some((host, address)) => {
             let address = address.parse().map_err(|_| {
                 format!(
-                    "--database {text}: {address:?} is no IP address; write HOST or HOST=ADDRESS"
+                    "--database {text}: {address:?} is not an IP address; write HOST or HOST=ADDRESS"
                 )
             })?;
             (host, Some(address))
@@ -228,7 +226,7 @@ fn database(text: &str) -> Result<DatabaseHost, String> {
     };
     may_listen("--database", address)?;
     let client = way_to(address)
-        .map_err(|error| format!("--database {host}: there is no way to {address}: {error}"))?;
+        .map_err(|error| format!("--database {host}: cannot reach {address} ({error})"))?;
     Ok(DatabaseHost {
         host: host.to_owned(),
         address,
@@ -243,7 +241,7 @@ fn leading_to(names: &[String], host: &str) -> Result<IpAddr, String> {
     }
     let address = resolved(host).and_then(way_to).map_err(|error| {
         format!(
-            "--generator {host}: the address of this machine that leads there is not known ({error}); give it with \
+            "--generator {host}: the address of this machine that leads there is not known ({error}); set it with \
              --address"
         )
     })?;
@@ -284,14 +282,11 @@ mod tests {
         let near = of(&["127.0.0.1"], None).unwrap().unwrap();
         assert_eq!(near.address, Ipv4Addr::LOCALHOST);
         let refusals = [
-            (
-                of(&["no-such-host.invalid"], None),
-                "give it with --address",
-            ),
+            (of(&["no-such-host.invalid"], None), "set it with --address"),
             (of(&["h2"], Some("192.0.2.1")), "neither this machine's"),
             (
                 of(&["h2"], Some("10.255.255.254")),
-                "give an address of this machine",
+                "use an address of this machine",
             ),
             (of(&["h2"], Some("0.0.0.0")), "one address"),
             (of(&["h2", "h2"], Some("127.0.0.1")), "twice"),
@@ -314,9 +309,9 @@ mod tests {
         assert!(database.client.is_loopback());
         let refusals = [
             ("no-such-host.invalid", "write no-such-host.invalid=ADDRESS"),
-            ("db=x", "no IP address"),
+            ("db=x", "not an IP address"),
             ("db=192.0.2.1", "neither"),
-            ("-x=10.0.0.1", "no host's name"),
+            ("-x=10.0.0.1", "not the name of a host"),
         ];
         for (text, why) in refusals {
             let error = of(text).unwrap_err();
@@ -410,9 +405,9 @@ mod tests {
             (
                 "generator = [\"no-such.invalid\"]",
                 "1:13",
-                "give it with --address",
+                "set it with --address",
             ),
-            ("\ndatabase = \"db=x\"", "2:12", "no IP address"),
+            ("\ndatabase = \"db=x\"", "2:12", "not an IP address"),
             (
                 "agent = \"/opt/deadheat\"",
                 "1:9",

@@ -9,7 +9,8 @@ pub(crate) struct GoneArgs {
     _blocks: Option<String>,
     #[arg(long = "measure", hide = true, value_name = "TIME", value_parser = |_: &str| gone("servers are loaded in slices; use --slice, --guard and --heat-time"))]
     _measure: Option<String>,
-    #[arg(long = "noise-bound", hide = true, value_name = "SHARE", value_parser = |_: &str| gone("disturbed slices are trimmed, so that nothing is repeated; leave it out"))]
+    #[arg(long = "noise-bound", hide = true, value_name = "SHARE", value_parser = |_: &str| gone("disturbed slices \
+        are trimmed and nothing is repeated; omit it"))]
     _noise_bound: Option<String>,
     #[arg(long = "server", hide = true, value_name = "HOST", value_parser = |host: &str| gone(&format!("start the session on that host: ssh {host} deadheat run …")))]
     _server: Option<String>,
@@ -25,7 +26,8 @@ pub(crate) struct GoneOfRunArgs {
 /// The same of `load`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct GoneOfLoadArgs {
-    #[arg(long = "live", hide = true, value_name = "WHAT", value_parser = |_: &str| gone("what is shown during the load is chosen with --progress; --live is of `deadheat run`"))]
+    #[arg(long = "live", hide = true, value_name = "WHAT", value_parser = |_: &str| gone("--progress chooses the \
+        display during a load; --live belongs to `deadheat run`"))]
     _live: Option<String>,
 }
 

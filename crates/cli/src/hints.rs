@@ -12,7 +12,7 @@ const OF_OTHER_TOOLS: [(&str, &str); 19] = [
     ("-a", "--user USER:PASSWORD"),
     (
         "-k",
-        "nothing: connections are kept by default (--no-keepalive: they are not)",
+        "nothing: connections are kept by default (--no-keepalive closes them)",
     ),
     ("-m", "-X METHOD"),
     ("-p", "--body-file FILE"),

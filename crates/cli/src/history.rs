@@ -28,7 +28,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
         if schema.is_some_and(|schema| schema < u64::from(SCHEMA)) {
             let name = folder.display();
             output::warn(&format!(
-                "{name}: an older Deadheat measured it in another way; left out"
+                "{name}: an older Deadheat measured it in another way; skipped"
             ));
             continue;
         }
@@ -42,21 +42,21 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     }
     if comparisons > 0 {
         output::note(&format!(
-            "left out: {}, each with two sides of its own; `deadheat report FOLDER` shows one",
+            "skipped: {}, each with two sides of its own; `deadheat report FOLDER` shows one",
             counted(comparisons, "comparison")
         ));
     }
     if history.sessions.is_empty() {
         return Err(Failure::usage(format!(
-            "looking for sessions in {}: there is none (`deadheat run` makes them there; another folder is given as \
+            "looking for sessions in {}: none found (`deadheat run` makes them there; for another folder, use \
              `deadheat history FOLDER`)",
             args.results.display()
         )));
     }
     if !wanted.is_empty() && history.series.is_empty() {
         return Err(Failure::usage(format!(
-            "looking for {} in the {} sessions of {}: none measured that; `deadheat report SESSION` shows what a \
-             session has",
+            "looking for {} in the {} sessions of {}: none measured that; `deadheat report SESSION` shows the \
+             contents of a session",
             wanted.told(),
             history.sessions.len(),
             args.results.display()
@@ -75,7 +75,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
 fn found(results: &Path) -> Result<Vec<Found>, Failure> {
     sessions(results).map_err(|error| {
         Failure::usage(format!(
-            "reading the folder of sessions {}: {error}; give the one that `deadheat run --results` wrote to",
+            "reading the folder of sessions {}: {error}; name the one that `deadheat run --results` wrote to",
             results.display()
         ))
     })

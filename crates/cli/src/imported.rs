@@ -32,7 +32,7 @@ fn bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     };
     let read = files::read_typed(path, LONGEST_TEXT);
     let read = read.map_err(|error| {
-        Failure::usage(format!("reading {name}: {error}; give a file with reports"))
+        Failure::usage(format!("reading {name}: {error}; name a file with reports"))
     })?;
     Ok((name, read))
 }
@@ -44,7 +44,7 @@ pub(crate) fn as_text(imported: &Imported, screen: Screen) -> String {
 
 /// What was read, for programs.
 pub(crate) fn as_json(imported: &Imported) -> Result<String, Failure> {
-    json(imported).map_err(|error| Failure::nothing(format!("writing what was imported: {error}")))
+    json(imported).map_err(|error| Failure::nothing(format!("writing the imported runs: {error}")))
 }
 
 /// Two files with reports; `None`: at least one is something else.

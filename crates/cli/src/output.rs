@@ -200,7 +200,7 @@ pub(crate) fn show_log() {
     tracing_subscriber::registry().with(lines).init();
     if let Some(error) = wrong {
         warn(&format!(
-            "warning: {LOG_VARIABLE}={asked}: {error}; write it like debug, or deadheat_runner=debug"
+            "warning: {LOG_VARIABLE}={asked} ({error}); write it like debug, or deadheat_runner=debug"
         ));
     }
 }

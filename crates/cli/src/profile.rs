@@ -68,7 +68,7 @@ impl Profile {
         };
         if args.elsewhere.database.is_some() && args.postgres.postgres != AUTO {
             return Err(Failure::usage(format!(
-                "--postgres and {}: give one of them; --database HOST starts a PostgreSQL of its own there",
+                "--postgres and {}: use one of them; --database HOST starts a PostgreSQL of its own there",
                 args.elsewhere.called("database")
             )));
         }

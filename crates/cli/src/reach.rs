@@ -16,7 +16,8 @@ use crate::care::may_listen;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Several hosts")]
 pub(crate) struct ReachArgs {
-    /// How hosts are reached: ssh, srun, kubectl, or a command like 'ssh -p 2222 {host}' [default: ssh]
+    /// The program that reaches hosts, which is ssh, srun, kubectl, or a command like 'ssh -p 2222 {host}' [default:
+    /// ssh]
     #[arg(long, value_name = "HOW", hide_short_help = true)]
     pub(crate) launcher: Option<Launcher>,
     /// Where deadheat is on the hosts [default: this program is copied there, once]
@@ -32,7 +33,7 @@ impl ReachArgs {
     }
 }
 
-/// Refuses hosts that `option` names twice, and what is no host's name.
+/// Refuses hosts that `option` names twice, and what is not the name of a host.
 pub(crate) fn check_names(option: &str, names: &[String]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
@@ -42,7 +43,7 @@ pub(crate) fn check_names(option: &str, names: &[String]) -> Result<(), String> 
     }
     let strange = |name: &&String| name.is_empty() || name.starts_with('-');
     match names.iter().find(strange) {
-        Some(strange) => Err(format!("{option} {strange:?} is no host's name")),
+        Some(strange) => Err(format!("{option} {strange:?} is not the name of a host")),
         None => Ok(()),
     }
 }
@@ -53,7 +54,7 @@ pub(crate) fn check_share(option: &str, hosts: usize, connections: u32) -> Resul
         return Ok(());
     }
     Err(format!(
-        "{option}: {hosts} hosts cannot share {connections} connections: name fewer hosts, or give more --connections"
+        "{option}: {hosts} hosts cannot share {connections} connections; name fewer hosts, or raise --connections"
     ))
 }
 
@@ -84,6 +85,6 @@ pub(crate) fn own_address(address: IpAddr) -> Result<IpAddr, String> {
     TcpListener::bind((address, 0))
         .map(|_| address)
         .map_err(|error| {
-            format!("--address {address}: nothing can listen on it: {error}; give an address of this machine")
+            format!("--address {address}: nothing can listen there ({error}); use an address of this machine")
         })
 }

@@ -20,12 +20,12 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;
     if args.details && sink.format != Format::Text {
         return Err(Failure::usage(
-            "--details says how much the text shows; the other formats show everything",
+            "--details applies to text only; the other formats show everything",
         ));
     }
     if args.workload.is_some() && sink.format != Format::Card {
         return Err(Failure::usage(
-            "--workload says what the card shows: it needs --format card",
+            "--workload selects the contents of a card: it needs --format card",
         ));
     }
     let session = match &args.session {
@@ -63,7 +63,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 fn newest() -> Result<PathBuf, Failure> {
     let none = |why: &dyn std::fmt::Display| {
         Failure::usage(format!(
-            "looking for the newest session in {RESULTS}: {why}; name one: deadheat report FOLDER"
+            "looking for the newest session in {RESULTS}: {why}; name one with `deadheat report FOLDER`"
         ))
     };
     let mut all = sessions(Path::new(RESULTS)).map_err(|error| none(&error))?;

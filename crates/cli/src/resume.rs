@@ -95,7 +95,7 @@ pub(crate) fn refuse_others(given: &[String], harmless: &[&str]) -> Result<(), F
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} cannot be given with --resume: a session goes on as it began; leave that out, or begin a new session",
+        "{} cannot be used with --resume: a session goes on as it began; omit that, or begin a new session",
         others.join(", ")
     )))
 }

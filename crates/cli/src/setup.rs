@@ -221,7 +221,7 @@ fn tell(progress: &SetupProgress<'_>) {
         SetupProgress::Fetching { stack, progress } => match progress {
             BuildProgress::Waiting { lock } => {
                 format!(
-                    "{stack}: waiting for another deadheat, which holds {}",
+                    "{stack}: waiting for another deadheat, which uses {}",
                     lock.display()
                 )
             }

@@ -21,8 +21,8 @@ fn own() -> String {
 /// The names of all nodes of the job that this process runs in.
 fn names() -> Result<Vec<String>, String> {
     let list = env::var("SLURM_JOB_NODELIST").map_err(|_| {
-        "--slurm: this is no job of Slurm (SLURM_JOB_NODELIST is not set); run it by sbatch: deadheat slurm-script \
-         prints a script"
+        "--slurm: this is not a job of Slurm (SLURM_JOB_NODELIST is not set); run it by sbatch (deadheat slurm-script \
+         prints a script)"
             .to_owned()
     })?;
     let hostnames = asked(&["scontrol", "show", "hostnames", &list])?;
@@ -41,8 +41,9 @@ pub(crate) fn others() -> Result<Vec<Node>, String> {
         let known = asked(&["scontrol", "show", "node", name, "--oneliner"])?;
         let address = field(&known, "NodeAddr").unwrap_or(name);
         let found = resolved(address);
-        let found = found
-            .map_err(|error| format!("--slurm: the address of {name} ({address}): {error}"))?;
+        let found = found.map_err(|error| {
+            format!("--slurm: the address {address} of {name} is unusable ({error})")
+        })?;
         Ok(Node {
             name: (*name).to_owned(),
             address: found,
@@ -55,8 +56,8 @@ fn without<'a>(names: &[&'a str], own: &str) -> Result<Vec<&'a str>, String> {
     let others: Vec<&str> = names.iter().copied().filter(|name| *name != own).collect();
     if others.len() == names.len() {
         return Err(format!(
-            "--slurm: this process runs on none of the job's nodes ({}), where the servers are to run; start it on one: \
-             srun --nodes=1 --ntasks=1 deadheat run --slurm …",
+            "--slurm: this process runs on none of the job's nodes ({}), where the servers are to run; start it on \
+             one with `srun --nodes=1 --ntasks=1 deadheat run --slurm …`",
             names.join(", ")
         ));
     }

@@ -43,7 +43,7 @@ fn text(args: &SlurmScriptArgs, folder: &str, command: &[String]) -> String {
          #SBATCH --exclusive\n\
          #SBATCH --time={}\n\
          {partition}\
-         # Ctrl-C for Deadheat, so that it still writes its report.\n\
+         # Sends Ctrl-C to Deadheat early enough for its report.\n\
          #SBATCH --signal=B:INT@60\n\
          cd {} || exit\n\
          exec {}\n",

@@ -17,7 +17,7 @@ pub(crate) fn check(tool: Tool, load: &Load, figures: &Figures) -> Result<(), St
         ("transfer rate", figures.kib_per_second),
     ] {
         if value.is_some_and(|value| !value.is_finite() || value < 0.0) {
-            return Err(format!("the {name} is no positive number"));
+            return Err(format!("the {name} is not a positive number"));
         }
     }
     if figures.requests_per_second == Some(0.0) {

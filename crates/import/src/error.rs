@@ -29,7 +29,7 @@ pub enum ImportError {
         hint: String,
     },
     /// A file is too long to be read.
-    #[error("{file}: it has more than {most} lines; give the part that has the reports")]
+    #[error("{file}: it has more than {most} lines; pass the part with the reports")]
     TooLong {
         /// The file.
         file: String,

@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         if bytes.contains(&0) {
             return Err(ImportError::Nothing {
                 file: file.to_owned(),
-                hint: ": it is no UTF-8 text; if PowerShell wrote it, save it as UTF-8".to_owned(),
+                hint: ": it is not UTF-8 text; if PowerShell wrote it, save it as UTF-8".to_owned(),
             });
         }
         let lines = text::lines(&String::from_utf8_lossy(bytes));
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
         {
             let more = self.strays - MOST_STRAYS;
             let place = last.place.clone();
-            let reason = format!("{more} more lines look like a part of a report");
+            let reason = format!("{more} more lines resemble a part of a report");
             self.left_out.push(LeftOut { place, reason });
         }
         if self.runs.is_empty() {
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
         } else if !self.is_in_foreign && tools::is_stray(line) {
             self.strays += 1;
             if self.strays <= MOST_STRAYS {
-                let reason = "looks like a line of a report, but no report begins above it";
+                let reason = "resembles a line of a report, but no report begins above it";
                 self.leave_out(line.number, reason.to_owned());
             }
         }

@@ -33,7 +33,7 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
         && complete < asked
     {
         warnings.push(format!(
-            "h2load gave up after {} of {} requests: the rate is of what came before",
+            "h2load stopped after {} of {} requests: the rate covers the requests before that",
             count(complete),
             count(asked)
         ));
@@ -57,7 +57,7 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
     if figures.seconds.is_some_and(|seconds| seconds < SHORT) {
         let seconds = figures.seconds.unwrap_or(0.0);
         warnings.push(format!(
-            "the run took {seconds} s: a longer one could give another rate"
+            "the run took {seconds} s: a longer one could have another rate"
         ));
     } else if let (Some(complete), Some(connections)) = (complete, run.load.connections)
         && complete / u64::from(connections.max(1)) < FEW_REQUESTS
@@ -70,7 +70,7 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
     }
     if report.lacks_times {
         let why = match run.tool {
-            Tool::Wrk2 => ": wrk2 leaves out what comes before its calibration of ten seconds",
+            Tool::Wrk2 => ": wrk2 records times only after its calibration of ten seconds",
             _ => "",
         };
         warnings.push(format!(
@@ -96,13 +96,13 @@ fn errors(run: &Run, report: &Report, warnings: &mut Vec<String>) {
     let figures = &run.figures;
     let complete = figures.complete.unwrap_or(0);
     let counts_errors = if run.tool == Tool::Vegeta {
-        "the rate leaves them out"
+        "the rate excludes them"
     } else {
         "the rate counts them"
     };
     if let Some(invalid) = run.invalid() {
         warnings.push(format!(
-            "{invalid}: the rate says nothing about the server's work"
+            "{invalid}: the rate is not one of the server's work"
         ));
     } else if let Some(errors) = figures.non_2xx.filter(|errors| *errors > 0) {
         warnings.push(format!(
@@ -172,7 +172,8 @@ fn limit(run: &Run) -> Option<String> {
     is_near.then(|| {
         let gib = kib / 1024.0 / 1024.0;
         format!(
-            "{} used one CPU for {} requests/s and {gib:.1} GiB/s: it may be the limit, and faster servers would look alike",
+            "{} used one CPU for {} requests/s and {gib:.1} GiB/s: it may be the limit, and faster servers would seem \
+             equal",
             run.tool.name(),
             whole(rate)
         )
@@ -198,7 +199,7 @@ pub(crate) fn of_all(runs: &[Run]) -> Vec<String> {
     {
         warnings.push(
             "in a closed loop a stalled server also delays the next request, and no percentile has that wait \
-             (coordinated omission): do not read them as what users would see"
+             (coordinated omission): do not read them as the waits of users"
                 .to_owned(),
         );
     }

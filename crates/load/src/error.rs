@@ -6,13 +6,13 @@ use std::{io, time::Duration};
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The spec has no exchanges.
-    #[error("there is nothing to send: give the load at least one exchange")]
+    #[error("nothing to send: a load needs at least one exchange")]
     NoExchanges,
     /// The schedule has no connections.
-    #[error("there is nothing to send on: give the schedule at least one connection")]
+    #[error("nothing to send on: a schedule needs at least one connection")]
     NoConnections,
     /// The schedule has too many connections.
-    #[error("{connections} connections are too many: give the schedule {most} at most")]
+    #[error("{connections} connections are too many: the maximum of a schedule is {most}")]
     TooManyConnections {
         /// Connections asked for.
         connections: u32,
@@ -39,8 +39,8 @@ pub enum LoadError {
     },
     /// The weights of the exchanges cannot be kept.
     #[error(
-        "the exchanges' weights add up to {total} after their common divisor is taken out: give at least one of \
-         them a weight, and let them add up to {most} at most"
+        "the exchanges' weights add up to {total} after division by their common divisor: at least one weight must be \
+         above zero, and the maximum of their sum is {most}"
     )]
     BadWeights {
         /// What they add up to.
@@ -73,7 +73,7 @@ pub enum LoadError {
         problem: &'static str,
     },
     /// Connections cannot wait between requests.
-    #[error("there is no think time like this: {problem}")]
+    #[error("the think time is impossible: {problem}")]
     Think {
         /// Why not.
         problem: &'static str,
@@ -105,15 +105,15 @@ pub enum LoadError {
         problem: &'static str,
     },
     /// A request or connect timeout of zero.
-    #[error("a timeout of zero lets no request succeed: give the {which} timeout a length")]
+    #[error("a timeout of zero lets no request succeed: set a longer {which} timeout")]
     ZeroTimeout {
         /// "connect" or "request".
         which: &'static str,
     },
     /// The process may not have so many file descriptors.
     #[error(
-        "{connections} connections need {needed} file descriptors, but this process may have {limit}: \
-         raise the limit (ulimit -n {needed}, or LimitNOFILE= in systemd) or hold fewer connections"
+        "{connections} connections need {needed} file descriptors, but this process may have {limit}: raise the limit \
+         (ulimit -n {needed}, or LimitNOFILE= in systemd) or use fewer connections"
     )]
     TooFewDescriptors {
         /// Connections asked for.

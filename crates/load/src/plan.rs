@@ -450,7 +450,7 @@ fn check_browsing(pipeline: u32, spec: &LoadSpec, exchanges: &[Prepared]) -> Res
     };
     let named_whole = |target: &Target| target.forwarding_proxy().is_some();
     let problem = if pipeline > 1 {
-        "what follows an answer cannot be sent behind pipelined requests"
+        "a request that follows an answer cannot be sent behind pipelined requests"
     } else if exchanges.iter().any(holds) {
         "a request that waits for 100 Continue is sent as it is, or not at all"
     } else if spec.cookies && exchanges.iter().any(has_own) {
@@ -458,7 +458,7 @@ fn check_browsing(pipeline: u32, spec: &LoadSpec, exchanges: &[Prepared]) -> Res
     } else if follows && spec.most_per_connection.is_some() {
         "nobody knows beforehand which redirect is the last request on a connection"
     } else if follows && exchanges.iter().any(accepts) {
-        "a redirect that is followed is no final answer"
+        "a redirect that is followed is not a final answer"
     } else if spec.targets().any(named_whole) {
         "paths cannot be followed in the whole URLs that a proxy of HTTP is sent"
     } else {

@@ -89,14 +89,14 @@ impl Routes {
         let connections = spec.schedule.most_connections();
         if (connections as usize) < routes.all.len() {
             return problem(format!(
-                "{connections} connections cannot lead to {} addresses: give at least as many connections",
+                "{connections} connections cannot lead to {} addresses: use at least as many connections",
                 routes.all.len()
             ));
         }
         if routes.all.len() > 1 && spec.schedule.is_open() {
             return problem(
-                "in an open loop, requests that a slow server holds up would go to the others, which hides how slow it is: \
-                 load each server at its own rate"
+                "in an open loop, requests that a slow server delays would go to the others, which hides how slow it \
+                 is. Load each server at its own rate"
                     .to_owned(),
             );
         }

@@ -101,11 +101,11 @@ fn what_cannot_be_shared_out_is_refused() {
         connections: 2,
         most_connections: 2,
     };
-    assert!(refusal(&open).contains("load each server at its own rate"));
+    assert!(refusal(&open).contains("Load each server at its own rate"));
     let mut of_addresses = spec(3, &[(0, 1)]);
     of_addresses.target.more = addresses.target.more[..1].to_vec();
     of_addresses.schedule = open.schedule.clone();
-    assert!(refusal(&of_addresses).contains("load each server at its own rate"));
+    assert!(refusal(&of_addresses).contains("Load each server at its own rate"));
     let mut lost = spec(2, two);
     lost.others.clear();
     assert!(refusal(&lost).contains("target 1"));

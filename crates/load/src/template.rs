@@ -39,8 +39,7 @@ impl Lists {
 
     fn find(&self, name: &str) -> Result<usize, String> {
         let found = self.0.iter().position(|(other, _)| other == name);
-        let found =
-            found.ok_or_else(|| format!("there is no list {name:?} to take a line from"))?;
+        let found = found.ok_or_else(|| format!("the list {name:?} does not exist"))?;
         if self.0[found].1.is_empty() {
             Err(format!("the list {name:?} has no lines"))
         } else {

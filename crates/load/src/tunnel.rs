@@ -40,7 +40,7 @@ impl Script {
             .to
             .rsplit_once(':')
             .and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)))
-            .ok_or_else(|| format!("{:?} is no host with a port", proxy.to))?;
+            .ok_or_else(|| format!("{:?} is not a host with a port", proxy.to))?;
         Ok(match proxy.kind {
             ProxyKind::Http => {
                 let to = &proxy.to;
@@ -169,7 +169,7 @@ impl Tunnel {
         self.length += bytes.len();
         if self.length > LONGEST_TALK {
             return Err(refusal(
-                "the proxy says more than 64 KiB and does not connect",
+                "the proxy sends more than 64 KiB and does not connect",
                 bytes,
             ));
         }
@@ -207,7 +207,7 @@ impl Tunnel {
                     Err(refusal("the proxy accepts no user and password", came))
                 }
                 [5, ..] => Err(refusal("the proxy wants a user and a password", came)),
-                _ => Err(refusal("what the proxy sent is not SOCKS 5", came)),
+                _ => Err(refusal("the proxy's answer is not SOCKS 5", came)),
             },
             Awaited::Login => match came {
                 [_, 0] => Ok(Some(Awaited::Reply)),
@@ -240,7 +240,7 @@ fn head(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
     let start = b"HTTP/1.";
     let common = start.len().min(came.len());
     if came[..common] != start[..common] {
-        return Err(refusal("what the proxy sent is not HTTP", came));
+        return Err(refusal("the proxy's answer is not HTTP", came));
     }
     if came.len() > LONGEST_HEAD {
         return Err(refusal("the proxy's answer is too long", came));
@@ -277,7 +277,7 @@ fn reply(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
                 (4, _) => 16,
                 (3, [length, ..]) => usize::from(*length) + 1,
                 (3, []) => return Ok(None),
-                _ => return Err(refusal("what the proxy sent is not SOCKS 5", came)),
+                _ => return Err(refusal("the proxy's answer is not SOCKS 5", came)),
             };
             return Ok((rest.len() == length + 2).then_some(Awaited::Nothing));
         }
@@ -290,7 +290,7 @@ fn reply(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
         (5, 6) => "the proxy did not reach the server in time",
         (5, 8) => "the proxy does not know this kind of address",
         (5, _) => "the proxy refused",
-        _ => "what the proxy sent is not SOCKS 5",
+        _ => "the proxy's answer is not SOCKS 5",
     };
     Err(refusal(why, came))
 }

@@ -230,7 +230,7 @@ impl Changes {
         let settings: [(&str, Of); 3] = [
             ("load point", |load| serde_json::to_string(&load.point).ok()),
             ("slices", |load| Some(slices(&load.heat))),
-            ("least time of an answer", |load| {
+            ("minimum time of an answer", |load| {
                 load.delay_seconds.map(|delay| format!("{delay} s"))
             }),
         ];
@@ -411,7 +411,7 @@ mod tests {
                 "/plan/loads/0/delay_seconds",
                 json!(0.5),
                 Aspect::Settings,
-                "json:c50: least time of an answer: – → 0.5 s",
+                "json:c50: minimum time of an answer: – → 0.5 s",
             ),
             (
                 "/definitions/json",

@@ -25,7 +25,7 @@ impl Table {
 
     /// The whole table.
     pub(crate) fn end(self) -> String {
-        let bytes = self.0.into_inner().expect("memory takes what it is given");
+        let bytes = self.0.into_inner().expect("memory takes any length");
         String::from_utf8(bytes).expect("made of text")
     }
 }

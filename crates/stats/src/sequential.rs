@@ -58,14 +58,14 @@ pub enum NoLooks {
 impl std::fmt::Display for NoLooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            NoLooks::Empty => write!(f, "no look is declared; write them like 5,10,20"),
+            NoLooks::Empty => write!(f, "no checkpoint is declared; write them like 5,10,20"),
             NoLooks::NotGrowing(heats) => write!(
                 f,
-                "the look at {heats} heats does not come after the one before it; write them like 5,10,20"
+                "the checkpoint at {heats} heats does not follow the one before it; write them like 5,10,20"
             ),
             NoLooks::TooFew(heats) => write!(
                 f,
-                "a look at {heats} heats has no spread to judge by; a comparison needs 2 heats, better 5"
+                "a checkpoint at {heats} heats has no spread to judge by; a comparison needs 2 heats, better 5"
             ),
         }
     }

@@ -45,7 +45,7 @@ pub(super) struct Options {
     /// Accepted: there is no colour
     #[arg(long)]
     no_color: bool,
-    /// Wait at the end for what is in flight
+    /// Wait at the end for requests in flight
     #[arg(short = 'w', long)]
     wait_ongoing_requests_after_deadline: bool,
     /// The method
@@ -54,10 +54,10 @@ pub(super) struct Options {
     /// A header; repeatable
     #[arg(short = 'H', value_name = "HEADER")]
     headers: Vec<String>,
-    /// The longest time for an answer [default: an hour]
+    /// The maximum time for an answer [default: an hour]
     #[arg(short = 't', value_name = "TIME", value_parser = humantime::parse_duration)]
     timeout: Option<Duration>,
-    /// The longest time for a connection to be made
+    /// The maximum time to make a connection
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = humantime::parse_duration)]
     connect_timeout: Duration,
     /// The Accept header
@@ -102,7 +102,7 @@ pub(super) struct Options {
     /// Use IPv4 only
     #[arg(long)]
     ipv4: bool,
-    /// Accept what these authorities have signed (PEM)
+    /// Accept certificates signed by these authorities (PEM)
     #[arg(long, value_name = "FILE")]
     cacert: Option<String>,
     /// The client's certificate

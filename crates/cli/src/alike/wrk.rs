@@ -34,7 +34,7 @@ pub(super) struct Options {
     /// Show the distribution of latencies
     #[arg(long, alias = "latencies")]
     latency: bool,
-    /// The longest time for an answer
+    /// The maximum time for an answer
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time)]
     timeout: Duration,
     /// Load a host that is neither this machine nor in a private network

@@ -9,18 +9,25 @@ use crate::{
     data::FilesArgs,
 };
 
-const AFTER_HELP: &str = "\
-Example: deadheat bisect v1.4 HEAD --build 'make server' -- ./server --port '$PORT'
+const AFTER_HELP: &str = "Example: deadheat bisect v1.4 HEAD --build 'make server' -- ./server --port '$PORT'
 
-A first comparison has to show that BAD is slower than GOOD. Each step then measures the middle commit together with GOOD
-and BAD, and asks which of them it is nearer to. Each comparison lasts until it is decided, or --budget is used up. In
-the end, the commit is compared with the one before it. A search names a wrong commit in at most 5 % of cases.
+A \
+                          first comparison has to show that BAD is slower than GOOD. Each step then measures the \
+                          middle commit together with GOOD
+and BAD, and asks which of them it is nearer to. Each \
+                          comparison lasts until it is decided, or --budget is used up. In
+the end, the commit is \
+                          compared with the one before it. A search names a wrong commit in at most 5 % of \
+                          cases.
 
-Commits are those of the first parents of BAD: a merge stands for what it brought. A commit that does not build or start
+Commits are those of the first parents of BAD: a merge represents all that it \
+                          merged. A commit that does not build or start
 is skipped.
 
-The guide is docs/bisect.md.
-Exit status: 0 the commit was found; 1 BAD is not slower; 2 wrong usage; 3 undecided, or nothing could be measured; 130
+The guide is \
+                          docs/bisect.md.
+Exit status: 0 the commit was found; 1 BAD is not slower; 2 wrong usage; 3 \
+                          undecided, or nothing could be measured; 130
 interrupted.";
 
 /// Options of `compare` have headings that say what else it compares.
@@ -45,7 +52,7 @@ fn under_own_heading(arg: Arg) -> Arg {
     mut_arg("workload", |arg| arg.help("The workload: `json` (its first load point) or `json:c50` [default: plaintext]")),
     mut_arg("budget", |arg| arg.help("The time that each comparison may take [default: 5m]")),
     mut_arg("heat_time", |arg| arg.help("How long each heat loads its servers in turn [default: 10s]")),
-    mut_arg("heats", |arg| arg.help("Number of heats of each comparison, with one look after them")),
+    mut_arg("heats", |arg| arg.help("Number of heats of each comparison, with one checkpoint after them")),
     mut_arg("results", |arg| arg.help("The folder in which the search has its own [default: results]")),
     mut_arg("rate", |arg| arg.hide(true)),
     mut_arg("arrivals", |arg| arg.hide(true)),
@@ -60,7 +67,7 @@ pub(crate) struct BisectArgs {
     /// A later one that is slow
     #[arg(value_name = "BAD", required_unless_present = "resume")]
     pub(crate) bad: Option<String>,
-    /// The stack to measure. Commits that change nothing in its folder are left out
+    /// The stack to measure. Commits that change nothing in its folder are skipped
     #[arg(value_name = "STACK[:VARIANT]")]
     pub(crate) stack: Option<String>,
     /// The command that starts the server, in a copy of the repository at each commit. It listens at $HOST:$PORT

@@ -123,8 +123,8 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
 fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
     if record.arguments.iter().any(|one| one.contains(HIDDEN)) {
         return Err(Failure::usage(
-            "going on with this search: a URL in its command, or a header or password, is recorded without what may be \
-             secret; begin a new search, or put it into the environment or a file",
+            "going on with this search: a URL in its command, or a header or password, is recorded without its secret \
+             parts; begin a new search, or put it into the environment or a file",
         ));
     }
     let program = ["deadheat".to_owned()];

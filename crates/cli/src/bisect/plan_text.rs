@@ -60,7 +60,7 @@ pub(super) fn plan(planned: &Planned) -> Result<String, Failure> {
         format!("  good      {}", named(&record.good)),
         format!("  bad       {}", named(bad)),
         format!(
-            "  commits   {commits}{} of the first parents; a merge stands for what it brought",
+            "  commits   {commits}{} of the first parents; a merge represents all that it merged",
             below.unwrap_or_default()
         ),
         "  first     bad against good: is there a slowdown?".to_owned(),

@@ -88,10 +88,10 @@ impl Subject {
             (Some(stack), []) => Self::stack(stack, args),
             (None, [_, ..]) => Self::command(args, folder),
             (Some(stack), _) => Err(Failure::usage(format!(
-                "{stack} stands before the --, and a command behind it; give a stack or a command"
+                "{stack} precedes the --, and a command follows it; use a stack or a command, not both"
             ))),
             (None, []) => Err(Failure::usage(
-                "name what to measure at each commit: STACK, or -- COMMAND",
+                "name the server to measure at each commit: STACK, or -- COMMAND",
             )),
         }
     }
@@ -290,7 +290,7 @@ fn line(words: &[String]) -> String {
 fn refuse(of: &str, given: &[(&str, bool)]) -> Result<(), Failure> {
     match given.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(Failure::usage(format!(
-            "{option} has no meaning for {of}; leave it out"
+            "{option} has no meaning for {of}; omit it"
         ))),
         None => Ok(()),
     }

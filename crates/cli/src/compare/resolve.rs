@@ -256,7 +256,7 @@ fn url(text: &str) -> Result<Url, String> {
     })?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(format!(
-            "{shown} has a user in it: leave that out and give --user USER:PASSWORD, because a URL stands in every output"
+            "{shown} contains a user name, and a URL appears in every output. Remove it and use --user USER:PASSWORD"
         ));
     }
     Ok(url)

@@ -52,7 +52,7 @@ pub(super) fn hosts(args: &DoctorArgs) -> Result<Option<Hosts>, String> {
         ];
         return match unneeded.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(format!(
-                "{option}: this is for other hosts: name them with --on, or leave it out"
+                "{option} is for other hosts: name them with --on, or omit it"
             )),
             None => Ok(None),
         };
@@ -160,7 +160,7 @@ fn measured(
     let mut network = judge_clocks(&examined.clocks);
     let link = match way {
         Ok(address) => examinee.probe(address).map_err(|why| {
-            let remedy = "Let ports 20000 to 31999 through, or give another address of this machine with --address IP.";
+            let remedy = "Let ports 20000 to 31999 through, or set another address of this machine with --address IP.";
             unmeasured(&why, remedy)
         }),
         Err(why) => Err(unmeasured(
@@ -202,7 +202,7 @@ mod tests {
     fn what_is_wrong_is_said_before_any_host_is_reached() {
         let refusals = [
             (asked(&["a", "a"], None), "twice"),
-            (asked(&["-x"], None), "no host's name"),
+            (asked(&["-x"], None), "not the name of a host"),
             (asked(&[], Some("127.0.0.1")), "name them with --on"),
             (asked(&["a"], Some("192.0.2.1")), "neither this machine's"),
             (

@@ -175,8 +175,8 @@ fn too_short(plan: &Plan) -> Option<String> {
     let heats = plan.loads.iter().map(|load| load.most_heats()).min()?;
     let fits = f64::from(heats) * share;
     Some(format!(
-        "about {fits:.1} of the {heats} heats of each load fit, so that some verdicts will be missing; {} has room for all, \
-         as have fewer stacks (--stack) or workloads (--workload)",
+        "about {fits:.1} of the {heats} heats of each load fit, so some verdicts will be missing; {} has room for \
+         all, as have fewer stacks (--stack) or workloads (--workload)",
         glued(&format!("--budget {minutes:.0}m"))
     ))
 }

@@ -19,7 +19,7 @@ pub(super) fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) 
     let fewest = plan.loads.iter().map(|load| load.most_heats()).min();
     if let Some(fewest) = fewest.filter(|heats| *heats < LEAST_HEATS) {
         objections.push(format!(
-            "{fewest} heats of a load, where {LEAST_HEATS} are the least"
+            "{fewest} heats of a load, where the minimum is {LEAST_HEATS}"
         ));
     }
     objections

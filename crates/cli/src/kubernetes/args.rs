@@ -24,7 +24,7 @@ pub(crate) struct KubernetesArgs {
     /// Memory of each pod
     #[arg(long, value_name = "SIZE", default_value = "8Gi", value_parser = memory)]
     pub(crate) memory: String,
-    /// The image of all pods: what the stacks need should be in it
+    /// The image of all pods, which should contain the requirements of the stacks
     #[arg(long, value_name = "IMAGE", default_value = "debian:12", value_parser = image)]
     pub(crate) image: String,
     /// The namespace [default: the one that kubectl uses]

@@ -5,7 +5,7 @@ use deadheat_report::html::live::{Bar, Stage};
 use serde_json::json;
 
 /// What a reader is told while heats run.
-const RUNNING: &str = "Refreshed between two heats, so that it disturbs none.";
+const RUNNING: &str = "Refreshed between two heats, to disturb neither.";
 
 /// How far a session is.
 #[derive(Clone, Debug)]

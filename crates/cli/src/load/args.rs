@@ -37,7 +37,7 @@ const AFTER_SHORT_HELP: &str = "All options: deadheat load --help. The guide is 
 #[derive(Debug, Default, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct LoadArgs {
-    /// What to load, http:// or https://
+    /// The URL to load, http:// or https://
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub(crate) struct HostsArgs {
 pub(crate) struct PaceArgs {
     #[command(flatten)]
     pub(crate) steady: SteadyArgs,
-    /// Closed loop: wait after each answer, like a user who reads it: 1s, 500ms..2s, exp:1s
+    /// Closed loop: wait after each answer, like a user who reads it, such as 1s, 500ms..2s or exp:1s
     #[arg(long, value_name = "TIME", value_parser = think, hide_short_help = true)]
     pub(crate) think: Option<Think>,
     /// Closed loop: spread the first requests over this time [default: the mean of --think, else 0s]
@@ -101,13 +101,13 @@ pub(crate) struct SteadyArgs {
     /// Connections [default: 50]
     #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
     pub(crate) connections: Option<u32>,
-    /// Open loop: send at this rate, whatever comes back: 5000/s, 300/m
+    /// Open loop: send at this rate, such as 5000/s or 300/m, regardless of answers
     #[arg(long, value_name = "RATE", value_parser = rate::rate)]
     pub(crate) rate: Option<f64>,
     /// Open loop: how requests are spaced [default: uniform]
     #[arg(long, value_enum, hide_short_help = true)]
     pub(crate) arrivals: Option<ArrivalsArg>,
-    /// Open loop: the most connections, if more are needed [default: --connections]
+    /// Open loop: the maximum of connections, if more are needed [default: --connections]
     #[arg(long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>, hide_short_help = true)]
     pub(crate) max_connections: Option<u32>,
 }
@@ -148,7 +148,7 @@ pub(crate) struct EndArgs {
     /// With --think, the default is its mean if that is longer.
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) warm_up: Option<Duration>,
-    /// How long to wait at the end for what is in flight [default: 5s]
+    /// How long to wait at the end for requests in flight [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = time_or_none, hide_short_help = true)]
     pub(crate) grace: Option<Duration>,
 }
@@ -217,10 +217,10 @@ pub(crate) struct RequestArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection and TLS")]
 pub(crate) struct ConnectionArgs {
-    /// The longest time for a connection to be made [default: 5s]
+    /// The maximum time to make a connection [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = length, hide_short_help = true)]
     pub(crate) connect_timeout: Option<Duration>,
-    /// The longest time for an answer [default: 30s]
+    /// The maximum time for an answer [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) timeout: Option<Duration>,
     /// Close each connection after this many answers, and make a new one
@@ -253,7 +253,7 @@ pub(crate) struct ConnectionArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection and TLS")]
 pub(crate) struct TlsArgs {
-    /// Accept only what the authorities in this file have signed, and the file's own certificates (PEM)
+    /// Accept only certificates signed by the authorities in this file, and the file's own certificates (PEM)
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) cacert: Option<PathBuf>,
     /// Show this certificate to the server (PEM, with its chain)
@@ -308,7 +308,7 @@ impl From<TlsVersionArg> for TlsVersion {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Valid answers")]
 pub(crate) struct AnswerArgs {
-    /// Status codes: 200, 2xx, 200-204, 2xx,304 [default: 2xx]
+    /// Valid status codes, such as 200, 2xx, 200-204 or 2xx,304 [default: 2xx]
     #[arg(long, value_name = "SET")]
     pub(crate) expect_status: Option<StatusSet>,
     /// The body's length in bytes
@@ -349,7 +349,7 @@ pub(crate) struct OutputArgs {
     /// Send metrics to this collector during the load, after each interval (OTLP over HTTP; docs/metrics.md)
     #[arg(long, value_name = "URL", value_parser = collector, hide_short_help = true)]
     pub(crate) otlp: Option<CollectorUrl>,
-    /// What to show during the load, on standard error
+    /// The display during the load, on standard error
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = ProgressArg::Auto, hide_short_help = true)]
     pub(crate) progress: ProgressArg,
     #[command(flatten)]
@@ -434,10 +434,10 @@ pub(crate) struct CareArgs {
     /// Load a host that is neither this machine nor in a private network
     #[arg(long, hide_short_help = true)]
     pub(crate) i_may_load_this_host: bool,
-    /// A pinned worker thread on each CPU: 2,3 or 0-3 [default: not pinned]
+    /// A pinned worker thread on each CPU of this list, such as 2,3 or 0-3 [default: not pinned]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
-    /// Worker threads that are not pinned [default: depends on the CPUs and on where the server is; the plan says why]
+    /// Worker threads that are not pinned [default: depends on the CPUs and on where the server is; the plan shows why]
     #[arg(long, value_name = "N", value_parser = whole::<1, MOST_THREADS>, hide_short_help = true)]
     pub(crate) threads: Option<u32>,
     /// How workers wait for answers: auto polls where the server cannot use their CPUs

@@ -15,7 +15,7 @@ use super::{
 
 /// Why an option of searches is refused.
 const FIND_ALONE: &str =
-    "this is for searches: say what must hold with --find-rate 'p99<50ms', or leave it out";
+    "this is for searches: set a condition with --find-rate 'p99<50ms', or omit it";
 
 /// Options that are refused together, or one that is refused alone.
 struct Clash {
@@ -97,7 +97,7 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
     let body = ("--body", request.body.is_some());
     let body_file = ("--body-file", !request.body_file.is_empty());
     let form = ("--form", !request.form.is_empty());
-    let one_body = "a request has one body: leave one of them out";
+    let one_body = "a request has one body, so use only one of them";
     let expects = has_word(&request.headers, "expect", "100-continue");
     let follow = ("--follow-redirects", request.follow_redirects.is_some());
     let cookies = ("--cookies", request.cookies);
@@ -121,7 +121,7 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         "--stream chunks",
         args.stream.stream == Some(StreamArg::Chunks),
     );
-    let cut = "an answer is cut after N events, so its body is not whole: use --expect-contains, or leave one of them out";
+    let cut = "an answer is cut after N events, so its body is incomplete. Use --expect-contains, or only one of them";
     let several = ("--urls with several origins", origins.len() > 1);
     let all = ("--all-addresses", connection.all_addresses);
     let proxy = ("--proxy", connection.proxy.is_some());
@@ -135,33 +135,33 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
                 .is_some_and(|typed| typed.trim().starts_with("http:"))
             && origins.iter().any(|origin| !origin.tls),
     );
-    let named_whole = "such a proxy is sent whole URLs, from which paths cannot be followed: use a socks5:// proxy, or leave \
-                       one of them out";
+    let named_whole = "such a proxy is sent whole URLs, from which paths cannot be followed. Use a socks5:// proxy, \
+                       or only one of them";
     let by_proxy =
-        "connections lead to the proxy, which finds the server by itself: leave one of them out";
-    let one_place = "the lines lead to several servers, and this to one: leave it out, or start a load for each";
-    let own_rate = "in a load at a rate, requests that a slow server holds up would go to the others, which hides how slow \
-                    it is: start a load for each origin";
-    let each_address = "at a rate, requests that a slow address holds up would go to the others, which hides how slow it \
-                        is: start a load for each address, with --resolve";
-    let one_end = "only one of these can end a load: leave one of them out";
+        "connections lead to the proxy, which finds the server by itself, so use only one of them";
+    let one_place = "this applies to one server, and the lines lead to several. Omit it, or start a load for each \
+                     server";
+    let own_rate = "in a load at a rate, requests that a slow server delays would go to the others, which hides how \
+                    slow it is. Start a load for each origin";
+    let each_address = "at a rate, requests that a slow address delays would go to the others, which hides how slow \
+                        it is. Start a load for each address, with --resolve";
+    let one_end = "only one of these can end a load, so use only one of them";
     let open = "the ramp spreads the first requests of a closed loop, and an open loop has a schedule; begin with a \
                 stage that goes up, like --stage 5s@0..1000/s";
-    let scheduled =
-        "a load at a rate sleeps until shortly before a request is due: leave --wait out";
-    let no_thought = "an open loop sends at its rate, whatever users do: leave one of them out";
-    let no_address = "a Unix socket has no address: leave one of them out";
-    let one_content = "the content of a body is compared with one thing: leave one of them out";
+    let scheduled = "a load at a rate sleeps until shortly before a request is due, so omit --wait";
+    let no_thought = "an open loop sends at its rate, whatever users do, so use only one of them";
+    let no_address = "a Unix socket has no address, so use only one of them";
+    let one_content = "the body is compared with one expectation, so use only one of them";
     vec![
         (
             on,
             unix,
-            "a Unix socket is on one machine: leave one of them out",
+            "a Unix socket is on one machine, so use only one of them",
         ),
         (
             on,
             source,
-            "an address belongs to one machine: leave one of them out",
+            "an address belongs to one machine, so use only one of them",
         ),
         (
             rate,
@@ -175,17 +175,17 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         (
             think,
             pipeline,
-            "pipelined requests do not wait for answers: leave one of them out",
+            "pipelined requests do not wait for answers, so use only one of them",
         ),
         (
             think,
             poll,
-            "who thinks lets its CPU sleep most of the time: leave --wait out",
+            "with --think, the CPU sleeps most of the time, so omit --wait",
         ),
         (
             ("--threads", care.threads.is_some()),
             ("--cpus", care.cpus.is_some()),
-            "--cpus starts a thread on each CPU of its list: leave one of them out",
+            "--cpus starts a thread on each CPU of its list, so use only one of them",
         ),
         (poll, rate, scheduled),
         (poll, stage, scheduled),
@@ -195,47 +195,47 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         (
             pipeline,
             ("--no-keepalive", request.no_keepalive),
-            "pipelining sends several requests on a connection: leave one of them out",
+            "pipelining sends several requests on a connection, so use only one of them",
         ),
         (
             pipeline,
             ("--header 'Connection: close'", closes),
-            "pipelining sends several requests on a connection: leave one of them out",
+            "pipelining sends several requests on a connection, so use only one of them",
         ),
         (
             pipeline,
             ("--header 'Expect: 100-continue'", expects),
-            "no other request can follow until the server has asked for the body: leave one of them out",
+            "no other request can follow until the server has asked for the body, so use only one of them",
         ),
         (
             pipeline,
             ("--http1.0", request.http1_0),
-            "HTTP/1.0 has no pipelining: leave one of them out",
+            "HTTP/1.0 has no pipelining, so use only one of them",
         ),
         (
             most,
             ("--no-keepalive", request.no_keepalive),
-            "without keep-alive a connection has one request: leave one of them out",
+            "without keep-alive a connection has one request, so use only one of them",
         ),
         (
             most,
             ("--header 'Connection: …'", has_header(args, "connection")),
-            "the last request on a connection says Connection: close, and no other does: leave the header out",
+            "Deadheat sends Connection: close with the last request of a connection only. Omit the header",
         ),
         (
             stream,
             pipeline,
-            "a stream holds up the answers behind it: leave one of them out",
+            "a stream delays the answers behind it, so use only one of them",
         ),
         (
             stream,
             ("--method HEAD", method.eq_ignore_ascii_case("head")),
-            "an answer to HEAD has no body: leave one of them out",
+            "an answer to HEAD has no body, so use only one of them",
         ),
         (
             ("--chunked", request.chunked),
             ("--http1.0", request.http1_0),
-            "HTTP/1.0 has no chunks: leave one of them out",
+            "HTTP/1.0 has no chunks, so use only one of them",
         ),
         (body, body_file, one_body),
         (body, form, one_body),
@@ -246,7 +246,7 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
                 "--header 'Content-Type: …'",
                 has_header(args, "content-type"),
             ),
-            "a form's Content-Type names the boundary in its body: leave one of them out",
+            "a form sets its own Content-Type, which names the boundary, so use only one of them",
         ),
         (
             ("--user", request.user.is_some()),
@@ -254,46 +254,46 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
                 "--header 'Authorization: …'",
                 has_header(args, "authorization"),
             ),
-            "both set the Authorization header: leave one of them out",
+            "both set the Authorization header, so use only one of them",
         ),
         (
             most,
             follow,
-            "a request has as many redirects as the server likes, so nobody knows beforehand which one is a connection's \
-             last: leave one of them out",
+            "the server decides how many redirects a request has, so the last request of a connection is unknown \
+             beforehand. Use only one of them",
         ),
         (plain_proxy, follow, named_whole),
         (plain_proxy, cookies, named_whole),
         (
             follow,
             pipeline,
-            "what a redirect leads to cannot be sent behind pipelined requests: leave one of them out",
+            "a redirect cannot be followed behind pipelined requests, so use only one of them",
         ),
         (
             follow,
             ("--header 'Expect: 100-continue'", expects),
-            "a request that waits for its body cannot be sent again: leave one of them out",
+            "a request that waits for its body cannot be sent again, so use only one of them",
         ),
         (
             cookies,
             pipeline,
-            "cookies of an answer cannot go with requests that were sent before it: leave one of them out",
+            "requests that were sent before an answer cannot carry its cookies, so use only one of them",
         ),
         (
             cookies,
             ("--header 'Expect: 100-continue'", expects),
-            "a request with cookies is put together whole: leave one of them out",
+            "a request with cookies is assembled as a whole, so use only one of them",
         ),
         (
             cookies,
             ("--header 'Cookie: …'", has_header(args, "cookie")),
-            "both set the Cookie header: leave one of them out",
+            "both set the Cookie header, so use only one of them",
         ),
         (
             follow,
             ("--expect-status with redirects", expects_redirect),
-            "a redirect that is followed is no final answer: leave 301, 302, 303, 307 and 308 out of the statuses, or \
-             do not follow",
+            "a redirect that is followed is not a final answer. Remove 301, 302, 303, 307 and 308 from the statuses, \
+             or do not follow redirects",
         ),
         (expect_body, expect_file, one_content),
         (expect_body, expect_contains, one_content),
@@ -304,14 +304,14 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         (
             ("-4", connection.ipv4),
             ("-6", connection.ipv6),
-            "each excludes the other's addresses: leave both out for any",
+            "each excludes the other's addresses, so omit both to use any address",
         ),
         (unix, resolve, no_address),
         (all, unix, no_address),
         (
             all,
             resolve,
-            "one address replaces all those of the name: leave one of them out",
+            "one address replaces all those of the name, so use only one of them",
         ),
         (proxy, unix, by_proxy),
         (proxy, resolve, by_proxy),
@@ -335,7 +335,7 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         (
             chunks,
             ("--http1.0", request.http1_0),
-            "HTTP/1.0 has no chunks: use --stream lines or --stream sse, or leave --http1.0 out",
+            "HTTP/1.0 has no chunks. Use --stream lines or --stream sse, or omit --http1.0",
         ),
         (unix, ("-4", connection.ipv4), no_address),
         (unix, ("-6", connection.ipv6), no_address),
@@ -347,7 +347,8 @@ fn pairs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, Given, &'static str
         (
             ("--insecure", tls.insecure),
             ("--cacert", tls.cacert.is_some()),
-            "--insecure accepts any certificate, and --cacert only those that its file vouches for: leave one of them out",
+            "--insecure accepts any certificate, and --cacert only those that its file vouches for. Use only one of \
+             them",
         ),
     ]
 }
@@ -363,7 +364,7 @@ fn needs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, bool, &'static str)
         ..
     } = args;
     let on = !hosts.on.is_empty();
-    let elsewhere = "this is for other hosts: name them with --on, or leave it out";
+    let elsewhere = "this is for other hosts: name them with --on, or omit it";
     let find = args.find.is_asked();
     let open = pace.steady.rate.is_some() || !pace.stage.is_empty() || find;
     let body = request.body.is_some() || !request.body_file.is_empty() || !request.form.is_empty();
@@ -373,8 +374,8 @@ fn needs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, bool, &'static str)
         || answer.expect_body_file.is_some()
         || answer.expect_contains.is_some()
         || answer.expect_json.is_some();
-    let open_alone = "this is for open loops: give a --rate (or a --stage), or leave it out";
-    let https = "this is for TLS: write https:// in the URL, or leave it out";
+    let open_alone = "this is for open loops: set a --rate (or a --stage), or omit it";
+    let https = "this is for TLS: write https:// in the URL, or omit it";
     let is_https = origins.iter().any(|origin| origin.tls);
     vec![
         (("--looks", args.find.looks.is_some()), find, FIND_ALONE),
@@ -397,12 +398,12 @@ fn needs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, bool, &'static str)
         (
             ("--max-connections", pace.steady.max_connections.is_some()),
             open,
-            "a closed loop has --connections, neither more nor fewer: leave it out, or give a --rate",
+            "a closed loop always has --connections connections. Omit it, or set a --rate",
         ),
         (
             ("--chunked", request.chunked),
             body,
-            "there is no body to send in chunks: give one with --body, --body-file or --form",
+            "this sends a body in chunks: set one with --body, --body-file or --form",
         ),
         (
             (
@@ -410,27 +411,27 @@ fn needs(args: &LoadArgs, origins: &[Origin]) -> Vec<(Given, bool, &'static str)
                 has_word(&request.headers, "expect", "100-continue"),
             ),
             body,
-            "there is no body to wait with: give one with --body, --body-file or --form",
+            "this delays a body: set one with --body, --body-file or --form",
         ),
         (
             ("--stream-events", args.stream.stream_events.is_some()),
             args.stream.stream.is_some(),
-            "nothing says what an event is: give --stream sse, --stream lines or --stream chunks",
+            "events are not defined: add --stream sse, --stream lines or --stream chunks",
         ),
         (
             ("--check-every", answer.check_every.is_some()),
             content,
-            "there is no content to compare: give --expect-body, --expect-contains or --expect-json",
+            "this needs expected content: add --expect-body, --expect-contains or --expect-json",
         ),
         (
             ("--cert", tls.cert.is_some()),
             tls.key.is_some(),
-            "a certificate is of no use without its key: give that with --key",
+            "a certificate needs its key: add --key",
         ),
         (
             ("--key", tls.key.is_some()),
             tls.cert.is_some(),
-            "a key is of no use without its certificate: give that with --cert",
+            "a key needs its certificate: add --cert",
         ),
         (("--cacert", tls.cacert.is_some()), is_https, https),
         (("--cert", tls.cert.is_some()), is_https, https),
@@ -462,8 +463,8 @@ fn values(args: &LoadArgs, origins: &[Origin]) -> Option<String> {
         && most < connections
     {
         return Some(format!(
-            "--max-connections {most}: {connections} connections are opened at the start; give at least so many, or fewer \
-             with --connections"
+            "--max-connections {most}: {connections} connections are opened at the start; raise --max-connections to \
+             that, or lower --connections"
         ));
     }
     if let (Some(most), Some(depth)) = (
@@ -497,7 +498,7 @@ fn values(args: &LoadArgs, origins: &[Origin]) -> Option<String> {
         let stages = rate::total(&pace.stage);
         if duration < stages {
             return Some(format!(
-                "--duration {duration:?}: the stages take {stages:?}; leave the duration out, or make the stages shorter"
+                "--duration {duration:?}: the stages take {stages:?}; omit the duration, or make the stages shorter"
             ));
         }
     }
@@ -506,7 +507,7 @@ fn values(args: &LoadArgs, origins: &[Origin]) -> Option<String> {
         origins.first().map(|origin| &origin.host),
     ) {
         return Some(format!(
-            "--all-addresses: {address} is one address; give the name that has several, or leave it out"
+            "--all-addresses: {address} is one address; write a name that has several, or omit the option"
         ));
     }
     let version = args.tls.tls_version.map(Into::into);
@@ -516,8 +517,8 @@ fn values(args: &LoadArgs, origins: &[Origin]) -> Option<String> {
     let ends_at_nothing = pace.stage.last().is_some_and(|stage| stage.to == 0.0);
     if ends_at_nothing && (end.requests.is_some() || end.until_interrupted) {
         return Some(
-            "the last --stage ends with a rate of zero, which would go on for ever: give it a rate above zero, or leave \
-             --requests and --until-interrupted out"
+            "the last --stage ends with a rate of zero, which would never end; set a rate above zero, or omit \
+             --requests and --until-interrupted"
                 .to_owned(),
         );
     }

@@ -106,11 +106,11 @@ fn contradictions_are_refused_with_both_names() {
 #[test]
 fn what_means_nothing_alone_is_refused() {
     for (line, expected) in [
-        ("--arrivals poisson", "give a --rate"),
+        ("--arrivals poisson", "set a --rate"),
         ("--max-connections 100", "closed loop"),
-        ("--chunked", "no body"),
-        ("-H Expect:100-continue", "no body"),
-        ("--check-every 5", "no content"),
+        ("--chunked", "this sends a body in chunks"),
+        ("-H Expect:100-continue", "this delays a body"),
+        ("--check-every 5", "needs expected content"),
         ("--stream-events 5", "--stream sse"),
         ("https://h/ --cert x", "--key"),
         ("https://h/ --key x", "--cert"),
@@ -132,14 +132,17 @@ fn what_means_nothing_alone_is_refused() {
         ),
         ("--body-file - --body-file -", "can be read once"),
         ("--urls x --body-file a --body-file b", "at its end"),
-        ("--rate 5 -c 10 --max-connections 9", "at least so many"),
+        (
+            "--rate 5 -c 10 --max-connections 9",
+            "raise --max-connections to that",
+        ),
         (
             "--most-requests-per-connection 3 --pipeline 4",
             "pipeline at most 3",
         ),
         ("--stage 4s@5 --stage 3s@5 -d 6s", "the stages take 7s"),
-        ("--stage 4s@5..0 -n 6", "for ever"),
-        ("--stage 4s@5..0 --until-interrupted", "for ever"),
+        ("--stage 4s@5..0 -n 6", "would never end"),
+        ("--stage 4s@5..0 --until-interrupted", "would never end"),
     ] {
         let error = checked(line).unwrap_err();
         assert!(error.contains(expected), "{line}: {error}");
@@ -155,11 +158,11 @@ fn several_origins_have_no_rate_and_no_fixed_address() {
         check(&typed.unwrap().load, &origins)
     };
     for (line, expected) in [
-        ("--rate 5", "start a load for each origin"),
-        ("--stage 5s@5", "start a load for each origin"),
-        ("--find-rate p99<5ms", "start a load for each origin"),
-        ("--resolve ::1", "leave it out"),
-        ("--unix-socket x", "leave it out"),
+        ("--rate 5", "Start a load for each origin"),
+        ("--stage 5s@5", "Start a load for each origin"),
+        ("--find-rate p99<5ms", "Start a load for each origin"),
+        ("--resolve ::1", "Omit it"),
+        ("--unix-socket x", "Omit it"),
     ] {
         let error = checked(line).unwrap_err();
         assert!(

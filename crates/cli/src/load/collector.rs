@@ -25,7 +25,7 @@ pub(crate) fn collector(text: &str) -> Result<CollectorUrl, String> {
     let example = "write http://127.0.0.1:4318, for example";
     let mut url = Url::parse(text).map_err(|error| format!("{error}; {example}"))?;
     if !["http", "https"].contains(&url.scheme()) {
-        return Err(format!("it is no http:// or https:// URL; {example}"));
+        return Err(format!("it is not an http:// or https:// URL; {example}"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(
@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn what_is_no_collector_is_refused_with_the_reason() {
         for (text, why) in [
-            ("localhost:4318", "no http://"),
+            ("localhost:4318", "not an http://"),
             ("4318", "http://127.0.0.1:4318"),
-            ("grpc://h:4317", "no http://"),
+            ("grpc://h:4317", "not an http://"),
             ("http://", "http://127.0.0.1:4318"),
             ("http://a:b@h", "password is not sent"),
             ("http://h/?token=x", "ends with its path"),

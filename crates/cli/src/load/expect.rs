@@ -13,7 +13,7 @@ pub(crate) fn expectation(args: &AnswerArgs) -> Result<Expectation, String> {
         && own != length
     {
         return Err(format!(
-            "--expect-length {length}: the expected body has {own} bytes; leave the length out"
+            "--expect-length {length}: the expected body has {own} bytes; omit the length"
         ));
     }
     Ok(Expectation {
@@ -41,7 +41,10 @@ fn content(args: &AnswerArgs) -> Result<Option<Content>, String> {
     }
     if let Some(text) = &args.expect_contains {
         if text.is_empty() {
-            return Err("--expect-contains: every body has nothing in it; give a text".to_owned());
+            return Err(
+                "--expect-contains: every body contains the empty text; write a longer one"
+                    .to_owned(),
+            );
         }
         let bytes = text.clone().into_bytes();
         return Ok(Some(Content::Contains { bytes }));
@@ -54,14 +57,14 @@ fn json_at(text: &str) -> Result<Content, String> {
     let write = "write a pointer and a value, like '/users/0/name=\"Ann\"' or '/count=3'";
     let (pointer, value) = text
         .split_once('=')
-        .ok_or_else(|| format!("--expect-json {text:?}: there is no =; {write}"))?;
+        .ok_or_else(|| format!("--expect-json {text:?}: the = is missing; {write}"))?;
     if !pointer.is_empty() && !pointer.starts_with('/') {
         return Err(format!(
             "--expect-json: the pointer {pointer:?} does not begin with /; {write}"
         ));
     }
     let value = serde_json::from_str(value).map_err(|error| {
-        format!("--expect-json: {value:?} is not JSON ({error}); put quotes around text: '/name=\"Ann\"'")
+        format!("--expect-json: {value:?} is not JSON ({error}); put quotes around text, like '/name=\"Ann\"'")
     })?;
     Ok(Content::JsonAt {
         pointer: pointer.to_owned(),

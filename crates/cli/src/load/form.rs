@@ -49,14 +49,14 @@ enum Content {
 pub(crate) fn field(text: &str) -> Result<Field, String> {
     let write = "write NAME=VALUE or NAME=@FILE";
     let Some((name, rest)) = text.split_once('=') else {
-        return Err(format!("there is no =; {write}"));
+        return Err(format!("the = is missing; {write}"));
     };
     if name.is_empty() {
         return Err(format!("a field needs a name; {write}"));
     }
     let (value, options) = rest.split_at(next_option(rest).unwrap_or(rest.len()));
     let content = match value.strip_prefix('@') {
-        Some("") => return Err(format!("there is no file after the @; {write}")),
+        Some("") => return Err(format!("no file is named after the @; {write}")),
         Some("-") => {
             return Err("standard input has no name to send: write it to a file".to_owned());
         }
@@ -77,7 +77,7 @@ pub(crate) fn field(text: &str) -> Result<Field, String> {
         let (place, value) = match option.split_once('=') {
             Some((";type", value)) if !is_type(value) => {
                 return Err(format!(
-                    "{value:?} is no media type; write one like text/csv"
+                    "{value:?} is not a media type; write one like text/csv"
                 ));
             }
             Some((";type", value)) => (&mut field.content_type, value),
@@ -238,11 +238,11 @@ mod tests {
     #[test]
     fn mistakes_are_told() {
         for (text, expected) in [
-            ("a", "there is no ="),
+            ("a", "the = is missing"),
             ("=x", "needs a name"),
-            ("a=@", "no file after the @"),
+            ("a=@", "no file is named after the @"),
             ("a=@-", "standard input"),
-            ("a=x;type=text", "no media type"),
+            ("a=x;type=text", "not a media type"),
         ] {
             let error = field(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

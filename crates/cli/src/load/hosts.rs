@@ -99,7 +99,7 @@ mod tests {
     fn a_load_that_cannot_be_shared_is_refused_with_the_reason() {
         let refusal = |names: &[&str], address: &str| ask(names, address).unwrap_err();
         assert!(refusal(&["a", "a"], "10.0.0.1:80").contains("twice"));
-        assert!(refusal(&["-oProxyCommand=x"], "10.0.0.1:80").contains("no host's name"));
+        assert!(refusal(&["-oProxyCommand=x"], "10.0.0.1:80").contains("not the name of a host"));
         assert!(refusal(&["a", "b", "c"], "10.0.0.1:80").contains("2 connections"));
         let own = ask(&["local", "b"], "127.0.0.1:80")
             .unwrap()

@@ -137,7 +137,7 @@ impl Pushing {
         let why = deliveries.failed.as_deref();
         (missing > 0).then(|| {
             format!(
-                "--otlp {}: the metrics of {missing} of {} were not delivered: {}",
+                "--otlp {}: the metrics of {missing} of {} were not delivered ({})",
                 self.collector,
                 counted(self.told, "interval"),
                 why.unwrap_or("the collector is too slow")

@@ -10,7 +10,7 @@ use super::values::length;
 /// A rate above zero, in requests per second: "5000/s", "300/m", "5000" (per second).
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     match any_rate(text)? {
-        0.0 => Err("a rate of zero sends nothing: give one above it".to_owned()),
+        0.0 => Err("a rate of zero sends nothing; set one above zero".to_owned()),
         rate => Ok(rate),
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn stage(text: &str) -> Result<Stage, String> {
         }
     };
     if from == 0.0 && to == 0.0 {
-        return Err(format!("{text:?} sends nothing: give it a rate above zero"));
+        return Err(format!("{text:?} sends nothing: set a rate above zero"));
     }
     Ok(Stage { length, from, to })
 }

@@ -57,7 +57,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
             let url = LoadUrl::parse(text, false)?;
             if url.path != "/" {
                 return Err(format!(
-                    "a URL and --urls: {} is a path, and the file says which ones are asked for; leave it out of the URL",
+                    "a URL and --urls: the file names the paths; omit {} from the URL",
                     secret::without_secret_values(&url.path)
                 ));
             }
@@ -68,7 +68,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
             })
         }
         (None, None) => Err(
-            "what is to be loaded? give a URL, like http://localhost:8080/, or a file of them with --urls"
+            "no URL: name one, like http://localhost:8080/, or a file of URLs with --urls"
                 .to_owned(),
         ),
     }
@@ -156,7 +156,7 @@ pub(crate) fn exchanges(
         && exchanges.iter().all(|one| one.request.body == Body::None)
     {
         return Err(format!(
-            "{option}: no request has a body: give one with --body or --body-file, or as @FILE at the end of a line of \
+            "{option}: no request has a body; set one with --body or --body-file, or as @FILE at the end of a line of \
              --urls"
         ));
     }
@@ -372,11 +372,11 @@ mod tests {
 
     #[test]
     fn there_is_one_source_of_urls() {
-        assert!(sent(&[]).unwrap_err().contains("give a URL"));
+        assert!(sent(&[]).unwrap_err().contains("no URL: name one"));
         assert!(
             sent(&["http://h/a", "--urls", "x"])
                 .unwrap_err()
-                .contains("leave it out of the URL")
+                .contains("from the URL")
         );
         assert!(
             sent(&["--urls", "/no/such"])

@@ -38,7 +38,7 @@ pub(crate) fn spec(
     let cpus = cpus.map_or(Ok(Vec::new()), |list| values::cpus("--cpus", list))?;
     if cpus.len() > schedule.most_connections() as usize {
         return Err(format!(
-            "--cpus: {} workers cannot share {} connections: give fewer CPUs, or more --connections",
+            "--cpus: {} workers cannot share {} connections; use fewer CPUs, or more --connections",
             cpus.len(),
             schedule.most_connections()
         ));
@@ -54,7 +54,7 @@ pub(crate) fn spec(
             ""
         };
         return Err(format!(
-            "--threads: {threads} workers cannot share the {own} connections{place}: give fewer threads, or more \
+            "--threads: {threads} workers cannot share the {own} connections{place}; use fewer threads, or more \
              --connections"
         ));
     }

@@ -170,7 +170,7 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Reached, Failure> {
         (Some(_), _) => Some(format!("instead of {named}")),
         (None, _) if matches!(origin.host, Host::Address(_)) => None,
         (None, 1) if connection.all_addresses => Some(format!(
-            "the only address of {named}: there is no other to share out to"
+            "the only address of {named}, so there is nothing to share out"
         )),
         (None, count) if connection.all_addresses => {
             Some(format!("all {count} addresses of {named}"))
@@ -190,7 +190,7 @@ fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, Fa
     if let Some(FixedAddress { address, port }) = args.resolve {
         return Ok(vec![SocketAddr::new(address, port.unwrap_or(origin.port))]);
     }
-    lookup(&origin.host, origin.port, "give its address with --resolve")
+    lookup(&origin.host, origin.port, "set its address with --resolve")
 }
 
 /// All addresses of a host, in the order of the system's resolver; `else_do` is what to do if there is none.
@@ -248,22 +248,22 @@ fn fitting(
         };
         return Err(match (args.resolve, named.parse::<IpAddr>()) {
             (Some(fixed), _) => format!(
-                "{option} and --resolve {}: this is an {has} address; leave {option} out",
+                "{option} and --resolve {}: this is an {has} address; omit {option}",
                 fixed.address
             ),
             (None, Ok(address)) => {
-                format!("{option}: {address} is an {has} address; leave {option} out")
+                format!("{option}: {address} is an {has} address; omit {option}")
             }
             (None, Err(_)) => {
-                format!("{option}: {named} has {has} addresses alone; leave {option} out")
+                format!("{option}: {named} has only {has} addresses; omit {option}")
             }
         });
     }
     if let [first, rest @ ..] = args.source.as_slice() {
         if let Some(other) = rest.iter().find(|one| one.is_ipv4() != first.is_ipv4()) {
             return Err(format!(
-                "--source {first} and {other}: a load goes to one address, which is IPv4 or IPv6, so give sources of one \
-                 kind"
+                "--source {first} and {other}: a load goes to one address, which is IPv4 or IPv6, so all sources must \
+                 be of that kind"
             ));
         }
         let reached: Vec<SocketAddr> = family
@@ -285,7 +285,7 @@ fn fitting(
 fn check_sources(sources: &[IpAddr]) -> Result<(), String> {
     for source in sources {
         UdpSocket::bind((*source, 0)).map_err(|error| {
-            format!("--source {source}: {error}; give an address of this machine (ip address)")
+            format!("--source {source}: {error}; use an address of this machine (ip address)")
         })?;
     }
     Ok(())
@@ -311,7 +311,7 @@ fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
             Ok(text)
         } else {
             Err(Failure::usage(format!(
-                "{option} {shown}: there is no {} in it; give a PEM file (-----BEGIN …)",
+                "{option} {shown}: the file contains no {}; name a PEM file (-----BEGIN …)",
                 kind.to_lowercase()
             )))
         }
@@ -420,7 +420,7 @@ mod tests {
         assert!(
             fitting(&both(), "x", &args)
                 .unwrap_err()
-                .contains("of one kind")
+                .contains("must be of that kind")
         );
     }
 

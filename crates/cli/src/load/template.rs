@@ -147,7 +147,7 @@ pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<Strin
     }
     match count {
         0 => Err(format!(
-            "--template: nothing is to be replaced in path, header values and body: {KNOWN}"
+            "--template: path, header values and body contain no placeholder; {KNOWN}"
         )),
         _ => Ok(lists),
     }
@@ -265,7 +265,7 @@ mod tests {
             ("{{line}}", "name the file"),
             ("{{line /no/such/file}}", "reading /no/such/file"),
             ("{{counter", "has no }}"),
-            ("plain", "nothing is to be replaced"),
+            ("plain", "contain no placeholder"),
         ];
         for (header, expected) in cases {
             let error = lists(&[exchange("/", header, "")]).unwrap_err();

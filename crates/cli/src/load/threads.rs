@@ -30,7 +30,7 @@ pub(crate) fn choose(asked: Option<u32>, spec: &LoadSpec, hosts: bool) -> Thread
         // They are pinned.
         None if !spec.cpus.is_empty() => one(None),
         None if hosts => one(Some(
-            "one on each host, unless --threads says how many".to_owned(),
+            "one on each host, unless --threads sets a number".to_owned(),
         )),
         None => suitable(&Situation {
             // Those that this process may run on, within its cgroup's quota.

@@ -52,8 +52,7 @@ fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<Line
             && *other != line.url.origin
         {
             return Err(format!(
-                ", line {number}: {} is another origin than {}: leave that one out of the command, and the lines can have \
-                 several",
+                ", line {number}: {} is another origin than {}. Omit the URL of the command to load several origins",
                 line.url.origin.shown(),
                 other.shown()
             ));
@@ -61,7 +60,7 @@ fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<Line
         lines.push(line);
     }
     if lines.is_empty() {
-        Err(": there is no URL in it".to_owned())
+        Err(": it contains no URL".to_owned())
     } else {
         Ok(lines)
     }
@@ -110,7 +109,7 @@ fn split_body(text: &str) -> Result<(&str, Option<PathBuf>), String> {
         return Ok((text, None));
     };
     match &text[at + 1..] {
-        "" => Err("there is no file after the @".to_owned()),
+        "" => Err("no file is named after the @".to_owned()),
         file => Ok((text[..at].trim_end(), Some(file.into()))),
     }
 }
@@ -174,12 +173,12 @@ mod tests {
     #[test]
     fn mistakes_have_their_line() {
         let cases = [
-            ("", "there is no URL"),
-            ("# nothing\n\n", "there is no URL"),
+            ("", "it contains no URL"),
+            ("# nothing\n\n", "it contains no URL"),
             ("http://h/\n0 http://h/", ", line 2: the weight \"0\""),
             ("1.5 http://h/", ", line 1: the weight \"1.5\""),
             ("99999999999 http://h/", ", line 1: the weight"),
-            ("http://h/ @", ", line 1: there is no file after the @"),
+            ("http://h/ @", ", line 1: no file is named after the @"),
             ("GET", ", line 1: \"GET\" has no scheme"),
             ("http://h/\n\n/path", ", line 3: \"/path\" has no scheme"),
         ];

@@ -19,7 +19,7 @@ pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
     // For curl, -d is a body: people used to it type one here.
     if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
-        return Err("this is not a time; give a body with --body or --body-file".to_owned());
+        return Err("this is not a time; set a body with --body or --body-file".to_owned());
     }
     // As ab, hey and wrk read it.
     let seconds = text
@@ -85,7 +85,7 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     let lower = name.to_ascii_lowercase();
     if lower == "content-length" || lower == "transfer-encoding" {
         return Err(format!(
-            "{name} follows from the body: leave it out (--chunked sends the body in chunks)"
+            "{name} follows from the body, so omit it (--chunked sends the body in chunks)"
         ));
     }
     Ok((name.to_owned(), value.to_owned()))

@@ -23,7 +23,7 @@ pub(crate) fn eject(args: &EjectArgs) -> Result<Exit, Failure> {
     let stack = stacks.find(|stack| stack.manifest.id == args.name);
     let stack = stack.ok_or_else(|| {
         Failure::usage(format!(
-            "there is no stack `{}` to copy; `deadheat stacks list` shows all of them",
+            "the stack `{}` does not exist; `deadheat stacks list` shows all of them",
             args.name
         ))
     })?;
@@ -48,7 +48,7 @@ fn told(name: &str, id: &str, place: &Path, copied: usize) -> String {
     let option = in_shell(&["--stacks".to_owned(), place.display().to_string()]);
     let versus = if name == id {
         format!(
-            "With {option}, it takes the place of Deadheat's own {name}, and the report says so. To compare the two, copy \
+            "With {option}, it replaces Deadheat's own {name}, and the report mentions that. To compare the two, copy \
              it under another name: deadheat stacks eject {name} --as NAME\n"
         )
     } else {

@@ -65,9 +65,9 @@ fn choose(name: &Name<'_>, from: Option<&str>) -> Result<&'static Skeleton, Stri
         let names = skeletons::names();
         let id = name.id;
         format!(
-            "there is no skeleton in `{language}`; there are {names}. To begin with the manifest and README.md of one of \
-             them and write the server anew: deadheat stacks new {id} --from python. Or make the folder by hand: \
-             docs/adding-a-stack.md"
+            "no skeleton exists in `{language}`, only in {names}. To begin with the manifest and README.md of one of \
+             them and write the server anew, run `deadheat stacks new {id} --from python`. To make the folder by \
+             hand, see docs/adding-a-stack.md"
         )
     })
 }
@@ -84,7 +84,7 @@ fn left_to_do(name: &Name<'_>, workloads: &[WorkloadManifest]) -> Vec<String> {
         "{framework} itself: pinned, with a lock file, fetched by `build.fetch`, and named in `[[locked]]`"
     );
     let last = [
-        "`[database]`, which comes with `users`, and `limits` in stack.toml: what is true then"
+        "`[database]`, which comes with `users`, and `limits` in stack.toml: correct them"
             .to_owned(),
         "the last line of README.md, and this list in it".to_owned(),
     ];
@@ -141,8 +141,8 @@ fn told(
         );
     }
     text += &format!(
-        "next:\n  deadheat stacks check {id}{again}\n  deadheat run --stack {id} --workload {ANSWERED} --budget 1m{again}\n\
-         left to do, as its README.md says, too (docs/adding-a-stack.md has the rules):\n"
+        "next:\n  deadheat stacks check {id}{again}\n  deadheat run --stack {id} --workload {ANSWERED} --budget \
+         1m{again}\nleft to do, as in its README.md (docs/adding-a-stack.md has the rules):\n"
     );
     for item in left {
         text += &format!("  - {}\n", item.replace('`', ""));

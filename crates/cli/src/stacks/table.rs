@@ -285,7 +285,7 @@ run = { command = ["server"] }
             "apt-get install --yes --no-install-recommends openjdk-21-jdk-headless maven",
         );
         let cpus = unavailable(
-            "made for 2 CPUs; pinned apart, this machine gives the server 1",
+            "made for 2 CPUs; pinned apart, this machine has 1 for the server",
             "--pinning off, or a machine with more CPUs",
         );
         let jetty = [

@@ -205,7 +205,11 @@ fn a_stack_is_searched_among_the_commits_that_change_it() {
 fn what_cannot_be_searched_is_refused_with_the_way_out() {
     let root = repository();
     let cases = [
-        ("HEAD good", "python3 server.py", "is no ancestor of good"),
+        (
+            "HEAD good",
+            "python3 server.py",
+            "is not an ancestor of good",
+        ),
         ("good nowhere", "python3 server.py", "names no commit"),
         ("good HEAD", "", "STACK, or -- COMMAND"),
         ("good HEAD ./server.py", "", "behind two dashes"),

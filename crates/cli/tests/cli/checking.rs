@@ -86,7 +86,7 @@ fn a_connection_that_is_closed_although_nothing_was_said_of_that() {
 #[test]
 fn a_connection_that_stays_open_although_it_was_said_that_it_closes() {
     let told = [
-        "GET /plaintext: a connection is closed after every answer, as the manifest says (keep-alive = false)",
+        "GET /plaintext: a connection is closed after every answer, as its manifest declares (keep-alive = false)",
         "expected the connection's end, got it stayed open for",
     ];
     assert_found("none", CLOSING, "plaintext", &told);

@@ -212,7 +212,7 @@ fn what_has_no_meaning_is_refused_before_anything_is_sent() {
         (
             "http://127.0.0.1:1/a http://127.0.0.1:2/",
             "--urls paths",
-            "is a path",
+            "the file names the paths",
         ),
         (commands, "--insecure", "give --https"),
         (

@@ -59,7 +59,7 @@ fn one_that_never_listens() {
     let session = session_with("never-listens", "--start-timeout 2s");
     assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
     session.assert_told(&[
-        "fake-bad gave no correct answer on 127.0.0.1:",
+        "fake-bad did not answer correctly on 127.0.0.1:",
         "within 2 s (connecting: Connection refused",
         "it must listen on $HOST:$PORT",
         "fake: waits for a train that never comes",
@@ -84,7 +84,7 @@ fn one_that_answers_wrongly() {
     let session = session_with("wrong-answer", "--start-timeout 2s");
     assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
     session.assert_told(&[
-        "gave no correct answer on 127.0.0.1:",
+        "did not answer correctly on 127.0.0.1:",
         "GET /plaintext",
         "expected status 200 with `Hello, World!`, got status 200 with `Howdy, World?`",
     ]);

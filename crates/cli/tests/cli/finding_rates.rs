@@ -265,7 +265,7 @@ fn ctrl_c_ends_a_search_with_what_is_known() {
         .spawn()
         .unwrap();
     let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
-    let has_looked = |line: io::Result<String>| line.unwrap().starts_with("look  2 of 100");
+    let has_looked = |line: io::Result<String>| line.unwrap().starts_with("trial  2 of 100");
     assert!(told.any(has_looked));
     processes::signal(child.id(), Signal::INT);
     // It must not wait for a reader.

@@ -59,7 +59,7 @@ fn a_wrong_folder_or_name_is_told_with_what_to_do() {
         .tells(&["nowhere", "--results"]);
     root.deadheat("history stacks")
         .exits(2)
-        .tells(&["there is none", "deadheat run"]);
+        .tells(&["none found", "deadheat run"]);
     add(&root, "first", "2026-03-01T10:00:00Z");
     root.deadheat("history --stack node-*")
         .exits(2)

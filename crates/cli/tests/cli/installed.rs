@@ -163,7 +163,7 @@ fn a_copy_of_a_stack_is_measured_in_its_place_or_compared_with_it() {
         .says(&["php-fpm", "php-mine"]);
     user.deadheat("stacks eject no-such")
         .exits(2)
-        .tells(&["there is no stack `no-such`"]);
+        .tells(&["the stack `no-such` does not exist"]);
     user.deadheat("compare php-fpm@HEAD php-fpm")
         .exits(2)
         .tells(&["part of deadheat", "--root"]);

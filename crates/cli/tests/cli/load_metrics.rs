@@ -121,7 +121,7 @@ fn a_collector_that_takes_nothing_changes_nothing_and_is_told_of_once() {
         let warning = warnings
             .next()
             .unwrap_or_else(|| panic!("{collector}: {ended}"));
-        assert!(warning.contains("were not delivered: "), "{ended}");
+        assert!(warning.contains("were not delivered ("), "{ended}");
         assert!(warning.contains(why), "{why}: {ended}");
         assert_eq!(warnings.next(), None, "{ended}");
     }

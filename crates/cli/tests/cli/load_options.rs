@@ -171,7 +171,7 @@ fn several_servers_share_the_connections_and_have_figures_of_their_own() {
         .root
         .deadheat("load --progress off --urls urls --rate 5")
         .exits(2)
-        .tells(&["start a load for each origin"]);
+        .tells(&["Start a load for each origin"]);
 }
 
 #[test]

@@ -57,12 +57,12 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["-b", "x", "--form", "a=b"], "a request has one body"),
         (
             &["--expect-body", "x", "--expect-contains", "y"],
-            "compared with one thing",
+            "compared with one expectation",
         ),
         (&["-H", "no header"], "'Name: value'"),
         (&["-H", "Content-Length: 5"], "follows from the body"),
         (&["--user", "nobody"], "USER:PASSWORD"),
-        (&["--template"], "nothing is to be replaced"),
+        (&["--template"], "contain no placeholder"),
         (&["--template", "-b", "{{count}}"], "{{counter}}"),
         (
             &["--template", "-b", "{{line /no/such/file}}"],
@@ -72,7 +72,7 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["--fail-if", "p99>5"], "no unit"),
         (
             &["--fail-if", "response.p99>5ms"],
-            "a closed loop has no schedule",
+            "because it has no schedule",
         ),
         (&["--cpus", "x"], "--cpus"),
         (&["--source", "192.0.2.1"], "--source 192.0.2.1"),
@@ -113,7 +113,7 @@ fn wrong_urls_are_refused() {
         assert!(!ended.stderr.contains("secret"), "{ended}");
     }
     let root = Root::with(&[]);
-    root.deadheat("load").exits(2).tells(&["give a URL"]);
+    root.deadheat("load").exits(2).tells(&["no URL: name one"]);
     for args in [
         "load http://127.0.0.1/ http://me:secret@127.0.0.1/",
         "run --postgres mysql://me:secret@127.0.0.1/db",

@@ -185,7 +185,7 @@ fn a_root_folder_without_stacks() {
 fn a_folder_without_a_manifest_is_worth_a_warning() {
     let root = Root::with(&[Fake::good("fake-one")]);
     root.write("stacks/unfinished/notes.txt", "to do");
-    let left_out = "warning: stacks/unfinished has no stack.toml and is left out";
+    let left_out = "warning: stacks/unfinished has no stack.toml and is skipped";
     root.run("--dry-run")
         .exits(0)
         .says(&["1 stack ×"])

@@ -84,7 +84,7 @@ fn every_language_that_is_offered_is_tested() {
     let refused = root.deadheat("stacks new cobol-cics").exits(2);
     let offered = refused
         .stderr
-        .split_once("there are ")
+        .split_once("only in ")
         .and_then(|(_, rest)| rest.split_once('.'))
         .map(|(names, _)| names.to_owned())
         .expect("a list of languages");
@@ -130,7 +130,7 @@ fn another_languages_skeleton_is_taken_when_it_is_asked_for() {
         .says(&["1 passed, 0 failed, 0 unavailable"]);
     root.deadheat("stacks new kotlin-ktor --from cobol")
         .exits(2)
-        .tells(&["there is no skeleton in `cobol`"]);
+        .tells(&["no skeleton exists in `cobol`"]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_published_table_is_repeated_in_heats_and_reported_beside_them() {
     ended.tells(&[
         "Plan: 2 stacks × 2 loads",
         "published blog text: 2 of 3 rows",
-        "without Three: there is no stack fake-three here",
+        "without Three: the stack fake-three does not exist here",
     ]);
     let folder = root.session_folder();
     let header = read_session(&folder)
@@ -118,7 +118,7 @@ fn a_published_table_is_repeated_in_heats_and_reported_beside_them() {
             "4 connections, HTTP/1.0, a connection for each request",
             "Two (of errors), published: not valid: all 200 answers had a status other than 2xx",
             "Three, published: no figure: it hung",
-            "Three, here: there is no stack fake-three here",
+            "Three, here: the stack fake-three does not exist here",
         ]);
 }
 

@@ -101,7 +101,7 @@ fn a_report_is_written_to_a_file_and_a_card_is_a_picture() {
     );
     root.deadheat(&format!("report {folder} --format card -o no/card.png"))
         .exits(2)
-        .tells(&["no/card.png", "a folder that you may write in"]);
+        .tells(&["no/card.png", "a folder that you may write to"]);
     root.deadheat(&format!(
         "report {folder} --format card --workload nonsense -o card.png"
     ))
@@ -147,7 +147,7 @@ fn a_file_instead_of_standard_output() {
     root.deadheat(&format!("report {folder} -o no/such/folder/a.txt"))
         .exits(2)
         .has_no_data()
-        .tells(&["--output no/such/folder/a.txt", "you may write in"]);
+        .tells(&["--output no/such/folder/a.txt", "you may write to"]);
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn what_has_changed_is_refused_with_all_reasons() {
         header["targets"][1]["versions"] = json!([{"name": "python3", "version": "2.7"}]);
     });
     resume(&root, "").exits(2).has_no_data().tells(&[
-        "these are not as they were when it began:",
+        "these have changed since it began:",
         "kernel: it was 6.0-other, and is ",
         "Deadheat: it was 0.0.1, and is ",
         "plaintext: definition: it was ",

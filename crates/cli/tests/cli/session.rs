@@ -94,7 +94,7 @@ fn wrong_values_say_what_is_right_and_options_that_are_gone_what_took_their_plac
         ("--publish --quick", "cannot be used with"),
         ("--blocks 3", "use --heats N"),
         ("--measure 3s", "use --slice, --guard and --heat-time"),
-        ("--noise-bound 5%", "leave it out"),
+        ("--noise-bound 5%", "omit it"),
     ] {
         let ended = root.deadheat(&format!("run {options}"));
         ended.exits(2).has_no_data().tells(&[said]);

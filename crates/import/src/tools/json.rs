@@ -67,7 +67,7 @@ fn counts(value: &Value, path: &str) -> Result<Vec<(String, u64)>, String> {
     let one = |(key, number): (&String, &Value)| {
         let number = number
             .as_u64()
-            .ok_or_else(|| format!("`{path}`: `{key}` is no count"))?;
+            .ok_or_else(|| format!("`{path}`: `{key}` is not a count"))?;
         Ok((key.clone(), number))
     };
     object.iter().map(one).collect()
@@ -77,7 +77,7 @@ fn statuses(value: &Value, path: &str) -> Result<Vec<(u16, u64)>, String> {
     let one = |(code, count): (String, u64)| {
         let code = code
             .parse()
-            .map_err(|_| format!("`{path}`: `{code}` is no status"))?;
+            .map_err(|_| format!("`{path}`: `{code}` is not a status"))?;
         Ok((code, count))
     };
     counts(value, path)?.into_iter().map(one).collect()

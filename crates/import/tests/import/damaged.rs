@@ -233,6 +233,6 @@ fn utf_16_is_named() {
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
         .collect();
-    let error = import(&[("x".to_owned(), text)], None).expect_err("no UTF-8");
+    let error = import(&[("x".to_owned(), text)], None).expect_err("not UTF-8");
     assert!(error.to_string().contains("UTF-8"), "{error}");
 }

@@ -269,7 +269,7 @@ fn a_report_of_another_tool_is_named_and_the_others_are_read() {
             let strays = imported
                 .left_out
                 .iter()
-                .filter(|left| left.reason.contains("looks like"));
+                .filter(|left| left.reason.contains("resembles"));
             assert_eq!(strays.count(), 0, "{name}: {:?}", imported.left_out);
         }
     }

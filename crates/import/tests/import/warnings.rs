@@ -31,7 +31,7 @@ fn errors_are_named_first() {
         ),
         (
             "vegeta-half.txt",
-            "50 of 100 answers were errors by their status, and the rate leaves them out",
+            "50 of 100 answers were errors by their status, and the rate excludes them",
         ),
         ("vegeta-refused.txt", "no request was answered"),
     ] {

@@ -67,7 +67,7 @@ fn target(request: &Request<'_>, location: &Location, tls: bool) -> Result<Strin
     let host = String::from_utf8_lossy(host);
     let scheme = if tls { "https" } else { "http" };
     let base = Url::parse(&format!("{scheme}://{host}{}", request.target))
-        .map_err(|_| "the request's Host is no host, so that no origin is the same")?;
+        .map_err(|_| "the request's Host is not a host, so no origin is the same")?;
     let url = base.join(reference).map_err(|_| no_url)?;
     if url.origin() == base.origin() {
         Ok(url[Position::BeforePath..Position::AfterQuery].to_owned())

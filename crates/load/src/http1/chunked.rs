@@ -128,7 +128,7 @@ impl Chunked {
 const NO_SIZE: Malformed = Malformed::framing("a chunk's size is not a hexadecimal number");
 const TOO_LARGE: Malformed = Malformed::framing("a chunk's size does not fit in 64 bits");
 const NO_LINE: Malformed = Malformed::framing("a line of the chunked coding does not end in CR LF");
-const NO_END: Malformed = Malformed::framing("a chunk's data is longer than its size says");
+const NO_END: Malformed = Malformed::framing("a chunk's data is longer than its announced size");
 const TOO_LONG: Malformed =
     Malformed::framing("a chunk extension or the trailers are longer than 64 KiB");
 

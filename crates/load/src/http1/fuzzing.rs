@@ -26,7 +26,10 @@ pub fn head(input: &[u8]) {
     let to_head = manner & 1 == 1;
     let whole = head::parse(bytes, to_head);
     if let Ok(Some((read, length))) = &whole {
-        assert!(*length <= bytes.len(), "it is longer than what has come");
+        assert!(
+            *length <= bytes.len(),
+            "it is longer than the received bytes"
+        );
         assert!((100..=999).contains(&read.status), "{read:?}");
         if to_head || matches!(read.status, 100..=199 | 204 | 304) {
             assert_eq!(read.framing, Framing::Empty, "{read:?}");
@@ -97,7 +100,7 @@ pub fn answer(input: &[u8]) {
     }
     match whole.verdict {
         Verdict::Whole { used, .. } => {
-            assert!(used <= bytes.len(), "it is longer than what has come");
+            assert!(used <= bytes.len(), "it is longer than the received bytes");
             let alone = read([&bytes[..used]], to_head);
             assert_eq!(alone, whole, "what follows it matters");
             assert_ne!(

@@ -315,7 +315,7 @@ fn check(request: &RequestSpec, manner: Manner<'_>) -> Result<(), String> {
         let framing = ["content-length", "transfer-encoding"];
         if framing.iter().any(|own| name.eq_ignore_ascii_case(own)) {
             return Err(format!(
-                "the header {name:?} is added from the body, leave it out"
+                "the header {name:?} is derived from the body, omit it"
             ));
         }
     }

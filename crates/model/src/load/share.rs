@@ -54,7 +54,7 @@ impl TryFrom<(u32, u32)> for Share {
     type Error = String;
 
     fn try_from((index, of): (u32, u32)) -> Result<Self, String> {
-        Self::new(index, of).ok_or_else(|| format!("there is no part {index} of {of}"))
+        Self::new(index, of).ok_or_else(|| format!("part {index} of {of} does not exist"))
     }
 }
 

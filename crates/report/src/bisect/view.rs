@@ -255,13 +255,14 @@ fn said_of(record: &BisectRecord, found: &Found, ends: &str) -> (String, Vec<Str
     }
     if found.last > found.first {
         sentences.push(format!(
-            "{} of them could not be measured; the table says why.",
+            "{} of them could not be measured; the table shows why.",
             found.last - found.first
         ));
     } else if commit.merge {
         let short = &commit.short;
         sentences.push(format!(
-            "It is a merge. Search in what it merged: deadheat bisect $(git merge-base {short}^1 {short}^2) {short}^2 …"
+            "It is a merge. Search its merged commits: deadheat bisect $(git merge-base {short}^1 {short}^2) \
+             {short}^2 …"
         ));
     }
     (headline, sentences)

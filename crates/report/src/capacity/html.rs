@@ -39,7 +39,7 @@ pub fn html(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<Stri
         ),
         DataFile::new(
             "capacity.csv",
-            "a row for each look (docs/load-json.md)",
+            "a row for each trial (docs/load-json.md)",
             command("capacity.csv"),
             &csv,
         ),

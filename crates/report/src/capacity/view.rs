@@ -108,7 +108,7 @@ fn rate(per_second: f64) -> String {
 fn effort(record: &CapacityRecord) -> String {
     format!(
         "{}, {}",
-        counted(record.looks.len(), "look"),
+        counted(record.looks.len(), "trial"),
         minutes(record.elapsed.as_secs_f64())
     )
 }
@@ -159,9 +159,9 @@ fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
             let known = match (held_per_second, failed_per_second) {
                 (Some(held), _) => format!("{conditions} {holds} at {}", rate(*held)),
                 (None, Some(failed)) => format!("{conditions} {not} at {}", rate(*failed)),
-                (None, None) => "no look counts".to_owned(),
+                (None, None) => "no trial counts".to_owned(),
             };
-            format!("No rate found: {known}, and the looks do not say more, {effort}.")
+            format!("No rate found: {known}, and the trials show no more, {effort}.")
         }
     }
 }
@@ -174,14 +174,17 @@ fn percent_of(share: f64) -> String {
 /// The one thing that changes a decision.
 fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String> {
     if record.interrupted {
-        return Some("The search was interrupted: this is what was known by then.".to_owned());
+        return Some(
+            "The search was interrupted, so the result covers only the trials before that."
+                .to_owned(),
+        );
     }
     let found = match &analysis.outcome {
         Outcome::Found(found) => found,
         Outcome::Below { .. } => {
             return Some(
-                "The search does not go lower: a look would have too few requests, or less than a thousandth of what the \
-                 closed loop did. Try a looser condition, or longer looks (--duration)."
+                "The search does not go lower: a trial would have too few requests, or less than a thousandth of the \
+                 closed loop's rate. Try a looser condition, or longer trials (--duration)."
                     .to_owned(),
             );
         }
@@ -195,7 +198,7 @@ fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String
             ));
         }
         Outcome::Undecided { .. } => {
-            return Some("Allow more looks (--looks).".to_owned());
+            return Some("Allow more trials (--looks).".to_owned());
         }
     };
     let far_below = (1.0 - 2.0 * record.declared.precision) * found.per_second;
@@ -207,7 +210,7 @@ fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String
     }
     (!found.precise).then(|| {
         format!(
-            "The interval is wider than ± {} %, because the looks were used up: allow more (--looks), or longer ones \
+            "The interval is wider than ± {} %, because the trials were used up: allow more (--looks), or longer ones \
              (--duration).",
             short(&figure(record.declared.precision * 100.0)).to_owned()
         )
@@ -234,7 +237,7 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
         "declared",
         format!(
             "at most {}, ± {} %, {} of warm-up before each",
-            counted(u64::from(declared.looks), "look"),
+            counted(u64::from(declared.looks), "trial"),
             short(&figure(declared.precision * 100.0)).to_owned(),
             seconds(record.spec.warm_up.as_secs_f64()),
         ),
@@ -244,7 +247,7 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
     facts.push(fact(
         "closed loop",
         format!(
-            "{} on {}; looks from {} to {}",
+            "{} on {}; trials from {} to {}",
             rate(burst.per_second),
             counted(u64::from(connections), "connection"),
             rate(burst.least_per_second),
@@ -258,7 +261,7 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
     if let Some(peak) = peak.max() {
         facts.push(fact(
             "connections",
-            format!("at most {} in a look", count(peak)),
+            format!("at most {} in a trial", count(peak)),
         ));
     }
     if analysis.discarded > 0 {
@@ -266,7 +269,7 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
             "discarded",
             format!(
                 "{}: the generator was the limit",
-                counted(u64::from(analysis.discarded), "look")
+                counted(u64::from(analysis.discarded), "trial")
             ),
         ));
     }
@@ -286,7 +289,7 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
     if is_here {
         facts.push(fact(
             "same machine",
-            "generator and server take CPU time from each other: give each its own CPUs (--cpus)"
+            "generator and server take CPU time from each other: run each on its own CPUs (--cpus)"
                 .to_owned(),
         ));
     }

@@ -42,9 +42,8 @@ pub fn text(history: &History, width: usize) -> String {
             Style::new(),
             "",
             "Times are service times, in an open loop response times; memory is the peak; ≥ is a lower bound, because \
-             the generator was the limit. Sessions were measured at different times: figures of heats hold beside each \
-             other, and what the machine did in between is in their difference, too (`deadheat compare SESSION \
-             SESSION` judges it).",
+             the generator was the limit. Sessions were measured at different times, so their difference includes any \
+             change of the machine in between (`deadheat compare SESSION SESSION` judges it).",
         );
     }
     page.text

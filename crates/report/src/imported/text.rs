@@ -46,7 +46,7 @@ pub fn text(imported: &Imported, screen: Screen) -> String {
             of_all.push(warning);
         }
     }
-    page.bullets("What is wrong with single runs", "! ", &of_runs);
+    page.bullets("Faults of single runs", "! ", &of_runs);
     page.bullets("Before you decide", "! ", &of_all);
     let left_out = imported.left_out.iter().map(|left| {
         let place = &left.place;

@@ -134,7 +134,7 @@ fn the_first_line_is_the_answer_and_the_caveat_is_what_changes_a_decision() {
         (
             "below",
             "No rate found: p99 < 50 ms and errors < 1 % do not hold even at 60.0/s",
-            Some("longer looks"),
+            Some("longer trials"),
         ),
         (
             "limited",

@@ -32,8 +32,8 @@ const QUICK: [&str; 7] = [
 ];
 
 fn source(world: &World) -> Finding {
-    let why = "With a slow source each reading is a system call or an access to a device, several a request: the generator \
-               is slower, and so is every server that looks at the clock.";
+    let why = "With a slow source each reading is a system call or an access to a device, several a request. It slows \
+               down the generator, and every server that reads the clock.";
     match world.root.text(&format!("{FOLDER}/current_clocksource")) {
         None => unknown("clock-source", "the kernel does not tell", why),
         Some(name) if QUICK.contains(&name.as_str()) => fine("clock-source", name),
@@ -67,7 +67,7 @@ fn cost(world: &World) -> Finding {
         Some(step) if step > MOST_STEP => warning(
             "clock",
             format!("{found}, in steps of {} µs", step.as_micros()),
-            "Service times are no finer than that.",
+            "That is the resolution of service times.",
             quicker(world),
         ),
         Some(_) if cost > MOST_COST => warning(

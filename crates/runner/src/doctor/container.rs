@@ -30,7 +30,7 @@ fn accounting(world: &World) -> Finding {
         CpuSource::Proc => note(
             "cpu-accounting",
             "no control group can be made; CPU time is summed from /proc",
-            "A process that ends between two looks, and whose parent does not wait for it, is not counted.",
+            "A process that ends between two checks, and whose parent does not wait for it, is not counted.",
             if world.own.is_root {
                 "Mount the control groups with write access."
             } else {
@@ -144,8 +144,8 @@ fn container(world: &World) -> Finding {
         (true, _) => note(
             "container",
             "in a container",
-            "What other containers do is seen as CPU time alone, not by name. Settings of the kernel are the host's: a \
-             command that changes one may have to be run there.",
+            "Other containers are visible by their CPU time only, not by name. Settings of the kernel are the host's: \
+             a command that changes one may have to be run there.",
             "",
         ),
         (false, true) => fine("container", "none"),

@@ -56,17 +56,16 @@ fn root(world: &World) -> Finding {
     note(
         "user",
         "root",
-        "Servers run as root, too: limits for users do not hold, and some give their workers to another user. \
+        "Servers run as root, too: limits for users do not apply, and some servers run their workers as another user. \
          PostgreSQL is started as a user of its own.",
         "",
     )
 }
 
 fn disk(world: &World) -> Finding {
-    let why =
-        "What is written last is lost when the disk is full: builds, logs and records of heats.";
+    let why = "When the disk is full, the latest builds, logs and records of heats are lost.";
     match world.own.free_bytes {
-        None => unknown("disk", "the system does not tell what is free", why),
+        None => unknown("disk", "the system does not report the free space", why),
         Some(free) if free < LEAST_FREE => warning(
             "disk",
             format!("{} free for results", gibibytes(free)),

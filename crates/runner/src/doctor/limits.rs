@@ -38,7 +38,7 @@ fn descriptors(world: &World) -> Finding {
     warning(
         "file-descriptors",
         format!("{found}, {needed} are needed"),
-        "Servers cannot hold so many connections: they refuse some, and what is measured is how they do that.",
+        "Servers cannot keep that many connections: they refuse some, and the figures show how they refuse.",
         if needed > OPEN_FILES {
             "Load with fewer connections.".to_owned()
         } else if world.own.is_root {

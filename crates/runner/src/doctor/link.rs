@@ -263,7 +263,7 @@ fn loss(link: &Link) -> Finding {
     warning(
         "packet-loss",
         found,
-        "A lost packet delays an answer, often by 200 ms or more. The longest response times are then the network's.",
+        "A lost packet delays an answer, often by 200 ms or more. The highest response times are then the network's.",
         "Look for errors and drops on both machines and on the switch: cable, full queues, shared links.\n\
          ip -s link",
     )

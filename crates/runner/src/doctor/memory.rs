@@ -27,7 +27,7 @@ fn available(world: &World) -> Finding {
             "memory",
             format!("{} available", gibibytes(free)),
             why,
-            "ps -e -o pid,rss,args --sort -rss | head\nEnd what is not needed.",
+            "ps -e -o pid,rss,args --sort -rss | head\nEnd processes that are not needed.",
         ),
         Some(free) => fine("memory", format!("{} available", gibibytes(free))),
     }
@@ -60,7 +60,7 @@ fn swap(world: &World) -> Finding {
         return note(
             "swap",
             format!("{} used, at rest{swappiness}", gibibytes(used)),
-            "What was written out comes back when it is needed, perhaps in the middle of a heat.",
+            "Swapped-out memory is read back when it is needed, perhaps in the middle of a heat.",
             world.as_root("swapoff -a"),
         );
     }

@@ -33,7 +33,7 @@ fn congestion_control(world: &World) -> Finding {
         return unknown(
             "congestion-control",
             "the kernel does not tell",
-            "Some pace what a server sends, also over loopback.",
+            "Some pace a server's sending, also over loopback.",
         );
     };
     if !world.machine.paces_loopback() {
@@ -50,7 +50,7 @@ fn congestion_control(world: &World) -> Finding {
     warning(
         "congestion-control",
         name,
-        "It paces what a server sends, also over loopback: long answers take longer and cost more CPU, and the figures \
+        "It paces a server's sending, also over loopback: long answers take longer and cost more CPU, and the figures \
          show the pacing.",
         sysctl(world, &format!("net.ipv4.tcp_congestion_control={other}")),
     )
@@ -173,7 +173,7 @@ fn loopback(world: &World) -> Finding {
         return warning(
             "loopback",
             format!("{:.1} ms from a socket to itself", time.as_secs_f64() * 1e3),
-            "Something delays or shapes what goes over loopback, as netem does.",
+            "Something delays or shapes traffic over loopback, as netem does.",
             format!(
                 "tc qdisc show dev lo\n{}",
                 world.as_root("tc qdisc del dev lo root")
@@ -222,7 +222,7 @@ fn tracking(world: &World) -> Finding {
     note(
         "connection-tracking",
         found,
-        "The firewall looks at each packet, also on loopback, which costs all servers CPU.",
+        "The firewall checks each packet, also on loopback, which costs all servers CPU.",
         format!(
             "{}\n{}",
             world.as_root("iptables -t raw -A PREROUTING -i lo -j NOTRACK"),

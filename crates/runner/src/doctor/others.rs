@@ -85,8 +85,8 @@ fn steal(world: &World) -> Finding {
         return warning(
             "steal",
             found,
-            "The host gives these CPUs to others. Above 5 %, the report warns. A CPU that is taken away in the \
-             middle of a request makes it take longer.",
+            "Other guests of the host take time from these CPUs. Above 5 %, the report warns. A CPU that is taken \
+             away in the middle of a request makes it take longer.",
             "Use a machine with CPUs of its own (dedicated or bare metal), or another time.",
         );
     }
@@ -94,7 +94,7 @@ fn steal(world: &World) -> Finding {
         return note(
             "steal",
             found,
-            "The host gives these CPUs to others now and then. It widens the intervals.",
+            "Other guests of the host sometimes take time from these CPUs. It widens the intervals.",
             "",
         );
     }
@@ -106,12 +106,12 @@ fn steal(world: &World) -> Finding {
         None => unknown(
             "steal",
             "/proc/stat has none",
-            "Whether a host gives these CPUs to others cannot be seen.",
+            "Whether other guests of a host take time from these CPUs is unknown.",
         ),
         Some(0) if world.root.hypervisor().is_some() => unknown(
             "steal",
             "none since the start: this hypervisor may not report it",
-            "Whether the host gives these CPUs to others cannot be seen. What it takes looks like a slow server.",
+            "Whether other guests of the host take time from these CPUs is unknown. If they do, servers seem slower.",
         ),
         Some(_) => fine("steal", percent(share)),
     }

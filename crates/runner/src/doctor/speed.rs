@@ -98,8 +98,8 @@ fn limits(world: &World) -> Finding {
 }
 
 fn turbo(world: &World) -> Finding {
-    let why = "With turbo a CPU is faster while it is cool and while the other cores wait: figures depend on what ran before, \
-               and on how many threads a stack has.";
+    let why = "With turbo a CPU is faster while it is cool and while the other cores wait: figures depend on the load \
+               before, and on how many threads a stack has.";
     // intel_pstate says whether it is off, the others whether it is on.
     let switches = [
         ("intel_pstate/no_turbo", "1", "0"),
@@ -165,7 +165,7 @@ fn power(world: &World) -> Finding {
         Some(profile) if ["low-power", "quiet", "cool"].contains(&profile.as_str()) => warning(
             "power",
             format!("profile {profile}"),
-            "The firmware holds the CPUs back.",
+            "The firmware slows the CPUs down.",
             world.set("/sys/firmware/acpi/platform_profile", "performance"),
         ),
         _ => fine("power", "not on battery"),

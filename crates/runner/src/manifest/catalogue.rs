@@ -305,7 +305,7 @@ impl Files<'_> {
         let path = dir.join(MANIFEST);
         if !path.exists() {
             self.warnings.push(format!(
-                "{} has no stack.toml and is left out",
+                "{} has no stack.toml and is skipped",
                 self.shown(dir)
             ));
             return None;

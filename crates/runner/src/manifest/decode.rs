@@ -230,7 +230,7 @@ pub(super) fn unknown_key_error(
     let error = ManifestError::at(source, span, format!("unknown key `{key}` in {table}"));
     match did_you_mean(key, names.clone()) {
         Some(suggestion) => error.label(suggestion),
-        None if known.is_empty() => error.label("there are no keys here"),
+        None if known.is_empty() => error.label("no keys are allowed here"),
         None => error.help(format!("the keys here are {}", enumerate(names))),
     }
 }

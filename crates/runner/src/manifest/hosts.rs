@@ -87,7 +87,7 @@ impl HostsFile {
             let title = "`generator` names no host";
             let error = file
                 .mistake("generator", title)
-                .label("name one, or leave it out");
+                .label("name one, or omit it");
             return Err(ManifestErrors(vec![error]));
         }
         Ok(file)

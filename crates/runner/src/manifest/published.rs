@@ -99,7 +99,7 @@ impl Place<'_, '_, '_, '_> {
     fn workload(&mut self, named: &Named<'_>) {
         let id = &self.table.workload;
         if !named.ids.contains(id) {
-            let title = format!("there is no workload `{id}`");
+            let title = format!("the workload `{id}` does not exist");
             let ids = named.ids.iter().map(String::as_str);
             let label = did_you_mean(id, ids).unwrap_or_default();
             let path = ["table", &self.index, "workload"];

@@ -139,7 +139,7 @@ impl Resolving<'_> {
 
     fn row(&mut self, table: &PublishedTable, target: TargetId, point: LoadPoint) -> RepeatedRow {
         let Some(stack) = self.catalogue.stack(&target) else {
-            return left_out(format!("there is no stack {target} here"));
+            return left_out(format!("the stack {target} does not exist here"));
         };
         if !stack.manifest.answers(&table.workload) {
             return left_out(format!("{target} does not answer it"));

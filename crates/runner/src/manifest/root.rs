@@ -20,8 +20,8 @@ const MANIFESTS: [&str; 3] = [STACKS, WORKLOADS, "published"];
 pub enum RootError {
     /// A folder was named, but it is not one with manifests.
     #[error(
-        "looking for manifests in {}, which {by} names: it has no folder {missing}; \
-         name the folder that holds `stacks` and `workloads`", folder.display()
+        "looking for manifests in {}, which {by} names: it has no folder {missing}; name the folder that contains \
+         `stacks` and `workloads`", folder.display()
     )]
     NotARoot {
         /// The folder that was named.

@@ -59,7 +59,7 @@ fn check_database(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
         None if checks.whole && manifest.answers(USERS) => checks.refuse(
             &[],
             "the key `database` is missing",
-            "a stack that answers `users` says how it reaches PostgreSQL",
+            "a stack that answers `users` must define how it reaches PostgreSQL",
         ),
         None => {}
     }
@@ -70,7 +70,7 @@ fn check_workloads(checks: &mut Checks<'_, '_>, manifest: &StackManifest, known:
         return;
     };
     if list.is_empty() {
-        let label = "leave it out for all workloads, or name some";
+        let label = "omit it for all workloads, or name some";
         checks.refuse(&["workloads"], "the stack answers no workload", label);
     }
     checks.unique("workloads", None, list.iter().map(String::as_str));
@@ -85,7 +85,7 @@ fn check_workload(checks: &mut Checks<'_, '_>, path: &[&str], name: &str, known:
     }
     let names = known.iter().map(String::as_str);
     let error = checks
-        .error(path, format!("there is no workload `{name}`"))
+        .error(path, format!("the workload `{name}` does not exist"))
         .label(did_you_mean(name, names.clone()).unwrap_or_default())
         .help(format!("there are {}", enumerate(names)));
     checks.errors.push(error);
@@ -138,7 +138,7 @@ fn check_http(checks: &mut Checks<'_, '_>, path: &[&str], http: Http) {
     if http.pipelining && !http.keep_alive {
         let path = [path, &["pipelining"]].concat();
         let title = "a connection that is closed after every answer has no second request";
-        checks.refuse(&path, title, "leave out this or `keep-alive = false`");
+        checks.refuse(&path, title, "remove this or `keep-alive = false`");
     }
 }
 
@@ -249,7 +249,7 @@ fn check_env<'a>(
         let path: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
         if CONTRACT.contains(&name.as_str()) {
             let title = format!("`{name}` is set by deadheat");
-            checks.refuse(&path, title, "leave it out; the stack gets it in any case");
+            checks.refuse(&path, title, "omit it; the stack gets it in any case");
         } else if name.is_empty() || name.contains(['=', '\0']) {
             let label = "a name has at least a character, and no `=`";
             checks.refuse(&path, "this is not a valid name for a variable", label);

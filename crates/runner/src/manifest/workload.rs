@@ -74,7 +74,7 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
                 checks.refuse(&at("rounds"), title, "this would have no effect");
             }
             None if wants_rounds => {
-                let title = format!("`path` has {ROUNDS}, but a point says no `rounds`");
+                let title = format!("`path` has {ROUNDS}, but a point has no `rounds`");
                 let point = ["point", index.as_str()];
                 checks.refuse(&point, title, "`rounds` is missing here");
             }

@@ -73,7 +73,7 @@ pub enum CommandError {
         source: ProcessError,
     },
     /// Its log file could not be written or read.
-    #[error("`{command}` cannot be run: using {} for its output: {source}", log.display())]
+    #[error("`{command}` cannot be run, because its output cannot go to {} ({source})", log.display())]
     Log {
         /// The command.
         command: String,

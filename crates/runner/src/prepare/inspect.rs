@@ -211,7 +211,7 @@ fn too_few_cpus(wanted: u32, pinning: &Pinning) -> Option<Unavailable> {
     Some(match pinning {
         Pinning::Apart { .. } => Unavailable {
             reason: format!(
-                "made for {wanted} CPUs; pinned apart, this machine gives the server {given}"
+                "made for {wanted} CPUs; pinned apart, this machine has {given} for the server"
             ),
             remedy: "--pinning off, or a machine with more CPUs".to_owned(),
         },

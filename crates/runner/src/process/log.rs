@@ -141,7 +141,7 @@ impl BoundedLog {
         self.length = self.head_end;
         let left_out = self.left_out;
         self.append(
-            format!("\n[deadheat: {left_out} bytes are left out here; a log keeps its beginning and its end]\n")
+            format!("\n[deadheat: {left_out} bytes are omitted here; a log keeps its beginning and its end]\n")
                 .as_bytes(),
         );
         self.rest_start = self.length;

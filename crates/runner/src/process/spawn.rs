@@ -131,7 +131,7 @@ pub enum ProcessError {
         rest: String,
     },
     /// Processes of the tree could not be ended.
-    #[error("ending {name}: these still run and cannot be killed: {survivors}")]
+    #[error("ending {name}: cannot kill these processes, which still run ({survivors})")]
     Survived {
         /// The child's name.
         name: String,
@@ -426,7 +426,7 @@ impl Drop for Supervised {
 }
 
 /// What is known of a tree without a control group when its supervisor is gone.
-const UNKNOWN_REST: &str = "what it had started may still run (see `ps`)";
+const UNKNOWN_REST: &str = "its child processes may still run (see `ps`)";
 
 /// Reads the supervisor's lines in a thread of its own, so that asking never blocks. When they end without a last word,
 /// the supervisor was killed: what is left is then ended here, by its control group, without anybody's asking.
@@ -453,7 +453,7 @@ fn read_statuses(
         }
         let rest = match groups.end(KILL_PATIENCE) {
             None => UNKNOWN_REST.to_owned(),
-            Some(left) if left.is_empty() => "what it had started was killed".to_owned(),
+            Some(left) if left.is_empty() => "its child processes were killed".to_owned(),
             Some(left) => format!(
                 "these still run and cannot be killed: {}",
                 describe_all(&left)

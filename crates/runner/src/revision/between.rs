@@ -141,7 +141,7 @@ mod tests {
         );
         assert_eq!(between(folder, "a", Some("stack")), names(&["b"]));
         let error = between(folder, "main", None).unwrap_err();
-        assert!(error.contains("no ancestor"), "{error}");
+        assert!(error.contains("not an ancestor"), "{error}");
         let error = between(folder, "main~1", Some("stack")).unwrap_err();
         assert!(error.contains("no commit changes stack"), "{error}");
         let find = |typed| Revision::find(folder, typed).unwrap();

@@ -9,7 +9,7 @@ use crate::manifest::{LoadError, ManifestErrors};
 pub enum RevisionError {
     /// There is no git.
     #[error(
-        "running git in {root}: {source}; comparing revisions needs it (Debian: apt install git)"
+        "running git in {root}: {source}; comparing revisions needs it (on Debian, `apt install git`)"
     )]
     NoGit {
         /// Where it was to run.
@@ -35,8 +35,8 @@ pub enum RevisionError {
     Embedded,
     /// No commit has this name.
     #[error(
-        "`{typed}` names no commit of the git repository of {root}: write a branch, a tag, a hash or HEAD~3, and see \
-         `git log` (a shallow clone has only the newest commits: `git fetch --unshallow`)"
+        "`{typed}` names no commit of the git repository of {root}; write a branch, a tag, a hash or HEAD~3, and see \
+         `git log` (a shallow clone has only the newest commits; `git fetch --unshallow` gets the others)"
     )]
     Unknown {
         /// As it was typed.
@@ -46,7 +46,7 @@ pub enum RevisionError {
     },
     /// One revision does not come before another.
     #[error(
-        "{good} is no ancestor of {bad}, so no commit after {good} led to {bad}{}",
+        "{good} is not an ancestor of {bad}, so no commit after {good} led to {bad}{}",
         common.as_ref().map_or(String::new(), |base| format!("; their last common commit is {base}: is that one fast?"))
     )]
     NoAncestor {
@@ -70,7 +70,7 @@ pub enum RevisionError {
         below: String,
     },
     /// The stack is not in the revision.
-    #[error("there is no stack `{stack}` at {typed} ({short}): it has {}", listed(.has))]
+    #[error("the stack `{stack}` does not exist at {typed} ({short}), which has {}", listed(.has))]
     NoStack {
         /// The stack.
         stack: String,
@@ -92,7 +92,7 @@ pub enum RevisionError {
         errors: ManifestErrors,
     },
     /// The revision's folders cannot be read.
-    #[error("reading what stood at {typed}: {source}")]
+    #[error("reading the files at {typed}: {source}")]
     Reading {
         /// The revision, as it was typed.
         typed: String,
@@ -100,7 +100,7 @@ pub enum RevisionError {
         source: LoadError,
     },
     /// The temporary folder could not be made.
-    #[error("making a temporary folder for {typed}: {reason}; TMPDIR says where")]
+    #[error("making a temporary folder for {typed}: {reason}; TMPDIR sets its place")]
     Folder {
         /// The revision, as it was typed.
         typed: String,

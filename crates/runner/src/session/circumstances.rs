@@ -134,7 +134,7 @@ fn unchecked(before: &SessionHeader, found: &[TargetRecord]) -> Vec<String> {
         };
         let target = &then.target;
         Some(format!(
-            "{target}: sources: they {when}, so it is unknown whether they have changed"
+            "{target}: its sources {when}, so it is unknown whether they have changed"
         ))
     };
     both.filter_map(line).collect()
@@ -181,14 +181,15 @@ fn lost(before: &TargetRecord, after: &TargetRecord) -> Vec<String> {
     match &after.state {
         TargetState::Ready { .. } => {}
         TargetState::Unavailable { reason, remedy } => {
-            let line = format!("{target}: it was ready, and is unavailable: {reason}; {remedy}");
+            let line =
+                format!("{target}: it was ready, and is unavailable now ({reason}); {remedy}");
             return vec![line];
         }
         TargetState::Failed(failure) => {
             let phase = failure.phase.describe();
             let reason = &failure.reason;
             return vec![format!(
-                "{target}: it was ready, and failed {phase}: {reason}"
+                "{target}: it was ready, and failed {phase} ({reason})"
             )];
         }
     }
@@ -200,7 +201,7 @@ fn lost(before: &TargetRecord, after: &TargetRecord) -> Vec<String> {
         let phase = failed.failure.phase.describe();
         let reason = &failed.failure.reason;
         format!(
-            "{target}: it answered {}, and failed {phase}: {reason}",
+            "{target}: it answered {}, and failed {phase} ({reason})",
             failed.workload
         )
     })
@@ -254,9 +255,9 @@ mod tests {
             "a change that is told with both"
         );
         let missing = told(None, Some("1"));
-        assert!(missing.starts_with("a: sources: they could not be read when the session began"));
+        assert!(missing.starts_with("a: its sources could not be read when the session began"));
         let missing = told(Some("1"), None);
-        assert!(missing.starts_with("a: sources: they cannot be read now"));
+        assert!(missing.starts_with("a: its sources cannot be read now"));
         assert!(!told(None, None).is_empty());
     }
 

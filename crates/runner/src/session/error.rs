@@ -34,6 +34,6 @@ pub enum SessionError {
     #[error("reaching the other hosts: {0}")]
     Launcher(String),
     /// The user asked to stop while stacks were prepared.
-    #[error("interrupted before anything was measured; there are no records")]
+    #[error("interrupted before anything was measured, so nothing is recorded")]
     Interrupted,
 }

@@ -280,7 +280,7 @@ impl Preparing<'_> {
             let step = match progress {
                 BuildProgress::Waiting { lock } => {
                     format!(
-                        "waiting for another deadheat, which holds {}",
+                        "waiting for another deadheat, which uses {}",
                         lock.display()
                     )
                 }

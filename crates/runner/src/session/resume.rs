@@ -23,8 +23,8 @@ use crate::agent::Agents;
 pub enum ResumeError {
     /// There is no header.
     #[error(
-        "going on with {}: it has no {HEADER_FILE}; a session that ended before anything was measured has none, \
-         and nothing to go on with: begin a new one with `deadheat run`", folder.display()
+        "going on with {}: it has no {HEADER_FILE}, because it ended before anything was measured; begin a new \
+         session with `deadheat run`", folder.display()
     )]
     NoSession {
         /// The folder.
@@ -32,7 +32,7 @@ pub enum ResumeError {
     },
     /// The journal cannot be opened for writing.
     #[error(
-        "going on with {}: opening its journal for writing: {source}; a session goes on in its own folder, so make \
+        "going on with {}: opening its journal for writing ({source}); a session goes on in its own folder, so make \
          that writable, or go on with a copy of it", folder.display()
     )]
     NotWritable {
@@ -61,8 +61,8 @@ pub enum ResumeError {
     },
     /// It would not be the same session any more.
     #[error(
-        "going on with {}: these are not as they were when it began:\n{changes}\nA session is measured under the same \
-         circumstances from beginning to end: restore them, or begin a new one with `deadheat run`", folder.display()
+        "going on with {}: these have changed since it began:\n{changes}\nA session is measured under the same \
+         circumstances from beginning to end. Restore them, or begin a new one with `deadheat run`", folder.display()
     )]
     Changed {
         /// The folder.

@@ -192,8 +192,8 @@ impl Server {
                 let stopped = child.stop();
                 let seconds = program.timeout.as_secs_f64();
                 let reason = format!(
-                    "{name} gave no correct answer on {address} within {seconds} s ({last}); \
-                     it must listen on $HOST:$PORT"
+                    "{name} did not answer correctly on {address} within {seconds} s ({last}); it must listen on \
+                     $HOST:$PORT"
                 );
                 return Err(failed(program, with_end(reason, stopped)));
             }
@@ -399,7 +399,7 @@ mod tests {
             panic!("it did not start");
         };
         let reason = failure.reason;
-        assert!(reason.contains("gave no correct answer"), "{reason}");
+        assert!(reason.contains("did not answer correctly"), "{reason}");
         assert!(
             reason.ends_with("these still run and cannot be killed: 4711 (stuck)"),
             "{reason}"

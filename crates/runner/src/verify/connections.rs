@@ -30,7 +30,7 @@ pub(super) const UNKNOWN: &str = "/deadheat-no-such-path";
 
 const KEEPS: &str = "a connection is kept after an answer";
 const CLOSES: &str =
-    "a connection is closed after every answer, as the manifest says (keep-alive = false)";
+    "a connection is closed after every answer, as its manifest declares (keep-alive = false)";
 const OLD: &str =
     "a request of HTTP/1.0 without keep-alive is answered whole, and its connection closed";
 const PIECES: &str = "a request that comes in pieces is answered as any other";
@@ -66,7 +66,7 @@ impl Verifier<'_> {
                 reply => self.judge(question, &asked, KEEPS, reply)?,
             };
             if !reply.keeps {
-                let got = "an answer that says that it closes it".to_owned();
+                let got = "an answer with Connection: close".to_owned();
                 return Err(Fault::new(asked, KEEPS, expected.to_owned(), got));
             }
         }

@@ -53,7 +53,7 @@ impl Verifier<'_> {
             "it takes as many connections as the stack may open",
             format!("{needed} free ones ({why})"),
             format!(
-                "{} free ones of {}; raise max_connections, or leave the workload out",
+                "{} free ones of {}; raise max_connections, or omit the workload",
                 room.free, room.most
             ),
         ))

@@ -104,7 +104,7 @@ fn judge_date(asked: &str, answer: &Answer) -> Result<(), Fault> {
     Err(Fault::new(
         asked.to_owned(),
         "every answer has a Date header",
-        format!("`{now}`, give or take a minute"),
+        format!("`{now}`, within a minute"),
         date.map_or_else(|| "none".to_owned(), |date| format!("`{date}`")),
     ))
 }

@@ -60,7 +60,7 @@ impl Verifier<'_> {
                 "a prepared statement that is used again (a stack that cannot do that declares `prepared = false` \
                  under [database])"
             } else {
-                "a statement that is parsed for each request, as the manifest says (prepared = false)"
+                "a statement that is parsed for each request, as its manifest declares (prepared = false)"
             };
             return Err(Fault::new(
                 asked,
@@ -71,7 +71,7 @@ impl Verifier<'_> {
         }
         if often(said.others) != self.declared.other_statements {
             let expected = if self.declared.other_statements {
-                "further statements, as the manifest says (other-statements = true)"
+                "further statements, as its manifest declares (other-statements = true)"
             } else {
                 "nothing but the reads (a stack that sends more declares `other-statements = true` under [database])"
             };

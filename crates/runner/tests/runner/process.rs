@@ -204,7 +204,7 @@ fn a_supervisor_that_is_killed_leaves_no_daemon_where_there_are_control_groups()
     wait_until("the daemon's end", || !is_alive(daemon) && !is_alive(main));
     let error = child.stop().unwrap_err().to_string();
     assert!(
-        error.ends_with("; what it had started was killed"),
+        error.ends_with("; its child processes were killed"),
         "{error}"
     );
 }

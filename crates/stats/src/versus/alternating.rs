@@ -271,8 +271,8 @@ impl Counted<'_> {
         let bounded = self.bounded();
         if self.is_open() {
             let limited = bounded.contains(&true).then(|| {
-                "the generator was the limit, so that its own delay is in the response times: choose a lower rate, or \
-                 give the generator more CPUs"
+                "the generator was the limit, so response times include its own delay: choose a lower rate, or add \
+                 CPUs for the generator"
                     .to_owned()
             });
             return limited.or_else(|| self.too_few());
@@ -458,7 +458,7 @@ impl Counted<'_> {
                 |freezing: &Option<Freezing>| matches!(freezing, Some(Freezing::Signals { .. }));
             if members().any(|member| by_signals(&member.freezing)) {
                 notes.push(format!(
-                    "{side} was frozen by signals, because there is no control group that freezes"
+                    "{side} was frozen by signals, because no control group can freeze it"
                 ));
             }
         }

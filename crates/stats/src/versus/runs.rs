@@ -312,15 +312,15 @@ fn figure(metric: Metric, analysis: &LoadAnalysis) -> Option<f64> {
 fn no_verdict(runs: [&[LoadRecord]; 2]) -> Option<String> {
     if runs.iter().any(|runs| runs.len() < LEAST) {
         return Some(format!(
-            "no verdict: a run is not a repetition of itself, and there are {} of A and {} of B; with {LEAST} or more of \
-             each, in turn (A B A B A B), give two folders of records",
+            "no verdict: a run is not a repetition of itself, and there are {} of A and {} of B; with {LEAST} or more \
+             of each, in turn (A B A B A B), compare two folders of records",
             runs[0].len(),
             runs[1].len()
         ));
     }
     (changes(runs) < LEAST_CHANGES).then(|| {
-        "no verdict: the runs of A and B were not made in turn (A B A B A B), so that whatever changed on the machine \
-         meanwhile is in the ratio"
+        "no verdict: the runs of A and B were not made in turn (A B A B A B), so the ratio includes any change of the \
+         machine in between"
             .to_owned()
     })
 }

@@ -54,8 +54,8 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, Stri
     if throughput.interval.is_some() {
         // Records of loads without alternating runs have no verdict; here nobody knows.
         warnings.push(
-            "reports do not say when they were made: unless runs of A and B alternated, what changed on the machine \
-             meanwhile is in the ratio"
+            "reports do not say when they were made: unless runs of A and B alternated, the ratio includes any change \
+             of the machine in between"
                 .to_owned(),
         );
     }

@@ -41,7 +41,7 @@ pub(super) fn measure(
     let sides = Sides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
         return Err(Failure::nothing(
-            "interrupted before anything was measured; there are no records",
+            "interrupted before anything was measured, so nothing is recorded",
         ));
     }
     let selection = select::select(&catalogue, &[], &workloads, Reach::Defaults)?;

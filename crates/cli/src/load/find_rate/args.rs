@@ -8,12 +8,12 @@ use crate::load::{thresholds::Threshold, values::whole};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct FindArgs {
-    /// Find the highest rate at which this holds, repeatable: 'p99<50ms'
+    /// Find the highest rate at which this condition is true, such as 'p99<50ms'; repeatable
     ///
     /// Loads at one rate after the other, for --duration [default: 5s] each. docs/load.md lists the figures.
     #[arg(long, value_name = "BOUND")]
     pub(crate) find_rate: Vec<Threshold>,
-    /// --find-rate: the most looks at a rate [default: 20]
+    /// --find-rate: the maximum number of trials [default: 20]
     #[arg(long, value_name = "N", value_parser = whole::<1, 100>, hide_short_help = true)]
     pub(crate) looks: Option<u32>,
     /// --find-rate: stop when the rate is known this well [default: 5%]

@@ -8,9 +8,9 @@ use crate::load::{
 /// Options that cannot stand beside a search, and why.
 pub(crate) fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
     let find = ("--find-rate", args.find.is_asked());
-    let sets_the_rate = "the search sets the rate itself: leave one of them out";
-    let by_time = "a look ends by time: give its length with --duration, or leave one of them out";
-    let own_report = "the search has a report of its own: leave it out";
+    let sets_the_rate = "the search sets the rate itself, so use only one of them";
+    let by_time = "a trial ends by time, which --duration sets. Use only one of them";
+    let own_report = "the search has a report of its own, so omit it";
     let others: [(Given, &'static str); 12] = [
         (("--rate", args.pace.steady.rate.is_some()), sets_the_rate),
         (("--stage", !args.pace.stage.is_empty()), sets_the_rate),
@@ -22,26 +22,26 @@ pub(crate) fn pairs(args: &LoadArgs) -> Vec<(Given, Given, &'static str)> {
                 "--pipeline",
                 args.request.pipeline.is_some_and(|depth| depth > 1),
             ),
-            "pipelined requests wait for each other, which response times at a rate would hold against the server: leave \
-             one of them out",
+            "pipelined requests wait for each other, which would count as response time of the server, so use only \
+             one of them",
         ),
         (
             ("--fail-if", !args.output.fail_if.is_empty()),
-            "--find-rate has the conditions, and the exit status is 3 if no rate is found: leave one of them out",
+            "--find-rate already has conditions, and exits with 3 if it finds no rate. Use only one of them",
         ),
         (
             ("--think", args.pace.think.is_some()),
-            "at a rate, nobody waits for answers before the next request: leave one of them out",
+            "at a rate, the next request does not wait for an answer, so use only one of them",
         ),
         (
             ("--otlp", args.output.otlp.is_some()),
-            "metrics are sent during one load, and this is many: leave one of them out",
+            "metrics are sent during a single load, and a search runs many, so use only one of them",
         ),
         (("--interval", args.output.interval.is_some()), own_report),
         (("--details", args.output.details), own_report),
         (
             ("--wait", args.care.wait != WaitArg::Auto),
-            "a load at a rate sleeps until shortly before a request is due: leave --wait out",
+            "a load at a rate sleeps until shortly before a request is due, so omit --wait",
         ),
     ];
     others

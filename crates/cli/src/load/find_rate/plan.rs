@@ -31,7 +31,7 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
         (
             "find",
             format!(
-                "the highest rate at which {} holds, within ± {} % at 95 %",
+                "the highest rate at which {} is true, within ± {} % at 95 %",
                 conditions.join(" and "),
                 declared.precision * 100.0
             ),
@@ -39,16 +39,16 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
         (
             "range",
             format!(
-                "from the throughput of a closed loop with {connections}: a thousandth of it, but at least {}, to twice \
-                 as much, and higher if that holds",
+                "from the throughput of a closed loop with {connections}: a thousandth of it, but at least {}, to \
+                 twice as much, and higher if it passes there",
                 rate::shown(specs::rounded(specs::least_rate(wanted)))
             ),
         ),
         (
-            "looks",
+            "trials",
             format!(
-                "at most {}, about {} in all: each an open loop {arrivals} with {} of warm-up, {} of measurement, and up to {} \
-                 for what is in flight; below {}, longer (up to {}), so that {} are due",
+                "at most {}, about {} in all: each an open loop {arrivals} with {} of warm-up, {} of measurement, and \
+                 up to {} for requests in flight; below {}, longer (up to {}), to send {}",
                 declared.looks,
                 span(total),
                 span(look.warm_up),
@@ -71,7 +71,7 @@ fn holds(wanted: &Wanted<'_>) -> String {
     } else {
         ", at most 0.1 % of the requests fail,"
     };
-    format!("a look in which every condition is true{errors} and the server keeps up")
+    format!("a trial in which every condition is true{errors} and the server keeps up")
 }
 
 fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {
@@ -79,8 +79,8 @@ fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {
         return String::new();
     };
     let more = match wanted.declared.most_connections {
-        Some(most) => format!("looks open up to {most}"),
-        None => "looks open more when all are busy".to_owned(),
+        Some(most) => format!("trials open up to {most}"),
+        None => "trials open more when all are busy".to_owned(),
     };
     format!("{} ({more})", counted(connections, "connection"))
 }

@@ -59,8 +59,8 @@ impl<'a> Search<'a> {
             let needed = wanted.declared.requests;
             let seconds = (1.2 * needed as f64 / per_second).ceil();
             return Err(Failure::nothing(format!(
-                "a look needs {} to judge the conditions, and the server answers {} on its own: give longer looks, like \
-                 --duration {seconds}s",
+                "a trial needs {} to judge the conditions, and the server answers {} on its own. Make trials longer, \
+                 like --duration {seconds}s",
                 counted(needed, "request"),
                 rate::shown(specs::rounded(per_second)),
             )));
@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
         };
         let (low, high) = so_far(&self.record).interval(CONFIDENCE);
         self.say(&format!(
-            "look {:>2} of {}: {:>10}  {outcome:<13}  now {} to {}  {}",
+            "trial {:>2} of {}: {:>10}  {outcome:<13}  now {} to {}  {}",
             self.record.looks.len(),
             self.wanted.declared.looks,
             rate::shown(look.per_second),

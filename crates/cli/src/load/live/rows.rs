@@ -93,7 +93,7 @@ fn how_far(model: &Model) -> String {
             format!("{} of {}", clock(model.elapsed), clock(model.warm_up))
         }
         (Some(LoadPhase::CoolDown), _) => format!(
-            "waits for what is in flight, {} at most",
+            "waits for requests in flight, {} at most",
             clock(model.cool_down)
         ),
         (_, StopRule::Duration { length }) => format!("{measured} of {}", clock(length)),

@@ -395,10 +395,10 @@ fn length(spec: &LoadSpec) -> String {
         StopRule::Interrupt => "measurement until Ctrl-C".to_owned(),
     };
     let grace = if spec.timeouts.cool_down.is_zero() {
-        "what is in flight at the end is not waited for".to_owned()
+        "requests in flight at the end are abandoned".to_owned()
     } else {
         format!(
-            "up to {} for what is in flight at the end",
+            "up to {} for requests in flight at the end",
             span(spec.timeouts.cool_down)
         )
     };

@@ -20,15 +20,13 @@ impl Threshold {
         let refuse = |why: &str| Err(format!("--find-rate '{self}': {why}"));
         match self.metric {
             Metric::Throughput | Metric::Goodput => refuse(
-                "the search sets the rate itself: give a bound of response times or errors, like 'p99<50ms'",
+                "the search sets the rate itself: set a bound on response times or errors, like 'p99<50ms'",
             ),
             Metric::Latency {
                 of: Some(Of::Lag), ..
-            } => refuse(
-                "the send lag is the generator's own delay, and says nothing of the server: leave it out",
-            ),
+            } => refuse("the send lag is a delay of the generator, not of the server, so omit it"),
             _ if !self.is_upper_bound() => refuse(
-                "a condition says what must be true, unlike that of --fail-if: write it with <, like 'p99<50ms'",
+                "unlike in --fail-if, the condition must be true: write it with <, like 'p99<50ms'",
             ),
             _ => Ok(()),
         }
@@ -217,7 +215,7 @@ mod tests {
             ("errors>=1%", "write it with <"),
             ("throughput<100/s", "sets the rate itself"),
             ("goodput<1MB/s", "sets the rate itself"),
-            ("lag.p99<1ms", "generator's own"),
+            ("lag.p99<1ms", "delay of the generator"),
         ] {
             let refusal = parsed(text).check_find().unwrap_err();
             assert!(refusal.contains(says), "{text}: {refusal}");

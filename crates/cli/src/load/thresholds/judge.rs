@@ -150,8 +150,7 @@ struct Waiting {
 impl Waiting {
     fn unknown(self) -> String {
         format!(
-            "{} had no answer at the end of the measurement, the oldest for {}, so it is only known to be longer than \
-             what was seen",
+            "{} had no answer at the end of the measurement, the oldest for {}, so the true value is longer",
             counted(self.requests, "request"),
             time(self.oldest)
         )

@@ -45,14 +45,14 @@ impl Threshold {
                 of: Some(Of::FirstEvent | Of::Gap),
                 ..
             } if spec.stream.is_none() => Err(format!(
-                "{option} '{self}': events are not recorded unless you say what they are, with --stream"
+                "{option} '{self}': events are recorded only with --stream"
             )),
             Metric::Latency {
                 of: Some(Of::Response | Of::Wait | Of::Lag),
                 ..
             } if !spec.schedule.is_open() => Err(format!(
-                "{option} '{self}': a closed loop has no schedule to be late on, so it has service times alone: write \
-                 service., or give a --rate"
+                "{option} '{self}': a closed loop has service times only, because it has no schedule. Write service., \
+                 or set a --rate"
             )),
             _ => Ok(()),
         }

@@ -181,7 +181,7 @@ pub(super) fn connections(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fac
         facts.push(fact(
             "Answers on each",
             format!(
-                "least {}, median {}, most {}",
+                "minimum {}, median {}, maximum {}",
                 count(least),
                 count(median),
                 count(most)
@@ -346,7 +346,7 @@ fn workers(workers: &[WorkerHealth]) -> String {
         order.sort_by(|(_, one), (_, other)| other.busy().total_cmp(&one.busy()));
         let least = order[order.len() - 1];
         return format!(
-            "of {} workers the busiest {}, the least busy {}",
+            "of {} workers the busiest {}, the idlest {}",
             count(order.len() as u64),
             worker(order[0]),
             worker(least)

@@ -26,17 +26,11 @@ pub(super) fn sentence(sign: &Sign) -> String {
                 percent(*bound)
             )
         }
-        Sign::CpuWait {
-            worker,
-            cpu,
-            waited,
-            busy,
-            ..
-        } => {
-            let place = cpu.map_or("a CPU".to_owned(), |cpu| format!("CPU {cpu}"));
-            let ran = format!(" (it ran for {})", percent(*busy));
+        Sign::CpuWait { cpu, waited, .. } => {
+            let place = cpu.map_or("one".to_owned(), |cpu| format!("CPU {cpu}"));
             format!(
-                "worker {worker} had to wait for {place} for {} of the time{ran}: something else ran there, so give it a CPU of its own (--cpus), or a CPU quota held it back.",
+                "the load generator was short of CPU: it waited for {place} during {} of the time. Pin it to a free \
+                 CPU with --cpus N.",
                 percent(*waited)
             )
         }
@@ -108,7 +102,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             counted(*wanted as usize, "request"),
             figure(*in_flight),
             if *in_batches {
-                "pipelined requests go out in batches, so that connections are not always full"
+                "pipelined requests go out in batches, so connections are not always full"
             } else {
                 "something else than the server was waited for"
             }
@@ -189,7 +183,8 @@ pub(super) fn sentence(sign: &Sign) -> String {
             change,
             standard_error,
         } => format!(
-            "throughput {} by {} over the measurement (± {} standard error): the figures are a mean of what changed.",
+            "throughput {} by {} over the measurement (± {} standard error): the figures are averages over this \
+             change.",
             if *change < 0.0 { "fell" } else { "rose" },
             percent(change.abs()),
             percent(*standard_error)
@@ -203,7 +198,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             seconds(*from_seconds)
         ),
         Sign::Interrupted => {
-            "the load was interrupted before its end: the figures cover only what was done until then."
+            "the load was interrupted, so the figures cover only the time before that."
                 .to_owned()
         }
         Sign::FewAnswers {
@@ -229,10 +224,14 @@ pub(super) fn sentence(sign: &Sign) -> String {
             seconds(*took)
         ),
         Sign::NoWarmUp => {
-            "there was no warm-up: the figures hold the making of connections and cold caches."
+            "there was no warm-up, so the figures include the set-up of connections and cold caches."
                 .to_owned()
         }
-        Sign::ClosedLoop => "a closed loop asks a slow server less often, so that slow phases count too little (coordinated omission); an open loop (--rate) shows what users wait for.".to_owned(),
+        Sign::ClosedLoop => {
+            "a closed loop sends fewer requests to a slow server, so slow phases count too little (coordinated \
+             omission); an open loop (--rate) shows the waits of users."
+                .to_owned()
+        }
         Sign::SameMachine { cpus } => {
             let cpus = match cpus {
                 0 => "CPUs".to_owned(),
@@ -332,7 +331,7 @@ fn unfinished(sign: &Sign) -> String {
         let known = (100.0 * (1.0 - part)).floor();
         format!("percentiles are lower bounds, and nothing is known beyond p{known}")
     } else {
-        "the longest time is a lower bound".to_owned()
+        "the maximum is a lower bound".to_owned()
     };
     format!(
         "{} ({}) had no answer yet when the measurement ended{oldest}: {bound}.",

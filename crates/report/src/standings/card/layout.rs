@@ -115,7 +115,10 @@ fn foot(canvas: &mut Canvas, content: &Content) {
     let kind = Type::regular(16.0, DIM);
     let at = (MARGIN, MACHINE_Y);
     canvas.text(kind, at, Anchor::Start, ROOM, &content.machine);
-    let mut caveat = format!("{}: the report says what this does not show.", content.way);
+    let mut caveat = format!(
+        "{}: the report lists the limits of this result.",
+        content.way
+    );
     if canvas.lacks {
         caveat += &format!(" {LACKING}: not in the card's font.");
     }

@@ -54,7 +54,7 @@ pub(super) fn course(
         return None;
     }
     let label = format!(
-        "{label}: what each stack answered in each heat, beside its own median; the JSON report has the figures"
+        "{label}: throughput of each stack in each heat, compared with its own median; the JSON report has the figures"
     );
     let mut svg = Svg::new(lines.len(), &label);
     // Inside, a heat is one unit wide: the drawing fits any window, with one path for all of a row's heats.

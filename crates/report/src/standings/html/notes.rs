@@ -85,6 +85,7 @@ fn bounds(load: &LoadView) -> Option<Note> {
 fn unsteady(load: &LoadView) -> Option<Note> {
     let names = names(load.rows().filter(|row| row.unsteady_heats * 2 > row.heats))?;
     Some(Note::new(format!(
-        "Not steady after the longest warm-up in most heats: {names}. A server that has run for longer may be faster or slower."
+        "Not steady after the maximum warm-up in most heats: {names}. A server that has run for longer may be faster \
+         or slower."
     )))
 }

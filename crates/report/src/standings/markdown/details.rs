@@ -19,7 +19,7 @@ pub(super) fn write(page: &mut Page, view: &StandingsView) {
     }
     not_measured(page, view);
     let details = &view.details;
-    page.heading(2, "What this session does not show");
+    page.heading(2, "Limits of this session");
     page.bullets("", &details.caveats);
     page.heading(2, "How it was measured");
     facts(page, &details.method);

@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page, view: &StandingsView) {
     }
     not_measured(page, view);
     let details = &view.details;
-    page.bullets("What this session does not show", "- ", &details.caveats);
+    page.bullets("Limits of this session", "- ", &details.caveats);
     page.bullets("How it was measured", "- ", &details.method);
     if let Some(line) = &details.time_line {
         page.wrapped(Style::new(), "- ", &format!("Time: {line}"));

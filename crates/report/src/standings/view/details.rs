@@ -130,7 +130,7 @@ fn method(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
         Fact::new(
             "Error level",
             format!(
-                "{} for each ranking, over all pairs and looks",
+                "{} for each ranking, over all pairs and checkpoints",
                 setting(plan.alpha)
             ),
         ),
@@ -171,7 +171,7 @@ fn of_load(record: &SessionRecord, load: &LoadStandings) -> String {
     let looks: Vec<String> = looks.iter().map(u32::to_string).collect();
     let mut parts = vec![match load.look {
         Some(look) => format!(
-            "{} (verdicts after {}, planned looks after {})",
+            "{} (verdicts after {}, planned checkpoints after {})",
             counted(load.heats as usize, "heat"),
             look.heats,
             list(&looks)

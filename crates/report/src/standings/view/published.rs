@@ -193,7 +193,7 @@ fn of_measured(table: &PublishedTable, sides: &RowSides) -> Vec<String> {
         MeasuredSide::Measured { .. } => {}
     }
     if is_baseline && !matches!(sides.measured, MeasuredSide::Measured { .. }) {
-        notes.push("it is the baseline, so there are no measured ratios".to_owned());
+        notes.push("it is the baseline, so it has no measured ratios".to_owned());
     }
     if sides.agreement == Some(Agreement::Reversed) {
         let against = &table.baseline;

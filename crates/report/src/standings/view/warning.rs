@@ -96,7 +96,7 @@ fn early_end(record: &SessionRecord, state: State, heats: u32) -> Option<Warning
     };
     let until = match heats {
         0 => "no heat was complete by then",
-        _ => "verdicts cover the heats up to the last look before that",
+        _ => "verdicts cover the heats up to the last checkpoint before that",
     };
     let text = format!("{what}; {until}.");
     Some(WarningView::new(text, resume(&record.header.id)))
@@ -284,7 +284,7 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
                 "Had CPU time left, so something else was the limit, such as the database: {}.",
                 places(standings, all)
             ),
-            "Compare them by CPU per request, or give the database a machine of its own (--postgres).",
+            "Compare them by CPU per request, or run the database on a machine of its own (--postgres).",
         ),
         Doubt::FailedRequests { .. } => WarningView::new(
             format!("Requests failed: {}.", shares(standings, all)),
@@ -299,7 +299,7 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
         ),
         Doubt::Pauses { .. } => WarningView::new(
             format!(
-                "Slower than their figures, which leave out pauses that are longer than a slice: {}.",
+                "Slower than their figures, which exclude pauses longer than a slice: {}.",
                 shares(standings, all)
             ),
             "Load them without interruption with deadheat load.",

@@ -113,7 +113,7 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
     let percentiles = percentiles.then(|| format!("{NONE}: too few answers for this percentile."));
     let null_server = load.ceiling_per_second.map(|ceiling| {
         format!(
-            "The null server, which does no work, answered {} requests/s: the generator reaches no more on this machine.",
+            "The generator's ceiling on this machine is {} requests/s (measured with a server that does nothing).",
             figure(ceiling)
         )
     });
@@ -126,7 +126,7 @@ fn twin(twin: &TwinView) -> String {
     let who = list(&twin.of);
     let heats = counted(twin.heats as usize, "heat");
     let Some(interval) = twin.interval else {
-        return format!("A/A check: {who} measured twice in {heats}: too few to judge.");
+        return format!("A/A check: {who} measured twice in {heats}, too few to judge.");
     };
     let result = if twin.differs {
         "the copies differ, so do not trust differences of that size"

@@ -51,7 +51,7 @@ pub fn tables() -> (RepeatedTable, TableSides) {
             point: "c50".to_owned(),
         },
     };
-    let left_out = "there is no stack nim-e here".to_owned();
+    let left_out = "the stack nim-e does not exist here".to_owned();
     let repeated = RepeatedTable {
         document: "blog".to_owned(),
         title: "Some servers and a database".to_owned(),

@@ -51,8 +51,8 @@ impl ServeOptions {
             ServiceError::new(
                 "reading the null server's arguments",
                 problem,
-                "this command is for deadheat's own use; set HOST, PORT and CPUS, and give \
-                 `--content-type TYPE --body FILE`",
+                "this command is for deadheat's own use; set HOST, PORT and CPUS, and pass `--content-type TYPE \
+                 --body FILE`",
             )
         };
         let (mut content_type, mut body) = (None, None);

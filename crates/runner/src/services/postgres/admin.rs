@@ -74,7 +74,7 @@ impl Admin {
             }
         }
         let problem = last.map(|error| explain(&error)).unwrap_or_default();
-        let advice = "see whether the server still runs and what its log says";
+        let advice = "check that the server still runs, and read its log";
         Err(ServiceError::new(
             format!("{attempt} ({})", self.server),
             problem,

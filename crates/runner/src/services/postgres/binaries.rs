@@ -70,7 +70,7 @@ impl Binaries {
     pub(super) fn probe(folder: &Path, user: Option<User>) -> Result<Self, String> {
         for name in ["initdb", "postgres"] {
             if !folder.join(name).is_file() {
-                return Err(format!("there is no `{name}` in {}", folder.display()));
+                return Err(format!("`{name}` is missing in {}", folder.display()));
             }
         }
         let program = folder.join("postgres");

@@ -25,7 +25,8 @@ const PORT_ATTEMPTS: u32 = 5;
 const INITDB_PATIENCE: Duration = Duration::from_secs(60);
 const POLL_PAUSE: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(10);
-const ADVICE: &str = "try other binaries (Debian: `apt install --reinstall postgresql`), or give a server of yours with `--postgres URL`";
+const ADVICE: &str = "try other binaries (Debian: `apt install --reinstall postgresql`), or use a server of yours \
+                      with `--postgres URL`";
 
 /// What a cluster is made of.
 #[derive(Debug)]

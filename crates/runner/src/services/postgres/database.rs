@@ -153,7 +153,7 @@ fn check_version(admin: &Admin) -> Result<String, ServiceError> {
         return Err(ServiceError::new(
             attempt,
             problem,
-            "give one of version 13 or newer",
+            "use version 13 or newer",
         ));
     }
     // Debian adds its package's version in brackets.
@@ -231,7 +231,8 @@ impl Lease {
             .run(&attempt, |client| client.batch_execute(&create))
             .map_err(|error| {
                 let user = self.endpoint.user();
-                let advice = format!("let {user} create databases (`alter role \"{user}\" createdb`), or give another user");
+                let advice = format!("let {user} create databases (`alter role \"{user}\" createdb`), or use another \
+                                      user");
                 ServiceError { advice, ..error }
             })?;
         self.created = true;

@@ -33,7 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const ATTENTION: Duration = Duration::from_millis(100);
 /// The file that names what was unpacked.
 const INVENTORY: &str = ".deadheat-inventory";
-const ADVICE: &str = "install PostgreSQL (Debian: `apt install postgresql`) or give a server of yours with `--postgres URL`";
+const ADVICE: &str = "install PostgreSQL (Debian: `apt install postgresql`) or use a server of yours with `--postgres \
+                      URL`";
 
 /// An archive for one kind of machine.
 #[derive(Debug)]

@@ -195,7 +195,7 @@ impl Postgres {
         if changed == 1 {
             return Ok(());
         }
-        let problem = "there is no such row in the table users";
+        let problem = "the row is missing in the table users";
         Err(ServiceError::new(
             attempt,
             problem,
@@ -288,7 +288,7 @@ impl Postgres {
         };
         cluster.stop().map_err(|error| {
             let attempt = format!("stopping {}", self.description);
-            let advice = "look for it with `ps` and end it by hand";
+            let advice = "find it with `ps` and end it by hand";
             ServiceError::new(attempt, error, advice).with_log(&cluster.log)
         })
     }
@@ -307,7 +307,7 @@ impl Postgres {
 fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
     server_user::server_user().map_err(|problem| {
         let advice =
-            "run deadheat as an ordinary user, or give a server of yours with `--postgres URL`";
+            "run deadheat as an ordinary user, or use a server of yours with `--postgres URL`";
         ServiceError::new("choosing a user for PostgreSQL", problem, advice)
     })
 }
@@ -345,8 +345,8 @@ fn find<'u>(options: &'u PostgresOptions<'_>) -> Result<Found<'u>, ServiceError>
     Err(ServiceError::new(
         "looking for PostgreSQL",
         problem,
-        "install it (Debian: `apt install postgresql`; Homebrew: `brew install postgresql`) \
-         or give a server of yours with `--postgres postgresql://user:password@host:port/database`",
+        "install it (`apt install postgresql` on Debian, `brew install postgresql` with Homebrew) or use a server of \
+         yours with `--postgres postgresql://user:password@host:port/database`",
     ))
 }
 

@@ -16,7 +16,9 @@ pub(super) fn server_user() -> Result<Option<User>, String> {
     let found = CANDIDATES.iter().find_map(|name| user_in(&passwd, name));
     found.map(Some).ok_or_else(|| {
         let names = CANDIDATES.join(" or ");
-        format!("PostgreSQL refuses to run as root, and there is no user {names} in /etc/passwd")
+        format!(
+            "PostgreSQL refuses to run as root, and none of the users {names} is in /etc/passwd"
+        )
     })
 }
 

@@ -23,7 +23,7 @@ pub(super) fn unpack(archive: File, into: &Path) -> Result<(), String> {
         .collect();
     let [inner] = &inner[..] else {
         return Err(format!(
-            "holds {} files *{INNER_ENDING} instead of one",
+            "contains {} files *{INNER_ENDING} instead of one",
             inner.len()
         ));
     };

@@ -30,7 +30,7 @@ impl ServeOptions {
             ServiceError::new(
                 "reading the slow upstream's arguments",
                 problem,
-                "this command is for deadheat's own use; give `--address-file FILE [--delay 500ms]`",
+                "this command is for deadheat's own use; pass `--address-file FILE [--delay 500ms]`",
             )
         };
         let mut address_file = None;

@@ -145,7 +145,7 @@ impl Upstream {
     /// When its supervisor does not answer.
     pub fn stop(&mut self) -> Result<(), ServiceError> {
         self.process.stop().map(drop).map_err(|error| {
-            let advice = "look for it with `ps` and end it by hand";
+            let advice = "find it with `ps` and end it by hand";
             ServiceError::new("stopping the slow upstream", error, advice).with_log(&self.log)
         })
     }

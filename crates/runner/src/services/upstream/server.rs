@@ -83,7 +83,7 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>) -> Infallible {
                 tokio::spawn(converse(stream, Arc::clone(shared)));
             }
             Err(error) => {
-                tracing::warn!("slow upstream: accepting a connection: {error}");
+                tracing::warn!("slow upstream: cannot accept a connection ({error})");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

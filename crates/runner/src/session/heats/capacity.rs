@@ -103,7 +103,7 @@ fn by_connections((free, pool): (u32, u32)) -> Option<Capacity> {
     (members < MOST_MEMBERS).then(|| Capacity {
         members,
         reason: Some(format!(
-            "The database has only {free} connections free, and each stack may hold {pool}.",
+            "The database has only {free} connections free, and each stack may open {pool}.",
         )),
     })
 }

@@ -74,7 +74,7 @@ fn stacks_and_workloads_are_sorted_and_what_is_hidden_is_left_out() {
     assert_eq!(catalogue.stacks[0].dir, root.path().join("stacks/a"));
     assert_eq!(
         catalogue.warnings,
-        ["stacks/begun has no stack.toml and is left out"]
+        ["stacks/begun has no stack.toml and is skipped"]
     );
 }
 

@@ -71,7 +71,7 @@ fn every_row_gets_its_cell_or_a_reason() {
         "go-a:one text c10-http1.0-close",
         "go-a:two text c20-http1.0-close",
         "go-b does not answer it",
-        "there is no stack go-none here",
+        "the stack go-none does not exist here",
     ];
     assert_eq!(rows, expected);
     let workloads = &found.selection.workloads;

@@ -112,7 +112,7 @@ fn a_variant_for_more_cpus_than_there_are_is_unavailable() {
     let pinned = availability(&workshop, VARIANTS, Some("2cpu"), &apart).unwrap();
     assert_eq!(
         pinned.reason,
-        "made for 2 CPUs; pinned apart, this machine gives the server 1"
+        "made for 2 CPUs; pinned apart, this machine has 1 for the server"
     );
     assert_eq!(pinned.remedy, "--pinning off, or a machine with more CPUs");
     let small = availability(&workshop, VARIANTS, Some("2cpu"), &off(1)).unwrap();

@@ -18,7 +18,7 @@ pub(super) fn notes(heats: &[&HeatRecord]) -> Vec<String> {
         .zip(late)
         .filter_map(|(side, share)| {
             Some(format!(
-                "{side} did not keep up with the rate: it answered {:.1} % of it in time, so that its response times grow \
+                "{side} did not keep up with the rate: it answered {:.1} % of it in time, so its response times grow \
                  with the length of a slice",
                 100.0 * share?
             ))
@@ -26,8 +26,7 @@ pub(super) fn notes(heats: &[&HeatRecord]) -> Vec<String> {
         .collect();
     if late.iter().all(Option::is_some) {
         notes.push(
-            "the rate is too high for both sides: leave it out to compare their capacity"
-                .to_owned(),
+            "the rate is too high for both sides: omit it to compare their capacity".to_owned(),
         );
     }
     notes.extend(too_few(heats));

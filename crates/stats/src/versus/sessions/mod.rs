@@ -15,9 +15,8 @@ pub(in crate::versus) use self::unpaired::of_runs;
 use super::{Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Versus};
 
 /// What every comparison of two sessions must be read with.
-const CAVEAT: &str = "the sessions were measured at two times: figures of heats hold beside each other, and not for \
-                      another hour of this machine (`deadheat compare STACK@REVISION STACK` measures both in the same \
-                      heats)";
+const CAVEAT: &str = "the sessions were measured at two times, so the ratio includes any change of the machine in \
+                      between (`deadheat compare STACK@REVISION STACK` measures both in the same heats)";
 
 /// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). The names are
 /// those by which the user knows the sessions.

@@ -48,7 +48,7 @@ fn table() -> RepeatedTable {
         },
     };
     let left_out = RepeatedRow::LeftOut {
-        reason: "there is no stack nim-f here".to_owned(),
+        reason: "the stack nim-f does not exist here".to_owned(),
     };
     RepeatedTable {
         document: "blog".to_owned(),

@@ -25,8 +25,8 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
         .filter(|_| machine.paces_loopback())
     {
         caveats.push(format!(
-            "TCP's congestion control was {}, which paces what a server sends, even over loopback. Large answers took \
-             longer and cost more than with Linux's default, cubic.",
+            "TCP's congestion control was {}, which paces the server's sending, even over loopback. Large answers \
+             took longer and cost more than with Linux's default, cubic.",
             clean(name)
         ));
     }
