@@ -10,9 +10,20 @@ pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S:
     serializer.serialize_f64(duration.as_secs_f64())
 }
 
-/// Reads seconds from a number; negative or infinite ones are errors.
+/// The longest duration that is read, some three centuries: any number of them can be added up.
+const LONGEST: Duration = Duration::from_secs(10_000_000_000);
+
+/// Reads seconds from a number; negative or infinite ones, and centuries, are errors.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
+    duration(f64::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+fn duration(seconds: f64) -> Result<Duration, String> {
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if duration <= LONGEST => Ok(duration),
+        Ok(_) => Err(format!("{seconds:e} s are longer than any measurement")),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// The JSON Schema of what is written.
@@ -42,12 +53,25 @@ pub mod option {
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
         let seconds = Option::<f64>::deserialize(deserializer)?;
-        let duration = seconds.map(Duration::try_from_secs_f64).transpose();
+        let duration = seconds.map(super::duration).transpose();
         duration.map_err(D::Error::custom)
     }
 
     /// The JSON Schema of what is written.
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["number", "null"], "minimum": 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_that_cannot_be_added_up_are_errors() {
+        assert_eq!(duration(1.5), Ok(Duration::from_millis(1_500)));
+        for wrong in [-1.0, f64::NAN, f64::INFINITY, 1e11, 1.8e19, 1e300] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
     }
 }

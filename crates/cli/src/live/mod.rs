@@ -29,7 +29,7 @@ use crate::{exit::Failure, invocation::shown, report::HTML_FILE};
 
 /// How long the next heat waits for browsers to draw.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// A report that takes longer than this to make …
+/// A report that takes longer than this to make, and to be drawn by browsers …
 const QUICK: Duration = Duration::from_secs(1);
 /// … takes no more than this share of the session's time: it is not made after each heat.
 const MOST_OF_THE_TIME: f64 = 0.05;
@@ -187,14 +187,15 @@ impl Live {
                 return false;
             }
         };
-        self.drawn = Some(Drawn {
-            took: begun.elapsed(),
-            ended: Instant::now(),
-        });
         let expected = self.hub.publish(page, &self.status.event());
         // The last page is all that will be left, also of a session that was interrupted.
         let hurries = || record.end.is_none() && self.interrupted.load(Ordering::Relaxed);
         self.hub.wait_until_drawn(expected, LONGEST_WAIT, hurries);
+        // With what a browser took that draws slowly, or never.
+        self.drawn = Some(Drawn {
+            took: begun.elapsed(),
+            ended: Instant::now(),
+        });
         true
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        atomic::{AtomicBool, Ordering},
+        atomic::AtomicBool,
         mpsc::{self, Receiver},
     },
     thread,
@@ -24,27 +24,29 @@ use super::{
     launcher::{Binary, Launcher},
     message::{Answer, Instant, Order},
     monotonic_ns,
-    remote::{Agent, AgentError, Heard, next},
-    serve::SILENCE,
+    patience::{Deadline, Patience},
+    plausible::{Asked, check_interval},
+    remote::{Agent, AgentError, Heard},
 };
 
 /// Questions for the time, of which the quickest answered one counts.
 const QUESTIONS: u32 = 16;
-/// How long an agent may take to set up its worker threads.
-pub(super) const PREPARATION: Duration = Duration::from_secs(30);
 /// The start is at least so far ahead that every agent has heard of it before.
 const LEAD: Duration = Duration::from_millis(50);
-/// How long the others may take to end their load when one is lost.
-const LEFTOVERS: Duration = Duration::from_secs(2);
 /// Between two looks at whether somebody stops the load.
 pub(super) const TICK: Duration = Duration::from_millis(10);
+/// Answers that wait for this process, of all agents together. The others wait in their pipes: some are large.
+const MOST_WAITING: usize = 1;
 
 /// The hosts of a load.
 pub struct Agents {
     pub(super) agents: Vec<Agent>,
     heard: Receiver<Heard>,
+    pub(super) patience: Patience,
     /// How many loads in slices there were.
     pub(super) opened: u32,
+    /// What was asked for by those that are open.
+    pub(super) open: BTreeMap<u32, Asked>,
     /// How late hosts began a slice lately.
     pub(super) late: Duration,
 }
@@ -79,14 +81,26 @@ impl Agents {
         binary: &Binary,
         stop: &AtomicBool,
     ) -> Result<Self, AgentError> {
-        let (ears, heard) = mpsc::channel();
+        Self::launch_with(hosts, launcher, binary, Patience::USUAL, stop)
+    }
+
+    pub(super) fn launch_with(
+        hosts: &[String],
+        launcher: &Launcher,
+        binary: &Binary,
+        patience: Patience,
+        stop: &AtomicBool,
+    ) -> Result<Self, AgentError> {
+        let (ears, heard) = mpsc::sync_channel(MOST_WAITING);
         let agents = thread::scope(|scope| {
             let launches: Vec<_> = hosts
                 .iter()
                 .enumerate()
                 .map(|(index, host)| {
                     let ears = ears.clone();
-                    scope.spawn(move || Agent::launch(host, index, launcher, binary, ears, stop))
+                    scope.spawn(move || {
+                        Agent::launch(host, index, launcher, binary, ears, patience, stop)
+                    })
                 })
                 .collect();
             let joined = launches.into_iter().zip(hosts).map(|(launch, host)| {
@@ -98,7 +112,9 @@ impl Agents {
         Ok(Self {
             agents,
             heard,
+            patience,
             opened: 0,
+            open: BTreeMap::new(),
             late: Duration::ZERO,
         })
     }
@@ -107,8 +123,12 @@ impl Agents {
     ///
     /// # Errors
     /// When one is lost.
-    pub fn describe(&mut self, role: HostRole) -> Result<Vec<HostRecord>, AgentError> {
-        let offsets = self.offsets(QUESTIONS)?;
+    pub fn describe(
+        &mut self,
+        role: HostRole,
+        stop: &AtomicBool,
+    ) -> Result<Vec<HostRecord>, AgentError> {
+        let offsets = self.offsets(QUESTIONS, stop)?;
         let hosts = self.agents.iter().zip(offsets);
         Ok(hosts
             .map(|(agent, offset)| HostRecord {
@@ -149,20 +169,23 @@ impl Agents {
             let spec = Box::new(spec);
             self.say(index, &Order::Load { spec })?;
         }
-        let mut ready = 0;
-        while ready < self.agents.len() {
-            if let (_, _, Answer::Ready) = self.next(PREPARATION)? {
-                ready += 1;
+        let mut asked = Pending::all(self, Some(self.patience.preparation), stop);
+        while asked.is_pending() {
+            if let Some((index, _, answer)) = self.next(&mut asked)? {
+                match answer {
+                    Answer::Ready if asked.is_done(index) => {}
+                    other => return Err(self.agents[index].unexpected(&other)),
+                }
             }
         }
-        let offsets = self.offsets(QUESTIONS)?;
+        let offsets = self.offsets(QUESTIONS, stop)?;
         let start = start(&offsets, LEAD);
         for (index, offset) in offsets.iter().enumerate() {
             let at = offset.there(start);
             self.say(index, &Order::Start { at })?;
         }
         on_event(LoadEvent::Phase(Phase::WarmUpStarted));
-        let observations = self.watch(on_event, stop)?;
+        let observations = self.watch(spec, start, on_event, stop)?;
         let mut whole: Option<Observation> = None;
         for observation in &observations {
             match &mut whole {
@@ -184,35 +207,47 @@ impl Agents {
         })
     }
 
-    /// Waits until all have observed their share.
+    /// Waits until all have observed their share of a load that begins at `start`.
     fn watch(
         &mut self,
+        spec: &LoadSpec,
+        start: u64,
         on_event: &mut dyn FnMut(LoadEvent),
         stop: &AtomicBool,
     ) -> Result<Vec<Observation>, AgentError> {
         let count = self.agents.len();
+        let asked = Asked::of_load(spec);
+        let longest = asked
+            .longest
+            .map(|longest| longest.saturating_add(self.patience.grace));
+        let mut pending = Pending::all(self, longest, stop);
         let mut observed: Vec<Option<Observation>> = vec![None; count];
-        let mut reached: Vec<(Instant, usize)> = Vec::new();
+        let mut reached = [
+            (0, Instant::MeasurementStarted),
+            (0, Instant::MeasurementEnded),
+        ];
+        let mut reached_by = vec![0; count];
         let mut intervals = Intervals::default();
-        let mut last: Vec<u64> = vec![monotonic_ns(); count];
-        let mut stopped = false;
-        while observed.iter().any(Option::is_none) {
-            if !stopped && stop.load(Ordering::SeqCst) {
-                stopped = true;
+        // How many intervals each has told of, and when it did last.
+        let mut told = vec![(0, start); count];
+        while pending.is_pending() {
+            if pending.deadline.stops_now() {
                 for index in 0..count {
                     self.say(index, &Order::Stop)?;
                 }
             }
-            if let Some(heard) = next(&self.heard, TICK) {
-                let (index, at, answer) = self.heard(heard)?;
-                last[index] = at;
+            if let Some((index, at, answer)) = self.next(&mut pending)? {
+                let since_start = Duration::from_nanos(at.saturating_sub(start));
                 match answer {
-                    Answer::Reached(instant) => {
-                        match reached.iter_mut().find(|(it, _)| *it == instant) {
-                            Some((_, hosts)) => *hosts += 1,
-                            None => reached.push((instant, 1)),
-                        }
-                        if reached.contains(&(instant, count)) {
+                    Answer::Reached(instant)
+                        if reached
+                            .get(reached_by[index])
+                            .is_some_and(|it| it.1 == instant) =>
+                    {
+                        let (hosts, _) = &mut reached[reached_by[index]];
+                        reached_by[index] += 1;
+                        *hosts += 1;
+                        if *hosts == count {
                             on_event(LoadEvent::Phase(match instant {
                                 Instant::MeasurementStarted => Phase::MeasurementStarted,
                                 Instant::MeasurementEnded => Phase::MeasurementEnded,
@@ -220,19 +255,35 @@ impl Agents {
                         }
                     }
                     Answer::Interval { interval } => {
+                        let (next, last) = &mut told[index];
+                        check_interval(&interval, spec.interval, *next, since_start)
+                            .map_err(|why| AgentError::new(&self.agents[index].host, why))?;
+                        (*next, *last) = (interval.index + 1, at);
                         intervals.join(interval, count, &mut |whole| {
                             on_event(LoadEvent::Interval(whole));
                         });
                     }
-                    Answer::Observed { observation } => observed[index] = Some(*observation),
-                    _ => {}
+                    Answer::Observed { observation } if pending.is_done(index) => {
+                        asked
+                            .check(&observation, since_start)
+                            .map_err(|why| AgentError::new(&self.agents[index].host, why))?;
+                        observed[index] = Some(*observation);
+                    }
+                    other => return Err(self.agents[index].unexpected(&other)),
                 }
             }
-            let now = monotonic_ns();
-            let silent = |at: &u64| Duration::from_nanos(now.saturating_sub(*at)) > SILENCE;
-            if let Some(index) = last.iter().position(silent) {
-                let silence = format!("nothing was heard of it for {SILENCE:?}");
-                return Err(self.agents[index].lost(&silence));
+            // An agent that has a pulse but no load is lost as well.
+            if let Some(interval) = spec.interval {
+                let now = monotonic_ns();
+                let patience = interval + self.patience.grace;
+                let is_stuck = |index: &usize| {
+                    let (_, last) = told[*index];
+                    Duration::from_nanos(now.saturating_sub(last)) > patience
+                };
+                if let Some(index) = pending.hosts().find(is_stuck) {
+                    let why = format!("its load has told nothing for {patience:?}");
+                    return Err(AgentError::new(&self.agents[index].host, why));
+                }
             }
         }
         intervals.flush(&mut |whole| on_event(LoadEvent::Interval(whole)));
@@ -240,13 +291,21 @@ impl Agents {
     }
 
     /// How far each agent's clock is from this one's.
-    pub(super) fn offsets(&mut self, questions: u32) -> Result<Vec<Offset>, AgentError> {
-        let exchanges = self.exchanges(questions)?;
+    pub(super) fn offsets(
+        &mut self,
+        questions: u32,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Offset>, AgentError> {
+        let exchanges = self.exchanges(questions, stop)?;
         Ok(exchanges.iter().filter_map(|all| Offset::of(all)).collect())
     }
 
     /// Asks each agent for its time. All are asked at once, so that it takes no longer with many.
-    pub(super) fn exchanges(&mut self, questions: u32) -> Result<Vec<Vec<Exchange>>, AgentError> {
+    pub(super) fn exchanges(
+        &mut self,
+        questions: u32,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Vec<Exchange>>, AgentError> {
         let count = self.agents.len();
         let mut exchanges = vec![Vec::new(); count];
         for nth in 0..questions {
@@ -255,18 +314,20 @@ impl Agents {
                 *asked = monotonic_ns();
                 self.say(index, &Order::Clock { nth })?;
             }
-            let mut missing = count;
-            while missing > 0 {
-                let (index, heard, answer) = self.next(SILENCE)?;
-                if let Answer::Clock { nth: of, at } = answer
-                    && of == nth
-                {
-                    missing -= 1;
-                    exchanges[index].push(Exchange {
-                        asked: asked[index],
-                        answered: at,
-                        heard,
-                    });
+            let mut pending = Pending::all(self, Some(self.patience.question), stop);
+            while pending.is_pending() {
+                match self.next(&mut pending)? {
+                    Some((index, heard, Answer::Clock { nth: of, at }))
+                        if of == nth && pending.is_done(index) =>
+                    {
+                        exchanges[index].push(Exchange {
+                            asked: asked[index],
+                            answered: at,
+                            heard,
+                        });
+                    }
+                    Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),
+                    None => {}
                 }
             }
         }
@@ -288,10 +349,27 @@ impl Agents {
         said.map_err(|error| self.agents[index].lost(&FrameError::from(error)))
     }
 
-    /// The next answer of any agent.
-    pub(super) fn next(&mut self, wait: Duration) -> Result<(usize, u64, Answer), AgentError> {
-        let heard = self.next_within(wait)?;
-        heard.ok_or_else(|| self.silent(wait))
+    /// The next answer of any agent, if one comes within a moment.
+    ///
+    /// # Errors
+    /// When one refuses what was asked, is lost, or has not done it in time.
+    pub(super) fn next(
+        &mut self,
+        pending: &mut Pending<'_>,
+    ) -> Result<Option<(usize, u64, Answer)>, AgentError> {
+        pending.deadline.look();
+        if let Some(why) = pending.deadline.is_over() {
+            let hosts: Vec<&str> = pending
+                .hosts()
+                .map(|it| self.agents[it].host.as_str())
+                .collect();
+            return Err(AgentError::new(&hosts.join(", "), why));
+        }
+        let heard = self.next_within(TICK)?;
+        if heard.is_none() {
+            self.check_pulse(pending.hosts())?;
+        }
+        Ok(heard)
     }
 
     /// The next answer of any agent, if one comes in time.
@@ -299,14 +377,22 @@ impl Agents {
         &mut self,
         wait: Duration,
     ) -> Result<Option<(usize, u64, Answer)>, AgentError> {
-        let heard = next(&self.heard, wait);
-        heard.map(|heard| self.heard(heard)).transpose()
+        match self.heard.recv_timeout(wait) {
+            Ok(heard) => self.heard(heard).map(Some),
+            Err(_) => Ok(None),
+        }
     }
 
-    /// That nothing was heard for so long.
-    pub(super) fn silent(&self, wait: Duration) -> AgentError {
-        let hosts: Vec<&str> = self.agents.iter().map(|it| it.host.as_str()).collect();
-        AgentError::new(&hosts.join(", "), format!("nothing was heard for {wait:?}"))
+    /// That something was heard of these agents lately, if only their pulse.
+    pub(super) fn check_pulse(
+        &mut self,
+        mut hosts: impl Iterator<Item = usize>,
+    ) -> Result<(), AgentError> {
+        let patience = self.patience.silence;
+        let silent = hosts.find(|index| self.agents[*index].silent() > patience);
+        let Some(index) = silent else { return Ok(()) };
+        let silence = format!("nothing was heard of it for {patience:?}");
+        Err(self.agents[index].lost(&silence))
     }
 
     /// What was heard; who refuses what was asked ends that as well as who is lost.
@@ -326,14 +412,55 @@ impl Agents {
             // Who is lost cannot be told.
             let _ = agent.say(&Order::Stop);
         }
-        let end = monotonic_ns() + LEFTOVERS.as_nanos() as u64;
+        let end = std::time::Instant::now() + self.patience.farewell;
         let mut at_work = self.agents.len();
-        while at_work > 0 && monotonic_ns() < end {
-            let answer = next(&self.heard, TICK).map(|heard| heard.answer);
-            if let Some(Ok(Answer::Observed { .. } | Answer::Refused { .. }) | Err(_)) = answer {
+        while at_work > 0 && std::time::Instant::now() < end {
+            let answer = self.heard.recv_timeout(TICK).map(|heard| heard.answer);
+            if let Ok(Ok(Answer::Observed { .. } | Answer::Refused { .. }) | Err(_)) = answer {
                 at_work -= 1;
             }
         }
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        // All at the same time.
+        for agent in &mut self.agents {
+            agent.say_goodbye();
+        }
+    }
+}
+
+/// The agents that have not done yet what they were asked for, and until when they may.
+pub(super) struct Pending<'a> {
+    is_pending: Vec<bool>,
+    pub(super) deadline: Deadline<'a>,
+}
+
+impl<'a> Pending<'a> {
+    /// All of them.
+    pub(super) fn all(agents: &Agents, length: Option<Duration>, stop: &'a AtomicBool) -> Self {
+        Self {
+            is_pending: vec![true; agents.agents.len()],
+            deadline: Deadline::within(length, &agents.patience, stop),
+        }
+    }
+
+    /// Whether any has not.
+    pub(super) fn is_pending(&self) -> bool {
+        self.hosts().next().is_some()
+    }
+
+    /// Takes note that one has; whether it had not before.
+    pub(super) fn is_done(&mut self, index: usize) -> bool {
+        std::mem::replace(&mut self.is_pending[index], false)
+    }
+
+    /// Those that have not.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = usize> {
+        let all = self.is_pending.iter().enumerate();
+        all.filter_map(|(index, is_pending)| is_pending.then_some(index))
     }
 }
 

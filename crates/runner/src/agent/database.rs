@@ -1,9 +1,9 @@
 //! A database on another host: there a cluster of Deadheat's own, here who asks for it.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::atomic::AtomicBool, time::Duration};
 
 use super::{
-    agents::Agents,
+    agents::{Agents, Pending},
     message::{Answer, Order},
     remote::AgentError,
 };
@@ -11,9 +11,6 @@ use crate::{
     process::{KeptFolder, Supervision},
     services::{Access, PostgresOptions, Served},
 };
-
-/// How long it may take, with a download of PostgreSQL.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A database that an agent has started. Dropping it ends it.
 pub(super) struct HostedDatabase {
@@ -64,11 +61,17 @@ impl Agents {
         &mut self,
         listen: IpAddr,
         client: IpAddr,
+        stop: &AtomicBool,
     ) -> Result<Serving, AgentError> {
         self.say(0, &Order::Database { listen, client })?;
+        let mut pending = Pending::all(self, Some(self.patience.database), stop);
         loop {
-            if let (_, _, Answer::Serving { url, description }) = self.next(PATIENCE)? {
-                return Ok(Serving { url, description });
+            match self.next(&mut pending)? {
+                Some((_, _, Answer::Serving { url, description })) => {
+                    return Ok(Serving { url, description });
+                }
+                Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),
+                None => {}
             }
         }
     }
@@ -78,7 +81,9 @@ impl Agents {
     /// # Errors
     /// The first one that was lost.
     pub(crate) fn check(&mut self) -> Result<(), AgentError> {
-        while self.next_within(Duration::ZERO)?.is_some() {}
-        Ok(())
+        match self.next_within(Duration::ZERO)? {
+            Some((index, _, other)) => Err(self.agents[index].unexpected(&other)),
+            None => self.check_pulse(0..self.agents.len()),
+        }
     }
 }

@@ -7,13 +7,12 @@ use std::{
 };
 
 use super::{
-    agents::Agents,
+    agents::{Agents, Pending},
     clock::{Exchange, Offset},
     launcher::{Binary, Launcher},
     message::{Answer, Order},
     probe,
     remote::AgentError,
-    serve::SILENCE,
 };
 use crate::doctor::{Clocks, Examination, Link, Trips};
 
@@ -23,6 +22,8 @@ const QUESTIONS: u32 = 100;
 const AT_A_TIME: u32 = 10;
 /// They end after this, however few there were.
 const LONGEST_QUESTIONS: Duration = Duration::from_secs(1);
+/// Ctrl-C ends this process at once, and the agents with it.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A host that is to be examined.
 pub struct Examinee(Agents);
@@ -44,8 +45,12 @@ impl Examinee {
     /// # Errors
     /// When it cannot be reached.
     pub fn reach(host: &str, launcher: &Launcher, binary: &Binary) -> Result<Self, AgentError> {
-        let never = AtomicBool::new(false);
-        Agents::launch(&[host.to_owned()], launcher, binary, &never).map(Self)
+        Agents::launch(&[host.to_owned()], launcher, binary, &NEVER).map(Self)
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(agents: Agents) -> Self {
+        Self(agents)
     }
 
     /// Examines its machine, with other programs watched for `watch`, for at most `connections`; and its clock, before
@@ -56,7 +61,7 @@ impl Examinee {
     pub fn examine(&mut self, watch: Duration, connections: u32) -> Result<Examined, AgentError> {
         let before = self.ask_for_time()?;
         self.0.say(0, &Order::Examine { watch, connections })?;
-        let examination = self.wait_for_examination()?;
+        let examination = self.wait_for_examination(watch)?;
         let after = self.ask_for_time()?;
         let agent = &self.0.agents[0];
         let clocks = clocks(&before, &after);
@@ -80,16 +85,19 @@ impl Examinee {
         let start = Instant::now();
         let mut all = Vec::new();
         while all.len() < QUESTIONS as usize && start.elapsed() < LONGEST_QUESTIONS {
-            all.extend(self.0.exchanges(AT_A_TIME)?.into_iter().flatten());
+            all.extend(self.0.exchanges(AT_A_TIME, &NEVER)?.into_iter().flatten());
         }
         Ok(all)
     }
 
-    /// Waits as long as its pulse is there.
-    fn wait_for_examination(&mut self) -> Result<Examination, AgentError> {
+    fn wait_for_examination(&mut self, watch: Duration) -> Result<Examination, AgentError> {
+        let longest = watch + self.0.patience.grace;
+        let mut pending = Pending::all(&self.0, Some(longest), &NEVER);
         loop {
-            if let (_, _, Answer::Examined(examination)) = self.0.next(SILENCE)? {
-                return Ok(*examination);
+            match self.0.next(&mut pending)? {
+                Some((_, _, Answer::Examined(examination))) => return Ok(*examination),
+                Some((index, _, other)) => return Err(self.0.agents[index].unexpected(&other)),
+                None => {}
             }
         }
     }

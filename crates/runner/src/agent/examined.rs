@@ -24,7 +24,7 @@ pub(super) fn examined(watch: Duration, connections: u32) -> Answer {
 pub(super) fn probed(coordinator: SocketAddr, token: &Token) -> Answer {
     match probe(coordinator, token) {
         Ok(probed) => Answer::Probed(Box::new(probed)),
-        Err(why) => Answer::Refused { why },
+        Err(why) => Answer::refused(why),
     }
 }
 

@@ -1,17 +1,20 @@
 //! Frames: how messages travel over a pipe that may be cut, stalled or damaged anywhere on its way.
 //!
 //! A stream begins with [`GREETING`], so that what a login shell prints before is told apart from it. Each frame is the
-//! length of its content (4 bytes, little-endian), a CRC-32 of length and content (the same), and the content. Frames
+//! length of its content (4 bytes, little-endian), a CRC-32 of length, kind and content (the same), the kind of the
+//! message (a byte), and the content. Each kind has a longest content: a longer one is refused before it is read. Frames
 //! end with one that says so: a stream that ends without it was cut.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Read};
 
 /// The line that a stream of frames begins with.
-pub(super) const GREETING: &str = "deadheat-agent 1";
+pub(super) const GREETING: &str = "deadheat-agent 2";
 /// The most that is skipped before the greeting.
 const MOST_SKIPPED: usize = 64 * 1024;
-/// The longest content. A length beyond it is a damaged one.
-const LONGEST: u32 = 256 * 1024 * 1024;
+/// What greetings of all versions begin with.
+const GREETING_OF_ANY: &[u8] = b"deadheat-agent ";
+/// The bytes before the content.
+const HEAD: usize = 9;
 
 /// Why there is no next frame.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +28,17 @@ pub(super) enum FrameError {
     /// The checksum is wrong.
     #[error("a message arrived damaged (its checksum is wrong)")]
     Damaged,
+    /// A message is longer than those of its kind can be, or of no kind.
+    #[error("it announced a message of {bytes} bytes, and one of this kind has at most {longest}")]
+    TooLong {
+        /// The announced length of the content.
+        bytes: u32,
+        /// The most that it can have.
+        longest: u32,
+    },
+    /// A message means nothing, or has a value that cannot be.
+    #[error("it sent what no deadheat agent sends: {0}")]
+    Implausible(String),
     /// The stream does not begin as one of frames.
     #[error("what came is no answer of a deadheat agent: {0:?}")]
     Stranger(String),
@@ -43,42 +57,44 @@ impl From<io::Error> for FrameError {
     }
 }
 
-/// Writes `content` as a frame and flushes.
-pub(super) fn write(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(content.len())
-        .ok()
-        .filter(|it| *it <= LONGEST);
-    let length = length.ok_or(io::ErrorKind::InvalidInput)?.to_le_bytes();
-    let mut frame = Vec::with_capacity(content.len() + 8);
+/// `content` as a frame of this kind.
+pub(super) fn framed(kind: u8, content: &[u8]) -> io::Result<Vec<u8>> {
+    let length = u32::try_from(content.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let length = length.to_le_bytes();
+    let mut frame = Vec::with_capacity(content.len() + HEAD);
     frame.extend_from_slice(&length);
-    frame.extend_from_slice(&checksum(&length, content));
+    frame.extend_from_slice(&checksum(length, kind, content));
+    frame.push(kind);
     frame.extend_from_slice(content);
-    out.write_all(&frame)?;
-    out.flush()
+    Ok(frame)
 }
 
-/// Reads the content of the next frame.
-pub(super) fn read(input: &mut impl Read) -> Result<Vec<u8>, FrameError> {
-    let mut head = [0; 8];
+/// Reads the next frame: its kind and its content, of which `longest` knows the most bytes. A kind that there is not has
+/// none.
+pub(super) fn read(
+    input: &mut impl Read,
+    longest: impl Fn(u8) -> u32,
+) -> Result<(u8, Vec<u8>), FrameError> {
+    let mut head = [0; HEAD];
     match fill(input, &mut head)? {
         0 => return Err(FrameError::Closed),
-        8 => {}
+        HEAD => {}
         _ => return Err(FrameError::Cut),
     }
-    let [a, b, c, d, sum @ ..] = head;
+    let [a, b, c, d, sum @ .., kind] = head;
     let length = [a, b, c, d];
-    let expected = u32::from_le_bytes(length);
-    if expected > LONGEST {
-        return Err(FrameError::Damaged);
+    let (bytes, longest) = (u32::from_le_bytes(length), longest(kind));
+    if bytes > longest {
+        return Err(FrameError::TooLong { bytes, longest });
     }
     // As much as comes: a damaged length reserves no memory.
     let mut content = Vec::new();
-    input.take(expected.into()).read_to_end(&mut content)?;
-    if content.len() < expected as usize {
+    input.take(bytes.into()).read_to_end(&mut content)?;
+    if content.len() < bytes as usize {
         return Err(FrameError::Cut);
     }
-    if checksum(&length, &content) == sum {
-        Ok(content)
+    if checksum(length, kind, &content) == sum {
+        Ok((kind, content))
     } else {
         Err(FrameError::Damaged)
     }
@@ -98,7 +114,8 @@ pub(super) fn line_of<'a>(
         if let Some(found) = wanted.iter().find(|one| one.as_bytes() == line) {
             return Ok(found);
         }
-        if read == 0 {
+        // Another version's greeting is the last line that can be read.
+        if read == 0 || line.starts_with(GREETING_OF_ANY) {
             let text = String::from_utf8_lossy(&skipped);
             let text: String = text.trim().chars().take(200).collect();
             return Err(if text.is_empty() {
@@ -123,9 +140,10 @@ fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-fn checksum(length: &[u8], content: &[u8]) -> [u8; 4] {
+fn checksum(length: [u8; 4], kind: u8, content: &[u8]) -> [u8; 4] {
     let mut sum = crc32fast::Hasher::new();
-    sum.update(length);
+    sum.update(&length);
+    sum.update(&[kind]);
     sum.update(content);
     sum.finalize().to_le_bytes()
 }
@@ -135,25 +153,26 @@ mod tests {
     use super::*;
 
     fn two() -> Vec<u8> {
-        let mut stream = Vec::new();
-        write(&mut stream, b"first").unwrap();
-        write(&mut stream, &[7; 300]).unwrap();
-        stream
+        [framed(1, b"first").unwrap(), framed(2, &[7; 300]).unwrap()].concat()
+    }
+
+    fn read(input: &mut &[u8]) -> Result<(u8, Vec<u8>), FrameError> {
+        super::read(input, |_| 300)
     }
 
     #[test]
     fn what_is_written_is_read() {
         let stream = two();
         let mut input = stream.as_slice();
-        assert_eq!(read(&mut input).unwrap(), b"first");
-        assert_eq!(read(&mut input).unwrap(), [7; 300]);
+        assert_eq!(read(&mut input).unwrap(), (1, b"first".to_vec()));
+        assert_eq!(read(&mut input).unwrap(), (2, vec![7; 300]));
         assert!(matches!(read(&mut input), Err(FrameError::Closed)));
     }
 
     #[test]
     fn a_stream_cut_at_any_byte_is_no_message() {
         let stream = two();
-        let first = 8 + 5;
+        let first = HEAD + 5;
         for cut in 0..stream.len() {
             let mut input = &stream[..cut];
             let mut whole = 0;
@@ -176,7 +195,7 @@ mod tests {
     #[test]
     fn a_changed_byte_is_found_wherever_it_is() {
         let stream = two();
-        for at in 0..8 + 5 {
+        for at in 0..HEAD + 5 {
             for bit in 0..8 {
                 let mut damaged = stream.clone();
                 damaged[at] ^= 1 << bit;
@@ -189,11 +208,26 @@ mod tests {
     }
 
     #[test]
+    fn a_message_longer_than_its_kind_is_refused_by_its_head() {
+        let head = [&u32::MAX.to_le_bytes()[..], &[0; 4], &[3]].concat();
+        let longest = |kind| u32::from(kind) * 100;
+        let refused = super::read(&mut head.as_slice(), longest).unwrap_err();
+        let is_too_long = matches!(
+            refused,
+            FrameError::TooLong {
+                bytes: u32::MAX,
+                longest: 300
+            }
+        );
+        assert!(is_too_long, "{refused}");
+    }
+
+    #[test]
     fn what_a_shell_prints_first_is_skipped() {
-        let mut input = "Welcome!\n\ndeadheat-agent 1\nrest".as_bytes();
+        let mut input = "Welcome!\n\ndeadheat-agent 2\nrest".as_bytes();
         assert_eq!(line_of(&mut input, &["x", GREETING]).unwrap(), GREETING);
         assert_eq!(input, b"rest");
-        for strange in ["sh: deadheat: not found\n", "deadheat-agent 2"] {
+        for strange in ["sh: deadheat: not found\n", "deadheat-agent 1"] {
             let error = line_of(&mut strange.as_bytes(), &[GREETING]).unwrap_err();
             assert!(matches!(error, FrameError::Stranger(_)), "{error}");
         }

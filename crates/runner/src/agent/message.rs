@@ -1,7 +1,7 @@
-//! What the coordinator and an agent say to each other.
+//! What the coordinator and an agent say to each other, and how long each kind of message can be.
 
 use std::{
-    io::{Read, Write},
+    io::{self, Read},
     net::{IpAddr, SocketAddr},
     time::Duration,
 };
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     frame::{self, FrameError},
+    ranges,
     traffic::{Seen, Token},
 };
 use crate::doctor::{Examination, Interface};
@@ -46,7 +47,9 @@ pub(super) enum Order {
     Slice {
         load: u32,
         at: u64,
+        #[serde(with = "deadheat_model::seconds")]
         guard: Duration,
+        #[serde(with = "deadheat_model::seconds")]
         length: Duration,
     },
     /// Close its connections.
@@ -65,6 +68,7 @@ pub(super) enum Order {
     Bye,
     /// Look for what would spoil a measurement there, and watch other programs for so long.
     Examine {
+        #[serde(with = "deadheat_model::seconds")]
         watch: Duration,
         connections: u32,
     },
@@ -133,11 +137,13 @@ pub(super) enum Instant {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SlicePart {
     pub(super) observation: Observation,
+    #[serde(with = "deadheat_model::seconds")]
     pub(super) drained: Duration,
     pub(super) undrained: u64,
     pub(super) reconnected: u64,
     pub(super) interrupted: bool,
     /// How long after the agreed instant it began.
+    #[serde(with = "deadheat_model::seconds")]
     pub(super) late: Duration,
 }
 
@@ -160,16 +166,314 @@ pub(super) struct Host {
     pub(super) machine: Machine,
 }
 
-/// Writes a message as a frame.
-pub(super) fn send(out: &mut impl Write, message: &impl Serialize) -> std::io::Result<()> {
-    frame::write(out, &serde_json::to_vec(message)?)
+/// A kind of message.
+pub(super) struct Kind {
+    /// Its name, as messages have it in `say`.
+    name: &'static str,
+    /// The most bytes of its content.
+    longest: u32,
+    /// Whether its values are checked before it is read, and the most bytes of a text in it.
+    checked: Option<usize>,
+}
+
+/// A kind whose values are checked.
+const fn kind(name: &'static str, longest: u32, longest_text: usize) -> Kind {
+    Kind {
+        name,
+        longest,
+        checked: Some(longest_text),
+    }
+}
+
+/// A kind with numbers and texts of any size, which those who take it check.
+const fn free(name: &'static str, longest: u32) -> Kind {
+    Kind {
+        name,
+        longest,
+        checked: None,
+    }
+}
+
+/// The longest message of a few numbers.
+const SMALL: u32 = 512;
+/// The longest load, with bodies, lists and certificates in it.
+const LOAD: u32 = 256 << 20;
+/// The longest histogram, in base64.
+const HISTOGRAM: usize = 1 << 20;
+/// The most that is said of why something was refused.
+pub(super) const MOST_SAID_OF_A_REFUSAL: usize = 4_000;
+
+/// A message, whose kind bounds it.
+pub(super) trait Message: Serialize + DeserializeOwned {
+    /// All kinds. The number of a kind is its place here.
+    const KINDS: &'static [Kind];
+
+    /// The number of its kind.
+    fn number(&self) -> u8;
+
+    /// What it is called.
+    fn name(&self) -> &'static str {
+        Self::KINDS[usize::from(self.number())].name
+    }
+}
+
+impl Message for Order {
+    const KINDS: &'static [Kind] = &[
+        kind("hello", SMALL, 64),
+        kind("clock", SMALL, 64),
+        free("load", LOAD),
+        free("start", SMALL),
+        free("open", LOAD),
+        free("slice", SMALL),
+        kind("close", SMALL, 64),
+        kind("database", SMALL, 64),
+        kind("stop", SMALL, 64),
+        kind("alive", SMALL, 64),
+        kind("bye", SMALL, 64),
+        kind("examine", SMALL, 64),
+        kind("probe", SMALL, 64),
+    ];
+
+    fn number(&self) -> u8 {
+        match self {
+            Self::Hello { .. } => 0,
+            Self::Clock { .. } => 1,
+            Self::Load { .. } => 2,
+            Self::Start { .. } => 3,
+            Self::Open { .. } => 4,
+            Self::Slice { .. } => 5,
+            Self::Close { .. } => 6,
+            Self::Database { .. } => 7,
+            Self::Stop => 8,
+            Self::Alive => 9,
+            Self::Bye => 10,
+            Self::Examine { .. } => 11,
+            Self::Probe { .. } => 12,
+        }
+    }
+}
+
+impl Message for Answer {
+    const KINDS: &'static [Kind] = &[
+        kind("hello", 256 << 10, 4 << 10),
+        free("clock", SMALL),
+        kind("ready", SMALL, 64),
+        kind("reached", SMALL, 64),
+        kind("interval", 4 << 20, HISTOGRAM),
+        kind("observed", 32 << 20, HISTOGRAM),
+        kind("opened", SMALL, 64),
+        kind("sliced", 32 << 20, HISTOGRAM),
+        kind("serving", 8 << 10, 2 << 10),
+        // Each byte can be six in JSON.
+        kind(
+            "refused",
+            8 * MOST_SAID_OF_A_REFUSAL as u32,
+            MOST_SAID_OF_A_REFUSAL,
+        ),
+        kind("alive", SMALL, 64),
+        kind("bye", SMALL, 64),
+        kind("examined", 1 << 20, 16 << 10),
+        kind("probed", 16 << 10, 256),
+    ];
+
+    fn number(&self) -> u8 {
+        match self {
+            Self::Hello(_) => 0,
+            Self::Clock { .. } => 1,
+            Self::Ready => 2,
+            Self::Reached(_) => 3,
+            Self::Interval { .. } => 4,
+            Self::Observed { .. } => 5,
+            Self::Opened { .. } => 6,
+            Self::Sliced { .. } => 7,
+            Self::Serving { .. } => 8,
+            Self::Refused { .. } => 9,
+            Self::Alive => 10,
+            Self::Bye => 11,
+            Self::Examined(_) => 12,
+            Self::Probed(_) => 13,
+        }
+    }
+}
+
+impl Answer {
+    /// A refusal, as much as may be said of it.
+    pub(super) fn refused(why: impl Into<String>) -> Self {
+        let mut why = why.into();
+        let mut most = MOST_SAID_OF_A_REFUSAL.min(why.len());
+        while !why.is_char_boundary(most) {
+            most -= 1;
+        }
+        why.truncate(most);
+        Self::Refused { why }
+    }
+}
+
+/// A message as a frame.
+///
+/// # Errors
+/// When it is longer than those of its kind can be.
+pub(super) fn framed<M: Message>(message: &M) -> io::Result<Vec<u8>> {
+    let content = serde_json::to_vec(message)?;
+    let kind = &M::KINDS[usize::from(message.number())];
+    if content.len() > kind.longest as usize {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!(
+                "a message of {} bytes, and one of this kind (`{}`) has at most {}",
+                content.len(),
+                kind.name,
+                kind.longest
+            ),
+        ));
+    }
+    frame::framed(message.number(), &content)
 }
 
 /// Reads the next message.
-pub(super) fn receive<T: DeserializeOwned>(input: &mut impl Read) -> Result<T, FrameError> {
-    let content = frame::read(input)?;
-    serde_json::from_slice(&content).map_err(|error| {
-        // The checksum is right: the other side speaks another language.
-        FrameError::Stranger(error.to_string())
-    })
+pub(super) fn receive<M: Message>(input: &mut impl Read) -> Result<M, FrameError> {
+    let kind = |number: u8| M::KINDS.get(usize::from(number));
+    let (number, content) = frame::read(input, |number| kind(number).map_or(0, |it| it.longest))?;
+    // The checksum is right: what is wrong was sent so.
+    let implausible = |why: String| FrameError::Implausible(why);
+    let Some(kind) = kind(number) else {
+        return Err(implausible(format!("a message of kind {number}")));
+    };
+    if let Some(longest_text) = kind.checked {
+        ranges::check(&content, longest_text)
+            .map_err(|error| implausible(format!("`{}`: {error}", kind.name)))?;
+    }
+    let message: M = serde_json::from_slice(&content)
+        .map_err(|error| implausible(format!("`{}`: {error}", kind.name)))?;
+    if message.number() != number {
+        return Err(implausible(format!(
+            "`{}` as a message of kind `{}`",
+            message.name(),
+            kind.name
+        )));
+    }
+    Ok(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kinds_of_messages_have_their_names() {
+        fn agree<M: Message>(messages: &[M]) {
+            assert_eq!(messages.len(), M::KINDS.len());
+            for (nth, message) in messages.iter().enumerate() {
+                assert_eq!(usize::from(message.number()), nth);
+                let json = serde_json::to_value(message).unwrap();
+                assert_eq!(json["say"], message.name());
+                let frame = framed(message).unwrap();
+                let back: M = receive(&mut frame.as_slice()).unwrap();
+                assert_eq!(back.number(), message.number());
+            }
+        }
+        let spec = || {
+            use deadheat_model::{
+                Schedule, StopRule,
+                load::{Exchange, Expectation, RequestSpec, StatusSet, Target},
+            };
+            let expect = Expectation {
+                status: StatusSet::success(),
+                length: None,
+                content: None,
+            };
+            let schedule = Schedule::Closed {
+                connections: 1,
+                ramp: Duration::ZERO,
+            };
+            let exchange = Exchange::new(RequestSpec::get("/"), expect);
+            let target = Target::plain(([127, 0, 0, 1], 80).into());
+            let mut spec = LoadSpec::new(target, vec![exchange], schedule, StopRule::Interrupt);
+            spec.seed = u64::MAX;
+            Box::new(spec)
+        };
+        let local = IpAddr::from([127, 0, 0, 1]);
+        let (load, at) = (7, u64::MAX);
+        let length = Duration::from_millis(130);
+        agree(&[
+            Order::Hello { protocol: PROTOCOL },
+            Order::Clock { nth: 1 },
+            Order::Load { spec: spec() },
+            Order::Start { at },
+            Order::Open { load, spec: spec() },
+            Order::Slice {
+                load,
+                at,
+                guard: length,
+                length,
+            },
+            Order::Close { load },
+            Order::Database {
+                listen: local,
+                client: local,
+            },
+            Order::Stop,
+            Order::Alive,
+            Order::Bye,
+            Order::Examine {
+                watch: length,
+                connections: 1,
+            },
+            Order::Probe {
+                coordinator: SocketAddr::new(local, 1),
+                token: [255; 32],
+            },
+        ]);
+        let part = SlicePart {
+            observation: Observation::default(),
+            drained: length,
+            undrained: 0,
+            reconnected: 0,
+            interrupted: false,
+            late: length,
+        };
+        agree(&[
+            Answer::Hello(Box::default()),
+            Answer::Clock { nth: 1, at },
+            Answer::Ready,
+            Answer::Reached(Instant::MeasurementStarted),
+            Answer::Interval {
+                interval: Box::default(),
+            },
+            Answer::Observed {
+                observation: Box::default(),
+            },
+            Answer::Opened { load },
+            Answer::Sliced {
+                load,
+                part: Box::new(part),
+            },
+            Answer::Serving {
+                url: "url".to_owned(),
+                description: "PostgreSQL".to_owned(),
+            },
+            Answer::refused("\u{1}".repeat(2 * MOST_SAID_OF_A_REFUSAL)),
+            Answer::Alive,
+            Answer::Bye,
+            Answer::Examined(Box::default()),
+            Answer::Probed(Box::new(Probed {
+                seen: Seen::default(),
+                interface: None,
+            })),
+        ]);
+    }
+
+    #[test]
+    fn a_message_of_another_kind_than_its_frame_says_is_refused() {
+        let content = serde_json::to_vec(&Answer::refused("no")).unwrap();
+        let frame = frame::framed(Answer::Ready.number(), &content).unwrap();
+        let error = receive::<Answer>(&mut frame.as_slice()).unwrap_err();
+        assert!(
+            error.to_string().contains("as a message of kind"),
+            "{error}"
+        );
+        let frame = frame::framed(200, b"").unwrap();
+        let error = receive::<Answer>(&mut frame.as_slice()).unwrap_err();
+        assert!(error.to_string().contains("kind 200"), "{error}");
+    }
 }

@@ -14,10 +14,16 @@ mod database;
 mod deliver;
 mod examine;
 mod examined;
+#[cfg(test)]
+mod faults;
 mod frame;
 mod launcher;
 mod message;
+mod patience;
+mod pipe;
+mod plausible;
 mod probe;
+mod ranges;
 mod remote;
 mod serve;
 mod sliced;

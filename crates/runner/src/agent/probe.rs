@@ -87,7 +87,9 @@ fn accept(
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 // Waits, and hears why none comes.
                 let heard = agents.next_within(TICK);
-                heard.map_err(|error| error.problem)?;
+                if let Some((index, _, other)) = heard.map_err(|error| error.problem)? {
+                    return Err(agents.agents[index].unexpected(&other).problem);
+                }
             }
             Err(error) => return Err(format!("accepting the host's connection: {error}")),
         }
@@ -112,9 +114,10 @@ fn expected(mut stream: TcpStream, token: &Token, purpose: Purpose) -> io::Resul
 fn answer(agents: &mut Agents) -> Result<Probed, String> {
     let end = Instant::now() + LAST_ANSWER;
     while Instant::now() < end {
-        let heard = agents.next_within(TICK).map_err(|error| error.problem)?;
-        if let Some((_, _, Answer::Probed(probed))) = heard {
-            return Ok(*probed);
+        match agents.next_within(TICK).map_err(|error| error.problem)? {
+            Some((_, _, Answer::Probed(probed))) => return Ok(*probed),
+            Some((index, _, other)) => return Err(agents.agents[index].unexpected(&other).problem),
+            None => {}
         }
     }
     Err(format!(

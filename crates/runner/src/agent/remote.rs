@@ -1,35 +1,31 @@
 //! The coordinator's side: an agent on another host.
 
 use std::{
-    io::{self, BufRead as _, BufReader},
+    io::{self, BufReader, Cursor, Read},
     os::unix::process::CommandExt as _,
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::SyncSender,
     },
     thread,
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{
     deliver::{Parcel, SEND},
     frame::{self, FrameError, GREETING},
     launcher::{Binary, LOCAL, Launcher},
-    message::{self, Answer, Host, Order, PROTOCOL},
+    message::{self, Answer, Host, Message as _, Order, PROTOCOL},
     monotonic_ns,
+    patience::Patience,
+    pipe::{INTERRUPTED, Until, Within, never_block, write_all},
     serve::PULSE,
 };
 
-/// How long an agent may take to its first answer, copying the program included.
-const GREETING_PATIENCE: Duration = Duration::from_secs(60);
-/// How long an agent may take to end by itself.
-const FAREWELL: Duration = Duration::from_secs(2);
-/// Between two looks at whether somebody stops the launch.
-const TICK: Duration = Duration::from_millis(20);
 /// How long what a launcher printed is waited for, once its output has ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// The most that is kept of what a launcher prints.
@@ -70,6 +66,11 @@ pub(super) struct Agent {
     child: Child,
     input: Arc<Mutex<Option<ChildStdin>>>,
     said: Arc<Mutex<Vec<u8>>>,
+    /// When anything was heard of it (monotonic, in nanoseconds), its pulse included.
+    heard: Arc<AtomicU64>,
+    patience: Patience,
+    /// Until when it may end by itself, once it was told to.
+    farewell: Option<Instant>,
 }
 
 impl Agent {
@@ -79,7 +80,8 @@ impl Agent {
         index: usize,
         launcher: &Launcher,
         binary: &Binary,
-        ears: Sender<Heard>,
+        ears: SyncSender<Heard>,
+        patience: Patience,
         stop: &AtomicBool,
     ) -> Result<Self, AgentError> {
         let fail = |problem: String| AgentError::new(host, problem);
@@ -94,9 +96,7 @@ impl Agent {
                 launcher.command(host, &[&path.display().to_string(), "agent"])
             }
             (_, Binary::Copied) => {
-                let own = Parcel::own()
-                    .map_err(|error| fail(format!("reading this program's file: {error}")))?;
-                let script = parcel.insert(own).script();
+                let script = parcel.insert(Parcel::own().map_err(fail)?).script();
                 launcher.command(host, &["sh", "-c", &script])
             }
         };
@@ -121,11 +121,23 @@ impl Agent {
             child,
             input: Arc::new(Mutex::new(input)),
             said,
+            heard: Arc::new(AtomicU64::new(monotonic_ns())),
+            patience,
+            // Until it has introduced itself, it gets no time to end.
+            farewell: Some(Instant::now()),
         };
-        let mut output = output
-            .map(BufReader::new)
-            .ok_or_else(|| fail("it has no output".to_owned()))?;
-        agent.seen = agent.greet_in_time(&mut output, parcel, stop)?;
+        let output = output.ok_or_else(|| fail("it has no output".to_owned()))?;
+        let (seen, rest) = match agent.greet(output, parcel, stop) {
+            Ok(greeted) => greeted,
+            Err(FrameError::Io(error)) if error.kind() == io::ErrorKind::TimedOut => {
+                let patience = patience.greeting;
+                return Err(fail(format!("it did not answer within {patience:?}")));
+            }
+            Err(_) if stop.load(Ordering::SeqCst) => return Err(fail(INTERRUPTED.to_owned())),
+            Err(error) => return Err(agent.lost(&error)),
+        };
+        agent.seen = seen;
+        agent.farewell = None;
         if (agent.seen.protocol, agent.seen.version.as_str())
             != (PROTOCOL, env!("CARGO_PKG_VERSION"))
         {
@@ -138,83 +150,68 @@ impl Agent {
             )));
         }
         agent
-            .listen(index, output, ears)
+            .listen(index, rest, ears)
             .map_err(|error| fail(format!("starting a thread: {error}")))?;
         Ok(agent)
     }
 
-    /// Greets, unless that takes too long or somebody stops it.
-    fn greet_in_time(
-        &mut self,
-        output: &mut BufReader<ChildStdout>,
-        parcel: Option<Parcel>,
-        stop: &AtomicBool,
-    ) -> Result<Host, AgentError> {
-        let launcher = Pid::from_child(&self.child);
-        let (tell, greeted) = mpsc::channel::<()>();
-        thread::scope(|scope| {
-            let watch = scope.spawn(move || {
-                let end = Instant::now() + GREETING_PATIENCE;
-                let why = loop {
-                    if greeted.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
-                        return None;
-                    }
-                    if stop.load(Ordering::SeqCst) {
-                        break "interrupted before it answered".to_owned();
-                    }
-                    if Instant::now() > end {
-                        break format!("it did not answer within {GREETING_PATIENCE:?}");
-                    }
-                };
-                // Its pipes close with it.
-                let _ = kill_process(launcher, Signal::KILL);
-                Some(why)
-            });
-            let host = self.greet(output, parcel);
-            drop(tell);
-            match (host, watch.join().unwrap_or_default()) {
-                (_, Some(why)) => Err(AgentError::new(&self.host, why)),
-                (Ok(host), None) => Ok(host),
-                (Err(error), None) => Err(self.lost(&error)),
-            }
-        })
-    }
-
-    /// Waits for the greeting, sends the program if it is asked for, and introduces itself.
+    /// Waits for the greeting, sends the program if it is asked for, and introduces itself, all of it within
+    /// [`Patience::greeting`]. With who is there comes what else it says.
     fn greet(
         &mut self,
-        output: &mut BufReader<ChildStdout>,
-        parcel: Option<Parcel>,
-    ) -> Result<Host, FrameError> {
-        if frame::line_of(output, &[GREETING, SEND])? == SEND {
-            if let (Some(parcel), Some(input)) = (parcel, self.input().as_mut()) {
-                parcel.send(input)?;
+        output: ChildStdout,
+        parcel: Option<&Parcel>,
+        stop: &AtomicBool,
+    ) -> Result<(Host, impl Read + Send + use<>), FrameError> {
+        let end = Instant::now() + self.patience.greeting;
+        let pipe = output;
+        let mut output = BufReader::new(Until { pipe, end, stop });
+        if let Some(input) = self.input().as_ref() {
+            never_block(input)?;
+        }
+        if frame::line_of(&mut output, &[GREETING, SEND])? == SEND {
+            if let (Some(parcel), Some(input)) = (parcel, self.input().as_ref()) {
+                tracing::info!("host {}: sending {} bytes", self.host, parcel.bytes());
+                let patience = self.patience.greeting;
+                let within = Within { patience, end };
+                parcel.pieces(&mut |piece| write_all(input, piece, within, Some(stop)))?;
             }
-            frame::line_of(output, &[GREETING])?;
+            frame::line_of(&mut output, &[GREETING])?;
         }
         self.say(&Order::Hello { protocol: PROTOCOL })?;
-        loop {
-            match message::receive(output)? {
-                Answer::Hello(host) => return Ok(*host),
+        let host = loop {
+            match message::receive(&mut output)? {
+                Answer::Hello(host) => break *host,
                 Answer::Alive => {}
                 _ => return Err(FrameError::Stranger("no hello".to_owned())),
             }
-        }
+        };
+        // Nothing ends the thread that reads the rest but the pipe's end, or the end of this process.
+        let buffered = Cursor::new(output.buffer().to_vec());
+        let rest = buffered.chain(BufReader::new(output.into_inner().pipe));
+        Ok((host, rest))
     }
 
-    /// Passes on what it answers, and tells it regularly that somebody listens.
+    /// Passes on what it answers, and tells it regularly that somebody listens. What nobody takes in time stays in the
+    /// pipe: it fills no memory.
     fn listen(
         &self,
         agent: usize,
-        mut output: BufReader<ChildStdout>,
-        ears: Sender<Heard>,
+        mut output: impl Read + Send + 'static,
+        ears: SyncSender<Heard>,
     ) -> io::Result<()> {
         let named = |what: &str| thread::Builder::new().name(format!("{what}-{agent}"));
+        let last_heard = Arc::clone(&self.heard);
+        last_heard.store(monotonic_ns(), Ordering::Relaxed);
         named("agent").spawn(move || {
             loop {
                 let answer = message::receive(&mut output);
-                let last = matches!(answer, Err(_) | Ok(Answer::Bye));
                 let at = monotonic_ns();
+                last_heard.store(at, Ordering::Relaxed);
+                if matches!(answer, Ok(Answer::Alive)) {
+                    continue;
+                }
+                let last = matches!(answer, Err(_) | Ok(Answer::Bye));
                 let heard = Heard { agent, at, answer };
                 if ears.send(heard).is_err() || last {
                     return;
@@ -226,8 +223,12 @@ impl Agent {
             loop {
                 thread::sleep(PULSE);
                 let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
-                let Some(pipe) = input.as_mut() else { return };
-                if message::send(pipe, &Order::Alive).is_err() {
+                let Some(pipe) = input.as_ref() else { return };
+                // One that is full has the last pulse in it. As short as this is, it is written at once or not at all.
+                let written = message::framed(&Order::Alive)
+                    .and_then(|frame| write_all(pipe, &frame, Within::of(Duration::ZERO, 0), None));
+                if written.is_err_and(|error| error.kind() != io::ErrorKind::TimedOut) {
+                    *input = None;
                     return;
                 }
             }
@@ -239,12 +240,37 @@ impl Agent {
         self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says something to it.
+    /// Says something to it, unless it does not listen.
     pub(super) fn say(&self, order: &Order) -> io::Result<()> {
-        match self.input().as_mut() {
-            Some(input) => message::send(input, order),
-            None => Err(io::ErrorKind::BrokenPipe.into()),
+        self.say_within(order, self.patience.question)
+    }
+
+    fn say_within(&self, order: &Order, patience: Duration) -> io::Result<()> {
+        let frame = message::framed(order)?;
+        let mut input = self.input();
+        let Some(pipe) = input.as_ref() else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let written = write_all(pipe, &frame, Within::of(patience, frame.len()), None);
+        if written.is_err() {
+            // Half a message makes nonsense of what follows.
+            *input = None;
         }
+        written
+    }
+
+    /// How long nothing was heard of it.
+    pub(super) fn silent(&self) -> Duration {
+        Duration::from_nanos(monotonic_ns().saturating_sub(self.heard.load(Ordering::Relaxed)))
+    }
+
+    /// It sent a message that nobody asked for.
+    pub(super) fn unexpected(&self, answer: &Answer) -> AgentError {
+        let what = answer.name();
+        AgentError::new(
+            &self.host,
+            format!("it sent `{what}`, which was not asked for"),
+        )
     }
 
     /// It is lost, for a reason that its launcher may have told as well.
@@ -266,46 +292,53 @@ impl Agent {
         }
         AgentError::new(&self.host, problem)
     }
+
+    /// Tells it to end, without waiting for that.
+    pub(super) fn say_goodbye(&mut self) {
+        if self.farewell.is_none() {
+            // Who is gone already, or does not listen, needs no goodbye.
+            let _ = self.say_within(&Order::Bye, Duration::ZERO);
+            self.farewell = Some(Instant::now() + self.patience.farewell);
+        }
+        *self.input() = None;
+    }
 }
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Who is gone already needs no goodbye.
-        let _ = self.say(&Order::Bye);
-        *self.input() = None;
-        let end = Instant::now() + FAREWELL;
+        self.say_goodbye();
+        let end = self.farewell.unwrap_or_else(Instant::now);
         while Instant::now() < end {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
             thread::sleep(Duration::from_millis(5));
         }
+        // With all that the launcher has started here.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 /// Keeps the end of what a launcher prints.
-fn keep(stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
+fn keep(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
     // Without the thread its words are missing from a message.
     let _ = thread::Builder::new()
         .name("stderr".to_owned())
         .spawn(move || {
-            let mut stderr = BufReader::new(stderr);
-            let mut line = Vec::new();
-            while stderr
-                .read_until(b'\n', &mut line)
-                .is_ok_and(|read| read > 0)
-            {
+            let mut piece = [0; MOST_SAID];
+            loop {
+                let read = match stderr.read(&mut piece) {
+                    Ok(0) => return,
+                    Ok(read) => read,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(_) => return,
+                };
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-                said.append(&mut line);
+                said.extend_from_slice(&piece[..read]);
                 let surplus = said.len().saturating_sub(MOST_SAID);
                 said.drain(..surplus);
             }
         });
-}
-
-/// Answers of several agents, with a bound on waiting.
-pub(super) fn next(heard: &Receiver<Heard>, wait: Duration) -> Option<Heard> {
-    heard.recv_timeout(wait).ok()
 }

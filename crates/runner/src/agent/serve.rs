@@ -6,7 +6,7 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
     },
     thread,
     time::Duration,
@@ -31,6 +31,10 @@ pub(super) const PULSE: Duration = Duration::from_secs(1);
 pub(super) const SILENCE: Duration = Duration::from_secs(6);
 /// How long a load may take to end when the coordinator is lost.
 const LAST_WAIT: Duration = Duration::from_secs(2);
+/// The longest that other programs are watched.
+const LONGEST_WATCH: Duration = Duration::from_secs(3_600);
+/// Orders that wait for the one before. The coordinator waits for most answers.
+const MOST_ORDERS: usize = 1_024;
 /// The agent wakes so long before a load begins, and waits awake for the rest.
 const AWAKE: Duration = Duration::from_micros(300);
 
@@ -48,8 +52,13 @@ struct Shared {
 impl Shared {
     /// Says something. Who cannot be reached any more is noticed by the reader.
     fn say(&self, answer: &Answer) {
+        let frame = message::framed(answer).or_else(|error| {
+            let why = format!("what it saw cannot be sent: {error}");
+            message::framed(&Answer::refused(why))
+        });
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if message::send(&mut *out, answer).is_err() {
+        let said = frame.and_then(|frame| out.write_all(&frame).and_then(|()| out.flush()));
+        if said.is_err() {
             self.end();
         }
     }
@@ -78,7 +87,7 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
         out.flush().map_err(|error| format!("greeting: {error}"))?;
     }
     let shared: &'static Shared = Box::leak(Box::new(shared));
-    let (pass_on, orders) = mpsc::channel();
+    let (pass_on, orders) = mpsc::sync_channel(MOST_ORDERS);
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
         let named = thread::Builder::new().name(name.to_owned());
         named
@@ -95,6 +104,7 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
         }),
     )?;
     spawn("pulse", Box::new(move || pulse(shared)))?;
+    spawn("watch", Box::new(move || watch(shared)))?;
     obey(shared, supervision, &orders);
     let end = end
         .recv_timeout(LAST_WAIT)
@@ -109,7 +119,7 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
 }
 
 /// Reads orders until the last one. What must not wait is done at once; the others are passed on.
-fn listen(shared: &Shared, pass_on: &Sender<Order>) -> Result<(), FrameError> {
+fn listen(shared: &Shared, pass_on: &SyncSender<Order>) -> Result<(), FrameError> {
     let mut input = BufReader::new(io::stdin());
     let end = loop {
         let order = match message::receive(&mut input) {
@@ -140,8 +150,16 @@ fn listen(shared: &Shared, pass_on: &Sender<Order>) -> Result<(), FrameError> {
     end
 }
 
-/// Says that the agent is there, and ends it when the coordinator is not.
+/// Says that the agent is there.
 fn pulse(shared: &Shared) {
+    while !shared.over.load(Ordering::SeqCst) {
+        thread::sleep(PULSE);
+        shared.say(&Answer::Alive);
+    }
+}
+
+/// Ends the agent when the coordinator is not there any more, also when that takes nothing that is said.
+fn watch(shared: &Shared) {
     loop {
         thread::sleep(PULSE);
         let silent = monotonic_ns().saturating_sub(shared.heard.load(Ordering::Relaxed));
@@ -153,14 +171,13 @@ fn pulse(shared: &Shared) {
             thread::sleep(LAST_WAIT);
             process::exit(1);
         }
-        shared.say(&Answer::Alive);
     }
 }
 
 /// Does what is asked for, one thing after the other.
 fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
     let mut loads = SlicedLoads::default();
-    let mut databases = Vec::new();
+    let mut database = None;
     while let Ok(order) = orders.recv() {
         if shared.over.load(Ordering::SeqCst) {
             return;
@@ -186,14 +203,21 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                 shared.say(&loads.slice(load, at, Slice { guard, length }));
             }
             Order::Close { load } => loads.close(load),
+            Order::Database { .. } if database.is_some() => {
+                shared.say(&Answer::refused("it runs a database already"));
+            }
             Order::Database { listen, client } => {
                 match HostedDatabase::start(Access { listen, client }, supervision) {
-                    Ok(database) => {
-                        shared.say(&database.answer());
-                        databases.push(database);
+                    Ok(started) => {
+                        shared.say(&started.answer());
+                        database = Some(started);
                     }
-                    Err(why) => shared.say(&Answer::Refused { why }),
+                    Err(why) => shared.say(&Answer::refused(why)),
                 }
+            }
+            Order::Examine { watch, .. } if watch > LONGEST_WATCH => {
+                let why = format!("other programs are watched for {LONGEST_WATCH:?} at most");
+                shared.say(&Answer::refused(why));
             }
             Order::Examine { watch, connections } => {
                 shared.say(&examined::examined(watch, connections));
@@ -226,9 +250,7 @@ fn load(shared: &Shared, spec: &LoadSpec, orders: &Receiver<Order>) {
         Ok(observation) => Answer::Observed {
             observation: Box::new(observation),
         },
-        Err(error) => Answer::Refused {
-            why: error.to_string(),
-        },
+        Err(error) => Answer::refused(error.to_string()),
     });
 }
 
@@ -247,11 +269,12 @@ fn wait_for_start(shared: &Shared, orders: &Receiver<Order>) {
     wait_until(shared, at);
 }
 
-/// Waits until the monotonic clock says so, unless the load is stopped.
+/// Waits until the monotonic clock says so, unless the load is stopped. No start is further ahead than an agent may be
+/// silent: one that seems to be comes from clocks that are not what they were taken for.
 fn wait_until(shared: &Shared, at: u64) {
+    let at = at.min(monotonic_ns() + SILENCE.as_nanos() as u64);
     let left = Duration::from_nanos(at.saturating_sub(monotonic_ns()));
-    // Longer than any start is ahead: the clocks are not what they were taken for.
-    thread::sleep(left.saturating_sub(AWAKE).min(SILENCE));
+    thread::sleep(left.saturating_sub(AWAKE));
     while monotonic_ns() < at && !shared.stop.load(Ordering::SeqCst) {
         std::hint::spin_loop();
     }

@@ -14,6 +14,9 @@ use super::{
     monotonic_ns,
 };
 
+/// The most loads that are open at once.
+const MOST_OPEN: usize = 1_000;
+
 /// Loads by their numbers.
 #[derive(Default)]
 pub(super) struct SlicedLoads(BTreeMap<u32, Session>);
@@ -21,6 +24,9 @@ pub(super) struct SlicedLoads(BTreeMap<u32, Session>);
 impl SlicedLoads {
     /// Sets a load up; setting `stop` ends its slices.
     pub(super) fn open(&mut self, load: u32, spec: LoadSpec, stop: Arc<AtomicBool>) -> Answer {
+        if self.0.len() >= MOST_OPEN {
+            return Answer::refused(format!("{MOST_OPEN} loads are open already"));
+        }
         match Session::open(spec, stop) {
             Ok(session) => {
                 self.0.insert(load, session);
@@ -33,9 +39,7 @@ impl SlicedLoads {
     /// Loads for a slice that was to begin `at`.
     pub(super) fn slice(&mut self, load: u32, at: u64, slice: Slice) -> Answer {
         let Some(session) = self.0.get_mut(&load) else {
-            return Answer::Refused {
-                why: format!("load {load} was not opened"),
-            };
+            return Answer::refused(format!("load {load} was not opened"));
         };
         let late = Duration::from_nanos(monotonic_ns().saturating_sub(at));
         match session.slice(slice, &mut |_| ()) {
@@ -60,7 +64,5 @@ impl SlicedLoads {
 }
 
 fn refused(error: &LoadError) -> Answer {
-    Answer::Refused {
-        why: error.to_string(),
-    }
+    Answer::refused(error.to_string())
 }

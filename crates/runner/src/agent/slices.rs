@@ -10,9 +10,10 @@ use deadheat_load::{Slice, SliceEvent, SliceSeen};
 use deadheat_model::{LoadSpec, Observation};
 
 use super::{
-    agents::{Agents, PREPARATION, TICK, start},
+    agents::{Agents, Pending, TICK, start},
     message::{Answer, Order, SlicePart},
     monotonic_ns,
+    plausible::Asked,
     remote::AgentError,
     serve::SILENCE,
 };
@@ -38,20 +39,23 @@ impl Agents {
     ///
     /// # Errors
     /// When a host is lost, or cannot load so.
-    pub(crate) fn open(&mut self, spec: &LoadSpec) -> Result<u32, AgentError> {
+    pub(crate) fn open(&mut self, spec: &LoadSpec, stop: &AtomicBool) -> Result<u32, AgentError> {
         let load = self.opened;
         self.opened += 1;
         for (index, spec) in self.shares(spec).into_iter().enumerate() {
             let spec = Box::new(spec);
             self.say(index, &Order::Open { load, spec })?;
         }
-        let mut ready = 0;
-        while ready < self.agents.len() {
-            let (_, _, answer) = self.next(PREPARATION)?;
-            if matches!(answer, Answer::Opened { load: opened } if opened == load) {
-                ready += 1;
+        let mut pending = Pending::all(self, Some(self.patience.preparation), stop);
+        while pending.is_pending() {
+            match self.next(&mut pending)? {
+                Some((index, _, Answer::Opened { load: opened }))
+                    if opened == load && pending.is_done(index) => {}
+                Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),
+                None => {}
             }
         }
+        self.open.insert(load, Asked::of_load(spec));
         Ok(load)
     }
 
@@ -67,7 +71,7 @@ impl Agents {
         on_event: &mut dyn FnMut(SliceEvent),
         stop: &AtomicBool,
     ) -> Result<Sliced, AgentError> {
-        let offsets = self.offsets(QUESTIONS)?;
+        let offsets = self.offsets(QUESTIONS, stop)?;
         let start = start(&offsets, LEAD + self.late);
         for (index, offset) in offsets.iter().enumerate() {
             let order = Order::Slice {
@@ -85,33 +89,40 @@ impl Agents {
                 on_event(SliceEvent::CountingEnded);
             }
         }
-        self.gather(load, stop)
+        self.gather(load, slice, start, stop)
     }
 
-    /// Waits for what all hosts saw.
-    fn gather(&mut self, load: u32, stop: &AtomicBool) -> Result<Sliced, AgentError> {
+    /// Waits for what all hosts saw of a slice that began at `start`.
+    fn gather(
+        &mut self,
+        load: u32,
+        slice: Slice,
+        start: u64,
+        stop: &AtomicBool,
+    ) -> Result<Sliced, AgentError> {
+        let asked = self.open.get(&load).copied();
+        let drain = asked.map_or(Duration::ZERO, |it| {
+            it.longest_slice(slice.guard, slice.length)
+        });
+        let mut pending = Pending::all(self, Some(drain + self.patience.grace), stop);
         let mut parts: Vec<(usize, SlicePart)> = Vec::new();
-        let mut told = false;
-        let mut waited = monotonic_ns();
-        while parts.len() < self.agents.len() {
-            if !told && stop.load(Ordering::SeqCst) {
-                told = true;
+        while pending.is_pending() {
+            if pending.deadline.stops_now() {
                 for index in 0..self.agents.len() {
                     self.say(index, &Order::Stop)?;
                 }
             }
-            match self.next_within(TICK)? {
-                Some((index, at, Answer::Sliced { load: of, part })) if of == load => {
-                    waited = at;
+            match self.next(&mut pending)? {
+                Some((index, at, Answer::Sliced { load: of, part }))
+                    if of == load && pending.is_done(index) =>
+                {
+                    let passed = Duration::from_nanos(at.saturating_sub(start));
+                    let checked = asked.map_or(Ok(()), |it| it.check(&part.observation, passed));
+                    checked.map_err(|why| AgentError::new(&self.agents[index].host, why))?;
                     parts.push((index, *part));
                 }
-                // A host in a long drain still has a pulse.
-                Some((_, at, _)) => waited = at,
+                Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),
                 None => {}
-            }
-            let silent = Duration::from_nanos(monotonic_ns().saturating_sub(waited));
-            if silent > SILENCE {
-                return Err(self.silent(SILENCE));
             }
         }
         let late = parts.iter().map(|(_, part)| part.late).max();
@@ -129,6 +140,7 @@ impl Agents {
 
     /// Closes a load's connections. A host that is lost has closed them.
     pub(crate) fn close(&mut self, load: u32) {
+        self.open.remove(&load);
         for agent in &self.agents {
             let _ = agent.say(&Order::Close { load });
         }

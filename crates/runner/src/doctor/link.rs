@@ -59,6 +59,7 @@ pub struct Flow {
     /// How many arrived.
     pub bytes: u64,
     /// From the first one to the last one.
+    #[serde(with = "deadheat_model::seconds")]
     pub time: Duration,
 }
 

@@ -70,7 +70,7 @@ impl<'g> Load<'g> {
             Generator::Here => Ok(Self::Here(Session::open(spec, stop).map_err(in_words)?)),
             Generator::Hosts(hosts) => {
                 let mut there = lock(hosts);
-                let opened = there.generators.open(&spec);
+                let opened = there.generators.open(&spec, &stop);
                 let load = there.kept(opened)?;
                 Ok(Self::There { hosts, load, stop })
             }

@@ -37,7 +37,7 @@ impl Elsewhere {
         let mut database = None;
         if let Some(host) = &hosts.database {
             let mut agents = agents(hosts, std::slice::from_ref(&host.host), stop)?;
-            found.extend(agents.describe(HostRole::Database)?);
+            found.extend(agents.describe(HostRole::Database, stop)?);
             database = Some(agents);
         }
         Ok(Self {
@@ -75,7 +75,7 @@ impl LoadedFrom {
             return Ok((Self::default(), Vec::new()));
         }
         let mut generators = agents(hosts, &hosts.generators, stop)?;
-        let found = generators.describe(HostRole::Generator)?;
+        let found = generators.describe(HostRole::Generator, stop)?;
         Ok((Self(Some(Mutex::new(Hosts::new(generators)))), found))
     }
 

@@ -80,7 +80,7 @@ impl Services {
             let there = options.hosts.as_ref().and_then(|one| one.database.as_ref());
             let started = match (&mut own.database_host, there) {
                 (Some(agents), Some(there)) => {
-                    let serving = agents.database(there.address, there.client)?;
+                    let serving = agents.database(there.address, there.client, interrupt)?;
                     let description = format!("{} on {}", serving.description, there.host);
                     Postgres::served(&serving.url, description)
                 }
