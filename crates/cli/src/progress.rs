@@ -17,15 +17,17 @@ const TICK: Duration = Duration::from_millis(500);
 /// What the line that changes looks like. Constants; a test parses them.
 const SPINNER: &str = "{spinner} {wide_msg}";
 /// The time of a session.
-pub(crate) const OF_TIME: &str = "{bar:16} {prefix} · {wide_msg}";
+pub(crate) const OF_TIME: &str = "{bar:8} {prefix} · {msg}";
 /// The heats of a comparison.
 pub(crate) const OF_HEATS: &str = "{bar:24} {pos}/{len} · {elapsed} · {wide_msg}";
 
 /// What these have beside their message: the bar, the numbers and what is between them, and the last column, which some
 /// terminals wrap at.
 const BESIDE_SPINNER: usize = 3;
-const BESIDE_TIME: usize = 21;
+const BESIDE_TIME: usize = 13;
 const BESIDE_HEATS: usize = 48;
+/// Before a line below a message.
+const INDENT: &str = "  ";
 /// Between parts of a message.
 const BETWEEN: &str = " · ";
 
@@ -138,13 +140,22 @@ impl Progress {
 
     /// What is being done, and further parts as long as there is room for them.
     pub(crate) fn say_parts(&self, parts: &[String]) {
+        self.say_lines(parts, &[]);
+    }
+
+    /// The same, with more in a line below it.
+    pub(crate) fn say_lines(&self, parts: &[String], below: &[String]) {
         let Some(bar) = &self.bar else {
-            tracing::debug!("{}", parts.join(BETWEEN));
+            tracing::debug!("{}", [parts, below].concat().join(BETWEEN));
             return;
         };
         let columns = output::terminal_size().map_or(usize::MAX, |(columns, _)| columns.into());
         let taken = self.beside + bar.prefix().chars().count();
-        let text = fitting(parts, columns.saturating_sub(taken));
+        let mut text = fitting(parts, columns.saturating_sub(taken));
+        if !below.is_empty() {
+            let below = fitting(below, columns.saturating_sub(INDENT.len() + 1));
+            text = format!("{text}\n{INDENT}{below}");
+        }
         tracing::debug!("{text}");
         bar.set_message(text);
     }

@@ -139,14 +139,15 @@ impl Progress {
         let share = spent.as_secs_f64() / all.as_secs_f64().max(1e-9);
         let part = (PARTS as f64 * share.min(1.0)) as u64;
         let left = about(all.saturating_sub(spent));
-        self.shown.reach(part, format!("at most {left} left"));
-        let mut parts = vec![format!("{}: {what}", self.heat)];
-        parts.extend(self.leaders.first().map(|first| format!("so far {first}")));
-        parts.extend(self.leaders.iter().skip(1).cloned());
+        self.shown.reach(part, format!("up to {left} left"));
+        let mut below: Vec<String> = Vec::new();
+        below.extend(self.leaders.first().map(|first| format!("so far {first}")));
+        below.extend(self.leaders.iter().skip(1).cloned());
         if self.discarded > 0 {
-            parts.push(format!("{} discarded", counted(self.discarded, "slice")));
+            below.push(format!("{} discarded", counted(self.discarded, "slice")));
         }
-        self.shown.say_parts(&parts);
+        self.shown
+            .say_lines(&[format!("{}: {what}", self.heat)], &below);
     }
 
     fn heat_ended(&mut self, ended: &MeasuredHeat) {

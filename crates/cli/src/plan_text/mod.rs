@@ -15,7 +15,7 @@ use deadheat_runner::agent::Launcher;
 
 pub(crate) use self::{
     publication::{of_the_checkout, told},
-    words::{about, entry, glued, length},
+    words::{about, entry, glued, in_columns, length},
 };
 
 /// The published tables that are repeated, and what is left out of them.

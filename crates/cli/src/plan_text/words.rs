@@ -7,6 +7,9 @@ use crate::wrap;
 /// The columns of a terminal that everybody has.
 const WIDTH: usize = 80;
 
+/// The columns of a label and of the blanks around it.
+const MARK: usize = 12;
+
 /// A duration for a person: seconds below two minutes, minutes below two hours, else hours and minutes.
 pub(crate) fn about(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
@@ -32,7 +35,15 @@ pub(crate) fn length(duration: Duration) -> String {
 
 /// What an entry of the plan is about, and what it is, in lines of at most 80 columns.
 pub(crate) fn entry(label: &str, text: &str) -> Vec<String> {
-    wrapped(&format!("  {label:<10}"), text)
+    wrapped(&format!("  {label:<width$}", width = MARK - 2), text)
+}
+
+/// A line of a plan in lines of at most 80 columns: what is longer goes on below its text.
+pub(crate) fn in_columns(line: &str) -> Vec<String> {
+    match line.split_at_checked(MARK) {
+        Some((mark, text)) if line.starts_with("  ") => wrapped(mark, text),
+        _ => vec![line.to_owned()],
+    }
 }
 
 /// `text` behind `mark`, and below it as deep as the mark is wide.
@@ -58,6 +69,21 @@ mod tests {
         assert_eq!(length(3000), "3 s");
         assert_eq!(length(1500), "1.5 s");
         assert_eq!(length(100), "100 ms");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_goes_on_below_its_text() {
+        let long = format!("  looks     {}", "after 3 heats, ".repeat(10));
+        let lines = in_columns(&long);
+        assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() <= 80));
+        assert!(lines[1].starts_with("            "), "{lines:?}");
+        for short in [
+            "Plan: B against A",
+            "  A         go",
+            "            and so on",
+        ] {
+            assert_eq!(in_columns(short), [short]);
+        }
     }
 
     #[test]

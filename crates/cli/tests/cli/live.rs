@@ -125,27 +125,32 @@ fn page_after(root: &Root, folder: &Path, heats: usize) -> String {
     ended.exits(0).stdout
 }
 
-/// Without what tells a session that runs from one that was killed: its state, and a warning, which is counted and may be
-/// the only one.
+/// Without what tells a session that runs from one that was killed: its state, and a warning, which is counted and moves
+/// the others to another list. The warnings come last.
 fn without_state(main: &str) -> String {
-    let around_warnings = [
-        "<details class=\"trust\" id=\"warnings\">",
-        "<ol class=\"warnings\">",
-        "</ol>",
-        "</details>",
-    ];
-    let tells = |line: &str| {
-        let trust = ["<summary>", "<p class=\"trust\">"];
-        let trust = trust.iter().find_map(|tag| line.strip_prefix(tag));
+    let tells = |line: &&str| {
+        let trust = line.strip_prefix("<p class=\"trust\">");
         line.contains("State of the session: ")
             || line.contains("<dt>State</dt>")
             || line.contains("The session was killed")
-            || around_warnings.contains(&line)
+            || line.contains("more-warnings\"")
+            || line.is_empty()
             // "2 heats, 7 warnings"
             || trust.is_some_and(|line| line.starts_with(|first: char| first.is_ascii_digit()))
     };
-    let lines = main.lines().filter(|line| !tells(line));
-    lines.collect::<Vec<_>>().join("\n")
+    let (mut others, mut warnings, mut is_warning) = (Vec::new(), Vec::new(), false);
+    for line in main.lines().filter(|line| !tells(line)) {
+        if line.starts_with("<ol class=\"warnings\"") {
+            is_warning = true;
+        } else if is_warning && line == "</ol>" {
+            is_warning = false;
+        } else if is_warning {
+            warnings.push(line);
+        } else {
+            others.push(line);
+        }
+    }
+    [others, warnings].concat().join("\n")
 }
 
 #[test]

@@ -31,7 +31,7 @@ use crate::{
     elsewhere,
     exit::Failure,
     output,
-    plan_text::{about, hosts, pinning},
+    plan_text::{about, hosts, in_columns, pinning},
 };
 
 /// How long a heat goes on, if nobody says: many short heats beat few long ones, because processes differ.
@@ -256,7 +256,8 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
         .iter()
         .filter_map(|both| both.alike.as_ref());
     lines.extend(alike.map(|alike| format!("  note      {alike}")));
-    lines.join("\n")
+    let lines = lines.iter().flat_map(|line| in_columns(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
