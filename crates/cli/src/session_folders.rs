@@ -6,6 +6,7 @@ use std::{
 };
 
 use deadheat_runner::{files, session::HEADER_FILE};
+use serde::Deserialize;
 
 /// The folder of sessions, if nobody names another one.
 pub(crate) const RESULTS: &str = "results";
@@ -34,11 +35,19 @@ pub(crate) fn sessions(results: &Path) -> io::Result<Vec<Found>> {
 
 /// The session in `folder`; `None`: there is none.
 fn found(folder: PathBuf) -> Option<Found> {
+    /// What is needed of a header, without keeping the rest of it.
+    #[derive(Default, Deserialize)]
+    struct Beginning {
+        #[serde(default)]
+        started: String,
+        #[serde(default)]
+        schema: Option<u64>,
+    }
     let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
-    let header: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let header: Beginning = serde_json::from_str(&text).unwrap_or_default();
     Some(Found {
-        started: header["started"].as_str().unwrap_or_default().to_owned(),
+        started: header.started,
         folder,
-        schema: header["schema"].as_u64(),
+        schema: header.schema,
     })
 }

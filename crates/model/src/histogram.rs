@@ -1,8 +1,9 @@
 //! Distributions at three significant digits (HdrHistogram): latencies in nanoseconds from 1 µs to 1 h, and counts.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, io::Read as _, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use flate2::read::ZlibDecoder;
 use hdrhistogram::{
     Histogram,
     serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer},
@@ -227,14 +228,16 @@ impl Serialize for CountHistogram {
 impl<'de> Deserialize<'de> for LatencyHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        decode(&text, LOWEST_NS).map(Self).map_err(D::Error::custom)
+        decode(&text, LOWEST_NS, HIGHEST_NS)
+            .map(Self)
+            .map_err(D::Error::custom)
     }
 }
 
 impl<'de> Deserialize<'de> for CountHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        decode(&text, 1).map(Self).map_err(D::Error::custom)
+        decode(&text, 1, MOST).map(Self).map_err(D::Error::custom)
     }
 }
 
@@ -247,12 +250,46 @@ fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// The histogram that `encode` wrote, of values from `lowest` on.
-fn decode(text: &str, lowest: u64) -> Result<Histogram<u64>, String> {
+/// The length of the head of an encoded histogram before its counts.
+const HEAD: usize = 40;
+/// The longest content of a histogram of ours in bytes: with 23,000 counts of up to 9 bytes each.
+const LONGEST_CONTENT: u64 = 256 * 1024;
+/// The most values that are taken from an encoded histogram.
+const MOST_VALUES: u64 = 1 << 53;
+
+/// The histogram that `encode` wrote, of values from `lowest` to `highest`. What it says about its own size is checked
+/// before memory is allocated for it.
+fn decode(text: &str, lowest: u64, highest: u64) -> Result<Histogram<u64>, String> {
     let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
-    let read: Histogram<u64> = HdrDeserializer::new()
-        .deserialize(&mut bytes.as_slice())
+    // A mark and the length, and then zlib's data.
+    let deflated = bytes.get(8..).ok_or("the histogram is too short")?;
+    let mut content = Vec::new();
+    ZlibDecoder::new(deflated)
+        .take(LONGEST_CONTENT + 1)
+        .read_to_end(&mut content)
         .map_err(|error| error.to_string())?;
+    if content.len() < HEAD || content.len() as u64 > LONGEST_CONTENT {
+        return Err("the histogram is shorter or longer than any that is written".to_owned());
+    }
+    let number = |at: usize| {
+        let bytes = content[at..at + 4].try_into();
+        bytes.map_or(0, u32::from_be_bytes)
+    };
+    let high = (u64::from(number(24)) << 32) | u64::from(number(28));
+    let length = number(4) as usize;
+    // Recording makes the range larger by doubling it.
+    if number(12) != 3 || length != content.len() - HEAD || high > 16 * highest {
+        return Err(
+            "the histogram has another range, precision or length than any that is written"
+                .to_owned(),
+        );
+    }
+    let read: Histogram<u64> = HdrDeserializer::new()
+        .deserialize(&mut content.as_slice())
+        .map_err(|error| error.to_string())?;
+    if read.len() > MOST_VALUES {
+        return Err(format!("the histogram has {} values", read.len()));
+    }
     // Only as large as what was recorded: a report holds many.
     let mut own =
         Histogram::new_with_bounds(lowest, 2 * lowest, 3).map_err(|error| error.to_string())?;
@@ -310,6 +347,46 @@ mod tests {
             (max - 3600.0).abs() < 3.6,
             "clamped to an hour, not {max} s"
         );
+    }
+
+    #[test]
+    fn the_size_that_a_histogram_announces_is_checked_before_it_is_believed() {
+        let mut histogram = LatencyHistogram::new();
+        histogram.record_ns(2_000_000);
+        let bytes = STANDARD.decode(histogram.encoded()).unwrap();
+        let mut content = Vec::new();
+        ZlibDecoder::new(&bytes[8..])
+            .read_to_end(&mut content)
+            .unwrap();
+        let encoded = |content: &[u8]| {
+            let mut deflated = bytes[..8].to_vec();
+            let level = flate2::Compression::fast();
+            let mut encoder = flate2::read::ZlibEncoder::new(content, level);
+            encoder.read_to_end(&mut deflated).unwrap();
+            format!("\"{}\"", STANDARD.encode(deflated))
+        };
+        let read = |content: &[u8]| serde_json::from_str::<LatencyHistogram>(&encoded(content));
+        assert_eq!(read(&content).unwrap(), histogram);
+        let with = |at: usize, bytes: &[u8]| {
+            let mut changed = content.clone();
+            changed[at..at + bytes.len()].copy_from_slice(bytes);
+            changed
+        };
+        let announced = with(4, &u32::MAX.to_be_bytes());
+        let precise = with(12, &5_u32.to_be_bytes());
+        let wide = with(24, &u64::MAX.to_be_bytes());
+        let long = [content.as_slice(), &[0; 1 << 20]].concat();
+        for content in [
+            announced,
+            precise,
+            wide,
+            long,
+            Vec::new(),
+            content[..20].to_vec(),
+        ] {
+            assert!(read(&content).is_err());
+        }
+        assert!(serde_json::from_str::<LatencyHistogram>("\"HISTFAAA\"").is_err());
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod noise;
 pub mod observation;
 pub mod plan;
 pub mod published;
+pub mod record;
 pub mod seconds;
 pub mod session;
 pub mod stack;

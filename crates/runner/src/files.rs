@@ -188,6 +188,14 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// When it cannot be read, is not a regular file, or is longer.
 pub fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
+    bounded(open(path)?, longest)
+}
+
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// When it cannot be read, or is not a regular file.
+pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     // Opening a pipe would wait for its writer.
     let file = options
@@ -197,7 +205,7 @@ pub fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     if !file.metadata()?.is_file() {
         return Err(not_regular(&file.metadata()?));
     }
-    bounded(file, longest)
+    Ok(file)
 }
 
 /// The same of a path that was typed, which may lead to a pipe: `<(command)` in a shell does.

@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::bisect::{BisectRecord, SCHEMA};
+use deadheat_model::{
+    bisect::{BisectRecord, SCHEMA},
+    record,
+};
 use deadheat_runner::{files, session::exclusively};
 
 use crate::exit::Failure;
@@ -66,7 +69,7 @@ impl Folder {
         let folder = Self::lock(path)?;
         let text = files::read_text(&file).map_err(|error| failed(error.to_string()))?;
         let record: BisectRecord =
-            serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+            record::read(text.as_bytes()).map_err(|error| failed(error.to_string()))?;
         if record.schema != SCHEMA {
             return Err(failed(format!(
                 "it has version {} of the format, and this deadheat has {SCHEMA}",

@@ -2,10 +2,11 @@
 
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{LoadRecord, change::Change};
+use deadheat_model::{LoadRecord, change::Change, record};
 use deadheat_report::{load::SCHEMA, view::clean};
 use deadheat_runner::files;
 use deadheat_stats::versus::{Bounds, Versus, runs};
@@ -16,7 +17,7 @@ use crate::exit::Failure;
 /// What such a file says of itself.
 const FORMAT: &str = "deadheat-load";
 /// It says so in its first bytes.
-const BEGINNING: usize = 256;
+const BEGINNING: u64 = 256;
 /// The longest one that is read: one of hours is some MB.
 const LONGEST: u64 = 256 << 20;
 
@@ -75,12 +76,12 @@ fn read(path: &Path) -> Result<Vec<LoadRecord>, Failure> {
         ))
     };
     if path.is_file() {
-        return Ok(vec![record(path).map_err(failed)?]);
+        return Ok(vec![read_record(path).map_err(failed)?]);
     }
     let files = in_folder(path).map_err(|error| failed(error.to_string()))?;
-    let records = files
-        .iter()
-        .map(|file| record(file).map_err(|error| failed(format!("{}: {error}", file.display()))));
+    let records = files.iter().map(|file| {
+        read_record(file).map_err(|error| failed(format!("{}: {error}", file.display())))
+    });
     let mut records = records.collect::<Result<Vec<_>, _>>()?;
     records.sort_by(|one, other| one.started.cmp(&other.started));
     Ok(records)
@@ -95,7 +96,7 @@ struct Kind {
     schema: u32,
 }
 
-fn record(path: &Path) -> Result<LoadRecord, String> {
+fn read_record(path: &Path) -> Result<LoadRecord, String> {
     let bytes = files::read_typed(path, LONGEST).map_err(|error| error.to_string())?;
     let kind: Kind = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
     if kind.format != FORMAT {
@@ -107,7 +108,7 @@ fn record(path: &Path) -> Result<LoadRecord, String> {
             kind.schema
         ));
     }
-    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+    record::read(&bytes).map_err(|error| error.to_string())
 }
 
 /// The records in a folder.
@@ -131,7 +132,7 @@ fn is_json(path: &Path) -> bool {
 
 /// Whether it begins as a record does: other files may be there, too.
 fn says_so(path: &Path) -> bool {
-    let bytes = files::read(path, LONGEST).unwrap_or_default();
-    let beginning = &bytes[..bytes.len().min(BEGINNING)];
-    String::from_utf8_lossy(beginning).contains(FORMAT)
+    let mut beginning = Vec::new();
+    let read = files::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
+    read.is_ok() && String::from_utf8_lossy(&beginning).contains(FORMAT)
 }

@@ -2,11 +2,12 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Write},
+    io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
-use serde::{Serialize, de::DeserializeOwned};
+use deadheat_model::record::{self, Record};
+use serde::{Deserialize, Serialize};
 
 use super::lock;
 use crate::files;
@@ -143,11 +144,10 @@ impl Journal {
             path: self.path.clone(),
             source,
         };
-        let bytes = files::read(&self.path, LONGEST).map_err(failed)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        let whole = whole.map_or(0, |end| end + 1);
-        if whole < bytes.len() {
-            self.file.set_len(whole as u64).map_err(failed)?;
+        let length = self.file.metadata().map_err(failed)?.len();
+        let whole = last_end(&self.path, length).map_err(failed)?;
+        if whole < length {
+            self.file.set_len(whole).map_err(failed)?;
             self.file.sync_data().map_err(failed)?;
         }
         Ok(())
@@ -183,23 +183,64 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The most that is read of a file of a session. The longest ones have tens of megabytes.
-const LONGEST: u64 = 4 << 30;
+/// Where the last whole line of a file ends. It is searched from the end.
+fn last_end(path: &Path, length: u64) -> io::Result<u64> {
+    let mut file = files::open(path)?;
+    let mut piece = vec![0; PIECE];
+    let mut end = length;
+    while end > 0 {
+        if length - end > LONGEST_ENTRY {
+            return Err(too_long("its last line", LONGEST_ENTRY));
+        }
+        let begin = end.saturating_sub(PIECE as u64);
+        file.seek(SeekFrom::Start(begin))?;
+        let piece = &mut piece[..usize::try_from(end - begin).unwrap_or(PIECE)];
+        file.read_exact(piece)?;
+        if let Some(at) = piece.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(begin + at as u64 + 1);
+        }
+        end = begin;
+    }
+    Ok(0)
+}
+
+const PIECE: usize = 64 * 1024;
+
+/// The most that is read of a header. The longest ones have some hundred kilobytes.
+const LONGEST_HEADER: u64 = 16 << 20;
+/// The most that is read of an entry: one heat. The longest ones have some megabytes.
+const LONGEST_ENTRY: u64 = 64 << 20;
+/// The most that is read of all entries, which are kept in memory. The longest sessions have some hundred megabytes.
+const LONGEST: u64 = 1 << 30;
+
+fn too_long(what: &str, most: u64) -> io::Error {
+    let most = most >> 20;
+    io::Error::other(format!(
+        "{what} is longer than {most} MiB, which is the most that is read"
+    ))
+}
 
 /// Reads a header in a file of this name and in this version of its format.
 ///
 /// # Errors
 /// When the file is missing, is not what [`Journal`] writes, or is of another version.
-pub(super) fn read_header_as<H: DeserializeOwned>(
+pub(super) fn read_header_as<H: Record>(
     folder: &Path,
     name: &str,
     schema: u32,
 ) -> Result<H, JournalError> {
+    /// The field by which versions are told apart.
+    #[derive(Deserialize)]
+    struct Version {
+        #[serde(default)]
+        schema: u64,
+    }
     let path = folder.join(name);
-    let text = read_text(folder, &path)?;
-    let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| malformed(&path, error.line(), &error))?;
-    let found = value["schema"].as_u64().unwrap_or(0);
+    let text =
+        files::read(&path, LONGEST_HEADER).map_err(|source| not_read(folder, &path, source))?;
+    let version: Version =
+        serde_json::from_slice(&text).map_err(|error| malformed(&path, error.line(), &error))?;
+    let found = version.schema;
     if found != u64::from(schema) {
         return Err(JournalError::Schema {
             path,
@@ -207,21 +248,38 @@ pub(super) fn read_header_as<H: DeserializeOwned>(
             reads: schema,
         });
     }
-    serde_json::from_value(value).map_err(|error| malformed(&path, 1, &error))
+    record::read(&text).map_err(|error| malformed(&path, error.line(), &error))
 }
 
 /// Reads the entries of the journal in a file of this name. A last line without its end, left by a kill, is none.
-pub(super) fn read_entries_of<E: DeserializeOwned>(
+pub(super) fn read_entries_of<E: Record>(
     folder: &Path,
     name: &str,
 ) -> Result<Vec<E>, JournalError> {
     let path = folder.join(name);
-    let text = read_text(folder, &path)?;
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let entry = |(index, line)| {
-        serde_json::from_str(line).map_err(|error| malformed(&path, index + 1, &error))
-    };
-    whole.lines().enumerate().map(entry).collect()
+    let failed = |source| not_read(folder, &path, source);
+    let file = files::open(&path).map_err(failed)?;
+    let mut reader = BufReader::new(file);
+    let mut entries = Vec::new();
+    let (mut line, mut all) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        let mut bounded = reader.by_ref().take(LONGEST_ENTRY + 1);
+        let length = bounded.read_until(b'\n', &mut line).map_err(failed)? as u64;
+        all += length;
+        if length > LONGEST_ENTRY {
+            return Err(failed(too_long("a line", LONGEST_ENTRY)));
+        }
+        if all > LONGEST {
+            return Err(failed(too_long("it", LONGEST)));
+        }
+        if line.pop() != Some(b'\n') {
+            return Ok(entries);
+        }
+        let number = entries.len() + 1;
+        let entry = record::read(&line);
+        entries.push(entry.map_err(|error| malformed(&path, number, &error))?);
+    }
 }
 
 fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> JournalError {
@@ -232,14 +290,12 @@ fn malformed(path: &Path, line: usize, error: &serde_json::Error) -> JournalErro
     }
 }
 
-fn read_text(folder: &Path, path: &Path) -> Result<String, JournalError> {
-    files::read(path, LONGEST)
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        .map_err(|source| JournalError::Read {
-            path: path.to_owned(),
-            folder: folder.to_owned(),
-            source,
-        })
+fn not_read(folder: &Path, path: &Path, source: io::Error) -> JournalError {
+    JournalError::Read {
+        path: path.to_owned(),
+        folder: folder.to_owned(),
+        source,
+    }
 }
 
 #[cfg(test)]
@@ -307,6 +363,23 @@ mod tests {
         assert!(error.contains("heats.jsonl, line 1"), "{error}");
         let error = read_header_as::<Value>(folder.path(), HEADER_FILE, 8).unwrap_err();
         assert!(error.to_string().contains("has format 7"), "{error}");
+    }
+
+    /// A sparse file takes no room on the disk, and would take its whole length in memory.
+    #[test]
+    fn a_line_or_a_header_without_end_is_refused_before_it_fills_the_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = begun(folder.path());
+        journal.append(&entry(0)).unwrap();
+        journal.file.set_len(3 << 30).unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("longer than 64 MiB"), "{error}");
+        let error = journal.cut_unfinished_line().unwrap_err().to_string();
+        assert!(error.contains("longer than 64 MiB"), "{error}");
+        let header = File::create(folder.path().join(HEADER_FILE)).unwrap();
+        header.set_len(3 << 30).unwrap();
+        let error = read_header_as::<Value>(folder.path(), HEADER_FILE, 7).unwrap_err();
+        assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use deadheat_model::capacity::{CapacityRecord, FORMAT, SCHEMA};
+use deadheat_model::{
+    capacity::{CapacityRecord, FORMAT, SCHEMA},
+    record,
+};
 use deadheat_report::capacity::{self as report, CapacityView};
 use deadheat_runner::files;
 use deadheat_stats::capacity::analyse;
@@ -91,7 +94,8 @@ pub(crate) fn read(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
             file.display()
         ))
     };
-    let record: CapacityRecord = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    let record: CapacityRecord =
+        record::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
     if record.schema > SCHEMA {
         return Err(unreadable(&format!(
             "its format has version {}, and this deadheat knows {SCHEMA}",

@@ -45,6 +45,11 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
             JournalEntry::End { reason, .. } => record.end = Some(reason),
         }
     }
+    record.check().map_err(|reason| JournalError::Malformed {
+        path: folder.join(HEATS_FILE),
+        line: 1,
+        reason,
+    })?;
     Ok(record)
 }
 

@@ -1,0 +1,332 @@
+//! Records as they are read from files, which others may have written or changed: no number is taken before it is known
+//! to lie in a range in which everything can calculate with it.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+
+use crate::{
+    Interval, LoadRecord, LoadSpec, Observation, Schedule,
+    bisect::{Asks, BisectRecord},
+    capacity::CapacityRecord,
+    heats::{JournalEntry, Plan, SessionHeader, SessionRecord},
+};
+
+/// The largest number in a record: more bytes than a day at 10 GB/s, and sums of thousands of them are counts.
+const LARGEST: f64 = 1e15;
+
+/// The one field with any number: the seed of a generator of random numbers.
+const ANY_NUMBER: &str = "seed";
+
+/// The most connections, threads or heats that a record may have: more than any machine.
+const MOST: u32 = 100_000_000;
+
+/// What is read from a file.
+pub trait Record: DeserializeOwned {
+    /// Whether the values fit each other, and the ranges that calculations take for granted.
+    ///
+    /// # Errors
+    /// Says what does not.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// When it is no JSON of this type, a number is out of range, or [`Record::check`] fails.
+pub fn read<R: Record>(json: &[u8]) -> Result<R, serde_json::Error> {
+    serde_json::from_slice::<InRange>(json)?;
+    let record: R = serde_json::from_slice(json)?;
+    record.check().map_err(serde_json::Error::custom)?;
+    Ok(record)
+}
+
+/// Any JSON whose numbers are in range.
+struct InRange;
+
+impl<'de> Deserialize<'de> for InRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Numbers)
+    }
+}
+
+struct Numbers;
+
+impl<'de> Visitor<'de> for Numbers {
+    type Value = InRange;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<InRange, E> {
+        if value.abs() <= LARGEST {
+            Ok(InRange)
+        } else {
+            Err(E::custom(format!("the number {value:e} is out of range")))
+        }
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<InRange, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<InRange, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<InRange, E> {
+        Ok(InRange)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<InRange, E> {
+        Ok(InRange)
+    }
+
+    fn visit_unit<E>(self) -> Result<InRange, E> {
+        Ok(InRange)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<InRange, A::Error> {
+        while items.next_element::<InRange>()?.is_some() {}
+        Ok(InRange)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<InRange, A::Error> {
+        while let Some(key) = fields.next_key::<Cow<'_, str>>()? {
+            if key == ANY_NUMBER {
+                fields.next_value::<IgnoredAny>()?;
+            } else {
+                fields.next_value::<InRange>()?;
+            }
+        }
+        Ok(InRange)
+    }
+}
+
+fn within(what: &str, value: f64, low: f64, high: f64) -> Result<(), String> {
+    // A NaN is in no range.
+    if (low..=high).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{what} is {value}, and not from {low} to {high}"))
+    }
+}
+
+fn unless(is_wrong: bool, what: &str) -> Result<(), String> {
+    if is_wrong {
+        Err(what.to_owned())
+    } else {
+        Ok(())
+    }
+}
+
+/// An error rate that intervals can be made of.
+fn check_alpha(alpha: f64) -> Result<(), String> {
+    within("alpha", alpha, 1e-12, 0.999)
+}
+
+fn check_plan(plan: &Plan) -> Result<(), String> {
+    check_alpha(plan.alpha)?;
+    within("the margin", plan.margin, 0.0, 100.0)?;
+    if let Some(budget) = plan.budget_seconds {
+        within("the budget", budget, 0.0, 1e9)?;
+    }
+    for load in &plan.loads {
+        unless(load.heat.slice.is_zero(), "a slice takes no time")?;
+        unless(
+            load.point.connections > MOST,
+            "a load has too many connections",
+        )?;
+        let rise = load.looks.windows(2).all(|two| two[0] <= two[1]);
+        unless(!rise, "the looks do not rise")?;
+        unless(load.most_heats() > MOST, "a load has too many heats")?;
+        if let Some(delay) = load.delay_seconds {
+            within("a delay", delay, 0.0, 1e9)?;
+        }
+    }
+    Ok(())
+}
+
+impl Record for SessionHeader {
+    fn check(&self) -> Result<(), String> {
+        check_plan(&self.plan)?;
+        let comparison = self.comparison.iter().flat_map(|one| one.contenders());
+        for load in comparison.filter_map(|one| one.load()) {
+            check_spec(load)?;
+        }
+        Ok(())
+    }
+}
+
+impl Record for JournalEntry {
+    fn check(&self) -> Result<(), String> {
+        let Self::Heat(measured) = self else {
+            return Ok(());
+        };
+        let heat = &measured.heat;
+        unless(heat.members.is_empty(), "a heat has no members")?;
+        unless(heat.plan.slice.is_zero(), "a slice takes no time")?;
+        for slice in heat.rounds.iter().flatten() {
+            let is_none = slice.member as usize >= heat.members.len();
+            unless(is_none, "a slice is of no member of its heat")?;
+            let generator = &slice.generator;
+            for seconds in [
+                generator.cpu_seconds,
+                generator.polled_seconds,
+                generator.busiest,
+            ] {
+                within("a time of the generator", seconds, -1e6, 1e9)?;
+            }
+            if let Some(cpu) = slice.cpu {
+                within("a CPU time", cpu.seconds, -1e6, 1e9)?;
+                within("the span of a CPU time", cpu.span_seconds, -1e6, 1e9)?;
+            }
+        }
+        for member in &heat.members {
+            if let Some(rate) = member.offered_per_second {
+                within("an offered rate", rate, 0.0, 1e12)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SessionRecord {
+    /// Whether header and heats fit each other.
+    ///
+    /// # Errors
+    /// Says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        let loads = self.header.plan.loads.len();
+        let is_other = self.heats.iter().any(|one| one.load as usize >= loads);
+        unless(
+            is_other,
+            "a heat is of a load that the session does not have",
+        )
+    }
+}
+
+/// Any JSON.
+impl Record for serde_json::Value {
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn check_spec(spec: &LoadSpec) -> Result<(), String> {
+    unless(
+        spec.schedule.most_connections() > MOST,
+        "there are too many connections",
+    )?;
+    unless(spec.threads > MOST, "there are too many threads")?;
+    unless(
+        spec.interval.is_some_and(|one| one.is_zero()),
+        "an interval takes no time",
+    )?;
+    if let Schedule::Open { stages, .. } = &spec.schedule {
+        unless(stages.is_empty(), "an open loop has no rate")?;
+        for stage in stages {
+            within("a rate", stage.from, 0.0, 1e12)?;
+            within("a rate", stage.to, 0.0, 1e12)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_observation(found: &Observation) -> Result<(), String> {
+    unless(
+        found.bin.is_zero() && !found.bins.is_empty(),
+        "a bin takes no time",
+    )
+}
+
+fn check_intervals(intervals: &[Interval]) -> Result<(), String> {
+    let ends_before = intervals.iter().any(|one| one.until < one.from);
+    unless(ends_before, "an interval ends before it begins")
+}
+
+impl Record for LoadRecord {
+    fn check(&self) -> Result<(), String> {
+        check_spec(&self.spec)?;
+        check_observation(&self.observation)?;
+        for host in &self.hosts {
+            check_observation(&host.observation)?;
+        }
+        check_intervals(&self.intervals)
+    }
+}
+
+impl Record for CapacityRecord {
+    fn check(&self) -> Result<(), String> {
+        check_spec(&self.spec)?;
+        within("the precision", self.declared.precision, 1e-6, 1.0)?;
+        let rates = self.looks.iter().map(|look| look.per_second);
+        for rate in rates.chain([
+            self.burst.per_second,
+            self.burst.least_per_second,
+            self.burst.most_per_second,
+        ]) {
+            within("a rate", rate, 0.0, 1e12)?;
+        }
+        let observations = self.looks.iter().map(|look| &look.observation);
+        for found in observations.chain([&self.burst.observation]) {
+            check_observation(found)?;
+        }
+        Ok(())
+    }
+}
+
+impl Record for BisectRecord {
+    fn check(&self) -> Result<(), String> {
+        check_alpha(self.alpha)?;
+        unless(self.commits.is_empty(), "it has no commits")?;
+        for question in &self.questions {
+            within("the error of a question", question.spends, 0.0, 1.0)?;
+            within("the time of a question", question.took_seconds, 0.0, 1e9)?;
+            let last = match question.asks {
+                Asks::Ends => 0,
+                Asks::Commit { index } => index,
+                Asks::Found { first, last } => first.max(last),
+            };
+            unless(
+                last >= self.commits.len(),
+                "a question is of a commit that it does not have",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_number_out_of_range_is_refused_wherever_it_is() {
+        for good in [
+            "[1, -2.5, null]",
+            "{\"seed\": 18446744073709551615}",
+            "\"1e308\"",
+            "1e15",
+        ] {
+            assert!(read::<Value>(good.as_bytes()).is_ok(), "{good}");
+        }
+        for bad in [
+            "[1e308]",
+            "{\"a\": {\"b\": -1e19}}",
+            "10000000000000000000",
+            "{\"a\": [{}, 1e16]}",
+        ] {
+            let error = read::<Value>(bad.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("out of range"), "{bad}: {error}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(read::<Value>(deep.as_bytes()).is_err());
+    }
+}
