@@ -18,7 +18,7 @@ use crate::{
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
-    values::{LatencyArg, PinningArg, duration, margin, time_like_30ms},
+    values::{LatencyArg, PinningArg, debian_package, duration, margin, time_like_30ms},
     verbosity::VerbosityArgs,
 };
 
@@ -303,7 +303,7 @@ pub(crate) struct SetupArgs {
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
     /// Also install this Debian package; repeatable
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = debian_package)]
     pub(crate) package: Vec<String>,
     /// Install Debian packages without asking
     #[arg(long, short)]

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_model::{TargetId, words::counted, workload::Oracle};
 use deadheat_runner::{
-    files::private_folder,
     manifest::{Catalogue, Reach, Selection, Stack},
     prepare::{
         BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, SetupPlan,
         SetupProgress, SetupStep, assess, in_shell, inspect_all, run_setup,
     },
+    process::KeptFolder,
 };
 
 use crate::{
@@ -164,7 +164,7 @@ impl<'a> Work<'a> {
                 self.plan.by_hand = true;
             }
         }
-        let logs = private_folder("deadheat-setup-")
+        let logs = KeptFolder::create("deadheat-setup-", &invocation::supervision()?)
             .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
         let builder = Builder {
             host: &self.host,
@@ -194,7 +194,8 @@ impl<'a> Work<'a> {
         }
         if outcome.failed + outcome.unreachable > 0 {
             // The messages name the logs, so these have to stay.
-            output::warn(&format!("logs: {}", logs.keep().display()));
+            let kept = logs.keep().map_err(Failure::nothing)?;
+            output::warn(&format!("logs: {}", kept.display()));
         }
         Ok(outcome.failed > 0)
     }
@@ -204,12 +205,18 @@ fn tell(progress: &SetupProgress<'_>) {
     let failed = matches!(
         progress,
         SetupProgress::Failed { .. }
+            | SetupProgress::NoSuchPackage(_)
             | SetupProgress::NotFetched { .. }
             | SetupProgress::FetchFailed { .. }
     );
     let text = match progress {
         SetupProgress::ToBeDoneByYou(_) => return,
         SetupProgress::Running(step) => begun(step),
+        SetupProgress::NoSuchPackage(package) => {
+            format!(
+                "FAILED {package}: apt knows no package of exactly this name, so it is not installed"
+            )
+        }
         SetupProgress::Failed {
             step,
             error,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use clap::ValueEnum;
-use deadheat_runner::session::PinningMode;
+use deadheat_runner::{prepare::is_package_name, session::PinningMode};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LatencyArg {
@@ -113,6 +113,16 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
         return Ok(share);
     }
     Err("it must be from 1% (below that a difference counts as none) to 50%".to_owned())
+}
+
+/// The name of a Debian package.
+pub(crate) fn debian_package(text: &str) -> Result<String, String> {
+    if is_package_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "{text:?} is not the name of a Debian package; write lower-case letters, digits, +, - and ., like libpq-dev"
+    ))
 }
 
 #[cfg(test)]

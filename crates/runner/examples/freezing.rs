@@ -40,6 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         user: None,
         stop_signal: libc::SIGTERM,
         grace: Some(Duration::from_secs(5)),
+        unhurried: false,
         remove_after: None,
     };
     let mut child = Supervised::spawn(&supervision, &spec)?;

@@ -1,8 +1,8 @@
 //! `deadheat stacks check`: every rule of the contract, asked of every stack.
 
 use deadheat_runner::{
-    files::private_folder,
     manifest::{self, Reach},
+    process::KeptFolder,
     session::{self, PinningMode, SessionOptions},
 };
 
@@ -28,7 +28,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         globs => manifest::select_targets(&catalogue, globs)
             .map_err(|error| Failure::usage(format!("--may-lack: {error}")))?,
     };
-    let folder = private_folder("deadheat-check-")
+    let supervision = supervision()?;
+    let folder = KeptFolder::create("deadheat-check-", &supervision)
         .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
     let options = SessionOptions {
         results: folder.path().to_owned(),
@@ -40,7 +41,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
             selection.workloads,
             catalogue.workload("plaintext").cloned(),
             random_seed(),
-            supervision()?,
+            supervision,
         )
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
@@ -52,10 +53,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let workloads: Vec<&str> = workloads.map(|one| one.manifest.id.as_str()).collect();
     let findings = Findings::of(&checked, &workloads, &may_lack);
     // The messages name the logs, so these have to stay.
-    let logs = (findings.failed() > 0).then(|| {
-        let _ = folder.keep();
-        checked.folder.as_path()
-    });
+    let logs = (findings.failed() > 0).then_some(checked.folder.as_path());
+    if logs.is_some() {
+        folder.keep().map_err(Failure::nothing)?;
+    }
     let text = match sink.format {
         TextOrJson::Text => findings.as_text(),
         TextOrJson::Json => format!("{:#}\n", findings.as_json(logs)),

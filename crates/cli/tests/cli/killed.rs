@@ -143,3 +143,15 @@ fn with_a_database_and_an_upstream() {
     let left = root.temporary();
     assert!(left.is_empty(), "these are left of the cluster: {left:?}");
 }
+
+#[test]
+fn a_check_leaves_no_folder() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let running = root.start("stacks check fake-one");
+    root.wait_for("started", 1);
+    assert!(!root.temporary().is_empty());
+    running.signal(Signal::KILL);
+    running.wait_alone().was_killed_by(9);
+    root.assert_nothing_runs(BOUND, "a check was killed");
+    assert_eq!(root.temporary(), Vec::<std::path::PathBuf>::new());
+}

@@ -114,3 +114,32 @@ fn a_kill_while_a_cluster_is_made_leaves_nothing_of_it() {
     root.assert_nothing_runs(BOUND, "being killed during initdb");
     assert_eq!(root.temporary(), Vec::<PathBuf>::new());
 }
+
+#[test]
+fn the_server_of_initdb_ends_in_order_and_with_its_files_when_deadheat_is_killed() {
+    let root = root();
+    // Shared memory, which only the server of initdb can take away. Other children would get less time than this takes.
+    let shared = root.path().join("shared");
+    fs::create_dir(&shared).expect("making a folder");
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).expect("opening it");
+    let segment = shared.join("segment");
+    let path = segment.display();
+    let initdb = format!(
+        ": > {path}\nmkdir data; : > data/half\n\
+         (while [ -e /proc/$$ ]; do sleep 0.1; done; sleep 2; [ -e data/half ] && rm {path}) &\nwait"
+    );
+    let running = start_with(&root, &initdb);
+    eventually("a cluster that is half made", || {
+        let mut folders = root.temporary().into_iter();
+        folders.find(|folder| folder.join("data/half").exists())
+    });
+    assert!(segment.exists());
+    running.signal(Signal::KILL);
+    running.wait_alone().was_killed_by(9);
+    root.assert_nothing_runs(BOUND, "being killed during initdb");
+    assert!(
+        !segment.exists(),
+        "the server was killed, or its files were deleted"
+    );
+    assert_eq!(root.temporary(), Vec::<PathBuf>::new());
+}

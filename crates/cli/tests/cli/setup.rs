@@ -36,6 +36,7 @@ fn fake_debian(root: &Root) -> String {
     let note = format!("echo \"${{0##*/}} $*\" >> {}", calls.display());
     for (name, script) in [
         ("apt-get", note.as_str()),
+        ("apt-cache", "echo \"$2\""),
         ("dpkg-query", "exit 1"),
         ("sudo", "echo 'sudo: a password is required' >&2; exit 1"),
     ] {
@@ -61,7 +62,7 @@ fn a_dry_run_prints_the_commands_and_does_nothing() {
     ]);
     let dry = setup(&root, "--dry-run").exits(0).says(&[
         "apt-get update",
-        "apt-get install -y --no-install-recommends -- no-such-compiler",
+        "apt-get install -y --no-install-recommends --no-remove -oAPT::Cmd::Pattern-Only=true -- no-such-compiler",
         "stacks/fake-fetches && touch fetched)",
     ]);
     let calls = fs::read_to_string(root.path().join("calls")).unwrap_or_default();
@@ -104,7 +105,7 @@ fn packages_are_not_installed_if_nobody_can_be_asked() {
     setup(&root, "").exits(0).tells(&[
         "1 Debian package, as root: no-such-compiler",
         "to be done by you, as root",
-        "apt-get install -y --no-install-recommends -- no-such-compiler",
+        "apt-get install -y --no-install-recommends --no-remove -oAPT::Cmd::Pattern-Only=true -- no-such-compiler",
     ]);
     let calls = fs::read_to_string(root.path().join("calls")).unwrap_or_default();
     assert_eq!(calls, "");

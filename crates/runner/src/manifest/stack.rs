@@ -8,7 +8,10 @@ use super::{
     checks::Checks,
     suggest::{did_you_mean, enumerate},
 };
-use crate::prepare::locked::{self, LockedError};
+use crate::prepare::{
+    is_package_name,
+    locked::{self, LockedError},
+};
 
 /// Environment that the stack contract sets; a manifest that sets it too would be overruled without a word.
 const CONTRACT: [&str; 7] = [
@@ -194,16 +197,10 @@ fn check_build(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
     }
 }
 
-/// Package names by Debian's policy (§ 5.6.7, § 5.6.1). Everything else could be an option of apt, which root runs, and
-/// which removes `nginx` when it is told to install `nginx-` (apt-get(8)).
+/// Names of Debian packages.
 fn check_packages(checks: &mut Checks<'_, '_>, path: &[&str], packages: &[String]) {
     for (index, package) in packages.iter().enumerate() {
-        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let is_name = package.len() >= 2
-            && package.starts_with(is_letter)
-            && !package.ends_with('-')
-            && package.chars().all(|c| is_letter(c) || "+-.".contains(c));
-        if !is_name {
+        if !is_package_name(package) {
             let index = index.to_string();
             let path = [path, &[index.as_str()]].concat();
             let label = "a name has lower-case letters, digits, `+`, `-` and `.`, begins with a letter or a \

@@ -5,7 +5,7 @@ use std::{env, path::Path, time::Duration};
 use deadheat_model::stack::Toolchain;
 
 use super::{
-    Host,
+    Host, SetupStep,
     advice::{Cause, off_the_path},
     command::output,
     version::{is_too_new, is_too_old},
@@ -135,9 +135,56 @@ fn candidate(host: &Host<'_>, package: &str) -> Option<String> {
         .then(|| version.to_owned())
 }
 
-/// The command that installs `packages`, without asking.
+/// Whether this is the name of a package by Debian's policy (§ 5.6.7, § 5.6.1). Anything else could be an option, a file
+/// or a pattern of apt, which root runs. A name that ends in `-` would be a package to remove (apt-get(8)).
+pub fn is_package_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    name.len() >= 2
+        && name.starts_with(is_letter)
+        && !name.ends_with('-')
+        && name.chars().all(|c| is_letter(c) || "+-.".contains(c))
+}
+
+/// Those of `packages` that apt does not know by exactly this name. It takes `perl.` for a pattern and `perl+` for
+/// `perl`, if there are no packages with these names.
+pub(super) fn unknown(host: &Host<'_>, packages: &[String]) -> Vec<String> {
+    let is_unknown = |package: &&String| {
+        let query = words(&["apt-cache", "pkgnames", package]);
+        let (names, _) = output(host, &query, Path::new("/"), QUERY_LIMIT);
+        !is_package_name(package) || !names.lines().any(|name| name == package.as_str())
+    };
+    packages.iter().filter(is_unknown).cloned().collect()
+}
+
+/// A step of [`install`] without some packages; `None` if there would be none left.
+pub(super) fn without(step: &SetupStep, packages: &[String]) -> Option<SetupStep> {
+    let start = 1 + step.command.iter().position(|word| word == SEPARATOR)?;
+    let (before, names) = step.command.split_at(start);
+    let left: Vec<String> = names
+        .iter()
+        .filter(|name| !packages.contains(name))
+        .cloned()
+        .collect();
+    (!left.is_empty()).then(|| SetupStep {
+        command: [before, &left].concat(),
+        ..step.clone()
+    })
+}
+
+/// What ends the options of apt-get.
+const SEPARATOR: &str = "--";
+
+/// The command that installs `packages`, without asking. It removes none, and takes no name for a pattern.
 pub(super) fn install(packages: &[String]) -> Vec<String> {
-    let mut command = words(&["apt-get", "install", "-y", "--no-install-recommends", "--"]);
+    let mut command = words(&[
+        "apt-get",
+        "install",
+        "-y",
+        "--no-install-recommends",
+        "--no-remove",
+        "-oAPT::Cmd::Pattern-Only=true",
+        SEPARATOR,
+    ]);
     command.extend_from_slice(packages);
     command
 }

@@ -243,6 +243,7 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
             libc::SIGTERM
         },
         grace: (!task.finishes).then_some(GRACE),
+        unhurried: false,
         remove_after: None,
     })
 }

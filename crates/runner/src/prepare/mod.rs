@@ -21,7 +21,7 @@ mod toolchain;
 mod unreachable;
 mod version;
 
-pub use apt::Privilege;
+pub use apt::{Privilege, is_package_name};
 pub use artefacts::artefact_bytes;
 pub use asking::Asking;
 pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, NotPrepared};

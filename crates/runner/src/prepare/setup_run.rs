@@ -6,6 +6,7 @@ use deadheat_model::stack_failure::StackFailure;
 
 use super::{
     BuildProgress, Builder, Host, NotPrepared, SetupPlan, SetupStep, Unavailable, UnfitProgram,
+    apt,
     command::{CommandError, Task, run},
     inspect,
 };
@@ -28,6 +29,8 @@ pub enum SetupProgress<'p> {
         /// The last lines of its output.
         log_tail: Vec<String>,
     },
+    /// A package is not installed, because apt knows none of exactly this name.
+    NoSuchPackage(&'p str),
     /// A step that needs root, which we have no way to become.
     ToBeDoneByYou(&'p SetupStep),
     /// A stack's dependencies are not fetched, because its toolchain is not here or its registry cannot be reached.
@@ -113,11 +116,19 @@ fn install(
         plan.update.iter().for_each(|step| {
             steps.run(step);
         });
-        let all = plan.install.iter().all(|step| steps.run(step));
-        // One package that does not exist here keeps apt from installing the others.
+        // Only now, because there may have been no list before.
+        let unknown = apt::unknown(steps.host, &plan.packages);
+        for package in &unknown {
+            steps.outcome.failed += 1;
+            (steps.tell)(SetupProgress::NoSuchPackage(package));
+        }
+        let known = |step: &SetupStep| apt::without(step, &unknown);
+        let all = plan.install.as_ref().and_then(known);
+        let all = all.is_none_or(|step| steps.run(&step));
+        // One package that cannot be installed keeps apt from installing the others.
         if !all && steps.all_ended && plan.one_by_one.len() > 1 {
-            for step in &plan.one_by_one {
-                steps.run(step);
+            for step in plan.one_by_one.iter().filter_map(known) {
+                steps.run(&step);
             }
         }
     }

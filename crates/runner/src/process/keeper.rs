@@ -36,6 +36,7 @@ impl KeptFolder {
             user: None,
             stop_signal: libc::SIGTERM,
             grace: Some(Duration::from_secs(5)),
+            unhurried: false,
             remove_after: Some(folder.path().to_owned()),
         };
         let keeper = Supervised::spawn(supervision, &spec).map_err(io::Error::other)?;
@@ -48,6 +49,15 @@ impl KeptFolder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Lets it stay, for somebody to look into it.
+    ///
+    /// # Errors
+    /// When its supervisor does not answer.
+    pub fn keep(mut self) -> Result<PathBuf, ProcessError> {
+        self.keeper.stop_and_keep()?;
+        Ok(self.path.clone())
     }
 
     /// Deletes it. A second time does nothing.

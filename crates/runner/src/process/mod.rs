@@ -14,6 +14,7 @@ mod group;
 mod keeper;
 mod log;
 pub(crate) mod procfs;
+mod shared_memory;
 mod spawn;
 mod supervisor;
 mod sys;

@@ -82,6 +82,9 @@ pub struct Spawn {
     /// because it would leave something broken (dpkg).
     #[serde(with = "deadheat_model::seconds::option")]
     pub grace: Option<Duration>,
+    /// Whether it has all of that time also when somebody waits and when Deadheat was killed, and what it started has it,
+    /// too, because SIGKILL would leave shared memory behind. What is left of that in the end is deleted.
+    pub unhurried: bool,
     /// A folder that is deleted when the tree is gone, also when Deadheat was killed.
     pub remove_after: Option<PathBuf>,
 }
@@ -161,6 +164,8 @@ pub(super) enum Word {
     Stop = b's' as isize,
     /// With little grace.
     Hurry = b'h' as isize,
+    /// With the grace that the child was started with, and the folder is not deleted.
+    Keep = b'k' as isize,
 }
 
 /// What the supervisor says, one JSON value a line.
@@ -370,6 +375,14 @@ impl Supervised {
         self.end_by(Word::Hurry)
     }
 
+    /// [`Supervised::stop`], but the folder that would be deleted stays.
+    ///
+    /// # Errors
+    /// Those of [`Supervised::stop`].
+    pub(super) fn stop_and_keep(&mut self) -> Result<Stopped, ProcessError> {
+        self.end_by(Word::Keep)
+    }
+
     fn end_by(&mut self, word: Word) -> Result<Stopped, ProcessError> {
         if self.end.is_none() {
             tracing::debug!("{} is asked to end", self.name);
@@ -524,6 +537,7 @@ mod tests {
             user: None,
             stop_signal: libc::SIGTERM,
             grace: Some(Duration::ZERO),
+            unhurried: false,
             remove_after: None,
         }
     }

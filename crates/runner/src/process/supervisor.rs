@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     io::{self, BufRead, Write},
     os::{
         fd::{AsRawFd, RawFd},
@@ -18,6 +19,7 @@ use super::{
     environment,
     group::describe_all,
     log::{self, LogPipe},
+    shared_memory::mapped_by,
     spawn::{Status, Word},
     sys::{self, Signals},
     tree::descendants,
@@ -68,6 +70,7 @@ pub fn supervise_with(grouping: Grouping) -> io::Result<()> {
     };
     let groups = own.groups();
     say(&Status::Grouped(groups.clone()));
+    let mut remove_after = spec.remove_after.as_deref();
     let outcome = match start(&spec, &groups) {
         Ok((main, log)) => {
             say(&Status::Started { pid: main });
@@ -80,14 +83,18 @@ pub fn supervise_with(grouping: Grouping) -> io::Result<()> {
                 signals,
                 log,
             };
-            Status::Stopped(tree.watch(input.as_raw_fd()))
+            let (stopped, word) = tree.watch(input.as_raw_fd());
+            if word == Some(Word::Keep) {
+                remove_after = None;
+            }
+            Status::Stopped(stopped)
         }
         Err(error) => Status::NotStarted {
             reason: describe_start(&spec, &error),
         },
     };
     groups.end(REMOVE_PATIENCE);
-    if let Some(folder) = &spec.remove_after {
+    if let Some(folder) = remove_after {
         // A folder that cannot be deleted is named in the log; there is nobody else to tell.
         if let Err(error) = delete(folder) {
             append_to_log(
@@ -175,6 +182,7 @@ fn word(lifeline: i32) -> Option<Word> {
     match byte {
         _ if read <= 0 => None,
         hurry if hurry == Word::Hurry as u8 => Some(Word::Hurry),
+        keep if keep == Word::Keep as u8 => Some(Word::Keep),
         _ => Some(Word::Stop),
     }
 }
@@ -193,8 +201,8 @@ struct Tree<'s> {
 }
 
 impl Tree<'_> {
-    /// Waits for the word to stop, telling of the main process's end meanwhile; then ends the tree.
-    fn watch(mut self, lifeline: RawFd) -> Stopped {
+    /// Waits for the word to stop, telling of the main process's end meanwhile; then ends the tree. Returns the word, too.
+    fn watch(mut self, lifeline: RawFd) -> (Stopped, Option<Word>) {
         loop {
             let (asked, signalled) = self.turn(lifeline, None);
             if asked || signalled {
@@ -204,11 +212,12 @@ impl Tree<'_> {
                     Some(Word::Stop)
                 };
                 let grace = self.spec.grace.map(|grace| match word {
+                    _ if self.spec.unhurried => grace,
                     None => grace.min(ORPHAN_GRACE),
                     Some(Word::Hurry) => grace.min(HURRIED_GRACE),
-                    Some(Word::Stop) => grace,
+                    Some(Word::Stop | Word::Keep) => grace,
                 });
-                return self.end(grace);
+                return (self.end(grace), word);
             }
         }
     }
@@ -259,15 +268,23 @@ impl Tree<'_> {
         let own = std::process::id();
         let has_descendants = |_: &Self| !descendants(own).is_empty();
         self.thaw();
+        let of_tree = || mapped_by(descendants(own).iter().map(|stat| stat.pid));
+        let mut shared_memory = BTreeSet::new();
+        if self.spec.unhurried {
+            shared_memory.extend(of_tree());
+        }
         if self.alive {
             // One that may not be signalled (sudo's are root's) may end by itself; if not, it is named below.
             let _ = sys::kill(self.main, self.spec.stop_signal);
             self.wait_while(grace, |tree| tree.alive);
             stopped.ignored_signal = self.alive;
         }
-        if grace.is_none() && self.was_killed {
-            // Somebody killed it in the middle (apt-get), and what it had started is at work (dpkg).
-            self.wait_while(None, has_descendants);
+        if self.spec.unhurried {
+            shared_memory.extend(of_tree());
+        }
+        if (grace.is_none() || self.spec.unhurried) && self.was_killed {
+            // It was killed in the middle (apt-get, initdb), and what it had started is at work (dpkg, postgres).
+            self.wait_while(grace, has_descendants);
         }
         if !self.alive {
             let leftovers = descendants(own);
@@ -301,6 +318,12 @@ impl Tree<'_> {
         self.turn(-1, Some(Duration::ZERO));
         stopped.killed = killed.iter().filter(|pid| !left.contains(pid)).count() as u32;
         stopped.survivors = describe_all(&left);
+        if left.is_empty() {
+            // Whoever ended in order has deleted its own.
+            for file in &shared_memory {
+                let _ = fs::remove_file(file);
+            }
+        }
         stopped
     }
 }

@@ -163,6 +163,7 @@ impl Server {
             user: None,
             stop_signal: libc::SIGTERM,
             grace: Some(GRACE),
+            unhurried: false,
             remove_after: None,
         };
         let mut child = Supervised::spawn(program.supervision, &spec)

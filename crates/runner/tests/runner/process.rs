@@ -2,7 +2,9 @@
 
 use std::{fs, io::Write, path::Path, time::Duration};
 
-use deadheat_runner::process::{Spawn, Supervised, Supervision, descendants, log_tail, read_stat};
+use deadheat_runner::process::{
+    KeptFolder, Spawn, Supervised, Supervision, descendants, log_tail, read_stat,
+};
 use deadheat_testkit::{eventually, not_tested, wait_until};
 
 pub(crate) fn supervision() -> Supervision {
@@ -21,6 +23,7 @@ pub(crate) fn shell(folder: &Path, script: &str) -> Spawn {
         user: None,
         stop_signal: libc::SIGTERM,
         grace: Some(Duration::from_secs(5)),
+        unhurried: false,
         remove_after: None,
     }
 }
@@ -373,4 +376,63 @@ fn it_runs_on_the_cpus_that_it_is_given() {
     // On a machine with one CPU that says nothing, so one that no machine has is asked for, too.
     let last_of_all = libc::CPU_SETSIZE as usize - 1;
     assert_eq!(seen_on(last_of_all), None, "it ran all the same");
+}
+
+#[test]
+fn a_temporary_folder_goes_when_nobody_works_in_it_any_more_or_stays_if_it_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let mut kept = KeptFolder::create("deadheat-test-", &supervision()).unwrap();
+    let path = kept.path().to_owned();
+    fs::write(path.join("file"), "here").unwrap();
+    // What still works there needs its files for its end.
+    let script = format!("echo > begun; sleep 1; cat file > {}", seen.display());
+    let mut worker = std::process::Command::new("sh");
+    let worker = worker.args(["-c", &script]).current_dir(&path);
+    let mut worker = worker.spawn().unwrap();
+    wait_until("a worker", || path.join("begun").exists());
+    kept.remove().unwrap();
+    assert!(worker.wait().unwrap().success());
+    assert_eq!(fs::read_to_string(&seen).unwrap(), "here");
+    assert!(!path.exists());
+
+    let kept = KeptFolder::create("deadheat-test-", &supervision()).unwrap();
+    let path = kept.keep().unwrap();
+    assert!(path.is_dir());
+    fs::remove_dir(&path).unwrap();
+}
+
+#[test]
+fn a_child_whose_end_is_not_hurried_has_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let script =
+        "trap 'sleep 1; echo > ended; exit' TERM; echo > begun; while :; do sleep 0.1; done";
+    let mut spec = shell(folder.path(), script);
+    spec.grace = Some(Duration::from_secs(60));
+    spec.unhurried = true;
+    let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
+    wait_until("a child", || folder.path().join("begun").exists());
+    let stopped = child.stop_soon().unwrap();
+    assert_eq!(stopped.killed, 0, "{stopped:?}");
+    assert!(folder.path().join("ended").exists());
+}
+
+#[test]
+fn shared_memory_of_a_child_whose_end_is_not_hurried_goes_with_it_even_if_it_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let segment = format!("/dev/shm/deadheat-test-{}", std::process::id());
+    let script = format!(
+        "exec python3 -c 'import mmap, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+         file = open(\"{segment}\", \"w+b\"); file.truncate(4096); shared = mmap.mmap(file.fileno(), 4096)\n\
+         open(\"begun\", \"w\"); time.sleep(600)'"
+    );
+    let mut spec = shell(folder.path(), &script);
+    spec.grace = Some(Duration::from_millis(100));
+    spec.unhurried = true;
+    let mut child = Supervised::spawn(&supervision(), &spec).unwrap();
+    wait_until("a child", || folder.path().join("begun").exists());
+    assert!(Path::new(&segment).exists());
+    let stopped = child.stop().unwrap();
+    assert_eq!(stopped.killed, 1, "{stopped:?}");
+    assert!(!Path::new(&segment).exists());
 }

@@ -101,6 +101,12 @@ impl Binaries {
         self.folder.join(name)
     }
 
+    /// The version's first number.
+    pub(super) fn major(&self) -> u32 {
+        let digits = self.version.split(|c: char| !c.is_ascii_digit()).next();
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    }
+
     /// Whether the extension that counts statements comes with them.
     pub(super) fn count_statements(&self) -> bool {
         LIBRARY_FOLDERS.iter().any(|folder| {

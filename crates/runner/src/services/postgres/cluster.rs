@@ -208,7 +208,11 @@ impl Plan<'_> {
             "--locale=C".to_owned(),
             "--no-sync".to_owned(),
         ];
-        let spec = self.spawn("initdb", "initdb", args, folder, &log);
+        // The servers that it starts read from it. Without it they end in order, and sooner than it would.
+        let spec = Spawn {
+            stop_signal: libc::SIGKILL,
+            ..self.spawn("initdb", "initdb", args, folder, &log)
+        };
         let mut initdb = Supervised::spawn(self.supervision, &spec)
             .map_err(|error| failed(error.to_string()))?;
         let ended = initdb.wait_exit(INITDB_PATIENCE);
@@ -226,7 +230,7 @@ impl Plan<'_> {
             Some(_) => stopped.map(drop).map_err(|error| failed(error.to_string())),
         }?;
         let count = self.binaries.count_statements();
-        let settings = settings::text(folder, self.access.listen, count);
+        let settings = settings::text(folder, self.access.listen, count, self.binaries.major());
         append(&data.join("postgresql.conf"), &settings)
             .and_then(|()| match self.access {
                 // There already.
@@ -250,6 +254,8 @@ impl Plan<'_> {
             // Fast shutdown: ends connections instead of waiting for them.
             stop_signal: libc::SIGINT,
             grace: Some(GRACE),
+            // A server that is killed leaves shared memory behind.
+            unhurried: true,
             remove_after: None,
         }
     }

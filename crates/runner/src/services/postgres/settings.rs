@@ -6,7 +6,7 @@ use std::{net::IpAddr, path::Path};
 const MAX_SOCKET_FOLDER: usize = 80;
 
 /// Lines for the end of `postgresql.conf`. The socket is in `folder`.
-pub(super) fn text(folder: &Path, listen: IpAddr, count_statements: bool) -> String {
+pub(super) fn text(folder: &Path, listen: IpAddr, count_statements: bool, major: u32) -> String {
     let folder = folder.display().to_string();
     let sockets = if folder.len() > MAX_SOCKET_FOLDER {
         ""
@@ -16,6 +16,11 @@ pub(super) fn text(folder: &Path, listen: IpAddr, count_statements: bool) -> Str
     let sockets = sockets.replace('\'', "''");
     let libraries = if count_statements {
         "shared_preload_libraries = 'pg_stat_statements'\npg_stat_statements.save = off\n"
+    } else {
+        ""
+    };
+    let preallocated = if major >= 14 {
+        "min_dynamic_shared_memory = '8MB'\n"
     } else {
         ""
     };
@@ -48,7 +53,9 @@ logging_collector = off
 log_destination = 'stderr'
 # Whose statement it is, for the check that counts them.
 log_line_prefix = '%u '
-{libraries}"
+# What is not preallocated is a file in the cluster, which goes with it, also if the server is killed.
+dynamic_shared_memory_type = mmap
+{preallocated}{libraries}"
     )
 }
 
@@ -60,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_extension_is_loaded_only_where_it_is() {
-        let text = |folder: &Path, count| text(folder, Ipv4Addr::LOCALHOST.into(), count);
+        let text = |folder: &Path, count| text(folder, Ipv4Addr::LOCALHOST.into(), count, 15);
         let folder = Path::new("/tmp/it's");
         assert!(text(folder, true).contains("'pg_stat_statements'"));
         assert!(!text(folder, false).contains("pg_stat_statements"));

@@ -98,6 +98,7 @@ impl Upstream {
             user: None,
             stop_signal: libc::SIGTERM,
             grace: Some(Duration::from_secs(2)),
+            unhurried: false,
             remove_after: Some(folder.path().to_owned()),
         };
         let mut process = Supervised::spawn(supervision, &spec)

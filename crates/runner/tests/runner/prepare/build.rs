@@ -140,8 +140,7 @@ fn missing_debian_packages_are_named_as_the_likely_cause() {
     workshop.debian(&["libpq5"]);
     let section = step("exit 1") + "apt = [\"libpq5\", \"libpq-dev\"]";
     let reason = failure(&workshop, &section).reason;
-    let expected =
-        "libpq-dev is not installed: apt-get install -y --no-install-recommends -- libpq-dev";
+    let expected = "libpq-dev is not installed: apt-get install -y --no-install-recommends --no-remove -oAPT::Cmd::Pattern-Only=true -- libpq-dev";
     assert!(reason.ends_with(expected), "{reason}");
 }
 

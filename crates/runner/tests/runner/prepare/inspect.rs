@@ -95,7 +95,7 @@ fn a_stack_without_its_toolchain_is_unavailable() {
     let missing = availability(&workshop, TWO_PROGRAMS, None, &off(4)).unwrap();
     assert_eq!(
         missing.remedy,
-        "apt-get install -y --no-install-recommends -- gcc tool"
+        "apt-get install -y --no-install-recommends --no-remove -oAPT::Cmd::Pattern-Only=true -- gcc tool"
     );
 }
 

@@ -336,6 +336,23 @@ fn verbs(calls: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_package_is_installed_only_if_apt_knows_it_by_exactly_its_name() {
+    let workshop = Workshop::sealed();
+    fakes(&workshop, &that_installs_tool(&workshop));
+    let stack = workshop.stack(&TOOL.replace("libpq5", "libpq5+"));
+    let mut unknown = Vec::new();
+    let (outcome, calls) = set_up(&workshop, &[&stack], |progress| {
+        if let SetupProgress::NoSuchPackage(package) = progress {
+            unknown.push((*package).to_owned());
+        }
+    });
+    assert_eq!((outcome.failed, unknown), (1, vec!["libpq5+".to_owned()]));
+    // The others are.
+    assert!(calls.contains(" -- tool-dev\n"), "{calls}");
+    assert!(!calls.contains("libpq5"), "{calls}");
+}
+
+#[test]
 fn packages_are_installed_under_guard_and_then_dependencies_are_fetched() {
     let workshop = Workshop::sealed();
     fakes(&workshop, &that_installs_tool(&workshop));
@@ -353,7 +370,7 @@ fn packages_are_installed_under_guard_and_then_dependencies_are_fetched() {
         ]
     );
     assert!(
-        calls.contains("install -y --no-install-recommends -- libpq5 tool-dev\n"),
+        calls.contains("install -y --no-install-recommends --no-remove -oAPT::Cmd::Pattern-Only=true -- libpq5 tool-dev\n"),
         "{calls}"
     );
     assert!(calls.contains("exit 101"), "{calls}");
@@ -381,7 +398,7 @@ fn a_package_that_does_not_exist_keeps_nobody_else_from_theirs() {
     assert_eq!(outcome.failed, 2);
     let said = |tail: &String| tail.ends_with("E: Unable to locate package");
     assert!(tails.len() == 2 && tails.iter().all(said), "{tails:?}");
-    assert!(calls.contains("recommends -- libpq5 tool-dev\n"), "{calls}");
+    assert!(calls.contains(" -- libpq5 tool-dev\n"), "{calls}");
     assert!(workshop.path("stack/fetched").exists());
     assert_eq!(verbs(&calls).last().unwrap(), "rm -f");
 }

@@ -111,7 +111,7 @@ fn the_remedy_is_a_command_where_there_is_apt() {
     workshop.debian(&["tool-doc"]);
     let toolchain = tool(None, &["tool-dev", "tool-doc"]);
     let unfit = check(&workshop, &toolchain).unwrap_err();
-    let as_root = "apt-get install -y --no-install-recommends -- tool-dev tool-doc (or: install tool: https://tool.example)";
+    let as_root = "apt-get install -y --no-install-recommends --no-remove -oAPT::Cmd::Pattern-Only=true -- tool-dev tool-doc (or: install tool: https://tool.example)";
     assert_eq!(unfit.remedy(&workshop.host()), as_root);
     workshop.root = false;
     assert_eq!(unfit.remedy(&workshop.host()), format!("sudo {as_root}"));
