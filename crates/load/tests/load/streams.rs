@@ -78,8 +78,9 @@ fn serve(socket: &TcpStream, log: &Mutex<Vec<Sent>>) -> Option<()> {
             events.push(Instant::now());
             write_chunk(socket, &format!("id: {number}\ndata: {number}\n\n"))?;
         }
-        socket.write_all(b"0\r\n\r\n").ok()?;
+        // Before the answer ends: when the client has it, the test reads the log.
         log.lock().unwrap().push(Sent { arrived, events });
+        socket.write_all(b"0\r\n\r\n").ok()?;
     }
 }
 
