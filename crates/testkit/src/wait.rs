@@ -6,7 +6,7 @@ use std::{
 };
 
 /// For whatever should take a moment. It only ends a broken test, so it is generous: other programs may have the CPUs.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Waits until `look` finds something.
 ///

@@ -53,10 +53,9 @@ fn two_stacks_take_turns_and_every_report_has_them() {
         assert_eq!(heat.members.len(), 3);
         assert!(heat.members.iter().all(|member| member.failure.is_none()));
         let slices = heat.rounds.iter().flatten();
-        // On a busy machine a slice of so few milliseconds may have no answer.
+        // On a busy machine, all answers to so short slices may come in their drains. Without any, a member fails.
         for place in 0..3 {
-            let mut own = slices.clone().filter(|slice| slice.member == place);
-            assert!(own.any(|slice| slice.tally.succeeded > 0), "{place}");
+            assert!(slices.clone().any(|slice| slice.member == place), "{place}");
         }
         assert!(
             slices

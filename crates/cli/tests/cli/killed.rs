@@ -131,7 +131,8 @@ fn with_a_database_and_an_upstream() {
     let has = |what: &str| before.values().any(|command| command.contains(what));
     assert!(
         has("postgres") && has("__upstream"),
-        "both services should run: {before:#?}"
+        "both services should run: {before:#?}\n{}",
+        running.told()
     );
     assert!(
         !root.temporary().is_empty(),
