@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Nothing,
     /// A signal ended the work before it was complete.
     Interrupted,
+    /// The exit status that another tool would have, where `deadheat as` takes its place.
+    OfTool(u8),
 }
 
 impl Exit {
@@ -30,6 +32,7 @@ impl Exit {
             Exit::Usage => 2,
             Exit::Nothing => 3,
             Exit::Interrupted => INTERRUPTED,
+            Exit::OfTool(status) => status,
         }
     }
 }
@@ -84,6 +87,12 @@ impl Failure {
     /// The same with one more line.
     pub(crate) fn and(mut self, line: &str) -> Self {
         self.message = format!("{}\n{line}", self.message);
+        self
+    }
+
+    /// The same with another exit status.
+    pub(crate) fn with(mut self, exit: Exit) -> Self {
+        self.exit = exit;
         self
     }
 

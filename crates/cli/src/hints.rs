@@ -1,6 +1,7 @@
 //! What somebody who knows another tool may have meant.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use deadheat_runner::secret::HIDDEN;
 
 /// Options of ab, wrk, hey, oha and h2load, and what does the same here. docs/load.md has them by need.
 const OF_OTHER_TOOLS: [(&str, &str); 19] = [
@@ -30,6 +31,67 @@ const OF_OTHER_TOOLS: [(&str, &str); 19] = [
     ("--markdown", "--format markdown"),
     ("--results", "the folder as the argument"),
 ];
+
+/// Options whose values may be secrets: what requests are made of, and where they and metrics go.
+const SECRET: [&str; 12] = [
+    "--header",
+    "--user",
+    "--body",
+    "--form",
+    "--proxy",
+    "--expect-body",
+    "--expect-contains",
+    "--expect-json",
+    "--path",
+    "--postgres",
+    "--otlp",
+    "URL",
+];
+
+/// The error without the value that it repeats, if that may be a secret.
+pub(crate) fn without_secrets(error: &clap::Error) -> Option<clap::Error> {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    // "--header <HEADER>", "[URL]"; of another tool, an option has a letter alone.
+    let name = argument.split_whitespace().next().unwrap_or_default();
+    let name = name.trim_matches(['[', ']', '<', '>', '.']);
+    let is_short = name.starts_with('-') && !name.starts_with("--");
+    let of_tool =
+        is_short && ["-H", "-A", "-a", "-d", "-b", "-C", "-F", "-X", "-x"].contains(&name);
+    // For curl, -d is a body, which people used to it type here.
+    let typed = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(typed)) => typed.as_str(),
+        _ => "",
+    };
+    let is_body =
+        name == "--duration" && (typed.starts_with(['{', '[', '"', '@']) || typed.contains('='));
+    let is_value = matches!(
+        error.kind(),
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue
+    );
+    if !is_value || !(SECRET.contains(&name) || of_tool || is_body) {
+        return None;
+    }
+    let mut hidden = clap::Error::new(error.kind());
+    for (kind, value) in error.context() {
+        hidden.insert(kind, value.clone());
+    }
+    hidden.insert(
+        ContextKind::InvalidValue,
+        ContextValue::String(HIDDEN.to_owned()),
+    );
+    // The reason may repeat the value as well; those of these options do not.
+    Some(match std::error::Error::source(error) {
+        Some(reason) => {
+            let text = format!(
+                "invalid value '{HIDDEN}' for '{argument}': {reason}\n\nFor more information, try '--help'.\n"
+            );
+            clap::Error::raw(error.kind(), text)
+        }
+        None => hidden,
+    })
+}
 
 /// A sentence to add to what clap says, if there is one.
 pub(crate) fn hint(error: &clap::Error) -> Option<String> {

@@ -63,7 +63,10 @@ fn main() -> ExitCode {
     let result = match tool {
         Some(tool) => alike::run(tool, words),
         None if completion::answered() => return ExitCode::SUCCESS,
-        None => run(),
+        None => match alike::asked(env::args_os().skip(1)) {
+            Some((tool, options)) => alike::run(tool, options),
+            None => run(),
+        },
     };
     match result {
         Ok(exit) => exit.into(),

@@ -158,6 +158,8 @@ pub(crate) fn usage(error: &clap::Error) -> Result<crate::exit::Exit, Failure> {
     } else {
         colour()
     };
+    let hidden = hints::without_secrets(error);
+    let error = hidden.as_ref().unwrap_or(error);
     let rendered = error.render();
     let text = if colour {
         rendered.ansi().to_string()

@@ -94,6 +94,8 @@ pub(crate) struct Connection {
     pub(crate) thinks: bool,
     /// Answers on this connection.
     pub(crate) answered: u64,
+    /// When the latest of them ended.
+    pub(crate) last_answer: u64,
     /// Those of them before the slice that lasts.
     pub(crate) answered_before: u64,
     /// Whether bytes have come that no request asked for. What is sent next on it fails.
@@ -140,6 +142,7 @@ impl Connection {
             thoughts: 0,
             thinks: false,
             answered: 0,
+            last_answer: 0,
             answered_before: 0,
             spoiled: false,
             listed: false,

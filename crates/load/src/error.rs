@@ -8,6 +8,9 @@ pub enum LoadError {
     /// The spec has no exchanges.
     #[error("nothing to send: a load needs at least one exchange")]
     NoExchanges,
+    /// The spec is that of a record, without the parts of requests that may be secret.
+    #[error("a recorded load cannot be run: its requests are not complete")]
+    Recorded,
     /// The schedule has no connections.
     #[error("nothing to send on: a schedule needs at least one connection")]
     NoConnections,

@@ -373,6 +373,9 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
     if spec.exchanges.is_empty() {
         return Err(LoadError::NoExchanges);
     }
+    if spec.hidden.is_some() {
+        return Err(LoadError::Recorded);
+    }
     match spec.schedule.most_connections() {
         connections if spec.share.part(connections.into()) == 0 => {
             return Err(LoadError::NoConnections);

@@ -3,7 +3,7 @@
 use std::{
     io,
     net::{IpAddr, SocketAddr},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
 };
 
 use deadheat_model::load::Endpoint;
@@ -27,7 +27,10 @@ impl Peer {
     pub(crate) fn new(endpoint: &Endpoint) -> io::Result<Self> {
         Ok(match endpoint {
             Endpoint::Tcp { address } => Peer::Tcp(*address),
-            Endpoint::Unix { path } => Peer::Unix(SocketAddrUnix::new(path)?),
+            Endpoint::Unix { path } => Peer::Unix(match path.as_os_str().as_bytes() {
+                [b'@', name @ ..] => SocketAddrUnix::new_abstract_name(name)?,
+                _ => SocketAddrUnix::new(path)?,
+            }),
         })
     }
 

@@ -1,5 +1,6 @@
 //! TLS on a connection (rustls): bytes in and out of memory; the sockets are somebody else's.
 
+mod certificate;
 mod offer;
 mod sessions;
 mod trust;
@@ -16,9 +17,11 @@ use deadheat_model::{
 };
 use rustix::io::Errno;
 use rustls::{
-    ClientConfig, ClientConnection, HandshakeKind,
+    AlertDescription, ClientConfig, ClientConnection, HandshakeKind, OtherError,
     client::Resumption,
+    crypto::CryptoProvider,
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject as _},
+    sign::{CertifiedKey, SingleCertAndKey},
 };
 
 pub use self::offer::can_offer;
@@ -58,12 +61,8 @@ impl Client {
         let mut config = match &tls.identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {
-                let (chain, key) = read_identity(identity)?;
-                builder.with_client_auth_cert(chain, key).map_err(|error| {
-                    problem(format!(
-                        "the client's certificate and key do not fit: {error}"
-                    ))
-                })?
+                let key = certified(identity, &provider)?;
+                builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key)))
             }
         };
         // Each worker remembers sessions of its own.
@@ -96,16 +95,32 @@ impl Client {
     }
 }
 
-type Chain = Vec<CertificateDer<'static>>;
-
-fn read_identity(identity: &Identity) -> Result<(Chain, PrivateKeyDer<'static>), LoadError> {
+/// The client's certificate with its key. The certificate is sent as it is: what it is worth is for the server to say.
+fn certified(identity: &Identity, provider: &CryptoProvider) -> Result<CertifiedKey, LoadError> {
     let chain = CertificateDer::pem_slice_iter(identity.certificates.as_bytes());
-    let chain: Chain = chain
+    let chain: Vec<CertificateDer<'static>> = chain
         .collect::<Result<_, _>>()
         .map_err(|error| problem(format!("the client's certificate cannot be read: {error}")))?;
     let key = PrivateKeyDer::from_pem_slice(identity.key.as_bytes())
         .map_err(|error| problem(format!("the client's key cannot be read: {error}")))?;
-    Ok((chain, key))
+    let flaw = certificate::flaw_of_key(key.secret_der());
+    let signer = provider
+        .key_provider
+        .load_private_key(key)
+        .map_err(|error| {
+            let why = flaw.map_or_else(|| error.to_string(), str::to_owned);
+            problem(format!("the client's key cannot be used: {why}"))
+        })?;
+    let of_key = signer.public_key();
+    let of_certificate = chain.first().and_then(|own| certificate::public_key(own));
+    if let (Some(of_key), Some(of_certificate)) = (of_key, of_certificate)
+        && of_key.as_ref() != of_certificate
+    {
+        return Err(problem(
+            "the client's certificate and key do not belong together: --cert has another public key than --key",
+        ));
+    }
+    Ok(CertifiedKey::new(chain, signer))
 }
 
 /// Why TLS cannot go on.
@@ -148,9 +163,18 @@ pub(crate) fn why(error: &rustls::Error) -> &'static str {
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
                 "the server's certificate is for another name"
             }
+            Certificate::Other(OtherError(why)) => why
+                .downcast_ref::<trust::Flaw>()
+                .map_or("the server's certificate is not accepted", |flaw| flaw.0),
+            Certificate::BadSignature => "the server's certificate has a wrong signature",
+            Certificate::BadEncoding => "the server's certificate cannot be parsed",
+            Certificate::Revoked => "the server's certificate has been revoked",
+            Certificate::InvalidPurpose | Certificate::InvalidPurposeContext { .. } => {
+                "the server's certificate is not for servers"
+            }
             _ => "the server's certificate is not accepted",
         },
-        rustls::Error::AlertReceived(_) => "the server refused with a TLS alert",
+        rustls::Error::AlertReceived(alert) => of_alert(*alert),
         rustls::Error::InvalidMessage(_) => "what the server sent is not TLS",
         rustls::Error::PeerIncompatible(_) => {
             "the server has no TLS version or cipher suite that Deadheat offers"
@@ -158,6 +182,73 @@ pub(crate) fn why(error: &rustls::Error) -> &'static str {
         rustls::Error::PeerMisbehaved(_) => "the server breaks the rules of TLS",
         rustls::Error::DecryptError => "what the server sent cannot be decrypted",
         _ => "TLS failed",
+    }
+}
+
+/// What a server says with an alert (RFC 8446 §6.2), under its name there.
+fn of_alert(alert: AlertDescription) -> &'static str {
+    use AlertDescription as Alert;
+    match alert {
+        Alert::HandshakeFailure => {
+            "TLS alert handshake_failure: the server and Deadheat have no cipher suite or signature algorithm in common"
+        }
+        Alert::ProtocolVersion => {
+            "TLS alert protocol_version: the server has no TLS version that Deadheat offers"
+        }
+        Alert::InsufficientSecurity => {
+            "TLS alert insufficient_security: the server wants a stronger cipher suite"
+        }
+        Alert::UnrecognisedName => {
+            "TLS alert unrecognized_name: the server does not know the name that it was asked for"
+        }
+        Alert::CertificateRequired => {
+            "TLS alert certificate_required: the server wants a client certificate"
+        }
+        Alert::BadCertificate => {
+            "TLS alert bad_certificate: the server does not accept the client certificate, or its absence"
+        }
+        Alert::UnsupportedCertificate => {
+            "TLS alert unsupported_certificate: the server does not accept this kind of client certificate"
+        }
+        Alert::CertificateRevoked => {
+            "TLS alert certificate_revoked: for the server, the client certificate is revoked"
+        }
+        Alert::CertificateExpired => {
+            "TLS alert certificate_expired: for the server, the client certificate has expired"
+        }
+        Alert::CertificateUnknown => {
+            "TLS alert certificate_unknown: the server does not accept the client certificate"
+        }
+        Alert::UnknownCA => {
+            "TLS alert unknown_ca: the server does not know who signed the client certificate"
+        }
+        Alert::AccessDenied => "TLS alert access_denied: the server denies this client access",
+        Alert::NoApplicationProtocol => {
+            "TLS alert no_application_protocol: the server does not offer HTTP/1.1 over TLS"
+        }
+        Alert::InternalError => "TLS alert internal_error: something failed inside the server",
+        Alert::UserCanceled => "TLS alert user_canceled: the server broke off the handshake",
+        Alert::UnexpectedMessage => "TLS alert unexpected_message: for the server, TLS was broken",
+        Alert::BadRecordMac => "TLS alert bad_record_mac: for the server, TLS was broken",
+        Alert::RecordOverflow => "TLS alert record_overflow: for the server, TLS was broken",
+        Alert::IllegalParameter => "TLS alert illegal_parameter: for the server, TLS was broken",
+        Alert::DecodeError => "TLS alert decode_error: for the server, TLS was broken",
+        Alert::DecryptError => {
+            "TLS alert decrypt_error: the server could not verify a signature or decrypt a message"
+        }
+        Alert::MissingExtension => {
+            "TLS alert missing_extension: the server wants a TLS extension that was not sent"
+        }
+        Alert::UnsupportedExtension => {
+            "TLS alert unsupported_extension: the server does not accept a TLS extension"
+        }
+        Alert::InappropriateFallback => {
+            "TLS alert inappropriate_fallback: the server has a newer TLS version"
+        }
+        Alert::EncryptedClientHelloRequired => {
+            "TLS alert ech_required: the server wants an encrypted client hello"
+        }
+        _ => "the server refused with a TLS alert that is seldom used",
     }
 }
 

@@ -26,6 +26,7 @@ pub mod observation;
 pub mod plan;
 pub mod published;
 pub mod record;
+pub mod redact;
 pub mod seconds;
 pub mod session;
 pub mod stack;

@@ -18,6 +18,10 @@ pub const LONGEST_BODY: u64 = 1 << 30;
 /// The most that is read of a text that people write: a manifest, a list, a certificate.
 pub const LONGEST_TEXT: u64 = 64 << 20;
 
+/// What UTF-8 text from some editors begins with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const AS_UTF_8: &str = "save it as UTF-8";
+
 /// How the names of files begin that are not whole yet. A process that is killed leaves one behind.
 pub const UNFINISHED: &str = ".deadheat-";
 
@@ -236,9 +240,32 @@ pub fn read_typed_text(path: &Path) -> io::Result<String> {
     text(read_typed(path, LONGEST_TEXT)?)
 }
 
-fn text(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+/// The text of a file, without the byte order mark that some editors put before it.
+fn text(mut bytes: Vec<u8>) -> io::Result<String> {
+    let problem = |problem| Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    let mark = bytes.len() - without_byte_order_mark(&bytes).len();
+    bytes.drain(..mark);
+    match String::from_utf8(bytes) {
+        // Without a mark, every other byte of ASCII text in UTF-16 is zero, which is valid UTF-8.
+        Ok(text) if text.contains('\0') => problem(format!("it contains NUL bytes; {AS_UTF_8}")),
+        Ok(text) => Ok(text),
+        Err(error) if is_utf_16(error.as_bytes()) => {
+            problem(format!("it is UTF-16 text; {AS_UTF_8}"))
+        }
+        Err(error) => problem(format!(
+            "it is not UTF-8 text (from byte {} on); {AS_UTF_8}",
+            error.utf8_error().valid_up_to() + 1
+        )),
+    }
+}
+
+/// What follows the byte order mark, if there is one.
+pub fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
+}
+
+fn is_utf_16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
 /// Reads to the end of `source`, which must come after at most `longest` bytes.
@@ -416,6 +443,37 @@ mod tests {
         };
         assert_eq!(read_typed(&pipe, 5).unwrap(), b"123");
         writer.join().unwrap();
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_text() {
+        let folder = folder();
+        let path = folder.path().join("names.txt");
+        for (bytes, expected) in [
+            (&b"\xef\xbb\xbfann\r\n"[..], "ann\r\n"),
+            (b"\xef\xbb\xbf", ""),
+            (b"a\xef\xbb\xbf", "a\u{feff}"),
+            ("bücher".as_bytes(), "bücher"),
+        ] {
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(read_text(&path).unwrap(), expected);
+            assert_eq!(read_typed_text(&path).unwrap(), expected);
+            // A body is sent as it is.
+            assert_eq!(read_typed(&path, 100).unwrap(), bytes);
+        }
+        for (bytes, expected) in [
+            (&b"\xff\xfea\0"[..], "UTF-16 text; save it as UTF-8"),
+            (b"\xfe\xff\0a", "UTF-16 text"),
+            (b"a\0b\0", "NUL bytes; save it as UTF-8"),
+            (
+                b"ab\xe4",
+                "not UTF-8 text (from byte 3 on); save it as UTF-8",
+            ),
+        ] {
+            fs::write(&path, bytes).unwrap();
+            let error = read_text(&path).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

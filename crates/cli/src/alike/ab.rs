@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Parser;
+use deadheat_model::Failure as Kind;
 use deadheat_report::alike::Ab;
 
 use super::wanted::{
@@ -10,7 +11,7 @@ use super::wanted::{
     with_some,
 };
 use crate::{
-    exit::Failure,
+    exit::{Exit, Failure},
     load::{self, url::LoadUrl},
 };
 
@@ -18,8 +19,12 @@ use crate::{
 #[derive(Parser)]
 #[command(name = "ab", version, disable_version_flag = true)]
 pub(super) struct Options {
-    /// http[s]://host[:port]/path
-    url: String,
+    /// [http[s]://]host[:port]/path
+    #[arg(required_unless_present = "version")]
+    url: Option<String>,
+    /// Print the version
+    #[arg(short = 'V')]
+    version: bool,
     /// Requests [default: 1; with -t 50000]
     #[arg(short = 'n', value_name = "N")]
     requests: Option<u64>,
@@ -71,7 +76,7 @@ pub(super) struct Options {
     /// Accepted: there is no progress
     #[arg(short = 'q')]
     quiet: bool,
-    /// Accepted: failures never end it
+    /// Go on if the first request fails
     #[arg(short = 'r')]
     go_on: bool,
     /// Bodies may differ in length
@@ -122,6 +127,9 @@ struct Refused {
 
 /// What the options ask for.
 pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
+    if options.version {
+        return Ok(Wanted::version());
+    }
     let refused = &options.refused;
     let tables = "write a page with `deadheat load -o FILE.html`";
     let tls = "it uses TLS 1.2 and 1.3 with their usual cipher suites, and sends the host's name";
@@ -158,8 +166,12 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
             options.concurrency
         ));
     }
-    let url = LoadUrl::parse(&options.url, false)?;
-    let mut load = vec![options.url.clone()];
+    let mut typed = options.url.unwrap_or_default();
+    if !typed.contains("://") {
+        typed.insert_str(0, "http://");
+    }
+    let url = LoadUrl::parse(&typed, false)?;
+    let mut load = vec![typed];
     with(&mut load, "--requests", requests.to_string());
     with(&mut load, "--connections", options.concurrency.to_string());
     load.push("--first-byte".to_owned());
@@ -212,6 +224,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         options.i_may_load_this_host,
     );
     Ok(Wanted {
+        version: false,
         load,
         limit: options.time.map(Duration::from_secs),
         print: Print::Ab {
@@ -225,6 +238,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
                 percentages: !options.no_percentages,
                 ..Ab::default()
             }),
+            goes_on: options.go_on,
             fixed_length: !options.variable && method != Some("HEAD"),
             percentiles: options.percentiles,
         },
@@ -235,7 +249,8 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
 const NONE: &str = "599";
 
 /// Sends one request more, to learn what ab takes from its first answer: who serves, and how long a body is.
-pub(super) fn look(load: &[String], about: &mut Ab) -> Result<(), Failure> {
+/// As ab does, it fails if no answer comes, unless `goes_on`.
+pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(), Failure> {
     let once = load.iter().enumerate().map(|(nth, word)| {
         let of = |option: &str| nth > 0 && load[nth - 1] == option;
         if of("--requests") || of("--connections") {
@@ -253,10 +268,28 @@ pub(super) fn look(load: &[String], about: &mut Ab) -> Result<(), Failure> {
         .first()
         .filter(|_| !found.statuses.is_empty())
     else {
+        if goes_on {
+            about.length = Some(0);
+            return Ok(());
+        }
         let nothing = load::nothing(&record);
-        return Err(Failure::nothing(
-            nothing.unwrap_or_else(|| "no answer came".to_owned()),
-        ));
+        let nothing = nothing.unwrap_or_else(|| "no answer came".to_owned());
+        let failed = &found.total.failed;
+        // ab exits with the number of the system's error.
+        let error = if failed[Kind::ConnectRefused] > 0 {
+            Some((111, "Connection refused"))
+        } else if failed[Kind::Reset] > 0 {
+            Some((104, "Connection reset by peer"))
+        } else {
+            None
+        };
+        return Err(match error {
+            Some((number, name)) => {
+                Failure::nothing(format!("apr_socket_recv: {name} ({number}); {nothing}"))
+                    .with(Exit::OfTool(number))
+            }
+            None => Failure::nothing(nothing),
+        });
     };
     // ab has its first word.
     let server = header(&example.detail, "server").unwrap_or_default();

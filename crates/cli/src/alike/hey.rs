@@ -171,6 +171,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         options.i_may_load_this_host,
     );
     Ok(Wanted {
+        version: false,
         load,
         limit: None,
         print: Print::Hey,

@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser, ValueEnum, error::ErrorKind};
 use deadheat_model::LoadRecord;
 use deadheat_report::alike::{self, Tool, remarks};
 use deadheat_runner::files::write_whole;
@@ -22,7 +22,7 @@ use deadheat_stats::load::analyse;
 use self::wanted::{Print, any, loaded, with};
 use crate::{
     exit::{Exit, Failure},
-    load, output,
+    output,
 };
 
 /// Another tool, with its own options.
@@ -71,6 +71,18 @@ pub(crate) fn called(program: &OsStr) -> Option<Tool> {
     Tool::ALL.into_iter().find(|tool| name == tool.name())
 }
 
+/// The tool and its options, if the first words are `as TOOL`: all that follows is the tool's, also what is an option of
+/// deadheat, such as -v and -q.
+pub(crate) fn asked(words: impl Iterator<Item = OsString>) -> Option<(Tool, Vec<OsString>)> {
+    let mut words = words;
+    if words.next()? != "as" {
+        return None;
+    }
+    let name = words.next()?;
+    let tool = Tool::ALL.into_iter().find(|tool| name == tool.name())?;
+    Some((tool, words.collect()))
+}
+
 /// Loads as `deadheat as` was asked to.
 pub(crate) fn run_as(args: AsArgs) -> Result<Exit, Failure> {
     run(args.tool.tool(), args.options)
@@ -89,19 +101,38 @@ pub(crate) fn run(
         Tool::Hey => hey::Options::try_parse_from(hey::long(typed)).map(hey::wanted),
         Tool::Oha => oha::Options::try_parse_from(typed).map(oha::wanted),
     };
+    let statuses = Statuses::of(tool);
     let mut wanted = match wanted {
         Ok(Ok(wanted)) => wanted,
-        Ok(Err(why)) => return Err(Failure::usage(format!("{}: {why}", tool.name()))),
-        Err(error) => return output::usage(&error),
+        Ok(Err(why)) => {
+            let failure = Failure::usage(format!("{}: {why}", tool.name()));
+            return Err(failure.with(statuses.usage));
+        }
+        Err(error) => {
+            return Ok(match output::usage(&error)? {
+                Exit::Usage => statuses.usage,
+                _ if error.kind() == ErrorKind::DisplayHelp => statuses.help,
+                exit => exit,
+            });
+        }
+    };
+    if wanted.version {
+        return version(tool);
+    }
+    let failed = |failure: Failure| match failure.exit() {
+        Exit::Usage => failure.with(statuses.usage),
+        Exit::Nothing => failure.with(statuses.failed),
+        _ => failure,
     };
     if let Print::Ab {
         about,
         fixed_length,
+        goes_on,
         ..
     } = &mut wanted.print
     {
         output::note(&format!("Benchmarking {} (be patient)", about.host));
-        ab::look(&wanted.load, about)?;
+        ab::look(&wanted.load, about, *goes_on).map_err(failed)?;
         if *fixed_length {
             let length = about.length.unwrap_or_default();
             with(&mut wanted.load, "--expect-length", length.to_string());
@@ -109,16 +140,71 @@ pub(crate) fn run(
             about.length = None;
         }
     }
-    let record = loaded(&wanted.load, any(&wanted.load), wanted.limit)?;
-    if let Some(nothing) = load::nothing(&record) {
-        return Err(Failure::nothing(nothing));
+    let record = loaded(&wanted.load, any(&wanted.load), wanted.limit).map_err(failed)?;
+    if tool == Tool::Wrk && is_refused(&record) {
+        let failure = Failure::nothing(format!(
+            "unable to connect to {}: Connection refused",
+            record.spec.target.authority
+        ));
+        return Err(failure.with(statuses.failed));
     }
     print(tool, &record, wanted.print)?;
     Ok(if record.interrupted {
-        Exit::Interrupted
+        statuses.interrupted
     } else {
         Exit::Fine
     })
+}
+
+/// Whether every request was refused a connection: wrk and ab notice that before they begin.
+fn is_refused(record: &LoadRecord) -> bool {
+    let found = &record.observation.total;
+    found.ended() > 0 && found.failed[deadheat_model::Failure::ConnectRefused] == found.ended()
+}
+
+/// The exit statuses of a tool. A report ends with 0, whatever the answers were.
+struct Statuses {
+    /// Wrong options.
+    usage: Exit,
+    /// The list of options was asked for.
+    help: Exit,
+    /// It could not begin.
+    failed: Exit,
+    /// Ctrl-C ended it, and it printed its report.
+    interrupted: Exit,
+}
+
+impl Statuses {
+    fn of(tool: Tool) -> Self {
+        let [usage, help, failed, interrupted] = match tool {
+            // EINVAL (support/ab.c, `usage`).
+            Tool::Ab => [22, 22, 1, 1],
+            Tool::Wrk => [1, 1, 1, 0],
+            Tool::Hey => [1, 0, 1, 0],
+            Tool::Oha => [2, 0, 1, 0],
+        };
+        let [usage, help, failed, interrupted] =
+            [usage, help, failed, interrupted].map(Exit::OfTool);
+        Self {
+            usage,
+            help,
+            failed,
+            interrupted,
+        }
+    }
+}
+
+/// Prints the tool's version as it does, with deadheat's own.
+fn version(tool: Tool) -> Result<Exit, Failure> {
+    let own = concat!("deadheat ", env!("CARGO_PKG_VERSION"));
+    let (line, status) = match tool {
+        Tool::Ab => (format!("This is ApacheBench, Version 2.3 <{own}>"), 0),
+        // wrk goes on with its usage, and fails.
+        Tool::Wrk => (format!("wrk 4.1.0 [epoll] ({own})"), 1),
+        Tool::Hey | Tool::Oha => (format!("{} ({own})", tool.name()), 0),
+    };
+    output::data(&(line + "\n"))?;
+    Ok(Exit::OfTool(status))
 }
 
 fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
@@ -214,7 +300,7 @@ mod tests {
         let cases = [
             (
                 Tool::Ab,
-                "-n 100 -c10 http://h/",
+                "-n 100 -c10 h/",
                 "http://h/ --requests 100 --connections 10 --first-byte -H Accept: */* --timeout 30000ms --http1.0 \
                  --no-keepalive",
             ),
@@ -250,6 +336,17 @@ mod tests {
                 Tool::Wrk,
                 "-t4 -c 8 http://h/",
                 "--connections 8 --duration 10000ms --timeout 2000ms --threads 4",
+            ),
+            // Each of wrk's threads has as many connections as any other.
+            (
+                Tool::Wrk,
+                "-t4 -c 11 http://h/",
+                "--connections 8 --duration 10000ms --timeout 2000ms --threads 4",
+            ),
+            (
+                Tool::Wrk,
+                "-t3 -c 100 http://h/",
+                "--connections 99 --duration 10000ms --timeout 2000ms --threads 3",
             ),
             (Tool::Ab, "-X p:1 http://h/", "--proxy http://p:1"),
             (Tool::Hey, "http://h/", "--follow-redirects=10"),
@@ -299,6 +396,19 @@ mod tests {
             let error = wanted(tool, line).unwrap_err();
             assert!(error.contains(named), "{} {line}: {error}", tool.name());
         }
+    }
+
+    #[test]
+    fn all_words_after_the_tool_are_its_options() {
+        let asked = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            asked(words.into_iter())
+        };
+        let (tool, options) = asked("as hey -q 10 http://h/").unwrap();
+        assert_eq!(tool, Tool::Hey);
+        assert_eq!(options, ["-q", "10", "http://h/"]);
+        assert!(asked("as").is_none() && asked("as k6 x").is_none());
+        assert!(asked("load http://h/").is_none());
     }
 
     #[test]

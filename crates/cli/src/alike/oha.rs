@@ -20,7 +20,7 @@ enum Format {
 
 /// oha's options, as deadheat takes them.
 #[derive(Parser)]
-#[command(name = "oha", version)]
+#[command(name = "oha", version = concat!("1 (deadheat ", env!("CARGO_PKG_VERSION"), ")"))]
 pub(super) struct Options {
     /// The URL
     url: String,
@@ -281,6 +281,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         options.i_may_load_this_host,
     );
     Ok(Wanted {
+        version: false,
         load,
         limit: None,
         print: Print::Oha {

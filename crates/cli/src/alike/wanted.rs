@@ -13,11 +13,25 @@ use crate::{
 
 /// What a tool's options ask for.
 pub(super) struct Wanted {
+    /// The version alone; nothing is loaded.
+    pub(super) version: bool,
     /// The arguments of `deadheat load` that do the same.
     pub(super) load: Vec<String>,
     /// The measurement ends after so long, whatever else ends it.
     pub(super) limit: Option<Duration>,
     pub(super) print: Print,
+}
+
+impl Wanted {
+    /// The version alone.
+    pub(super) fn version() -> Self {
+        Self {
+            version: true,
+            load: Vec::new(),
+            limit: None,
+            print: Print::Hey,
+        }
+    }
 }
 
 /// How it is printed.
@@ -26,6 +40,8 @@ pub(super) enum Print {
         about: Box<Ab>,
         /// Whether bodies of another length than the first are failures.
         fixed_length: bool,
+        /// Whether failures before the first answer are counted, and not the end.
+        goes_on: bool,
         /// Where the percentages go.
         percentiles: Option<PathBuf>,
     },

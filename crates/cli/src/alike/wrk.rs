@@ -18,7 +18,11 @@ const THREADS: u32 = 2;
 #[command(name = "wrk", version, disable_version_flag = true)]
 pub(super) struct Options {
     /// The URL
-    url: String,
+    #[arg(required_unless_present = "version")]
+    url: Option<String>,
+    /// Print the version
+    #[arg(short, long)]
+    version: bool,
     /// Connections, in all
     #[arg(short, long, value_name = "N", default_value = "10", value_parser = count)]
     connections: u32,
@@ -60,15 +64,22 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
             options.connections
         ));
     }
-    let url = LoadUrl::parse(&options.url, false)?;
-    let mut load = vec![options.url.clone()];
-    with(&mut load, "--connections", options.connections.to_string());
+    if options.version {
+        return Ok(Wanted::version());
+    }
+    let typed = options.url.unwrap_or_default();
+    let url = LoadUrl::parse(&typed, false)?;
+    let mut load = vec![typed.clone()];
+    // Each of wrk's threads has as many as any other, and what is left over is not made.
+    let of_wrk = options.threads.unwrap_or(THREADS.min(options.connections));
+    let connections = options.connections / of_wrk * of_wrk;
+    with(&mut load, "--connections", connections.to_string());
     with(&mut load, "--duration", milliseconds(options.duration));
     with(&mut load, "--timeout", milliseconds(options.timeout));
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
-    threads::use_threads(&mut load, threads, options.connections);
+    threads::use_threads(&mut load, threads, connections);
     // wrk measures rates in intervals of a tenth of a second.
     with(&mut load, "--interval", "100ms");
     with_flag(&mut load, "--insecure", url.origin.tls);
@@ -78,10 +89,11 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         options.i_may_load_this_host,
     );
     Ok(Wanted {
+        version: false,
         load,
         limit: None,
         print: Print::Wrk {
-            url: options.url,
+            url: typed,
             threads,
             connections: options.connections,
             latency: options.latency,

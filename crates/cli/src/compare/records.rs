@@ -98,7 +98,8 @@ struct Kind {
 
 fn read_record(path: &Path) -> Result<LoadRecord, String> {
     let bytes = files::read_typed(path, LONGEST).map_err(|error| error.to_string())?;
-    let kind: Kind = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+    let bytes = files::without_byte_order_mark(&bytes);
+    let kind: Kind = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if kind.format != FORMAT {
         return Err("it is no record of a load".to_owned());
     }
@@ -108,7 +109,7 @@ fn read_record(path: &Path) -> Result<LoadRecord, String> {
             kind.schema
         ));
     }
-    record::read(&bytes).map_err(|error| error.to_string())
+    record::read(bytes).map_err(|error| error.to_string())
 }
 
 /// The records in a folder.

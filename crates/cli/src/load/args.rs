@@ -226,7 +226,7 @@ pub(crate) struct ConnectionArgs {
     /// Close each connection after this many answers, and make a new one
     #[arg(long, value_name = "N", value_parser = whole::<2, { u32::MAX }>, hide_short_help = true)]
     pub(crate) most_requests_per_connection: Option<u32>,
-    /// Connect to this Unix socket; the URL's host is only named in Host
+    /// Connect to this Unix socket (@NAME: an abstract one); the URL's host is only named in Host
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
     /// Connect from this address of this machine; repeatable, taken in turn

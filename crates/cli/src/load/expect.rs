@@ -63,13 +63,24 @@ fn json_at(text: &str) -> Result<Content, String> {
             "--expect-json: the pointer {pointer:?} does not begin with /; {write}"
         ));
     }
-    let value = serde_json::from_str(value).map_err(|error| {
+    let parsed = serde_json::from_str(value).map_err(|error| {
         format!("--expect-json: {value:?} is not JSON ({error}); put quotes around text, like '/name=\"Ann\"'")
     })?;
+    if is_beyond_64_bits(value, &parsed) {
+        return Err(format!(
+            "--expect-json: {value} is beyond 64 bits, so it cannot be compared exactly; use --expect-contains"
+        ));
+    }
     Ok(Content::JsonAt {
         pointer: pointer.to_owned(),
-        value,
+        value: parsed,
     })
+}
+
+/// Whether an integer was read as the nearest floating-point number.
+fn is_beyond_64_bits(text: &str, value: &serde_json::Value) -> bool {
+    let digits = text.trim().trim_start_matches('-');
+    value.is_f64() && digits.len() > 1 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -144,6 +155,8 @@ mod tests {
             ("a=3", "begin with /"),
             ("/a=Ann", "put quotes"),
             ("/a=", "not JSON"),
+            ("/a=18446744073709551616", "beyond 64 bits"),
+            ("/a=-9223372036854775809", "beyond 64 bits"),
         ] {
             let error = json_at(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

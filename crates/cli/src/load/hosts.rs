@@ -23,6 +23,15 @@ pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> 
     let names = &args.on;
     check_names("--on", names)?;
     check_share("--on", names.len(), spec.schedule.most_connections())?;
+    let has_zone = |endpoint| matches!(endpoint, Endpoint::Tcp { address: SocketAddr::V6(address) } if address.scope_id() != 0);
+    if names.iter().any(|name| name != LOCAL)
+        && spec.routes().any(|(_, endpoint)| has_zone(endpoint))
+    {
+        return Err(
+            "--on: the zone of an IPv6 address names an interface of this machine, which other hosts do not have; use another address"
+                .to_owned(),
+        );
+    }
     let own = spec.routes().find_map(|(_, endpoint)| match endpoint {
         Endpoint::Tcp { address } if address.ip().is_loopback() => Some(address),
         Endpoint::Tcp { .. } | Endpoint::Unix { .. } => None,

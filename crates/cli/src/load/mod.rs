@@ -47,6 +47,7 @@ use deadheat_runner::{
     secret::{self, hide_in_load},
     session::describe_machine,
 };
+use deadheat_stats::load::{LoadFigures, has_mostly_failed};
 use serde_json::json;
 
 use self::{
@@ -318,6 +319,14 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
     if let Some(nothing) = told::nothing(record) {
         output::error(&nothing);
         return Exit::Nothing;
+    }
+    // Unless the user has said how many requests may fail.
+    let judges_errors = thresholds.iter().any(Threshold::is_of_errors);
+    if !judges_errors && has_mostly_failed(&LoadFigures::new(record)) {
+        failed = true;
+        output::warn(
+            "half of the requests or more failed, so the exit status is 1; say how many may with --fail-if 'errors>90%'",
+        );
     }
     match (failed, record.interrupted) {
         (true, _) => Exit::Failed,

@@ -18,6 +18,8 @@ const DURATION: Duration = Duration::from_secs(10);
 const WARM_UP: Duration = Duration::from_secs(1);
 /// The intervals, if nobody says how wide.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Requests of `--urls` at most whose figures are recorded one by one. A distribution of latencies takes some 16 KiB.
+pub(crate) const MOST_WITH_FIGURES: usize = 1_000;
 /// The longest bins of the time series.
 const WIDEST_BIN: Duration = Duration::from_millis(500);
 
@@ -90,7 +92,7 @@ pub(crate) fn spec(
     spec.interval = Some(interval);
     spec.first_byte = args.output.first_byte;
     spec.stream = args.stream.wanted();
-    spec.per_exchange = args.request.urls.is_some();
+    spec.per_exchange = args.request.urls.is_some() && spec.exchanges.len() <= MOST_WITH_FIGURES;
     Ok(spec)
 }
 

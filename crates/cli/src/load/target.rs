@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket},
+    net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream, ToSocketAddrs, UdpSocket},
     os::unix::fs::FileTypeExt as _,
     path::Path,
     time::Duration,
@@ -64,6 +64,21 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
 }
 
 fn unix(path: &Path) -> Result<Endpoint, Failure> {
+    let shown = path.display().to_string();
+    if shown.starts_with('@') {
+        // The system lists abstract sockets under the same name.
+        let listed = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+        let is_there = |line: &str| line.ends_with(&format!(" {shown}"));
+        return if listed.is_empty() || listed.lines().any(is_there) {
+            Ok(Endpoint::Unix {
+                path: path.to_owned(),
+            })
+        } else {
+            Err(Failure::usage(format!(
+                "--unix-socket {shown}: no abstract socket has this name; is the server running? A file is ./{shown}"
+            )))
+        };
+    }
     let about = fs::metadata(path).map_err(|error| {
         Failure::usage(format!(
             "--unix-socket {}: {error}; is the server running?",
@@ -187,10 +202,42 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Reached, Failure> {
 
 /// All addresses of the origin, in the order of the system's resolver.
 fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, Failure> {
-    if let Some(FixedAddress { address, port }) = args.resolve {
-        return Ok(vec![SocketAddr::new(address, port.unwrap_or(origin.port))]);
+    let mut addresses = match args.resolve {
+        Some(FixedAddress {
+            address,
+            port,
+            zone,
+        }) => vec![zoned(address, zone, port.unwrap_or(origin.port))],
+        None => match origin.host {
+            Host::Address(address) => vec![zoned(address, origin.zone, origin.port)],
+            Host::Name(_) => lookup(&origin.host, origin.port, "set its address with --resolve")?,
+        },
+    };
+    // The system's resolver may find one that leads nowhere without an interface.
+    let is_usable = |address: &SocketAddr| match address {
+        SocketAddr::V6(address) => !address.ip().is_unicast_link_local() || address.scope_id() != 0,
+        SocketAddr::V4(_) => true,
+    };
+    if let Some(first) = addresses.first().copied()
+        && !addresses.iter().any(is_usable)
+    {
+        return Err(Failure::usage(format!(
+            "{0} is link-local, which means something else on each network: name the interface, as in \
+             http://[{0}%25eth0]:{1}/ or --resolve {0}%eth0",
+            first.ip(),
+            first.port()
+        )));
     }
-    lookup(&origin.host, origin.port, "set its address with --resolve")
+    addresses.retain(is_usable);
+    Ok(addresses)
+}
+
+/// An address with a port, and with an interface's index if its zone is known.
+fn zoned(address: IpAddr, zone: u32, port: u16) -> SocketAddr {
+    match address {
+        IpAddr::V6(address) => SocketAddrV6::new(address, port, 0, zone).into(),
+        IpAddr::V4(_) => SocketAddr::new(address, port),
+    }
 }
 
 /// All addresses of a host, in the order of the system's resolver; `else_do` is what to do if there is none.
@@ -361,6 +408,7 @@ mod tests {
             tls: false,
             authority: host.to_string(),
             host,
+            zone: 0,
             port: 80,
         }
     }
@@ -379,12 +427,20 @@ mod tests {
             ("::1", "[::1]:80"),
             ("127.0.0.1:8080", "127.0.0.1:8080"),
             ("[::1]:8080", "[::1]:8080"),
+            ("fe80::1%1", "[fe80::1%1]:80"),
+            ("[fe80::1%lo]:8080", "[fe80::1%1]:8080"),
         ] {
             let mut args = connection();
             args.resolve = Some(text.parse().unwrap());
             let found = resolve(&name, &args).unwrap();
             assert_eq!(found, [expected.parse().unwrap()], "{text}");
         }
+        let mut args = connection();
+        args.resolve = Some("fe80::1".parse().unwrap());
+        let error = resolve(&name, &args).unwrap_err().to_string();
+        assert!(error.contains("--resolve fe80::1%eth0"), "{error}");
+        let error = "fe80::1%no-such0".parse::<FixedAddress>().unwrap_err();
+        assert!(error.contains("no-such0"), "{error}");
         for text in ["", "localhost", "127.0.0.1:0", "host:127.0.0.1", "[::1]"] {
             assert!(text.parse::<FixedAddress>().is_err(), "{text}");
         }

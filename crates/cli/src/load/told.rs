@@ -3,7 +3,7 @@
 use deadheat_load::LoadError;
 use deadheat_model::{
     Failure, LoadRecord,
-    load::{REDIRECTS, Trust},
+    load::{REDIRECTS, Tls, Trust},
     words::counted,
 };
 use deadheat_report::load::{most_frequent, most_frequent_failure};
@@ -62,25 +62,18 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
     let Some((kind, group)) = most_frequent(&record.observation) else {
         return "";
     };
+    let cause = group.map_or("", |group| group.cause.as_str());
     match kind {
         Failure::ConnectRefused => "; is the server running, and on this port?",
-        Failure::Tls => {
-            let cause = group.map_or("", |group| group.cause.as_str());
-            let tls = record.spec.targets().find_map(|target| target.tls.as_ref());
-            let trust = tls.map(|tls| &tls.trust);
-            let is_narrow =
-                tls.is_some_and(|tls| tls.version.is_some() || !tls.cipher_suites.is_empty());
-            match trust {
-                _ if cause.contains("use http://") => "",
-                _ if is_narrow && !cause.contains("server's certificate") => {
-                    "; does the server have what --tls-version and --tls-ciphers leave?"
-                }
-                _ if !cause.contains("server's certificate") => "; does this port speak TLS?",
-                Some(Trust::Authorities { .. }) => "; --cacert accepts only what its file names",
-                _ => {
-                    "; --cacert accepts a given certificate or authority, --insecure any certificate"
-                }
-            }
+        Failure::Tls => for_tls(record, cause),
+        Failure::Reset | Failure::ClosedEarly if cause.contains("had been idle") => {
+            "; --no-keepalive makes a connection for each request, or let the server keep idle ones longer"
+        }
+        Failure::Reset | Failure::ClosedEarly if is_silent_without_tls(record) => {
+            "; if this port speaks TLS, write https://"
+        }
+        Failure::WrongStatus if is_400_without_tls(record) => {
+            "; if this port speaks TLS, write https:// (servers answer plain HTTP there with 400)"
         }
         Failure::Timeout if is_endless(record) => {
             "; a stream without an end needs --stream-events N, after which an answer is valid"
@@ -91,6 +84,84 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// What helps when TLS could not be agreed on.
+fn for_tls(record: &LoadRecord, cause: &str) -> &'static str {
+    let tls = record.spec.targets().find_map(|target| target.tls.as_ref());
+    let has = |one: fn(&Tls) -> bool| tls.is_some_and(one);
+    if let Some(alert) = cause.strip_prefix("TLS alert ") {
+        let name = alert.split(':').next().unwrap_or_default();
+        return match name {
+            "handshake_failure" | "protocol_version" | "insufficient_security"
+                if has(|tls| tls.version.is_some() || !tls.cipher_suites.is_empty()) =>
+            {
+                "; does the server have what --tls-version and --tls-ciphers leave?"
+            }
+            "handshake_failure" if has(|tls| tls.identity.is_none()) => {
+                "; it may want a client certificate (--cert, --key) or have a key that only --insecure accepts"
+            }
+            "unrecognized_name" => "; --server-name sends another name",
+            "certificate_required" => "; --cert and --key send one",
+            "bad_certificate" | "access_denied" if has(|tls| tls.identity.is_none()) => {
+                "; --cert and --key send a client certificate"
+            }
+            "bad_certificate"
+            | "unsupported_certificate"
+            | "certificate_revoked"
+            | "certificate_expired"
+            | "certificate_unknown"
+            | "unknown_ca"
+            | "access_denied" => "; is --cert the certificate that the server expects?",
+            "no_application_protocol" => "; Deadheat speaks no other protocol",
+            _ => "; the server's log may say more",
+        };
+    }
+    if cause.contains("server's certificate") {
+        return match tls.map(|tls| &tls.trust) {
+            Some(Trust::Anything) => "",
+            _ if cause.contains("cannot be verified") => "; --insecure accepts it",
+            Some(Trust::Authorities { .. }) => "; --cacert accepts only what its file names",
+            _ => "; --cacert accepts a given certificate or authority, --insecure any certificate",
+        };
+    }
+    if cause.contains("use http://") {
+        ""
+    } else if has(|tls| tls.version.is_some() || !tls.cipher_suites.is_empty())
+        && cause.contains("that Deadheat offers")
+    {
+        "; does the server have what --tls-version and --tls-ciphers leave?"
+    } else if record
+        .observation
+        .tls
+        .as_ref()
+        .is_some_and(|seen| seen.full + seen.resumed > 0)
+    {
+        // Others were agreed on.
+        ""
+    } else {
+        "; does this port speak TLS?"
+    }
+}
+
+/// Whether nothing has TLS.
+fn is_plain(record: &LoadRecord) -> bool {
+    record.spec.targets().all(|target| target.tls.is_none())
+}
+
+/// Whether connections without TLS were ended and no answer came.
+fn is_silent_without_tls(record: &LoadRecord) -> bool {
+    is_plain(record) && record.observation.statuses.is_empty()
+}
+
+/// Whether each answer without TLS had status 400.
+fn is_400_without_tls(record: &LoadRecord) -> bool {
+    is_plain(record)
+        && record
+            .observation
+            .statuses
+            .keys()
+            .all(|status| *status == 400)
 }
 
 /// Whether answers had events, and no end that was waited for.

@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use deadheat_runner::secret::typed_without_userinfo;
+use deadheat_runner::secret::{typed_without_userinfo, without_secret_values};
 use url::{Host as ParsedHost, Position, Url};
 
-use super::template::Held;
+use super::{template::Held, values::zone};
 
 /// What to load: where it is and what is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub(crate) struct Origin {
     pub(crate) tls: bool,
     /// The host.
     pub(crate) host: Host,
+    /// The index of the interface that the zone of an IPv6 address names (`[fe80::1%25eth0]`); 0: there is none.
+    pub(crate) zone: u32,
     /// The port, the scheme's own where the URL has none.
     pub(crate) port: u16,
     /// Host, and port where it is not the scheme's own: the value of `Host` (RFC 9110 §7.2).
@@ -52,24 +54,28 @@ impl LoadUrl {
     /// are. A fragment is dropped: it is never sent.
     pub(crate) fn parse(text: &str, template: bool) -> Result<Self, String> {
         let text = text.trim();
-        let shown = typed_without_userinfo(text);
-        let Some((scheme, _)) = text.split_once("://") else {
-            return Err(format!(
-                "{shown:?} has no scheme: write http://{}",
-                shown.trim_start_matches('/')
-            ));
+        let shown = without_secret_values(&typed_without_userinfo(text));
+        // "host/?to=http://other" has none.
+        let is_name = |(scheme, _): &(&str, &str)| !scheme.contains(['/', '?', '#', ':', '@']);
+        let Some((scheme, rest)) = text.split_once("://").filter(is_name) else {
+            return Err(format!("{shown:?} has no scheme: {}", advice(text)));
         };
         if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
             return Err(format!(
                 "{shown:?} does not begin with http:// or https://; no other protocol can be loaded"
             ));
         }
+        // A URL library reads "http:///host" as "http://host".
+        if !has_host(rest) {
+            return Err(format!("{shown:?} has no host: {}", advice(text)));
+        }
         let held = if template {
             Held::of(text)?
         } else {
             Held::nothing(text)
         };
-        let url = Url::parse(held.text()).map_err(|error| {
+        let (without_zone, zone) = take_zone(held.text())?;
+        let url = Url::parse(&without_zone).map_err(|error| {
             if template {
                 format!(
                     "{shown:?} is not a URL ({error}); templates can be used only in the path and the query"
@@ -105,6 +111,7 @@ impl LoadUrl {
             origin: Origin {
                 tls: url.scheme() == "https",
                 host,
+                zone,
                 port,
                 authority: authority.to_owned(),
             },
@@ -113,11 +120,92 @@ impl LoadUrl {
     }
 }
 
+/// Takes the zone off an IPv6 address, because URL parsers know none (RFC 6874): the URL without it, and the index of the
+/// interface.
+fn take_zone(text: &str) -> Result<(String, u32), String> {
+    let none = || Ok((text.to_owned(), 0));
+    let Some(start) = text.find("://[") else {
+        return none();
+    };
+    let start = start + 4;
+    let Some(end) = text[start..]
+        .find([']', '/', '?', '#'])
+        .map(|at| start + at)
+    else {
+        return none();
+    };
+    let Some(percent) = text[start..end].find('%').map(|at| start + at) else {
+        return none();
+    };
+    let name = &text[percent + 1..end];
+    let name = name
+        .strip_prefix("25")
+        .filter(|name| !name.is_empty())
+        .unwrap_or(name);
+    let index = zone(name)?;
+    Ok((format!("{}{}", &text[..percent], &text[end..]), index))
+}
+
+/// Whether something that can be a host follows the scheme.
+fn has_host(rest: &str) -> bool {
+    !rest.is_empty() && !rest.starts_with(['/', '?', '#', '\\', ':'])
+}
+
+/// What to write instead of `text`, which is not a URL: tried before it is recommended.
+fn advice(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let schemes = ["https", "http"];
+    let typed = schemes.into_iter().find_map(|scheme| {
+        let rest = lower.strip_prefix(scheme)?;
+        // A colon or slashes that were left out or are too many.
+        let rest = rest.trim_start_matches([':', ';', '/', '\\']);
+        let dropped = lower.len() - rest.len();
+        (dropped > scheme.len()).then(|| (scheme, &text[dropped..], &text[scheme.len()..dropped]))
+    });
+    let (scheme, rest, between) =
+        typed.unwrap_or(("http", text.trim_start_matches(['/', '\\']), ""));
+    // Without a user and a password, which a URL must not have.
+    let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let rest = rest[..authority]
+        .rfind('@')
+        .map_or(rest, |at| &rest[at + 1..]);
+    let port = rest.strip_prefix(':').unwrap_or(rest);
+    let digits = port.bytes().take_while(u8::is_ascii_digit).count();
+    let is_port = digits > 0
+        && !port[digits..].starts_with(|next: char| next == '.' || next == ':')
+        && (digits == port.len() || port[digits..].starts_with(['/', '?', '#']));
+    let candidate = if is_port && (rest.len() > port.len() || digits <= 5) {
+        format!("{scheme}://localhost:{port}")
+    } else if between.ends_with(":///") && !rest.contains(['.', ':']) {
+        // It may be a path: "http:///path".
+        format!("{scheme}://localhost/{rest}")
+    } else if rest.parse::<std::net::Ipv6Addr>().is_ok() {
+        format!("{scheme}://[{rest}]/")
+    } else {
+        format!("{scheme}://{rest}")
+    };
+    let (_, after_scheme) = candidate.split_once("://").unwrap_or_default();
+    // What is before an @ may be a password.
+    let is_safe = has_host(after_scheme) && !rest.contains('@');
+    match Url::parse(&candidate) {
+        Ok(url) if is_safe && url.port() != Some(0) => {
+            format!("write {}", without_secret_values(&candidate))
+        }
+        _ => format!("write it like {scheme}://localhost:8080/path"),
+    }
+}
+
 impl Origin {
     /// As a URL without a path.
     pub(crate) fn shown(&self) -> String {
         let scheme = if self.tls { "https" } else { "http" };
-        format!("{scheme}://{}", self.authority)
+        match self.zone {
+            0 => format!("{scheme}://{}", self.authority),
+            zone => format!(
+                "{scheme}://{}",
+                self.authority.replacen(']', &format!("%25{zone}]"), 1)
+            ),
+        }
     }
 }
 
@@ -185,12 +273,57 @@ mod tests {
     }
 
     #[test]
+    fn an_ipv6_address_may_have_a_zone_that_is_not_sent() {
+        for text in [
+            "http://[fe80::1%25lo]:8080/a",
+            "http://[fe80::1%lo]:8080/a",
+            "http://[fe80::1%251]:8080/a",
+        ] {
+            let url = parsed(text);
+            assert_eq!(url.origin.host.to_string(), "fe80::1");
+            assert_eq!((url.origin.zone, url.origin.port), (1, 8080), "{text}");
+            assert_eq!(url.origin.authority, "[fe80::1]:8080");
+        }
+        assert_eq!(parsed("http://[::1]/%25lo").origin.zone, 0);
+        let error = LoadUrl::parse("http://[fe80::1%25no-such0]/", false).unwrap_err();
+        assert!(
+            error.contains("\"no-such0\" is not a network interface"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn what_is_no_url_is_refused_with_what_to_write() {
         let cases = [
             ("localhost:8080/a", "write http://localhost:8080/a"),
             ("//host/", "write http://host/"),
+            (":8080/", "write http://localhost:8080/"),
+            ("h:80/?to=http://b", "write http://h:80/?to=…"),
+            (":8080", "write http://localhost:8080"),
+            ("8080", "write http://localhost:8080"),
+            ("http://:8080/", "write http://localhost:8080/"),
+            ("http:/127.0.0.1:8080/", "write http://127.0.0.1:8080/"),
+            ("http:127.0.0.1:8080/", "write http://127.0.0.1:8080/"),
+            ("HTTPS:/h:8443/a?b", "write https://h:8443/a?…"),
+            ("http//h/", "write http://h/"),
+            ("http:\\\\h/", "write http://h/"),
+            ("http:8080/", "write http://localhost:8080/"),
+            ("http:///a", "write http://localhost/a"),
+            ("http:///h:80/a", "write http://h:80/a"),
+            ("https:///127.0.0.1/", "write https://127.0.0.1/"),
+            ("127.0.0.1", "write http://127.0.0.1"),
+            ("127.0.0.1:80/a", "write http://127.0.0.1:80/a"),
+            ("::1", "write http://[::1]/"),
+            ("[::1]:80", "write http://[::1]:80"),
+            ("http-server:80/", "write http://http-server:80/"),
+            ("", "like http://localhost:8080/path"),
+            ("/", "like http://localhost:8080/path"),
+            ("?a", "like http://localhost:8080/path"),
+            ("a b", "like http://localhost:8080/path"),
+            ("http://", "like http://localhost:8080/path"),
+            ("http:", "like http://localhost:8080/path"),
+            ("https://?a", "like https://localhost:8080/path"),
             ("ftp://host/", "does not begin with http:// or https://"),
-            ("http://", "is not a URL"),
             ("http://host:99999/", "is not a URL"),
             ("http://host:0/", "port 0"),
             ("http://a b/", "is not a URL"),
@@ -200,6 +333,11 @@ mod tests {
         for (text, expected) in cases {
             let error = LoadUrl::parse(text, false).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
+            if let Some((_, advice)) = error.split_once(": write ")
+                && !advice.starts_with("it ")
+            {
+                parsed(advice);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_runner::files;
+use deadheat_runner::{files, secret::typed_without_userinfo};
 
 use super::url::{LoadUrl, Origin};
 
@@ -66,33 +66,50 @@ fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<Line
     }
 }
 
+/// What a line can be.
+const EXPECTED: &str = "expected [WEIGHT] [METHOD] URL [@BODYFILE]";
+
 fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<Line, String> {
-    let (weight, rest) = match text.split_once(char::is_whitespace) {
-        Some((word, rest)) if word.starts_with(|first: char| first.is_ascii_digit()) => {
-            let weight = word.parse().ok().filter(|weight| *weight > 0);
-            let weight = weight.ok_or_else(|| {
-                format!(
-                    "the weight {word:?} must be a whole number from 1 to {}",
-                    u32::MAX
-                )
-            })?;
-            (weight, rest.trim_start())
-        }
+    if text.contains(char::is_control) && !text.contains('\t') {
+        return Err(format!("a control character; {EXPECTED}"));
+    }
+    let (weight, rest) = match first_word(text) {
+        (word, rest) if is_number_like(word) => (weight(word)?, rest),
         _ => (1, text),
     };
-    let (method, url) = match rest.split_once(char::is_whitespace) {
-        // A URL with a blank in it has its scheme before the blank.
-        Some((word, rest)) if !word.contains("://") && !word.starts_with('/') => {
-            (Some(word.to_owned()), rest.trim_start())
-        }
+    let (method, rest) = match first_word(rest) {
+        (word, rest) if !rest.is_empty() && is_method(word) => (Some(word.to_owned()), rest),
         _ => (None, rest),
     };
-    let (url, body) = split_body(url)?;
+    let (url, rest) = url_word(rest);
+    let body = match rest.strip_prefix('@') {
+        Some("") => return Err("no file is named after the @".to_owned()),
+        Some(file) => Some(file.into()),
+        None if rest.is_empty() => None,
+        None => {
+            let unexpected: String = rest.chars().take(40).collect();
+            return Err(format!(
+                "{unexpected:?} after {:?}: {EXPECTED}; in a URL, a blank is %20",
+                typed_without_userinfo(url)
+            ));
+        }
+    };
     let url = match origin {
         Some(origin) if url.starts_with('/') => {
             LoadUrl::parse(&format!("{}{url}", origin.shown()), template)?
         }
-        _ => LoadUrl::parse(url, template)?,
+        Some(_) if !url.contains("://") => {
+            return Err(format!(
+                "{:?} is neither a URL nor a path, which begins with /: {EXPECTED}",
+                typed_without_userinfo(url)
+            ));
+        }
+        None if url.starts_with('/') && !url.starts_with("//") => {
+            return Err(format!(
+                "{url:?} is a path, and the command names no server: add its URL, like http://localhost:8080, to the command"
+            ));
+        }
+        _ => LoadUrl::parse(url, template).map_err(|error| format!("{error}: {EXPECTED}"))?,
     };
     Ok(Line {
         weight,
@@ -102,16 +119,53 @@ fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<Line, Str
     })
 }
 
-/// The URL, and the file of the body behind it: an @ after a blank. An @ in a URL is one that follows something else.
-fn split_body(text: &str) -> Result<(&str, Option<PathBuf>), String> {
-    let mut ats = text.match_indices('@').map(|(at, _)| at);
-    let Some(at) = ats.find(|at| text[..*at].ends_with(char::is_whitespace)) else {
-        return Ok((text, None));
-    };
-    match &text[at + 1..] {
-        "" => Err("no file is named after the @".to_owned()),
-        file => Ok((text[..at].trim_end(), Some(file.into()))),
+/// The first word, and the rest without the blanks around it.
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+/// The URL at the start, whose templates may have blanks in them, and the rest.
+fn url_word(text: &str) -> (&str, &str) {
+    let mut end = 0;
+    for (at, letter) in text.char_indices() {
+        if at < end {
+            continue;
+        }
+        if let Some(template) = text[at..].strip_prefix("{{")
+            && let Some(length) = template.find("}}")
+        {
+            end = at + length + 4;
+        } else if letter.is_whitespace() {
+            return (&text[..at], text[at..].trim_start());
+        }
     }
+    (text, "")
+}
+
+/// Whether a word was meant as a number, whatever it is.
+fn is_number_like(word: &str) -> bool {
+    let digits = word.trim_start_matches(['+', '-', '.']);
+    digits.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn weight(word: &str) -> Result<u32, String> {
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    let weight = digits.then(|| word.parse().ok()).flatten();
+    weight.filter(|weight| *weight > 0).ok_or_else(|| {
+        format!(
+            "the weight {word:?} must be a whole number from 1 to {}: {EXPECTED}",
+            u32::MAX
+        )
+    })
+}
+
+/// Whether a word is a method: in capitals, as all registered ones are, so that no other word is taken for one.
+fn is_method(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_uppercase())
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
 }
 
 #[cfg(test)]
@@ -120,7 +174,7 @@ mod tests {
 
     #[test]
     fn weight_and_method_may_be_left_out() {
-        let text = "# what users do\n\nhttp://h/a\n 3 http://h/b \nPOST http://h/c\n2  PUT\thttp://h/d e\n";
+        let text = "# what users do\n\nhttp://h/a\n 3 http://h/b \nPOST http://h/c\n2  PUT\thttp://h/d%20e\n";
         let lines = parse(text, false, None).unwrap();
         let read: Vec<(u32, Option<&str>, &str)> = lines
             .iter()
@@ -154,7 +208,7 @@ mod tests {
     #[test]
     fn paths_are_those_of_a_known_origin() {
         let origin = LoadUrl::parse("https://h:8443/", false).unwrap().origin;
-        let text = "/a\n3 /b c\n2 PUT /d?e=1\nhttps://h:8443/f\n";
+        let text = "/a\n3 /b%20c\n2 PUT /d?e=1\nhttps://h:8443/f\n";
         let lines = parse(text, false, Some(&origin)).unwrap();
         let paths: Vec<&str> = lines.iter().map(|line| line.url.path.as_str()).collect();
         assert_eq!(paths, ["/a", "/b%20c", "/d?e=1", "/f"]);
@@ -179,19 +233,48 @@ mod tests {
             ("1.5 http://h/", ", line 1: the weight \"1.5\""),
             ("99999999999 http://h/", ", line 1: the weight"),
             ("http://h/ @", ", line 1: no file is named after the @"),
+            ("-1 http://h/", ", line 1: the weight \"-1\""),
+            ("+1 http://h/", ", line 1: the weight \"+1\""),
+            ("127.0.0.1 - - http://h/", ", line 1: the weight"),
             ("GET", ", line 1: \"GET\" has no scheme"),
-            ("http://h/\n\n/path", ", line 3: \"/path\" has no scheme"),
+            ("http://h/\n\n/path", ", line 3: \"/path\" is a path"),
+            (
+                "http://h/a b",
+                ", line 1: \"b\" after \"http://h/a\": expected",
+            ),
+            ("GET http://h/a HTTP/1.1", ", line 1: \"HTTP/1.1\" after"),
+            ("http://h/a # it", ", line 1: \"# it\" after"),
+            ("http://h/a 3", ", line 1: \"3\" after"),
+            ("curl http://h/", ", line 1: \"http://h/\" after \"curl\""),
+            ("get http://h/", ", line 1: \"http://h/\" after \"get\""),
+            ("http://h/\0", ", line 1: a control character"),
+            ("GET http://h/\n@/x", ", line 2: "),
+            ("Accept: x", ", line 1: \"x\" after \"Accept:\""),
         ];
         for (text, expected) in cases {
             let error = parse(text, false, None).unwrap_err();
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+        let origin = LoadUrl::parse("http://h/", false).unwrap().origin;
+        for (text, expected) in [
+            ("/\nGET /a HTTP/1.1", ", line 2: \"HTTP/1.1\" after \"/a\""),
+            ("-1 /a", ", line 1: the weight \"-1\""),
+            ("/a b", ", line 1: \"b\" after \"/a\""),
+            ("a", ", line 1: \"a\" is neither a URL nor a path"),
+            ("GET a", ", line 1: \"a\" is neither"),
+            ("* /a", ", line 1: \"/a\" after \"*\""),
+        ] {
+            let error = parse(text, false, Some(&origin)).unwrap_err();
             assert!(error.contains(expected), "{text:?}: {error}");
         }
     }
 
     #[test]
     fn templates_may_have_blanks() {
-        let lines = parse("2 GET http://h/{{random 1 9}}\n", true, None).unwrap();
+        let text = "2 GET http://h/{{random 1 9}} @b c\n";
+        let lines = parse(text, true, None).unwrap();
         assert_eq!(lines[0].url.path, "/{{random 1 9}}");
+        assert_eq!(lines[0].body.as_deref(), Some(Path::new("b c")));
         assert_eq!(lines[0].method.as_deref(), Some("GET"));
     }
 }

@@ -83,7 +83,7 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
         return Err(format!("the value of {name} has a control character"));
     }
     let lower = name.to_ascii_lowercase();
-    if lower == "content-length" || lower == "transfer-encoding" {
+    if lower == "transfer-encoding" {
         return Err(format!(
             "{name} follows from the body, so omit it (--chunked sends the body in chunks)"
         ));
@@ -102,22 +102,46 @@ pub(crate) fn is_token_byte(byte: u8) -> bool {
 pub(crate) struct FixedAddress {
     pub(crate) address: IpAddr,
     pub(crate) port: Option<u16>,
+    /// The index of the interface that an IPv6 zone names; 0: none is named.
+    pub(crate) zone: u32,
+}
+
+/// The index of an interface of this machine: the zone of an IPv6 address (RFC 4007 §11).
+pub(crate) fn zone(name: &str) -> Result<u32, String> {
+    let index = name.parse().ok().or_else(|| {
+        let is_name = !name.is_empty() && !name.contains('/') && name != ".." && name != ".";
+        let file = is_name.then(|| format!("/sys/class/net/{name}/ifindex"))?;
+        std::fs::read_to_string(file).ok()?.trim().parse().ok()
+    });
+    index
+        .filter(|index| *index > 0)
+        .ok_or_else(|| format!("{name:?} is not a network interface of this machine (ip link)"))
 }
 
 impl FromStr for FixedAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(address) = text.parse() {
+        let (plain, zone) = match text.split_once('%') {
+            Some((before, rest)) => {
+                let end = rest.find(']').unwrap_or(rest.len());
+                (format!("{before}{}", &rest[end..]), zone(&rest[..end])?)
+            }
+            None => (text.to_owned(), 0),
+        };
+        let has_zone = |address: &IpAddr| zone == 0 || address.is_ipv6();
+        if let Some(address) = plain.parse().ok().filter(has_zone) {
             return Ok(Self {
                 address,
                 port: None,
+                zone,
             });
         }
-        match text.parse::<SocketAddr>() {
-            Ok(socket) if socket.port() != 0 => Ok(Self {
+        match plain.parse::<SocketAddr>() {
+            Ok(socket) if socket.port() != 0 && has_zone(&socket.ip()) => Ok(Self {
                 address: socket.ip(),
                 port: Some(socket.port()),
+                zone,
             }),
             _ => Err(
                 "write an address like 127.0.0.1 or ::1, or one with a port like 127.0.0.1:8080"
@@ -188,7 +212,6 @@ mod tests {
             (": secret", "not a valid header name"),
             ("a b: secret", "not a valid header name"),
             ("A: secret\r\nB: c", "control character"),
-            ("content-length: 5", "follows from the body"),
             ("Transfer-Encoding: chunked", "--chunked"),
         ];
         for (text, expected) in cases {

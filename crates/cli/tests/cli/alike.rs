@@ -8,7 +8,7 @@ use std::{
 };
 
 use deadheat_testkit::{
-    OracleServer, Turn,
+    OracleServer, Step, Turn,
     answers::{hello, send, sized},
 };
 
@@ -191,15 +191,76 @@ fn it_is_the_tool_that_it_is_called_as() {
 fn what_the_tool_can_and_deadheat_cannot_is_refused_and_help_lists_the_rest() {
     let root = Root::with(&[]);
     run(&root, &["wrk", "-s", "x.lua", "http://127.0.0.1:1/"])
-        .exits(2)
+        .exits(1)
         .tells(&["wrk: -s: deadheat cannot do this"]);
-    run(&root, &["ab", "--what", "http://127.0.0.1:1/"]).exits(2);
     run(&root, &["ab", "-h"])
-        .exits(0)
+        .exits(22)
         .says(&["Requests at a time"]);
-    run(&root, &["ab", "-n", "3", "http://127.0.0.1:1/"])
-        .exits(3)
-        .tells(&["refused"]);
+}
+
+#[test]
+fn exit_statuses_and_versions_are_those_of_the_tools() {
+    let root = Root::with(&[]);
+    let nobody = "http://127.0.0.1:1/";
+    let cases: [(&[&str], i32, &str); 14] = [
+        (&["ab"], 22, ""),
+        (&["ab", "--what", nobody], 22, ""),
+        (&["ab", "-c", "5", "-n", "2", nobody], 22, ""),
+        (&["ab", "-n", "3", nobody], 111, ""),
+        (&["ab", "-V"], 0, "This is ApacheBench, Version 2.3 <"),
+        (
+            &["ab", "-r", "-n", "3", nobody],
+            0,
+            "Complete requests:      0\n",
+        ),
+        (&["wrk"], 1, ""),
+        (&["wrk", "-t2", "-c1", nobody], 1, ""),
+        (&["wrk", "-t1", "-c1", "-d1s", nobody], 1, ""),
+        (&["wrk", "-v"], 1, "wrk 4"),
+        (&["hey"], 1, ""),
+        (
+            &["hey", "-n", "4", "-c", "2", nobody],
+            0,
+            "[4]\tthe connection was refused",
+        ),
+        (&["oha"], 2, ""),
+        (
+            &["oha", "-n", "4", "-c", "2", nobody],
+            0,
+            "[4] the connection was refused",
+        ),
+    ];
+    for (words, status, said) in cases {
+        run(&root, words).exits(status).says(&[said]);
+    }
+}
+
+#[test]
+fn without_a_valid_answer_there_is_the_report_of_the_tool() {
+    let root = Root::with(&[]);
+    let server = OracleServer::start(|_: &Turn<'_>| send(sized(302, "", b""))).unwrap();
+    let url = format!("http://{}/", server.address());
+    let ended = run(&root, &["hey", "-n", "4", "-c", "2", &url]).exits(0);
+    assert!(ended.stdout.contains("  [302]\t4 responses\n"), "{ended}");
+    assert!(!ended.stdout.contains("Error distribution"), "{ended}");
+    let ended = run(&root, &["oha", "-n", "4", "-c", "2", "-r", "3", &url]).exits(0);
+    assert!(ended.stdout.contains("  [302] 4 responses\n"), "{ended}");
+    let silent = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
+    let url = format!("http://{}/", silent.address());
+    let words = ["wrk", "-t1", "-c2", "-d2s", "--timeout", "1s", &url];
+    let ended = run(&root, &words).exits(0);
+    assert!(ended.stdout.contains("  0 requests in "), "{ended}");
+    assert!(
+        ended
+            .stdout
+            .contains("  Socket errors: connect 0, read 0, write 0, timeout "),
+        "{ended}"
+    );
+    let ended = run(&root, &["hey", "-n", "2", "-c", "2", "-t", "1", &url]).exits(0);
+    assert!(
+        ended.stdout.contains("Error distribution:\n  [2]\t"),
+        "{ended}"
+    );
 }
 
 #[test]

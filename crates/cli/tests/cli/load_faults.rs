@@ -219,7 +219,7 @@ fn a_storm_of_5xx_is_counted_by_status_and_is_no_throughput() {
             _ => send(sized(500, "", b"")),
         });
         let server = server.unwrap();
-        let loaded = send_there(which, &url(&server), 60, &[]).exits(0);
+        let loaded = send_there(which, &url(&server), 60, &[]).exits(1);
         let server = server.seen_at_rest();
         let loaded = loaded.agrees_with(&server);
         assert_eq!((server.requests, server.answered()), (60, 60), "{loaded}");

@@ -171,7 +171,7 @@ fn goodput_is_of_valid_answers_alone_in_every_output() {
     let args = [
         "-n", "40", "-c", "1", "--json", "-o", "a.csv", "-o", "a.txt",
     ];
-    let ended = loading.run(&url(&server, "/"), &args).exits(0);
+    let ended = loading.run(&url(&server, "/"), &args).exits(1);
     let json = json(&ended);
     assert_eq!(tally(&json, "measured", "succeeded"), 20);
     assert_eq!(json["observation"]["valid_body_bytes"], 20 * 4);

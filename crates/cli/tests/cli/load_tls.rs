@@ -311,7 +311,7 @@ fn handshakes_and_answers_that_are_cut_off() {
     let serve = || over(files.server(Of::Localhost).failing(TlsFault::Silence));
     let soon = ["--cacert", ca.as_str(), "--connect-timeout", "250ms"];
     each_loop(serve, &soon, |loaded, server| {
-        let loaded = loaded.all_fail(REQUESTS, Failure::ConnectTimeout, &[FailurePhase::Tls]);
+        let loaded = loaded.all_fail(REQUESTS, Failure::Tls, &[FailurePhase::Tls]);
         assert_eq!(server.requests, 0, "{loaded}");
     });
     // Without a length it is close_notify alone that tells an end from a cut (RFC 9112 § 9.8).
@@ -382,4 +382,105 @@ fn unix_sockets_ipv6_and_addresses_are_connected_to_and_from() {
         let host = format!("somewhere.test:{}", server.address().port());
         assert_eq!(seen.first[0].header("host"), Some(host.as_str()));
     });
+}
+
+/// A server of OpenSSL with these options, and its port; `None`: there is no openssl.
+fn openssl(folder: &Path, options: &[&str]) -> Option<(std::process::Child, u16)> {
+    use std::io::BufRead as _;
+    let mut child = std::process::Command::new("openssl")
+        .current_dir(folder)
+        .args(["s_server", "-accept", "127.0.0.1:0", "-www"])
+        .args(options)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut lines = std::io::BufReader::new(child.stdout.take()?).lines();
+    let port = lines.find_map(|line| {
+        let line = line.ok()?;
+        let (_, port) = line.strip_prefix("ACCEPT ")?.rsplit_once(':')?;
+        port.trim().parse().ok()
+    });
+    // What it prints later goes nowhere, and does not stop it.
+    std::thread::spawn(move || lines.for_each(drop));
+    Some((child, port?))
+}
+
+#[test]
+fn without_checks_any_certificate_is_accepted_and_with_them_the_reason_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |command: &str| {
+        let mut words = command.split_whitespace();
+        let mut openssl = std::process::Command::new(words.next().unwrap_or_default());
+        let done = openssl.args(words).current_dir(folder.path()).output();
+        done.is_ok_and(|done| done.status.success())
+    };
+    let subject = "-nodes -days 9 -subj /CN=localhost";
+    let made = make(&format!(
+        "openssl req -newkey rsa:2048 -keyout v1.key -out v1.csr {subject}"
+    )) && make("openssl x509 -req -in v1.csr -signkey v1.key -out v1.pem -days 9")
+        && make(&format!(
+            "openssl req -x509 -newkey rsa:1024 -keyout rsa.key -out rsa.pem {subject}"
+        ))
+        && make(&format!(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:secp521r1 -keyout p521.key -out p521.pem {subject}"
+        ));
+    if !made {
+        deadheat_testkit::not_tested("certificates of OpenSSL", "openssl did not make them");
+        return;
+    }
+    for (name, why) in [
+        ("v1", "X.509 version 1"),
+        ("rsa", "an RSA key of fewer than 2,048 bits"),
+        ("p521", "TLS alert handshake_failure"),
+    ] {
+        let (cert, key) = (format!("{name}.pem"), format!("{name}.key"));
+        // Short RSA keys are below OpenSSL's own usual level.
+        let options = [
+            "-cert",
+            &cert,
+            "-key",
+            &key,
+            "-cipher",
+            "DEFAULT@SECLEVEL=0",
+        ];
+        let Some((mut server, port)) = openssl(folder.path(), &options) else {
+            deadheat_testkit::not_tested(
+                "certificates of OpenSSL",
+                "openssl s_server did not start",
+            );
+            return;
+        };
+        let url = format!("https://localhost:{port}/");
+        let args = |more: &[&str]| {
+            let own = [
+                url.as_str(),
+                "--resolve",
+                "127.0.0.1",
+                "-n",
+                "2",
+                "-c",
+                "1",
+                "--http1.0",
+            ];
+            own.iter()
+                .chain(more)
+                .map(|word| (*word).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let run = |more: &[&str]| {
+            let args = args(more);
+            load(&args.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let accepted = run(&["--insecure"]);
+        assert_eq!(accepted.seen.total.succeeded, 2, "{name}: {accepted}");
+        let refused = run(&[]);
+        assert!(
+            refused.stderr.contains(why) || refused.stderr.contains("nobody trusted"),
+            "{name}: {refused}"
+        );
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
 }

@@ -60,7 +60,11 @@ fn wrong_options_are_refused_before_anything_is_sent() {
             "compared with one expectation",
         ),
         (&["-H", "no header"], "'Name: value'"),
-        (&["-H", "Content-Length: 5"], "follows from the body"),
+        (&["-H", "Content-Length: 5"], "must be 0, the body's length"),
+        (
+            &["-H", "Transfer-Encoding: chunked"],
+            "follows from the body",
+        ),
         (&["--user", "nobody"], "USER:PASSWORD"),
         (&["--template"], "contain no placeholder"),
         (&["--template", "-b", "{{count}}"], "{{counter}}"),

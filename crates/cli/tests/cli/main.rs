@@ -35,6 +35,7 @@ mod load_metrics;
 mod load_options;
 mod load_outputs;
 mod load_proxy;
+mod load_requests;
 mod load_streams;
 mod load_tls;
 mod load_wrong;

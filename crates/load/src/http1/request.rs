@@ -6,6 +6,8 @@ use crate::template::{Choice, Lists, Place, Template, itoa};
 
 /// The longest piece of a chunked request body; a body is always cut in two pieces or more.
 const CHUNK: usize = 16 * 1024;
+/// Methods whose requests have a length even when they have no content (RFC 9110 §8.6).
+const DEFINE_CONTENT: [&str; 3] = ["POST", "PUT", "PATCH"];
 
 /// How requests are written, apart from what they ask for.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +62,8 @@ struct Form {
 enum Framing {
     Sized,
     Chunked,
+    /// The request has its own Content-Length.
+    Own,
 }
 
 impl EncodedRequest {
@@ -170,6 +174,7 @@ impl Form {
                 field(&mut after_path, "Proxy-Authorization", value.as_bytes());
             }
         }
+        let own_length = has("content-length");
         let header = |(name, value): &(String, String)| {
             Ok((
                 format!("{name}: ").into_bytes(),
@@ -177,6 +182,10 @@ impl Form {
             ))
         };
         let body = match &request.body {
+            // A server may refuse such a request without a length (411).
+            Body::None if DEFINE_CONTENT.contains(&request.method.as_str()) => {
+                Some((Framing::Sized, Template::literal(b"")))
+            }
             Body::None => None,
             Body::Sized(body) => Some((Framing::Sized, text(body, Place::Body)?)),
             Body::Chunked(body) => Some((Framing::Chunked, text(body, Place::Body)?)),
@@ -190,7 +199,10 @@ impl Form {
                 .iter()
                 .map(header)
                 .collect::<Result<_, String>>()?,
-            body,
+            body: match body {
+                Some((Framing::Sized, body)) if own_length => Some((Framing::Own, body)),
+                body => body,
+            },
         })
     }
 
@@ -224,6 +236,12 @@ impl Form {
                     "Content-Length",
                     itoa(scratch.len() as u64, &mut [0; 20]),
                 );
+                out.extend_from_slice(b"\r\n");
+                let head = out.len() - from;
+                out.extend_from_slice(scratch);
+                head
+            }
+            Framing::Own => {
                 out.extend_from_slice(b"\r\n");
                 let head = out.len() - from;
                 out.extend_from_slice(scratch);
@@ -312,14 +330,38 @@ fn check(request: &RequestSpec, manner: Manner<'_>) -> Result<(), String> {
                 "the value of the header {name:?} has a control character"
             ));
         }
-        let framing = ["content-length", "transfer-encoding"];
-        if framing.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+        if name.eq_ignore_ascii_case("transfer-encoding") {
             return Err(format!(
                 "the header {name:?} is derived from the body, omit it"
             ));
         }
     }
-    Ok(())
+    check_length(request)
+}
+
+/// Refuses a Content-Length of the request's own that is not the body's length.
+fn check_length(request: &RequestSpec) -> Result<(), String> {
+    let is_length = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("content-length");
+    let mut own = request.headers.iter().filter(is_length);
+    let Some((_, value)) = own.next() else {
+        return Ok(());
+    };
+    let length = match &request.body {
+        Body::None => Some(0),
+        Body::Sized(bytes) if request.template && !bytes.is_empty() => None,
+        Body::Sized(bytes) => Some(bytes.len()),
+        Body::Chunked(_) => None,
+    };
+    match length {
+        Some(length) if own.next().is_none() && *value == length.to_string() => Ok(()),
+        Some(length) => Err(format!(
+            "the header Content-Length must be {length}, the body's length; without this header, it is added"
+        )),
+        None => Err(
+            "the header Content-Length is added from the body of each request, so omit it"
+                .to_owned(),
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -339,6 +381,14 @@ mod tests {
 
     fn encode(request: &RequestSpec) -> String {
         String::from_utf8(encoded(request, MANNER).fixed().unwrap().to_vec()).unwrap()
+    }
+
+    fn encode_any(request: &RequestSpec) -> String {
+        let (mut out, mut scratch) = (Vec::new(), Vec::new());
+        let choice = || Choice { count: 0, seed: 0 };
+        let encoded = encoded(request, MANNER);
+        encoded.append(choice, &Lists::default(), &mut scratch, &mut out);
+        String::from_utf8(out).unwrap()
     }
 
     fn post(body: Body) -> RequestSpec {
@@ -377,6 +427,42 @@ mod tests {
             empty,
             format!("{start}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
         );
+    }
+
+    #[test]
+    fn methods_that_define_content_have_a_length_without_a_body() {
+        let line = |method: &str, headers: &[(&str, &str)], template| {
+            encode_any(&RequestSpec {
+                method: method.to_owned(),
+                headers: headers
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
+                template,
+                ..RequestSpec::get("/")
+            })
+        };
+        let start = "/ HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n";
+        for template in [false, true] {
+            for method in ["POST", "PUT", "PATCH"] {
+                let expected = format!("{method} {start}Content-Length: 0\r\n\r\n");
+                assert_eq!(line(method, &[], template), expected);
+                let own = [("content-length", "0")];
+                let expected = format!("{method} {start}content-length: 0\r\n\r\n");
+                assert_eq!(line(method, &own, template), expected);
+            }
+            for method in ["GET", "HEAD", "DELETE", "OPTIONS"] {
+                let expected = format!("{method} {start}\r\n");
+                assert_eq!(line(method, &[], template), expected);
+            }
+        }
+        assert_eq!(
+            line("DELETE", &[("Content-Length", "0")], false),
+            format!("DELETE {start}Content-Length: 0\r\n\r\n")
+        );
+        let mut own = post(Body::Sized(b"Hello".to_vec()));
+        own.headers = vec![("Content-Length".to_owned(), "5".to_owned())];
+        assert!(encode(&own).ends_with("8080\r\nContent-Length: 5\r\n\r\nHello"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod series;
 use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
-    FailureCounts, LoadPhase, Observation, Tally,
+    FailureCounts, LatencyHistogram, LoadPhase, Observation, Tally,
     observation::{
         CookiesSeen, CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, WorkerHealth,
     },
@@ -163,6 +163,25 @@ pub(crate) struct Extent {
     pub(crate) outlet: Option<Outlet>,
 }
 
+/// As many exchanges may have room for all latencies from the start; of more, each gets room when it needs it.
+const WITH_ROOM: usize = 16;
+
+/// Nothing yet of each exchange.
+fn exchanges(count: usize) -> Vec<ExchangeSeen> {
+    let service_time = if count > WITH_ROOM {
+        LatencyHistogram::small()
+    } else {
+        LatencyHistogram::new()
+    };
+    let one = ExchangeSeen {
+        succeeded: 0,
+        failed: 0,
+        valid_body_bytes: 0,
+        service_time,
+    };
+    vec![one; count]
+}
+
 impl Recorder {
     /// A recorder of one slice.
     pub(crate) fn new(bin: Duration, extent: Extent) -> Self {
@@ -180,7 +199,7 @@ impl Recorder {
             offered: 0,
             latencies: Latencies::new(&extent),
             events: extent.has_events.then(Box::default),
-            exchanges: vec![ExchangeSeen::default(); extent.exchanges],
+            exchanges: exchanges(extent.exchanges),
             routes: vec![RouteSeen::default(); extent.routes],
             series: Series::new(bin),
             bytes: Bytes::default(),

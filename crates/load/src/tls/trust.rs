@@ -15,7 +15,7 @@ use rustls::{
     server::ParsedCertificate,
 };
 
-use super::problem;
+use super::{certificate, problem};
 use crate::LoadError;
 
 /// What checks the certificate of a server; asks the system for its authorities if they are wanted.
@@ -28,7 +28,7 @@ pub(super) fn verifier(
             .build()
             .map_err(|error| problem(error.to_string()))
     };
-    Ok(match trust {
+    let strict: Arc<dyn ServerCertVerifier> = match trust {
         Trust::System => webpki(system_authorities()?)?,
         Trust::Authorities { pem } => {
             let given = certificates(pem)?;
@@ -37,8 +37,9 @@ pub(super) fn verifier(
                 given,
             })
         }
-        Trust::Anything => any_certificate(Arc::clone(provider)),
-    })
+        Trust::Anything => return Ok(any_certificate()),
+    };
+    Ok(Arc::new(Explaining(strict)))
 }
 
 fn system_authorities() -> Result<RootCertStore, LoadError> {
@@ -75,9 +76,18 @@ fn authorities(given: &[CertificateDer<'static>]) -> Result<RootCertStore, LoadE
     let mut store = RootCertStore::empty();
     for certificate in given {
         store.add(certificate.clone()).map_err(|error| {
-            problem(format!(
-                "an authority's certificate cannot be used: {error}"
-            ))
+            problem(match error {
+                rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why)))
+                    if matches!(
+                        why.downcast_ref(),
+                        Some(webpki::Error::UnsupportedCertVersion)
+                    ) =>
+                {
+                    "an authority's certificate is of X.509 version 1: make one of version 3 (openssl req -x509)"
+                        .to_owned()
+                }
+                error => format!("an authority's certificate cannot be used: {error}"),
+            })
         })?;
     }
     Ok(store)
@@ -152,13 +162,103 @@ fn is_an_authority(error: &rustls::Error) -> bool {
     matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// A verifier that accepts any certificate, and checks only that the server has its key.
-pub fn any_certificate(provider: Arc<CryptoProvider>) -> Arc<dyn ServerCertVerifier> {
-    Arc::new(Anybody(provider))
+/// Says what is wrong with a certificate, where that is more than "invalid".
+#[derive(Debug)]
+struct Explaining(Arc<dyn ServerCertVerifier>);
+
+/// What is wrong with a certificate, in a few words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Flaw(pub(super) &'static str);
+
+fn explained<T>(
+    judged: Result<T, rustls::Error>,
+    certificate: &CertificateDer<'_>,
+) -> Result<T, rustls::Error> {
+    judged.map_err(|error| match (error, certificate::flaw(certificate)) {
+        (rustls::Error::InvalidCertificate(_), Some(flaw)) => {
+            let flaw = OtherError(Arc::new(Flaw(flaw)));
+            rustls::Error::InvalidCertificate(CertificateError::Other(flaw))
+        }
+        (error, _) => error,
+    })
+}
+
+impl ServerCertVerifier for Explaining {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let judged =
+            self.0
+                .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        explained(judged, end_entity)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let judged = self
+            .0
+            .verify_tls12_signature(message, certificate, signature);
+        explained(judged, certificate)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let judged = self
+            .0
+            .verify_tls13_signature(message, certificate, signature);
+        explained(judged, certificate)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
+
+/// A verifier that accepts any certificate.
+///
+/// It does not verify the handshake's signature either. That would show that the server has the certificate's key, but
+/// whoever is between client and server can present a certificate of their own. Without it, certificates and keys can be
+/// accepted that the TLS library cannot parse or use: X.509 version 1, short RSA keys, P-521.
+pub fn any_certificate() -> Arc<dyn ServerCertVerifier> {
+    Arc::new(Anybody)
 }
 
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct Anybody;
+
+/// Every signature scheme that a server may sign with, the common ones first.
+const ALL_SCHEMES: [SignatureScheme; 15] = [
+    SignatureScheme::ECDSA_NISTP256_SHA256,
+    SignatureScheme::ECDSA_NISTP384_SHA384,
+    SignatureScheme::ECDSA_NISTP521_SHA512,
+    SignatureScheme::ED25519,
+    SignatureScheme::ED448,
+    SignatureScheme::RSA_PSS_SHA256,
+    SignatureScheme::RSA_PSS_SHA384,
+    SignatureScheme::RSA_PSS_SHA512,
+    SignatureScheme::RSA_PKCS1_SHA256,
+    SignatureScheme::RSA_PKCS1_SHA384,
+    SignatureScheme::RSA_PKCS1_SHA512,
+    // rsa_pss_pss_sha256, 384 and 512 (RFC 8446 §4.2.3): of keys that sign with PSS alone.
+    SignatureScheme::Unknown(0x0809),
+    SignatureScheme::Unknown(0x080a),
+    SignatureScheme::Unknown(0x080b),
+    SignatureScheme::RSA_PKCS1_SHA1,
+];
 
 impl ServerCertVerifier for Anybody {
     fn verify_server_cert(
@@ -174,25 +274,23 @@ impl ServerCertVerifier for Anybody {
 
     fn verify_tls12_signature(
         &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+        Ok(HandshakeSignatureValid::assertion())
     }
 
     fn verify_tls13_signature(
         &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+        Ok(HandshakeSignatureValid::assertion())
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        ALL_SCHEMES.to_vec()
     }
 }

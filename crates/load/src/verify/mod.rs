@@ -11,6 +11,7 @@ use std::sync::{
 use deadheat_model::{
     Failure,
     load::{Content, Exchange, Expectation},
+    redact,
 };
 
 use crate::{
@@ -29,13 +30,18 @@ const PATTERN: usize = 4 * 1024;
 /// Bytes of an answer that an example shows.
 const EXCERPT: usize = 200;
 
-/// The start of what came, without the values of cookies: records have none.
+/// Fields of answers that are URLs, whose queries may have secrets in them.
+const URLS: [&str; 4] = ["location", "content-location", "refresh", "link"];
+
+/// The start of what came, without the values of cookies and of queries: records have none.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT)]);
     let lines = text.split_inclusive('\n').map(|line| {
         let name = line.split(':').next().unwrap_or_default();
         if name.eq_ignore_ascii_case("set-cookie") && name.len() < line.len() {
             format!("{name}: …\r\n")
+        } else if URLS.iter().any(|url| name.eq_ignore_ascii_case(url)) {
+            redact::url(line.trim_end()) + "\r\n"
         } else {
             line.to_owned()
         }
@@ -153,6 +159,8 @@ pub(crate) struct Answer {
     /// The events in it, if they are counted.
     pub(crate) events: Option<Events>,
     comparison: Comparison,
+    /// Whether it is described how JSON differs.
+    describes_json: bool,
     /// What an example would say, if one is wanted.
     note: Option<String>,
 }
@@ -174,6 +182,7 @@ impl Answer {
             length: 0,
             events: None,
             comparison: Comparison::Off,
+            describes_json: false,
             note: None,
         }
     }
@@ -260,11 +269,19 @@ impl Answer {
             (Comparison::Same, content) => {
                 let length = self.length as usize;
                 // Of the known text's length it is the known text; shorter, it may still be JSON of that value.
-                Some((length > 0 && length == known.len()) || content.matches(&known[..length]))
+                let same =
+                    (length > 0 && length == known.len()) || content.matches(&known[..length]);
+                if !same && self.describes_json {
+                    self.note = content.json_difference(&known[..length]);
+                }
+                Some(same)
             }
             (Comparison::Gathering(gathered), content) => {
                 let text = gathered.into_text();
                 let same = content.matches(&text);
+                if !same && self.describes_json {
+                    self.note = content.json_difference(&text);
+                }
                 if same && known.is_empty() && contents.known_bytes + text.len() <= GATHER_LIMIT {
                     contents.known_bytes += text.len();
                     known.extend_from_slice(&text);
@@ -312,6 +329,7 @@ impl Sink for Examiner<'_> {
             }
         } else if self.expect.content.is_some() && self.contents.is_sampled(self.exchange) {
             self.answer.comparison = Comparison::Same;
+            self.answer.describes_json = self.examples.wants(Failure::WrongContent);
         }
     }
 

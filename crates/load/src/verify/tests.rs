@@ -20,6 +20,17 @@ fn judge(
     bodies: &[&[u8]],
     piece: usize,
 ) -> Vec<(Option<Failure>, bool)> {
+    judge_with_notes(exchange, every, bodies, piece, &mut Vec::new())
+}
+
+/// The same, with what examples would say of wrong answers.
+fn judge_with_notes(
+    exchange: &Exchange,
+    every: u32,
+    bodies: &[&[u8]],
+    piece: usize,
+    notes: &mut Vec<String>,
+) -> Vec<(Option<Failure>, bool)> {
     let mut contents = Contents::new([exchange].into_iter(), every);
     let statuses = StatusMap::new(&exchange.expect.status);
     let (mut answer, examples) = (Answer::new(), Examples::default());
@@ -47,6 +58,9 @@ fn judge(
         }
         let verdict = answer.verdict(0, &exchange.expect, &mut contents);
         verdicts.push((verdict.failure, verdict.content_checked));
+        if let Some(note) = verdict.note {
+            notes.push(note);
+        }
     }
     verdicts
 }
@@ -94,6 +108,36 @@ fn json_is_compared_by_value() {
         assert_eq!(verdicts, expected, "pieces of {piece}");
     }
     assert_eq!(judge(&json, 1, &[b"", b"x"], 9), [CONTENT, CONTENT]);
+}
+
+#[test]
+fn an_example_of_wrong_json_says_what_was_found_where() {
+    let at = exchange(Content::JsonAt {
+        pointer: "/price".to_owned(),
+        value: serde_json::json!(10),
+    });
+    let bodies: [&[u8]; 6] = [
+        br#"{"price":10.0}"#,
+        br#"{"price":1e1}"#,
+        br#"{"price":12.5}"#,
+        b"{}",
+        b"{",
+        br#"{"price":10.0"#,
+    ];
+    for piece in [1, 1_000] {
+        let mut notes = Vec::new();
+        let verdicts = judge_with_notes(&at, 1, &bodies, piece, &mut notes);
+        let expected = [RIGHT, RIGHT, CONTENT, CONTENT, CONTENT, CONTENT];
+        assert_eq!(verdicts, expected);
+        assert_eq!(
+            notes[..2],
+            [
+                "at /price: expected 10, found 12.5",
+                "at /price: expected 10, found nothing"
+            ]
+        );
+        assert!(notes[2].starts_with("the body is not JSON: "), "{notes:?}");
+    }
 }
 
 #[test]

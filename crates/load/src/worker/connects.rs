@@ -276,7 +276,12 @@ impl Worker<'_> {
             },
             cause: match error {
                 Errno::AGAIN => Cause::Why("the Unix socket's queue is full"),
-                Errno::CONNABORTED if in_tls => Cause::Why("the peer closed the connection"),
+                Errno::CONNABORTED if in_tls => {
+                    Cause::Why("the server closed the connection during the TLS handshake")
+                }
+                Errno::CONNRESET | Errno::PIPE if in_tls => {
+                    Cause::Why("the server reset the connection during the TLS handshake")
+                }
                 Errno::TIMEDOUT => Cause::Why("no connection within the connect timeout"),
                 error => Cause::System(error),
             },
@@ -379,9 +384,19 @@ impl Worker<'_> {
                         "no whole answer in time; a connection was being made again".to_owned()
                     });
                 }
-                State::Connecting | State::Tunnelling | State::Handshaking => {
-                    self.connect_failed(slot, Errno::TIMEDOUT);
+                State::Handshaking => {
+                    let why = "the TLS handshake was not finished within the connect timeout";
+                    let cause = Cause::Why(why);
+                    let fault = fault(Failure::Tls, FailurePhase::Tls, cause);
+                    self.unmade(slot, fault, || why.to_owned());
                 }
+                State::Tunnelling => {
+                    let why = "the proxy did not answer within the connect timeout";
+                    let cause = Cause::Why(why);
+                    let fault = fault(Failure::ConnectOther, FailurePhase::Connect, cause);
+                    self.unmade(slot, fault, || why.to_owned());
+                }
+                State::Connecting => self.connect_failed(slot, Errno::TIMEDOUT),
                 // A slice begins. (Of an open loop: what it was given for the last request, or to be made.)
                 State::Open if self.connections[slot].dialogue.is_idle() => {
                     if self.backlog.is_none() {

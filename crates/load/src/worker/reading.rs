@@ -33,6 +33,16 @@ enum Flow {
     Off,
 }
 
+/// Why an answer ended.
+const CLOSED: &str = "the server closed the connection";
+/// Why an answer to plain HTTP is none.
+const SPEAKS_TLS: &str = "the server answered with a TLS alert: this port speaks TLS, use https://";
+
+/// Whether bytes begin a TLS record with an alert (RFC 8446 §5.1), of any version of TLS.
+fn is_tls_alert(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x15, 0x03, 0..=4, ..])
+}
+
 impl Worker<'_> {
     /// Reads what has come; `closing`: the peer has said that nothing follows.
     #[inline]
@@ -191,12 +201,10 @@ impl Worker<'_> {
         }
         let end = self.tick();
         let phase = self.phase_of(slot);
-        self.fail(
-            slot,
-            fault(Failure::Reset, phase, Cause::System(error)),
-            end,
-            || format!("reading the answer: {}", std::io::Error::from(error)),
-        );
+        let cause = self.cause_of_end(slot, Cause::System(error));
+        self.fail(slot, fault(Failure::Reset, phase, cause), end, || {
+            format!("reading the answer: {}", std::io::Error::from(error))
+        });
     }
 
     /// Takes note of bytes of a body that were dropped unseen.
@@ -287,7 +295,9 @@ impl Worker<'_> {
                         Progress::Body => FailurePhase::Body,
                         Progress::Nothing | Progress::Head => FailurePhase::Head,
                     };
-                    let fault = if wrong.why == NOT_HTTP && connection.answered > 0 {
+                    let fault = if wrong.why == NOT_HTTP && is_tls_alert(rest) {
+                        fault(wrong.kind, phase, Cause::Why(SPEAKS_TLS))
+                    } else if wrong.why == NOT_HTTP && connection.answered > 0 {
                         // What is no answer belongs to the one before, of which it was cut off.
                         EXTRA
                     } else {
@@ -399,7 +409,7 @@ impl Worker<'_> {
                 let cause = Cause::Why("TLS was cut off without a close_notify");
                 let fault = fault(Failure::TruncatedBody, FailurePhase::Body, cause);
                 self.fail(slot, fault, end, || {
-                    "the peer sent FIN without a close_notify: the body may be cut off".to_owned()
+                    "the server closed the connection without a close_notify: the body may be cut off".to_owned()
                 });
             }
             Ending::Whole if connection.dialogue.leads() == Leads::On => {
@@ -411,8 +421,9 @@ impl Worker<'_> {
                 self.renew(slot);
             }
             Ending::Cut(kind) => {
-                let fault = fault(kind, self.phase_of(slot), Cause::Why("the peer sent FIN"));
-                self.fail(slot, fault, end, || "the peer sent FIN".to_owned());
+                let cause = self.cause_of_end(slot, Cause::Why(CLOSED));
+                let fault = fault(kind, self.phase_of(slot), cause);
+                self.fail(slot, fault, end, || CLOSED.to_owned());
             }
         }
     }

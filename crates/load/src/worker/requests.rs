@@ -1,6 +1,6 @@
 //! A request on a connection: sent, judged, counted.
 
-use deadheat_model::{Failure, failure::FailurePhase};
+use deadheat_model::{Failure, failure::FailurePhase, redact};
 use rustix::io::Errno;
 
 use super::{
@@ -18,6 +18,8 @@ use crate::{
 
 /// How long a body is held back at most for want of a 100 Continue (RFC 9110 §10.1.1 leaves the time to the client).
 const HOLD: u64 = 1_000_000_000;
+/// A connection that has had nothing to do for this long was idle: servers close such connections.
+const LEAST_IDLE: u64 = 1_000_000;
 
 impl Worker<'_> {
     /// A connection can take requests: in a closed loop it is filled with them, in an open loop it takes one that
@@ -152,12 +154,28 @@ impl Worker<'_> {
             Progress::Nothing => FailurePhase::Write,
             Progress::Head | Progress::Body => self.phase_of(slot),
         };
-        let fault = fault(Failure::Reset, phase, Cause::System(error));
+        let cause = self.cause_of_end(slot, Cause::System(error));
+        let fault = fault(Failure::Reset, phase, cause);
         let detail = || format!("writing the request: {}", std::io::Error::from(error));
         self.fail(slot, fault, end, detail);
         // A connection that was of no use at all is like one that could not be made.
         if !self.clock.is_over() && self.connections[slot].answered == 0 {
             self.back_off(slot, end);
+        }
+    }
+
+    /// Why the connection ended before the answer began: `otherwise`, unless the request met one that had been idle and
+    /// that the server closed at that moment (RFC 9112 §9.5).
+    pub(super) fn cause_of_end(&self, slot: usize, otherwise: Cause) -> Cause {
+        let connection = &self.connections[slot];
+        let was_idle = connection.dialogue.first().is_some_and(|first| {
+            first.started.saturating_sub(connection.last_answer) >= LEAST_IDLE
+        });
+        let nothing_came = connection.dialogue.progress() == Progress::Nothing;
+        if connection.answered > 0 && was_idle && nothing_came {
+            Cause::Why("the connection had been idle, and the server closed it")
+        } else {
+            otherwise
         }
     }
 
@@ -200,6 +218,7 @@ impl Worker<'_> {
             return;
         };
         connection.answered += 1;
+        connection.last_answer = end;
         connection.refusals = 0;
         connection.counted_until = end;
         self.begin_thinking(slot, end);
@@ -229,7 +248,7 @@ impl Worker<'_> {
         self.recorder.ended_on(route, flight.started, is_valid);
         if let Some(fault) = astray {
             let dialogue = &connection.dialogue;
-            let (status, to) = (dialogue.answer.status, || dialogue.location());
+            let (status, to) = (dialogue.answer.status, || redact::url(&dialogue.location()));
             let detail = || format!("status {status} with the Location {:?}", to());
             self.recorder
                 .failed(fault, flight.started, Some(flight.exchange), end, detail);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Failure,
+    Failure, LoadSpec, StopRule,
     load::{HttpVersion, Protocol, Reuse},
 };
 use deadheat_testkit::{
@@ -16,7 +16,10 @@ use deadheat_testkit::{
     wait_until,
 };
 
-use crate::support::{count, lasting, run, run_until};
+use crate::{
+    arrivals::open,
+    support::{count, lasting, run, run_until},
+};
 
 #[test]
 fn an_announced_end_of_a_connection_costs_no_request() {
@@ -141,4 +144,29 @@ fn a_server_that_restarts_is_found_again() {
     assert!(seen.total.failed.total() > 0, "the restart was not free");
     let wrong = seen.total.failed.wrong_answers() + seen.total.failed[Failure::Timeout];
     assert_eq!(wrong, 0, "{:?}", seen.total.failed);
+}
+
+#[test]
+fn a_request_that_meets_a_connection_closed_while_idle_is_told_apart() {
+    let causes = |spec: &LoadSpec| {
+        let seen = run(spec);
+        assert!(seen.total.failed.total() > 0, "{:?}", seen.total);
+        let causes = seen.failures.into_iter().map(|group| group.cause);
+        causes.collect::<Vec<String>>()
+    };
+    let server = || {
+        OracleServer::start(|turn: &Turn<'_>| match turn.nth {
+            0 => send(hello()),
+            _ => vec![Step::Reset],
+        })
+        .unwrap()
+    };
+    let idle = "the connection had been idle, and the server closed it";
+    let (rare, often) = (server(), server());
+    let mut spec = open(rare.address(), 40.0, 1);
+    spec.stop = StopRule::Count { requests: 10 };
+    assert_eq!(causes(&spec), [idle]);
+    let busy = causes(&count(often.address(), 1, 50));
+    // Only a machine that stood still in between makes a busy connection look idle.
+    assert!(busy.iter().any(|cause| cause != idle), "{busy:?}");
 }

@@ -392,12 +392,12 @@ fn handshakes_that_fail_are_failures_of_their_kind() {
         (TlsFault::Garbage, Failure::Tls),
         (TlsFault::Close, Failure::Tls),
         (TlsFault::Reset, Failure::Tls),
-        (TlsFault::Silence, Failure::ConnectTimeout),
+        (TlsFault::Silence, Failure::Tls),
     ] {
         let serve = || serving(localhost(&authority).failing(fault));
         // The others are over before: it is what they are that counts, however late.
         let soon = |spec: &mut LoadSpec| {
-            if kind == Failure::ConnectTimeout {
+            if fault == TlsFault::Silence {
                 spec.timeouts.connect = Duration::from_millis(250);
             }
         };

@@ -1,5 +1,7 @@
 //! What is sent.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Expectation;
@@ -71,6 +73,27 @@ impl RequestSpec {
     }
 }
 
+/// What a record does not have of a load's requests ([`crate::redact`]).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HiddenParts {
+    /// The length of each exchange's body in bytes; `None`: it has none. A template's is that of the template.
+    pub body_bytes: Vec<Option<u64>>,
+    /// The lists of lines that templates choose from, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lists: BTreeMap<String, ListSize>,
+    /// Differs, as a rule, if anything else is sent: four hexadecimal digits.
+    pub fingerprint: String,
+}
+
+/// The size of a list of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListSize {
+    /// How many there are.
+    pub lines: u64,
+    /// Their bytes in all.
+    pub bytes: u64,
+}
+
 /// A request's body.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "framing", content = "bytes")]
@@ -84,4 +107,14 @@ pub enum Body {
     /// In chunks, as a client sends it that does not know the length beforehand.
     #[serde(with = "crate::bytes")]
     Chunked(Vec<u8>),
+}
+
+impl Body {
+    /// Its length in bytes; `None`: there is no body.
+    pub fn length(&self) -> Option<u64> {
+        match self {
+            Body::None => None,
+            Body::Sized(bytes) | Body::Chunked(bytes) => Some(bytes.len() as u64),
+        }
+    }
 }

@@ -1,8 +1,12 @@
 //! What makes an answer a success.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::StatusSet;
+use super::{
+    StatusSet,
+    json_value::{difference, is_same},
+};
 
 /// What makes an answer a success.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,17 +36,17 @@ pub enum Content {
         /// How often.
         count: u64,
     },
-    /// JSON text that stands for this value, however it is spaced and ordered.
+    /// JSON text of this value, however it is spaced and ordered, and however its numbers are written.
     Json {
         /// The value.
-        value: serde_json::Value,
+        value: Value,
     },
     /// JSON text with this value at one place.
     JsonAt {
         /// The place, as a JSON pointer (RFC 6901): "/users/0/name".
         pointer: String,
         /// The value.
-        value: serde_json::Value,
+        value: Value,
     },
     /// Anything with these bytes in it.
     Contains {
@@ -60,11 +64,27 @@ impl Content {
             Content::Repeated { byte, count } => {
                 body.len() as u64 == *count && body.iter().all(|other| other == byte)
             }
-            Content::Json { value } => serde_json::from_slice::<serde_json::Value>(body)
-                .is_ok_and(|parsed| parsed == *value),
-            Content::JsonAt { pointer, value } => serde_json::from_slice::<serde_json::Value>(body)
-                .is_ok_and(|parsed| parsed.pointer(pointer) == Some(value)),
+            Content::Json { value } => {
+                serde_json::from_slice::<Value>(body).is_ok_and(|parsed| is_same(&parsed, value))
+            }
+            Content::JsonAt { pointer, value } => serde_json::from_slice::<Value>(body)
+                .is_ok_and(|parsed| parsed.pointer(pointer).is_some_and(|at| is_same(at, value))),
             Content::Contains { bytes } => memchr::memmem::find(body, bytes).is_some(),
+        }
+    }
+
+    /// How JSON differs from the expected content, in a few words; `None` if it does not, or other content is expected.
+    pub fn json_difference(&self, body: &[u8]) -> Option<String> {
+        let (pointer, value) = match self {
+            Content::Json { value } => ("", value),
+            Content::JsonAt { pointer, value } => (pointer.as_str(), value),
+            Content::Exact { .. } | Content::Repeated { .. } | Content::Contains { .. } => {
+                return None;
+            }
+        };
+        match serde_json::from_slice::<Value>(body) {
+            Ok(parsed) => difference(pointer, value, parsed.pointer(pointer)),
+            Err(error) => Some(format!("the body is not JSON: {error}")),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod exchange;
 mod expectation;
+mod json_value;
 mod protocol;
 mod proxy;
 mod schedule;
@@ -16,7 +17,7 @@ use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use exchange::{Body, Exchange, RequestSpec};
+pub use exchange::{Body, Exchange, HiddenParts, ListSize, RequestSpec};
 pub use expectation::{Content, Expectation};
 pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use proxy::{Login, Proxy, ProxyKind};
@@ -46,6 +47,9 @@ pub struct LoadSpec {
     /// The lists of lines that templates choose from, by name.
     #[serde(default)]
     pub lists: BTreeMap<String, Vec<String>>,
+    /// A recorded load: what was taken away from the requests and lists. It cannot be run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<HiddenParts>,
     /// When requests are sent.
     pub schedule: Schedule,
     /// Closed loop: how long a connection waits between an answer and its next request; `None`: not at all.
@@ -121,6 +125,7 @@ impl LoadSpec {
             most_per_connection: None,
             exchanges,
             lists: BTreeMap::new(),
+            hidden: None,
             schedule,
             think: None,
             stop,

@@ -76,7 +76,7 @@ pub enum Endpoint {
     },
     /// A Unix socket.
     Unix {
-        /// Its file.
+        /// Its file, or `@` and its name if it is abstract (unix(7)).
         path: PathBuf,
     },
 }

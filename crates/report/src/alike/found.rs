@@ -11,6 +11,9 @@ pub(super) struct Found<'a> {
     pub(super) times: &'a LatencyHistogram,
 }
 
+/// The cause of a redirect that could not be followed for want of a Location.
+const NO_LOCATION: &str = "it has no Location";
+
 impl<'a> Found<'a> {
     pub(super) fn of(record: &'a LoadRecord) -> Self {
         let observation = &record.observation;
@@ -49,10 +52,22 @@ impl<'a> Found<'a> {
         ];
         let unanswered = failed.filter(|(kind, _)| !answered.contains(kind));
         let mut errors: Vec<_> = unanswered
-            .map(|(kind, count)| (kind.describe(), count))
+            .map(|(kind, count)| match kind {
+                Failure::BadRedirect => (kind.describe(), count - self.without_location()),
+                kind => (kind.describe(), count),
+            })
+            .filter(|(_, count)| *count > 0)
             .collect();
         errors.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         errors
+    }
+
+    /// Redirects that say nowhere to go: final answers for all tools (RFC 9110 §15.4 asks for no Location).
+    fn without_location(&self) -> u64 {
+        let groups = self.observation.failures.iter();
+        let without =
+            groups.filter(|group| group.kind == Failure::BadRedirect && group.cause == NO_LOCATION);
+        without.map(|group| group.measured).sum()
     }
 
     pub(super) fn seconds(&self) -> f64 {

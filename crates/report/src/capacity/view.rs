@@ -131,7 +131,8 @@ fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
     let sure = percent_of(analysis.confidence);
     match &analysis.outcome {
         Outcome::Found(found) => format!(
-            "Highest rate with {conditions}: {} ({} to {}, {sure} sure), {effort}.",
+            "Highest rate with {conditions} in nearly all trials: {}. In half of them: {} ({} to {}, {sure} sure), {effort}.",
+            rate(found.reliable_per_second),
             rate(found.per_second),
             figure(found.low),
             figure(found.high),
@@ -203,10 +204,10 @@ fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String
     };
     let far_below = (1.0 - 2.0 * record.declared.precision) * found.per_second;
     if found.contradictory && found.reliable_per_second < far_below {
-        return Some(format!(
-            "Looks near this rate sometimes hold and sometimes do not. For nearly all to hold, stay below about {}.",
-            rate(found.reliable_per_second)
-        ));
+        return Some(
+            "The two rates are far apart: between them, some trials meet the conditions and others do not."
+                .to_owned(),
+        );
     }
     (!found.precise).then(|| {
         format!(
@@ -228,7 +229,7 @@ fn facts(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<Fact> {
         facts.push(fact(
             "meaning",
             format!(
-                "at this rate, as many looks of {} hold as do not",
+                "at the first rate, 95 % of the trials of {} meet the conditions; at the second, half of them",
                 seconds(declared.look.as_secs_f64())
             ),
         ));

@@ -83,7 +83,7 @@ impl Page {
         let style = match view.standing {
             Standing::Sound => GOOD,
             Standing::Doubtful => WARN.bold(),
-            Standing::GeneratorLimited | Standing::Failed => BAD.bold(),
+            Standing::GeneratorLimited | Standing::MostlyFailed | Standing::Failed => BAD.bold(),
         };
         self.wrapped(style, "", &view.headline);
         self.wrapped(Style::new(), "", &view.url);

@@ -18,7 +18,7 @@ pub use figures::{
 };
 pub use settings::LoadSettings;
 pub use sign::{Severity, Sign};
-pub use verdict::{Judged, LoadVerdict, Standing};
+pub use verdict::{Judged, LoadVerdict, Standing, has_mostly_failed};
 
 /// What a load says.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -15,9 +15,14 @@ pub enum Standing {
     Doubtful,
     /// The generator was the limit.
     GeneratorLimited,
+    /// Half of the requests or more failed.
+    MostlyFailed,
     /// No request was answered validly.
     Failed,
 }
+
+/// The share of failed requests (0 to 1) from which on a load as a whole has failed.
+const MOSTLY: f64 = 0.5;
 
 /// A sign with its weight.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +43,11 @@ pub struct LoadVerdict {
     pub signs: Vec<Judged>,
 }
 
+/// Whether half of the requests or more failed, of those that ended.
+pub fn has_mostly_failed(figures: &LoadFigures) -> bool {
+    figures.failed_share.is_some_and(|share| share >= MOSTLY)
+}
+
 impl LoadVerdict {
     pub(super) fn new(record: &LoadRecord, figures: &LoadFigures, settings: &LoadSettings) -> Self {
         let mut signs = signs::all(record, figures, settings);
@@ -47,6 +57,7 @@ impl LoadVerdict {
             // Also when nothing was answered: then it is the generator's fault.
             Some(Severity::Limit) => Standing::GeneratorLimited,
             _ if record.observation.measured.succeeded == 0 => Standing::Failed,
+            _ if has_mostly_failed(figures) => Standing::MostlyFailed,
             Some(Severity::Doubt) => Standing::Doubtful,
             Some(Severity::Note) | None => Standing::Sound,
         };

@@ -7,7 +7,7 @@
 use deadheat_model::{
     LoadRecord, LoadSpec, Schedule,
     change::{Aspect, Change},
-    load::Target,
+    load::{RequestSpec, Target},
 };
 
 use super::{
@@ -88,8 +88,8 @@ pub fn refusals(a: &[LoadRecord], b: &[LoadRecord]) -> Vec<Change> {
 /// What all runs must have in common. Which server was asked is what is compared.
 fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
     let (machine, spec) = (&run.machine, &run.spec);
-    let requests = spec.exchanges.iter().map(|one| &one.request);
-    let requests = requests.map(|one| format!("{one:?}"));
+    let requests = spec.exchanges.iter().enumerate();
+    let requests = requests.map(|(index, one)| request(spec, index, &one.request));
     let hosts: Vec<&str> = run.hosts.iter().map(|one| one.name.as_str()).collect();
     vec![
         (Aspect::Machine, "processor", machine.cpu_model.clone()),
@@ -143,6 +143,13 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
             "requests",
             requests.collect::<Vec<_>>().join(", "),
         ),
+        (
+            Aspect::Settings,
+            "the content of requests",
+            spec.hidden.as_ref().map_or(String::new(), |hidden| {
+                format!("fingerprint {}", hidden.fingerprint)
+            }),
+        ),
         (Aspect::Settings, "duration", format!("{:?}", spec.stop)),
         (Aspect::Settings, "warm-up", format!("{:?}", spec.warm_up)),
         (
@@ -156,6 +163,24 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
             spec.workers().len().to_string(),
         ),
     ]
+}
+
+/// A request in words: what a record has of it.
+fn request(spec: &LoadSpec, index: usize, request: &RequestSpec) -> String {
+    let headers = request.headers.iter();
+    let headers: Vec<String> = headers
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let hidden = spec.hidden.as_ref();
+    let body = hidden.and_then(|hidden| *hidden.body_bytes.get(index)?);
+    let body = body.or_else(|| request.body.length());
+    let body = body.map_or(String::new(), |bytes| format!(", a body of {bytes} bytes"));
+    format!(
+        "{} {} ({}){body}",
+        request.method,
+        request.path,
+        headers.join("; ")
+    )
 }
 
 /// What is given, or nothing.
@@ -231,7 +256,12 @@ fn hindrance(runs: [&[LoadRecord]; 2], sides: &[Vec<LoadAnalysis>; 2]) -> Option
 fn doubts(name: &str, analyses: &[LoadAnalysis]) -> Option<String> {
     let doubtful = analyses.iter();
     let count = doubtful
-        .filter(|one| one.verdict.standing == Standing::Doubtful)
+        .filter(|one| {
+            matches!(
+                one.verdict.standing,
+                Standing::Doubtful | Standing::MostlyFailed
+            )
+        })
         .count();
     (count > 0).then(|| {
         format!(

@@ -45,7 +45,8 @@ pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
 fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
     match args.server.path.as_deref() {
         Some(path) if !path.starts_with('/') => Err(Failure::usage(format!(
-            "--path {path}: a path begins with a slash: /{path}"
+            "--path {0}: a path begins with a slash: /{0}",
+            without_secret_values(path)
         ))),
         path => Ok(path),
     }

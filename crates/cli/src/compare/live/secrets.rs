@@ -4,7 +4,8 @@ use deadheat_runner::secret::{HIDDEN, header_value};
 
 use crate::load::args::RequestArgs;
 
-/// These arguments without a password of `--user`, and without the values of headers that a load does not record either.
+/// These arguments without a password of `--user`, without bodies and forms, and without the values of headers that a
+/// load does not record either.
 pub(crate) fn without_secrets(arguments: Vec<String>, request: &RequestArgs) -> Vec<String> {
     let headers = request.headers.iter();
     let hidden = headers.filter(|(name, value)| header_value(name, value) == HIDDEN);
@@ -19,6 +20,33 @@ pub(crate) fn without_secrets(arguments: Vec<String>, request: &RequestArgs) -> 
         let own = own.find_map(|secret| argument.trim_end().strip_suffix(secret));
         own.map(|before| format!("{before}{HIDDEN}"))
             .unwrap_or(argument)
+    };
+    without_contents(arguments).into_iter().map(shown).collect()
+}
+
+/// The arguments without bodies and without the values of a form's fields.
+fn without_contents(arguments: Vec<String>) -> Vec<String> {
+    let mut before = String::new();
+    let shown = |argument: String| {
+        let of_form = |field: &str| match field.split_once('=') {
+            Some((name, _)) => format!("{name}={HIDDEN}"),
+            None => HIDDEN.to_owned(),
+        };
+        let shown = if ["-b", "--body"].contains(&before.as_str()) {
+            HIDDEN.to_owned()
+        } else if before == "--form" {
+            of_form(&argument)
+        } else if let Some(field) = argument.strip_prefix("--form=") {
+            format!("--form={}", of_form(field))
+        } else if argument.starts_with("--body=") {
+            format!("--body={HIDDEN}")
+        } else if argument.starts_with("-b") && argument.len() > 2 {
+            format!("-b{HIDDEN}")
+        } else {
+            argument.clone()
+        };
+        before = argument;
+        shown
     };
     arguments.into_iter().map(shown).collect()
 }
@@ -45,6 +73,15 @@ mod tests {
             "X-Token: s3cret 2",
             "-HX-Token:s3cret 2 ",
             "--header=Accept: text/html",
+            "-b",
+            "s3cret",
+            "--body=s3cret",
+            "-bs3cret",
+            "--body-file",
+            "a.json",
+            "--form",
+            "pin=s3cret",
+            "--form=pin=s3cret",
         ];
         let shown = without_secrets(typed.map(str::to_owned).into(), &request);
         let expected = [
@@ -55,6 +92,15 @@ mod tests {
             "X-Token: …",
             "-HX-Token:…",
             "--header=Accept: text/html",
+            "-b",
+            "…",
+            "--body=…",
+            "-b…",
+            "--body-file",
+            "a.json",
+            "--form",
+            "pin=…",
+            "--form=pin=…",
         ];
         assert_eq!(shown, expected);
     }

@@ -11,11 +11,14 @@ use deadheat_model::{
         Arrivals, Body, Content, Endpoint, Exchange, HttpVersion, Protocol, Reuse, Stage, Target,
         Tls, Trust,
     },
-    words::{self, counted},
+    words::{self, counted, separated},
 };
 use deadheat_runner::secret;
 
-use super::{collector::CollectorUrl, rate, stream, template, think, thresholds::Threshold};
+use super::{
+    collector::CollectorUrl, rate, spec::MOST_WITH_FIGURES, stream, template, think,
+    thresholds::Threshold,
+};
 use crate::wrap;
 
 /// The columns that lines are broken at.
@@ -519,6 +522,12 @@ fn notes(spec: &LoadSpec) -> Vec<String> {
     });
     if literal {
         notes.push("{{…}} is sent as it stands; --template would replace it".to_owned());
+    }
+    if spec.exchanges.len() > MOST_WITH_FIGURES {
+        notes.push(format!(
+            "the report has no figures of each request, because there are more than {}",
+            separated(&MOST_WITH_FIGURES.to_string())
+        ));
     }
     if let StopRule::Count { requests } = spec.stop
         && requests < u64::from(spec.schedule.most_connections())

@@ -160,20 +160,51 @@ impl LoadView {
 
 /// Each sign in words, the gravest first.
 fn signs(record: &LoadRecord, verdict: &LoadVerdict) -> Vec<SignView> {
-    let quotes = matches!(
-        verdict.standing,
-        Standing::GeneratorLimited | Standing::Doubtful
-    );
-    let view = |(index, judged): (usize, &Judged)| SignView {
+    let quoted = quoted(verdict);
+    let view = |judged: &Judged| SignView {
         severity: judged.severity,
         sentence: capital(&signs::sentence(&judged.sign)),
-        in_headline: judged.sign == Sign::Interrupted || quotes && index == 0,
+        in_headline: matches!(judged.sign, Sign::Interrupted | Sign::Failures { .. })
+            || quoted == Some(&judged.sign),
         is_routine: signs::is_routine(record, &judged.sign),
     };
-    verdict.signs.iter().enumerate().map(view).collect()
+    verdict.signs.iter().map(view).collect()
 }
 
-/// The verdict in a line. It says first of all whether the load was interrupted, and whether the generator was the limit.
+/// The sign that the headline names besides failed requests and an interruption, which it always names.
+fn quoted(verdict: &LoadVerdict) -> Option<&Sign> {
+    match verdict.standing {
+        Standing::GeneratorLimited => verdict.of(Severity::Limit).next(),
+        Standing::Doubtful | Standing::MostlyFailed => {
+            let mut doubts = verdict.of(Severity::Doubt);
+            // That connections could not be made is why requests failed.
+            doubts.find(|sign| {
+                !matches!(
+                    sign,
+                    Sign::Interrupted | Sign::Failures { .. } | Sign::NotConnected { .. }
+                )
+            })
+        }
+        Standing::Sound | Standing::Failed => None,
+    }
+}
+
+/// "66.7 % of 6,300 requests failed (mostly: …). ", or nothing if none failed.
+fn failed(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
+    let measured = &record.observation.measured;
+    let Some(part) = analysis.figures.failed_share.filter(|share| *share > 0.0) else {
+        return String::new();
+    };
+    let why = most_frequent_failure(&record.observation);
+    let why = why.map_or(String::new(), |why| format!(" (mostly: {why})"));
+    format!(
+        "{} of {} failed{why}. ",
+        share(part),
+        counted(measured.ended() as usize, "request")
+    )
+}
+
+/// The verdict in a line. It says first of all whether the load was interrupted, and how many requests failed.
 pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     let verdict = &analysis.verdict;
     let measured = &record.observation.measured;
@@ -185,12 +216,17 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     );
     let text = match verdict.standing {
         Standing::GeneratorLimited => {
-            let sign = verdict.of(Severity::Limit).next();
+            let sign = quoted(verdict);
             let why = sign.map(signs::sentence).unwrap_or_default();
             let meaning = sign
                 .filter(|_| measured.succeeded > 0)
                 .map_or("", signs::meaning);
-            format!("the generator was the limit: {why}{meaning}")
+            let failed = failed(record, analysis);
+            let limit = format!("the generator was the limit: {why}{meaning}");
+            match failed.as_str() {
+                "" => limit,
+                failed => format!("{failed}{}", capital(&limit)),
+            }
         }
         Standing::Failed => {
             let requests = measured.ended();
@@ -209,14 +245,17 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
             });
             format!("nothing was measured: {all}{why}.")
         }
-        Standing::Doubtful => {
-            let mut doubts = verdict.of(Severity::Doubt);
-            match doubts.find(|sign| **sign != Sign::Interrupted) {
-                Some(why) => format!("{found}. Warning: {}", signs::sentence(why)),
-                None => format!("{found}."),
+        Standing::Doubtful | Standing::MostlyFailed => {
+            let failed = failed(record, analysis);
+            match quoted(verdict) {
+                Some(why) => format!("{failed}{found}. Warning: {}", signs::sentence(why)),
+                None => format!("{failed}{found}."),
             }
         }
-        Standing::Sound => format!("{found}. No problems found."),
+        Standing::Sound => match failed(record, analysis).as_str() {
+            "" => format!("{found}. No problems found."),
+            failed => format!("{failed}{found}."),
+        },
     };
     match plan::interrupted(record) {
         Some(when) => format!("Interrupted {when}: {text}"),
@@ -257,7 +296,9 @@ pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
             | Failure::BadHead
             | Failure::BadFraming
     );
-    Some(match cause.filter(|_| telling) {
+    let ended = matches!(kind, Failure::Reset | Failure::ClosedEarly);
+    let was_idle = |group: &&FailureGroup| ended && group.cause.contains("had been idle");
+    Some(match cause.filter(|group| telling || was_idle(group)) {
         Some(group) => format!("{} ({})", kind.describe(), clean(&group.cause)),
         None => kind.describe().to_owned(),
     })

@@ -114,7 +114,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             count(*peak)
         ),
         Sign::NotConnected { requests } => format!(
-            "{} failed because no connection could be made.",
+            "{} failed because no connection could be made, or TLS could not be agreed on.",
             counted(*requests as usize, "request")
         ),
         Sign::NoContinue {

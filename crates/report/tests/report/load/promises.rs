@@ -59,11 +59,10 @@ fn the_first_screen_is_one_screen_and_has_every_warning() {
 fn the_first_line_says_that_the_generator_was_the_limit() {
     for (name, record) in cases::all() {
         let analysis = analyse(&record);
-        let page = text(&view(&record), 80, false);
-        let first = page.lines().next().unwrap();
+        let first = view(&record).headline;
         let limited = analysis.verdict.standing == Standing::GeneratorLimited;
         assert_eq!(
-            first.starts_with("The generator was the limit"),
+            first.contains("The generator was the limit"),
             limited,
             "{name}: {first}"
         );
@@ -77,6 +76,27 @@ fn the_first_line_says_that_the_generator_was_the_limit() {
     let page = html_with(&view(&cases::generator_limited()), "").unwrap();
     let limit = page.find("The generator was the limit").unwrap();
     assert!(limit < page.find("<h1").unwrap(), "before anything else");
+}
+
+#[test]
+fn failures_come_first_whatever_else_is_wrong() {
+    let mut with_failures = 0;
+    for (name, mut record) in cases::all() {
+        record.interrupted = false;
+        let analysis = analyse(&record);
+        let share = analysis.figures.failed_share.unwrap_or_default();
+        if share == 0.0 || record.observation.measured.succeeded == 0 {
+            continue;
+        }
+        with_failures += 1;
+        let headline = view(&record).headline;
+        let begins = headline.split_once(" of ").map(|(share, _)| share);
+        assert!(
+            begins.is_some_and(|share| share.ends_with(" %")) && headline.contains(" failed"),
+            "{name}: {headline}"
+        );
+    }
+    assert!(with_failures > 0);
 }
 
 #[test]

@@ -25,11 +25,11 @@ pub(super) struct Encryption(Arc<ClientConfig>);
 impl Encryption {
     pub(super) fn new() -> Self {
         let provider = Arc::new(ring::default_provider());
-        let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("ring has the cipher suites of TLS 1.2 and 1.3")
             .dangerous()
-            .with_custom_certificate_verifier(deadheat_load::any_certificate(provider))
+            .with_custom_certificate_verifier(deadheat_load::any_certificate())
             .with_no_client_auth();
         Self(Arc::new(config))
     }
