@@ -30,20 +30,33 @@ pub(super) fn comment(args: &KubernetesArgs, pods: &Pods, program: &str) -> Stri
         ))
     };
     format!(
-        "# Pods for a session of Deadheat: servers, generators and database on nodes of their own.\n# The commands \
-         below expect this file as {FILE}.\n#\n# The image ({image}) must have sh and tar, and the requirements of \
-         the stacks: toolchains, and PostgreSQL for the\n# database. In an image of Debian, --setup installs the \
-         toolchains first, and PostgreSQL is downloaded.\n#\n# Pods get CPUs of their own on nodes whose kubelet has \
-         the static CPU manager policy. Elsewhere the number is\n# a limit of CPU time, which stops all threads for a \
-         while when it is used up; `deadheat doctor` shows it.\n#\n# 1. Start the pods, and wait for them. One that \
-         stays Pending found no free node.\n#   {kubectl} apply --filename={FILE}\n#   {kubectl} wait pod \
-         --selector={LABEL}={NAME} --for=condition=Ready --timeout=10m\n#\n# 2. Copy kubectl and Deadheat, both for \
-         Linux, and the nodes' processors. The stacks are part of Deadheat.\n#   {into_server} {} < \"$(command -v \
-         kubectl)\"\n#   {into_server} {} < {}\n# Only for the stacks of a checkout: in its folder, copy it without \
-         the files that git ignores.\n#   git ls-files -z --cached --others --exclude-standard | tar -c --null \
-         --files-from=- | {into_server} {}\n#\n# 3. Run the session. Add options, such as --stack and --workload.\n#  \
-          {kubectl} exec --stdin --tty {server} -- sh -c {}\n#\n# 4. Fetch the results.\n#   {kubectl} cp \
-         {server}:{PROJECT}/results results\n#\n# 5. Delete everything.\n#   {kubectl} delete --filename={FILE}\n",
+        "# Pods for a session of Deadheat: servers, generators and database on nodes of their own.\n\
+         # The commands below expect this file as {FILE}.\n\
+         #\n\
+         # The image ({image}) must have sh and tar, and the requirements of the stacks: toolchains, and PostgreSQL for the\n\
+         # database. In an image of Debian, --setup installs the toolchains first, and PostgreSQL is downloaded.\n\
+         #\n\
+         # Pods get CPUs of their own on nodes whose kubelet has the static CPU manager policy. Elsewhere the number is\n\
+         # a limit of CPU time, which stops all threads for a while when it is used up; `deadheat doctor` shows it.\n\
+         #\n\
+         # 1. Start the pods, and wait for them. One that stays Pending found no free node.\n\
+         #   {kubectl} apply --filename={FILE}\n\
+         #   {kubectl} wait pod --selector={LABEL}={NAME} --for=condition=Ready --timeout=10m\n\
+         #\n\
+         # 2. Copy kubectl and Deadheat, both for Linux, and the nodes' processors. The stacks are part of Deadheat.\n\
+         #   {into_server} {} < \"$(command -v kubectl)\"\n\
+         #   {into_server} {} < {}\n\
+         # Only for the stacks of a checkout: in its folder, copy it without the files that git ignores.\n\
+         #   git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | {into_server} {}\n\
+         #\n\
+         # 3. Run the session. Add options, such as --stack and --workload.\n\
+         #   {kubectl} exec --stdin --tty {server} -- sh -c {}\n\
+         #\n\
+         # 4. Fetch the results.\n\
+         #   {kubectl} cp {server}:{PROJECT}/results results\n\
+         #\n\
+         # 5. Delete everything.\n\
+         #   {kubectl} delete --filename={FILE}\n",
         written("kubectl"),
         written("deadheat"),
         quoted(program),

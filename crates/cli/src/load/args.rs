@@ -434,7 +434,7 @@ pub(crate) struct CareArgs {
     /// Load a host that is neither this machine nor in a private network
     #[arg(long, hide_short_help = true)]
     pub(crate) i_may_load_this_host: bool,
-    /// A pinned worker thread on each CPU of this list, such as 2,3 or 0-3 [default: not pinned]
+    /// A pinned worker thread on each CPU, such as 2,3 or 0-3 [default: not pinned]
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// Worker threads that are not pinned [default: depends on the CPUs and on where the server is; the plan shows why]

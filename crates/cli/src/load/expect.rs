@@ -151,7 +151,7 @@ mod tests {
             );
         }
         for (text, expected) in [
-            ("/a", "no ="),
+            ("/a", "the = is missing"),
             ("a=3", "begin with /"),
             ("/a=Ann", "put quotes"),
             ("/a=", "not JSON"),

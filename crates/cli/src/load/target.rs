@@ -455,7 +455,7 @@ mod tests {
         assert!(
             fitting(&both()[..1], "x", &args)
                 .unwrap_err()
-                .contains("x has IPv6")
+                .contains("x has only IPv6")
         );
         assert!(
             fitting(&both()[..1], "::1", &args)

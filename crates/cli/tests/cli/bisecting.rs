@@ -228,7 +228,7 @@ fn what_cannot_be_searched_is_refused_with_the_way_out() {
         (
             "--resume results/none --heats 3",
             "",
-            "--heats cannot be given with --resume",
+            "--heats cannot be used with --resume",
         ),
     ];
     for (options, command, said) in cases {

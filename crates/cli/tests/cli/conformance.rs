@@ -364,7 +364,7 @@ fn a_statement_that_is_parsed_for_each_request() {
 fn a_statement_that_is_prepared_although_the_manifest_says_that_it_is_not() {
     let rule = [
         "a connection prepares its statement once",
-        "expected a statement that is parsed for each request, as the manifest says",
+        "expected a statement that is parsed for each request, as its manifest declares",
     ];
     assert_found(&[PREPARED], "users", &rule);
 }

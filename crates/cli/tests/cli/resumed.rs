@@ -282,14 +282,14 @@ fn options_that_change_what_is_measured_are_refused() {
     resume(&root, "--heats 7 --seed 3")
         .exits(2)
         .has_no_data()
-        .tells(&["--heats, --seed cannot be given with --resume"]);
+        .tells(&["--heats, --seed cannot be used with --resume"]);
     // Nor those that say what is so already.
     resume(&root, "--pinning apart")
         .exits(2)
-        .tells(&["--pinning cannot be given with --resume"]);
+        .tells(&["--pinning cannot be used with --resume"]);
     resume(&root, "--results elsewhere")
         .exits(2)
-        .tells(&["--results cannot be given with --resume"]);
+        .tells(&["--results cannot be used with --resume"]);
     resume(&root, "--root .").exits(0);
     assert_whole(&root.session());
 }

@@ -37,7 +37,7 @@ fn errors_are_named_first() {
     ] {
         assert!(of(name).starts_with(expected), "{name}: {}", of(name));
     }
-    assert!(of("h2load-reset.txt").contains("gave up after 28 of 200 requests"));
+    assert!(of("h2load-reset.txt").contains("stopped after 28 of 200 requests"));
 }
 
 #[test]
