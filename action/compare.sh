@@ -185,6 +185,16 @@ START
   if [[ -n ${DEADHEAT_CI_BUDGET:-} ]]; then options+=("--budget=$DEADHEAT_CI_BUDGET"); fi
   if [[ -n $threshold ]]; then options+=("--fail-if-slower=$threshold"); fi
   if [[ $must_decide == yes ]]; then options+=(--require-decision); fi
+  # What the report calls the two sides.
+  local into=${GITHUB_BASE_REF:-${CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-}} change='this commit'
+  if [[ -n ${GITHUB_BASE_REF:-} ]]; then
+    change='this pull request'
+  elif [[ -n $into ]]; then
+    change='this merge request'
+  fi
+  # A base that was named is not the branch that the request goes into.
+  if [[ ! ${DEADHEAT_CI_BASE:-} =~ ^[0-9a-f]{40}$ ]]; then into=${DEADHEAT_CI_BASE:-}; fi
+  options+=("--base=${into:-${base:0:10}}" "--change=$change")
   # The verdict is what this call prints. Files in the folder could be of anybody who ran here before.
   local status=0 report
   rm -rf -- "$folder"/report.{json,md,txt} "$folder/outputs"
@@ -213,7 +223,6 @@ START
     none) die "$((status > 1 ? status : 3))" 'nothing could be compared' ;;
   esac
   if [[ $status -gt 1 ]]; then die "$status" "deadheat compare ended with exit status $status"; fi
-  # Without a threshold, compare exits with 1 for any slowdown. Here, whoever wants that sets require-decision.
   if [[ $status == 1 && $must_decide == yes && $found != slower ]]; then
     die 1 'a slowdown is not excluded, and require-decision is true; a larger budget may exclude it'
   elif [[ $status == 1 && -n $threshold && $must_decide == no ]]; then
@@ -285,7 +294,12 @@ comment_text() {
     failed) printf '❌ **The service of this %s failed, so there is nothing to compare.**' "$request" ;;
     *) printf '⚠️ **Nothing could be compared.** The log of the job that measures says why.' ;;
   esac
-  if [[ -n $ratio && -n $low && -n $high ]]; then
+  if [[ -n $ratio && -n $low && -n $high && $verdict == slower ]]; then
+    # The larger figure over the smaller one, so that nobody has to invert it.
+    local turned='[$r, $h, $l] | map(tonumber | if . > 0 then 1 / . else empty end) | map(tostring) | join(" ")'
+    read -r ratio low high < <(jq -nr --arg r "$ratio" --arg l "$low" --arg h "$high" "$turned") || true
+    LC_ALL=C printf ' The base is %.3g× as fast (%.3g to %.3g).' "$ratio" "$low" "${high:-$low}"
+  elif [[ -n $ratio && -n $low && -n $high ]]; then
     LC_ALL=C printf ' Its throughput is %.3g times that of the base (%.3g to %.3g).' "$ratio" "$low" "$high"
   fi
   printf '\n'

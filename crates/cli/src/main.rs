@@ -28,6 +28,7 @@ mod kubernetes;
 mod live;
 mod load;
 mod man;
+mod meant;
 mod output;
 mod place;
 mod plan_text;

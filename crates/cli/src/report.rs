@@ -6,6 +6,7 @@ use deadheat_runner::session::heats::read_session;
 
 use crate::{
     args::{Format, ReportArgs},
+    bisect,
     compare::{self, args::CompareFormat, measured::versus},
     data::Sink,
     exit::{Exit, Failure},
@@ -39,6 +40,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     if session.is_file() {
         return of_another_tool(&session, sink);
+    }
+    if session.join(bisect::RECORD).is_file() {
+        return bisect::shown_again(&session, sink);
     }
     let record = read_session(&session).map_err(Failure::usage)?;
     if let Some(versus) = versus(&record, &session) {
@@ -95,9 +99,10 @@ fn of_a_comparison(session: &Path, format: Format) -> Result<CompareFormat, Fail
         Format::Text => Ok(CompareFormat::Text),
         Format::Markdown => Ok(CompareFormat::Markdown),
         Format::Json => Ok(CompareFormat::Json),
-        Format::Html | Format::Csv | Format::Card => Err(Failure::usage(format!(
-            "{} is a session of `deadheat compare`, whose verdict is one table: it has a report as text, markdown or json \
-             alone, and no page; choose one with --format",
+        Format::Html => Ok(CompareFormat::Html),
+        Format::Csv | Format::Card => Err(Failure::usage(format!(
+            "{} is a session of `deadheat compare`: it has a report as text, markdown, html or json. Choose one with \
+             --format",
             session.display()
         ))),
     }

@@ -12,7 +12,7 @@ use deadheat_runner::{
     session::SelectedTarget,
 };
 
-use crate::{embedded, exit::Failure, output, place::PlaceArgs};
+use crate::{embedded, exit::Failure, meant, output, place::PlaceArgs};
 
 /// Where stacks and workloads are.
 pub(crate) struct Root {
@@ -70,7 +70,12 @@ pub(crate) fn select(
     workloads: &[String],
     reach: Reach,
 ) -> Result<Selection, Failure> {
-    manifest::select(catalogue, stacks, workloads, reach).map_err(Failure::usage)
+    manifest::select(catalogue, stacks, workloads, reach).map_err(|error| {
+        let instead = stacks
+            .iter()
+            .find_map(|typed| meant::instead_of_stack(typed));
+        instead.map_or_else(|| Failure::usage(error), Failure::usage)
+    })
 }
 
 /// The selected targets with the stacks that they belong to.

@@ -52,6 +52,9 @@ pub struct Comparison {
     /// That both are the same, in a sentence, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alike: Option<String>,
+    /// Whether B is A after a change that has a name, such as a pull request: reports say what the change makes of A.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_change: bool,
 }
 
 impl Comparison {

@@ -13,6 +13,17 @@ pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
+/// A time of at least so many seconds as an option takes it, rounded up: "130s", "12m", "3h".
+pub fn time_option(seconds: f64) -> String {
+    let whole = |unit: f64| (seconds.max(1.0) / unit).ceil();
+    match seconds {
+        s if s <= 30.0 => format!("{}s", whole(1.0)),
+        s if s <= 600.0 => format!("{}s", 10.0 * whole(10.0)),
+        s if s <= 36_000.0 => format!("{}m", whole(60.0)),
+        _ => format!("{}h", whole(3_600.0)),
+    }
+}
+
 /// A decimal number with commas between thousands.
 pub fn separated(number: &str) -> String {
     let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
@@ -30,6 +41,20 @@ pub fn separated(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_of_options_are_round_and_never_less() {
+        let cases = [
+            (0.2, "1s"),
+            (24.1, "25s"),
+            (126.0, "130s"),
+            (601.0, "11m"),
+            (40_000.0, "12h"),
+        ];
+        for (seconds, expected) in cases {
+            assert_eq!(time_option(seconds), expected);
+        }
+    }
 
     #[test]
     fn thousands_are_set_apart() {

@@ -1,6 +1,7 @@
 //! Asking a question: a comparison, and what it says.
 
 use std::{
+    cell::RefCell,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -14,6 +15,7 @@ use deadheat_model::{
     comparison::Comparison,
     heats::{EndReason, SessionRecord, Step},
 };
+use deadheat_report::compare::CompareView;
 use deadheat_runner::{
     prepare::Host,
     process::Supervision,
@@ -21,7 +23,7 @@ use deadheat_runner::{
 };
 use deadheat_stats::{
     bisect::spends,
-    versus::{Metric, Ratio, Verdict, halfway::Halfway},
+    versus::{Metric, Ratio, Verdict, Versus, halfway::Halfway},
 };
 
 use super::{
@@ -38,7 +40,7 @@ use crate::{
         measured::versus,
     },
     exit::Failure,
-    invocation,
+    invocation::{self, shown},
 };
 
 /// What the members of a step's heats are called.
@@ -63,6 +65,8 @@ pub(super) struct Asking<'a> {
     cpus: OwnCpus,
     /// Both ends, once they are built.
     ends: Option<(Ready, Ready)>,
+    /// What was measured of the question that was interrupted, in a sentence.
+    stopped: RefCell<Option<String>>,
 }
 
 /// A comparison that was measured.
@@ -93,7 +97,13 @@ impl<'a> Asking<'a> {
             interrupted,
             cpus: OwnCpus::now(),
             ends: None,
+            stopped: RefCell::new(None),
         })
+    }
+
+    /// What was measured of the question that was interrupted, in a sentence, if there was anything.
+    pub(super) fn stopped(&self) -> Option<String> {
+        self.stopped.borrow().clone()
     }
 
     /// The question with its answer; `None`: somebody interrupted it.
@@ -175,6 +185,7 @@ impl<'a> Asking<'a> {
             b: middle.contender("B"),
             slow_end: Some(bad.contender("C")),
             alike: None,
+            is_change: false,
         };
         let next = |record: &SessionRecord, spent: Duration| -> Step {
             let three = Halfway::of(record);
@@ -263,6 +274,7 @@ impl<'a> Asking<'a> {
             b: b.contender("B"),
             slow_end: None,
             alike: None,
+            is_change: false,
         };
         let measured = self.measure(record, comparison, &[a, b], alpha, duel, names)?;
         let Some(Measured { folder, record }) = measured else {
@@ -340,10 +352,24 @@ impl<'a> Asking<'a> {
             Some(EndReason::Lost) => Err(Failure::nothing(
                 "another host was lost; see the messages above",
             )),
-            None | Some(EndReason::Interrupted) => Ok(None),
+            None | Some(EndReason::Interrupted) => {
+                *self.stopped.borrow_mut() = so_far(&record, &folder, names);
+                Ok(None)
+            }
             Some(_) => Ok(Some(Measured { folder, record })),
         }
     }
+}
+
+/// What an interrupted comparison of the first two members says, without a verdict; `None`: no heat ended.
+fn so_far(record: &SessionRecord, folder: &Path, names: &[&str]) -> Option<String> {
+    let mut found = versus(record, folder).filter(Versus::has_ratio)?;
+    for (side, name) in [&mut found.a, &mut found.b].into_iter().zip(names) {
+        side.name = (*name).to_owned();
+    }
+    let headline = CompareView::new(&found, None).headline;
+    let folder = shown(folder);
+    Some(format!("{headline} Details: deadheat report {folder}"))
 }
 
 fn unmeasurable(name: &str, reason: &str) -> Failure {

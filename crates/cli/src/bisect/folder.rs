@@ -20,6 +20,31 @@ pub(crate) const RECORD: &str = "bisect.json";
 /// Locked while a process works on the search. The record's file is another one after each question.
 const LOCK: &str = "lock";
 
+/// The record of the search in a folder, and the folder's whole path.
+pub(super) fn read(folder: &Path) -> Result<(PathBuf, BisectRecord), Failure> {
+    let file = folder.join(RECORD);
+    let failed = |error: String| {
+        Failure::usage(format!(
+            "reading {}: {error}; a search has its folder in results/, with a name like bisect-20261121-090807",
+            file.display()
+        ))
+    };
+    let path = std::path::absolute(folder).map_err(|error| failed(error.to_string()))?;
+    let text = files::read_text(&file).map_err(|error| failed(error.to_string()))?;
+    let record: BisectRecord =
+        record::read(text.as_bytes()).map_err(|error| failed(error.to_string()))?;
+    if record.schema != SCHEMA {
+        return Err(failed(format!(
+            "it has version {} of the format, and this deadheat has {SCHEMA}",
+            record.schema
+        )));
+    }
+    if record.commits.is_empty() {
+        return Err(failed("it has no commits".to_owned()));
+    }
+    Ok((path, record))
+}
+
 /// The folder of a search. While this is there, no other process goes on with it.
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -56,29 +81,10 @@ impl Folder {
 
     /// Opens the folder of a search that goes on, with its record.
     pub(super) fn open(path: &Path) -> Result<(Self, BisectRecord), Failure> {
-        let file = path.join(RECORD);
-        let failed = |error: String| {
-            Failure::usage(format!(
-                "reading {}: {error}; a search has its folder in results/, with a name like bisect-20261121-090807",
-                file.display()
-            ))
-        };
-        let path = std::path::absolute(path).map_err(|error| failed(error.to_string()))?;
         // Before there is a lock in a folder that is no search's.
-        files::read_text(&file).map_err(|error| failed(error.to_string()))?;
+        let (path, _) = read(path)?;
         let folder = Self::lock(path)?;
-        let text = files::read_text(&file).map_err(|error| failed(error.to_string()))?;
-        let record: BisectRecord =
-            record::read(text.as_bytes()).map_err(|error| failed(error.to_string()))?;
-        if record.schema != SCHEMA {
-            return Err(failed(format!(
-                "it has version {} of the format, and this deadheat has {SCHEMA}",
-                record.schema
-            )));
-        }
-        if record.commits.is_empty() {
-            return Err(failed("it has no commits".to_owned()));
-        }
+        let (_, record) = read(&folder.path)?;
         Ok((folder, record))
     }
 

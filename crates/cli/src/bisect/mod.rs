@@ -15,7 +15,7 @@ use std::{
 
 use deadheat_model::bisect::{Answer, Asks, BisectRecord};
 use deadheat_report::{
-    bisect::{BisectView, answer, json, markdown, text},
+    bisect::{BisectView, answer, html, json, markdown, text},
     text::Screen,
 };
 use deadheat_stats::bisect::{Outcome, next, outcome};
@@ -23,8 +23,9 @@ use deadheat_stats::bisect::{Outcome, next, outcome};
 pub(crate) use self::folder::RECORD;
 use self::{args::BisectArgs, asking::Asking, beginning::Search};
 use crate::{
+    args::Format,
     compare::args::{CompareArgs, CompareFormat},
-    data,
+    data::{self, Sink},
     exit::{Exit, Failure},
     interrupt,
     invocation::shown,
@@ -48,15 +49,40 @@ pub(crate) fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     let folder = search.shown.clone();
     let again = format!("Go on with: deadheat bisect --resume {folder}");
-    let record = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
-    let rendered = |format, screen| self::rendered(&record, &folder, format, screen);
+    let (record, stopped) = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
+    let rendered =
+        |format, screen| self::rendered(&record, &folder, stopped.as_deref(), format, screen);
     output::data(&rendered(format, output::screen())?)?;
     files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
     Ok(exit(&outcome(&record)))
 }
 
-/// Asks question after question until there is no other, one cannot be decided, or somebody interrupts it.
-fn measure(search: Search, interrupted: &Arc<AtomicBool>) -> Result<BisectRecord, Failure> {
+/// A search in its folder again, as its record has it.
+pub(crate) fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
+    let (_, record) = folder::read(folder)?;
+    let format = match sink.format {
+        Format::Text => CompareFormat::Text,
+        Format::Markdown => CompareFormat::Markdown,
+        Format::Json => CompareFormat::Json,
+        Format::Html => CompareFormat::Html,
+        Format::Csv | Format::Card => {
+            return Err(Failure::usage(format!(
+                "{} has a search of `deadheat bisect`, which is shown as text, markdown, html or json. Choose one with \
+                 --format",
+                folder.display()
+            )));
+        }
+    };
+    let text = rendered(&record, &typed(folder), None, format, sink.screen())?;
+    sink.write(&text).map(|()| Exit::Fine)
+}
+
+/// Asks question after question until there is no other, one cannot be decided, or somebody interrupts it. Then there is
+/// a sentence about what was measured of the last question.
+fn measure(
+    search: Search,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(BisectRecord, Option<String>), Failure> {
     let Search {
         subject,
         args,
@@ -69,7 +95,7 @@ fn measure(search: Search, interrupted: &Arc<AtomicBool>) -> Result<BisectRecord
     while let Some(asks) = next(&record) {
         output::note(&plan_text::question(&record, asks));
         let Some(question) = asking.ask(&record, asks)? else {
-            break;
+            return Ok((record, asking.stopped()));
         };
         let said = answer(&question);
         let is_open = matches!(question.answer, Answer::Half | Answer::Undecided);
@@ -81,19 +107,25 @@ fn measure(search: Search, interrupted: &Arc<AtomicBool>) -> Result<BisectRecord
             break;
         }
     }
-    Ok(record)
+    Ok((record, None))
 }
 
 fn rendered(
     record: &BisectRecord,
     folder: &str,
+    stopped: Option<&str>,
     format: CompareFormat,
     screen: Screen,
 ) -> Result<String, Failure> {
-    let view = BisectView::new(record, folder);
+    let mut view = BisectView::new(record, folder);
+    view.sentences
+        .extend(stopped.map(|stopped| format!("The last comparison: {stopped}")));
     Ok(match format {
         CompareFormat::Text => text(&view, screen.width, screen.colour),
         CompareFormat::Markdown => markdown(&view),
+        CompareFormat::Html => {
+            html(&view).map_err(|error| Failure::nothing(format!("writing the page: {error}")))?
+        }
         CompareFormat::Json => json(record, folder)
             .map_err(|error| Failure::nothing(format!("writing the search: {error}")))?,
     })

@@ -12,6 +12,7 @@ use deadheat_runner::{
     prepare::{CommandError, Host, run_line},
     process::{Supervision, log_tail},
     revision::{Revision, WorkingCopy},
+    secret::without_password,
     session::{SelectedTarget, SessionOptions},
 };
 
@@ -24,11 +25,12 @@ use crate::{
             secrets::without_secrets,
             session,
             stacks::{WORKLOAD, sides::One},
-            words::{shown, words},
+            words::{check_program, shown, words},
         },
         resolve::{OF_URLS, StackAt, is_target, of_load},
     },
     exit::Failure,
+    meant::is_address,
     output, select,
 };
 
@@ -97,6 +99,13 @@ impl Subject {
     }
 
     fn stack(stack: &str, args: &BisectArgs) -> Result<Self, Failure> {
+        if is_address(stack) || stack.contains("://") {
+            return Err(Failure::usage(format!(
+                "{} is a server that is running, and the server of each commit has to be started. Type its command \
+                 behind two dashes: deadheat bisect GOOD BAD -- COMMAND",
+                without_password(stack)
+            )));
+        }
         if !is_target(stack) {
             return Err(Failure::usage(format!(
                 "{stack} is not the name of a stack; a command stands behind two dashes: \
@@ -133,8 +142,13 @@ impl Subject {
         let others = others.filter(|(name, _)| OF_RATES.contains(name) || OF_URLS.contains(name));
         let all: Vec<_> = of_stacks.into_iter().chain(others).collect();
         refuse("a command", &all)?;
+        let words = words(&line(&args.command)).map_err(Failure::usage)?;
+        // A path may be of a file that the build makes.
+        if words.first().is_some_and(|program| !program.contains('/')) {
+            check_program(&words, folder).map_err(Failure::usage)?;
+        }
         Ok(Self::Command {
-            words: words(&line(&args.command)).map_err(Failure::usage)?,
+            words,
             build: args.build.clone(),
             folder: folder.to_owned(),
         })

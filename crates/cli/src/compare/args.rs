@@ -47,13 +47,13 @@ For URLs and commands, the options under Load, Request, Connection and TLS, and 
 its response time above 1.03. CPU time and memory are shown and not judged.
 
 The guide is docs/compare.md.
-Exit status: 0 fine; 1 B failed or is slower (with --fail-if-slower: by more than that; with --require-decision also if a
-slowdown is not excluded); 2 wrong usage, or sessions that cannot be compared; 3 nothing could be compared.";
+Exit status: 0 compared, whatever the verdict; 1 B failed, or --fail-if-slower or --require-decision is not met; 2 wrong
+usage, or sessions that cannot be compared; 3 nothing could be compared; 130 interrupted before there was a verdict.";
 
 const AFTER_SHORT_HELP: &str = "\
 A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands \
-(cmd:COMMAND), two folders of sessions, or two records of `deadheat load -o a.json`. Exit status 1: B is slower, or \
-failed. All options: deadheat compare --help. The guide is docs/compare.md.";
+(cmd:COMMAND), two folders of sessions, or two records of `deadheat load -o a.json`. Exit status 1: B \
+failed, or --fail-if-slower did. All options: deadheat compare --help. The guide is docs/compare.md.";
 
 /// Options of `deadheat load` that the short help of other commands has, too.
 const OF_LOAD: [&str; 5] = ["connections", "rate", "method", "headers", "body"];
@@ -105,6 +105,8 @@ impl CompareArgs {
                 margin: Bounds::default().margin,
                 fail_if_slower: None,
                 require_decision: false,
+                base: None,
+                change: None,
                 data: FilesArgs::default(),
                 details: false,
             },
@@ -124,12 +126,18 @@ pub(crate) struct VerdictArgs {
     /// A dead heat when the whole interval is within this much of 1
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Exit with 1 only if B is slower by more than this: 3%
+    /// Exit with 1 if B is slower, and by more than this: 3%
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// Exit with 1 also if a slowdown is not excluded
+    /// Exit with 1 unless a slowdown is excluded
     #[arg(long)]
     pub(crate) require_decision: bool,
+    /// What the report calls A, such as the branch that B is to be merged into
+    #[arg(long, value_name = "NAME", requires = "change", hide_short_help = true)]
+    pub(crate) base: Option<String>,
+    /// What the report calls B, which is A after this change: "this pull request"
+    #[arg(long, value_name = "NAME", requires = "base", hide_short_help = true)]
+    pub(crate) change: Option<String>,
     #[command(flatten)]
     pub(crate) data: FilesArgs<CompareFormat>,
     /// The whole report, with method, both sides and the machine
@@ -144,6 +152,8 @@ pub(crate) enum CompareFormat {
     Text,
     /// Markdown for a pull request
     Markdown,
+    /// A page for a browser
+    Html,
     /// For programs (docs/compare.md)
     Json,
 }
@@ -156,6 +166,7 @@ impl DataFormat for CompareFormat {
         match self {
             Self::Text => &["txt"],
             Self::Markdown => &["md"],
+            Self::Html => &["html", "htm"],
             Self::Json => &["json"],
         }
     }

@@ -31,6 +31,7 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
             design: duel.design()?,
             look,
             heats: duel.most_heats(),
+            folder: invocation::shown(folder),
             slice_seconds: seconds(|heat| heat.slice),
             guard_seconds: seconds(|heat| heat.guard),
             took_seconds: walls.as_secs_f64(),
@@ -39,6 +40,7 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
         },
         a: side(&duel, Which::A),
         b: side(&duel, Which::B),
+        is_change: duel.is_change(),
         bounds: duel.bounds(),
         compared: judged.compared,
         not_compared: judged.not_compared,
@@ -59,7 +61,8 @@ fn ended(end: Option<EndReason>) -> Ended {
         Some(EndReason::Finished) => Ended::LooksTaken,
         Some(EndReason::Budget) => Ended::Budget,
         Some(EndReason::Nothing) => Ended::Failed,
-        Some(EndReason::Interrupted | EndReason::Lost) | None => Ended::Interrupted,
+        Some(EndReason::Interrupted) => Ended::Interrupted,
+        Some(EndReason::Lost) | None => Ended::Lost,
     }
 }
 
@@ -79,9 +82,10 @@ fn facts(contender: &Contender, stack: Option<&TargetRecord>) -> Vec<Fact> {
             let endpoints: Vec<String> = endpoints.collect();
             vec![Fact::new("server", endpoints.join(", "))]
         }
-        ContenderKind::Command { command, .. } => {
-            vec![Fact::new("folder", command.folder.display().to_string())]
-        }
+        ContenderKind::Command { command, .. } => vec![
+            Fact::new("command", command.words.join(" ")),
+            Fact::new("folder", command.folder.display().to_string()),
+        ],
         ContenderKind::Stack { sources, .. } => {
             let versions = stack.into_iter().flat_map(|stack| &stack.versions);
             let versions = versions.map(|found| Fact::new(&found.name, &found.version));

@@ -8,7 +8,7 @@ pub(crate) mod resolve;
 mod sessions;
 
 use deadheat_report::{
-    compare::{CompareView, brief, json, markdown, text},
+    compare::{CompareView, brief, html, json, markdown, text},
     text::Screen,
 };
 use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
@@ -87,7 +87,7 @@ fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exi
     let rendered = |format: CompareFormat, screen| match format {
         CompareFormat::Text => pair.as_text(bounds(args), screen),
         CompareFormat::Json => pair.as_json(bounds(args)),
-        CompareFormat::Markdown => Err(Failure::usage(
+        CompareFormat::Markdown | CompareFormat::Html => Err(Failure::usage(
             "reports of other tools are compared as text or json alone: choose one with --format",
         )),
     };
@@ -117,17 +117,21 @@ pub(crate) fn rendered(
     Ok(match format {
         CompareFormat::Text => lay_out(&view(), screen.width.min(80), screen.colour),
         CompareFormat::Markdown => markdown(&view()),
+        CompareFormat::Html => html(versus, gate)
+            .map_err(|error| Failure::nothing(format!("writing the page: {error}")))?,
         CompareFormat::Json => json(versus, gate)
             .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))?,
     })
 }
 
-/// A failure of B is told from a comparison that could not be made: the first is news, the second none.
+/// A failure of B has another status than a comparison that could not be made. A slower B is an answer, and fails only
+/// what was asked for ([`Check`]).
 fn exit(versus: &Versus, gate: &Gate) -> Exit {
     match () {
         () if versus.b_failed() => Exit::Failed,
         () if !versus.has_ratio() => Exit::Nothing,
         () if gate.failed => Exit::Failed,
+        () if !versus.is_judged() && versus.was_interrupted() => Exit::Interrupted,
         () => Exit::Fine,
     }
 }

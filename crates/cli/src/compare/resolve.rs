@@ -10,7 +10,7 @@ use super::{
     args::{CompareArgs, ServerArgs},
     records,
 };
-use crate::{exit::Failure, imported::Pair, load::given::Given};
+use crate::{exit::Failure, imported::Pair, load::given::Given, meant};
 
 /// Two things of a kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,11 +231,17 @@ fn operand(text: &str) -> Result<Operand, String> {
         Some((name, revision)) => (name, Some(revision_or_head(revision))),
         None => (text, None),
     };
+    // What may be the name of a stack is looked up first.
+    if (!is_target(name) || meant::is_never_a_name(text))
+        && let Some(instead) = meant::instead_of(text)
+    {
+        return Err(instead);
+    }
     if !is_target(name) {
         return Err(format!(
-            "{text} is not a session ({} does not exist), a record of a load (.json), a URL, a cmd:COMMAND or the name of \
-             a stack; sessions are the folders in results/, and `deadheat stacks list` lists the stacks",
-            folder.join(HEADER_FILE).display()
+            "{} is not a session, a record of a load, a URL, a cmd:COMMAND or the name of a stack; `deadheat compare \
+             --help` has an example of each",
+            without_password(text)
         ));
     }
     Ok(Operand::Stack(StackAt {
@@ -315,6 +321,8 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str>
             !reports,
         ),
         ("--details", args.verdict.details, !reports),
+        ("--base", args.verdict.base.is_some(), !sessions),
+        ("--change", args.verdict.change.is_some(), !sessions),
         ("--budget", measure.budget.is_some(), !sessions),
         ("--heats", measure.heats.is_some(), !sessions),
         ("--looks", !measure.looks.is_empty(), !sessions),

@@ -38,7 +38,9 @@ const TABLE: [(Effect, &[&str]); 7] = [
         &[
             "all",
             "arrivals",
+            "base",
             "budget",
+            "change",
             "check-every",
             "connect-timeout",
             "connections",

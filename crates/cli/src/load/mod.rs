@@ -41,7 +41,9 @@ use std::{
 };
 
 use deadheat_load::{LoadEvent, Phase};
-use deadheat_model::{LoadRecord, LoadSpec, StopRule, load_record::SCHEMA};
+use deadheat_model::{
+    Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, load_record::SCHEMA,
+};
 use deadheat_runner::{
     agent::{Agents, Together},
     secret::{self, hide_in_load},
@@ -246,7 +248,12 @@ fn go(
     let mut started = now();
     let mut live = Live::start(mode, &spec, &asked.typed);
     let mut series = Series::default();
+    let mut contact = Contact::default();
     let mut on_event = |event: LoadEvent| {
+        if contact.is_refused(&event, spec.interval) {
+            stop.store(true, Ordering::SeqCst);
+            return;
+        }
         live.on(&event);
         match event {
             // The times of intervals count from here.
@@ -272,6 +279,9 @@ fn go(
     };
     live.finish();
     let Together { observation, hosts } = found?;
+    if contact == Contact::Refused {
+        return Err(told::dead(&spec));
+    }
     let mut record = LoadRecord {
         schema: SCHEMA,
         deadheat: env!("CARGO_PKG_VERSION").to_owned(),
@@ -287,6 +297,40 @@ fn go(
     secret::hide_in_load(&mut record.spec);
     record.interrupted = was_cut_short(&record, &stop);
     Ok(record)
+}
+
+/// Whether anybody listens. A server that refuses every connection from the start does not run, and a load of it ends at
+/// its first interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Contact {
+    /// Nothing has ended yet.
+    #[default]
+    None,
+    /// Something else than a refused connection happened.
+    Made,
+    /// All connections were refused.
+    Refused,
+}
+
+impl Contact {
+    /// Takes an event of a load with intervals of this length; whether all connections were refused. The rest of an
+    /// interval at the end of a load says nothing: that load has ended already.
+    fn is_refused(&mut self, event: &LoadEvent, length: Option<Duration>) -> bool {
+        if let (Self::None, LoadEvent::Interval(interval)) = (*self, event)
+            && length.is_some_and(|length| interval.until - interval.from >= length.mul_f64(0.9))
+        {
+            let failed = interval.failed.total();
+            let refused = interval.failed[RequestFailure::ConnectRefused];
+            *self = match interval.succeeded + failed {
+                0 if interval.connections == 0 => Self::None,
+                ended if ended == refused && ended > 0 && interval.connections == 0 => {
+                    Self::Refused
+                }
+                _ => Self::Made,
+            };
+        }
+        *self == Self::Refused
+    }
 }
 
 /// Whether somebody stopped the load before its end: a signal that comes while the last answers are waited for takes

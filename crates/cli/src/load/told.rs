@@ -2,7 +2,7 @@
 
 use deadheat_load::LoadError;
 use deadheat_model::{
-    Failure, LoadRecord,
+    Failure, LoadRecord, LoadSpec,
     load::{REDIRECTS, Tls, Trust},
     words::counted,
 };
@@ -56,6 +56,20 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
         }
     };
     Some(format!("nothing could be measured: {why}"))
+}
+
+/// Why a load ended at its first interval: no server listens.
+pub(crate) fn dead(spec: &LoadSpec) -> CommandFailure {
+    let mut addresses: Vec<String> = Vec::new();
+    for address in spec.routes().map(|(_, endpoint)| endpoint.to_string()) {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    CommandFailure::nothing(format!(
+        "nothing could be measured: {} refused every connection; is the server running, and on this port?",
+        addresses.join(", ")
+    ))
 }
 
 fn what_to_do(record: &LoadRecord) -> &'static str {

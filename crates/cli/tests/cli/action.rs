@@ -240,7 +240,7 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
     );
     ended
         .exits(1)
-        .says(&["B is slower"])
+        .says(&["this commit makes GET / ", "slower than HEAD"])
         .tells(&["the head is slower by more than 50%"]);
     assert_eq!(output(&root, "verdict"), "slower");
     for name in ["ratio", "low", "high"] {
@@ -253,7 +253,7 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
     );
     let summary = fs::read_to_string(root.path().join("summary.md")).expect("a summary");
     assert!(
-        summary.contains("B is slower") && !summary.contains("<script>"),
+        summary.contains("slower than HEAD") && !summary.contains("<script>"),
         "{summary}"
     );
     assert_eq!(git(&root, &["worktree", "list"]).lines().count(), 1);
@@ -279,7 +279,10 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
         assert_eq!(comments[0].2, forged);
         let text = &comments[1].2;
         assert!(text.starts_with(marker), "{text}");
-        for part in ["pull request makes the service slower", "\n B is slower"] {
+        for part in [
+            "pull request makes the service slower",
+            "\n this commit makes GET / ",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -33,7 +33,8 @@ while True:
             open_ones.pop(number).close()
 "#;
 /// Short heats, as many as a verdict needs: on a busy machine, more.
-const SHORT: &str = "--budget 3m --heat-time 300ms --slice 40ms --guard 10ms --warm-up 60ms --seed 7";
+const SHORT: &str =
+    "--budget 3m --heat-time 300ms --slice 40ms --guard 10ms --warm-up 60ms --seed 7";
 
 /// A repository with the tag `good` and six commits, 1 to 6. With 4 the server takes four times as long, and 3 does not
 /// build.

@@ -133,11 +133,13 @@ fn at_a_rate_both_sides_are_offered_the_same_and_response_times_decide() {
         said.contains("response time") && said.contains("GET / 2000/s c60"),
         "{ended}"
     );
+    let b = servers[1].address().to_string();
+    let is_right = said.starts_with("Undecided") || said.starts_with(&format!("{b} is slower"));
     assert!(
-        !said.starts_with("B is faster") && !said.starts_with("A dead heat"),
+        is_right || said.starts_with(&format!("{b} does not keep up")),
         "{ended}"
     );
-    ended.exits(i32::from(said.starts_with("B is slower")));
+    ended.exits(0);
     let record = read_session(&root.session_folder()).expect("reading the comparison");
     for heat in record.heats.iter().map(|one| &one.heat) {
         let rates = heat.members.iter().map(|one| one.offered_per_second);

@@ -301,6 +301,22 @@ fn not_one_valid_answer_is_nothing_measured() {
 }
 
 #[test]
+fn a_server_that_refuses_every_connection_ends_the_load_at_its_first_interval_without_rows_of_zeros()
+ {
+    let loading = Loading::new();
+    let port = RefusingPort::new().unwrap();
+    let url = format!("http://{}/", port.address());
+    let loaded = loading
+        .run(&url, &["-d", "300s"])
+        .exits(3)
+        .tells(&[&format!(
+            "nothing could be measured: {} refused every connection; is the server running, and on this port?",
+            port.address()
+        )]);
+    assert!(!loaded.stderr.contains("warm-up  "), "{loaded}");
+}
+
+#[test]
 fn the_first_ctrl_c_ends_the_load_with_its_report() {
     let loading = Loading::new();
     for (end, cut_short) in [

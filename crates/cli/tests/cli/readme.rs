@@ -1,7 +1,7 @@
 //! The README's commands do what a reader expects of them first: they run. Those that measure stacks print their plan
 //! and exit; other tests measure.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt};
 
 use deadheat_testkit::documents::{commands, commands_of, inline_commands_of, words};
 
@@ -76,6 +76,11 @@ fn every_command_runs() {
         let report = format!("crates/import/tests/import/reports/{report}");
         let report = fs::read_to_string(project().join(report)).expect("reading a report");
         fakes.write(file, &report);
+    }
+    for program in ["old", "new"] {
+        fakes.write(program, "#!/bin/sh\n");
+        let file = fakes.path().join(program);
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("making a program");
     }
     let server = hello_server();
     let mut found = commands(&text);

@@ -1,11 +1,13 @@
-//! What `deadheat bisect` says, for a person or a program. [`BisectView`] holds the sentences; [`text`] and [`markdown`]
-//! only lay them out. [`json`] is unrounded. docs/bisect.md describes them.
+//! What `deadheat bisect` says, for a person or a program. [`BisectView`] holds the sentences; [`text`], [`markdown`] and
+//! [`html`] only lay them out. [`json`] is unrounded. docs/bisect.md describes them.
 
+mod html;
 mod json;
 mod markdown;
 mod text;
 mod view;
 
+pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
 pub use text::text;

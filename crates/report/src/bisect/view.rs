@@ -2,9 +2,10 @@
 
 use deadheat_model::{
     bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
-    words::counted,
+    words::{counted, time_option},
 };
 use deadheat_stats::bisect::{Found, Outcome, outcome, whole};
+use serde::Serialize;
 
 use crate::{
     figure::{NONE, list, seconds},
@@ -18,7 +19,7 @@ pub(super) const HEAD: [&str; 6] = ["commit", "vs good", "heats", "time", "answe
 const MOST_OF_IT: f64 = 0.75;
 
 /// A search as it is shown.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BisectView {
     /// The answer.
     pub headline: String,
@@ -35,7 +36,7 @@ pub struct BisectView {
 }
 
 /// A question, in cells.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// The commit's short hash.
     pub commit: String,
@@ -172,7 +173,10 @@ fn said(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String, Vec<
         ),
         Outcome::NotProven => (
             format!("No slowdown is proven {ends}."),
-            vec![of_ends(record, "Bad's throughput is"), more_time(folder)],
+            vec![
+                of_ends(record, "Bad's throughput is"),
+                more_time(record, folder),
+            ],
         ),
         Outcome::Unfinished { suspects } => {
             let known = match suspects {
@@ -202,7 +206,7 @@ fn said(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String, Vec<
                 range_of(record, *suspects),
                 record.commits[*index].short
             ),
-            vec![more_time(folder)],
+            vec![more_time(record, folder)],
         ),
     }
 }
@@ -290,8 +294,11 @@ fn searches(ends: &[(&Commit, &Commit)]) -> String {
     format!("Search there: {}", list(&searches.collect::<Vec<_>>()))
 }
 
-fn more_time(folder: &str) -> String {
-    format!("Give each comparison more time: deadheat bisect --resume {folder} --budget TIME")
+/// Twice the time of the longest comparison so far, for each.
+fn more_time(record: &BisectRecord, folder: &str) -> String {
+    let took = record.questions.iter().map(|one| one.took_seconds);
+    let budget = time_option(2.0 * took.fold(150.0, f64::max));
+    format!("Repeat it with more time: deadheat bisect --resume {folder} --budget {budget}")
 }
 
 /// `abc1234 "message"`.

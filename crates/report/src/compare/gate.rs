@@ -1,9 +1,9 @@
 //! What `--fail-if-slower` and `--require-decision` say, in sentences.
 
-use deadheat_stats::versus::{Check, Direction, Gate, GateCell, Gated};
+use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Versus};
 use serde::Serialize;
 
-use super::words;
+use super::{advantage::signed, words};
 use crate::{
     figure::{counted, list},
     view::clean,
@@ -20,15 +20,15 @@ pub struct GateView {
 
 impl GateView {
     /// The view of a check; `None`: none was asked for, and the verdict says all.
-    pub(super) fn of(gate: &Gate) -> Option<Self> {
+    pub(super) fn of(gate: &Gate, versus: &Versus, b: &str) -> Option<Self> {
         (gate.check != Check::default()).then(|| Self {
             failed: gate.failed,
-            sentences: sentences(gate),
+            sentences: sentences(gate, versus.is_judged(), b),
         })
     }
 }
 
-fn sentences(gate: &Gate) -> Vec<String> {
+fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
     let of = |is: Gated| -> Vec<String> {
         let cells = gate.cells.iter().filter(|cell| cell.is == is);
         cells.map(shown).collect()
@@ -42,27 +42,31 @@ fn sentences(gate: &Gate) -> Vec<String> {
     let slowdown = slowdown(&gate.check);
     let first = match () {
         () if !slower.is_empty() => format!(
-            "{options}: failed. B is slower{}: {}.",
-            beyond(gate),
+            "{options}: failed. {b} is slower{}: {}.",
+            beyond(&gate.check),
             list(&slower)
         ),
         () if gate.failed => format!("{options}: failed, because {slowdown} is not excluded."),
+        () if !is_judged => format!("{options}: not judged, because there is no verdict."),
         () if gate.cells.is_empty() => {
             format!("{options}: not judged, because nothing that decides was compared.")
         }
-        () => format!("{options}: passed. B is slower nowhere{}.", beyond(gate)),
+        () => format!(
+            "{options}: passed. No slowdown{} was found.",
+            beyond(&gate.check)
+        ),
     };
     let mut sentences = vec![first];
     if !open.is_empty() {
         sentences.push(format!(
-            "Not excluded: {slowdown} of {}. More time would tell.",
+            "Not excluded: {slowdown} of {}. More heats may exclude it.",
             list(&open)
         ));
     }
     if !excluded.is_empty() {
         sentences.push(format!("Excluded: {slowdown} of {}.", list(&excluded)));
     }
-    if gate.not_judged > 0 {
+    if gate.not_judged > 0 && is_judged {
         sentences.push(format!(
             "Not judged, because not compared: {}.",
             counted(gate.not_judged, "cell")
@@ -71,14 +75,11 @@ fn sentences(gate: &Gate) -> Vec<String> {
     sentences
 }
 
-/// The cell, its metric where that is not the throughput, and the ratio.
+/// The cell, and by how much the figure that decides differs.
 fn shown(cell: &GateCell) -> String {
-    let ratio = words::ratio(cell.ratio);
-    let metric = match cell.metric.direction() {
-        Direction::MoreIsBetter => String::new(),
-        Direction::LessIsBetter => format!("{} ", cell.metric.name()),
-    };
-    clean(&format!("{} ({metric}{ratio})", cell.subject))
+    let difference = signed(cell.ratio - 1.0);
+    let metric = cell.metric.name();
+    clean(&format!("{} ({metric} {difference})", cell.subject))
 }
 
 /// The options as they were typed.
@@ -99,27 +100,8 @@ fn slowdown(check: &Check) -> String {
     }
 }
 
-/// What a figure must be beyond to fail, of the kinds of metrics that there are.
-fn beyond(gate: &Gate) -> String {
-    let Some(bound) = gate.check.fail_if_slower else {
-        return String::new();
-    };
-    let has = |direction| {
-        let mut cells = gate.cells.iter();
-        cells.any(|cell| cell.metric.direction() == direction)
-    };
-    let throughput = has(Direction::MoreIsBetter)
-        .then(|| format!("its throughput below {} of A's", words::ratio(1.0 - bound)));
-    let time = has(Direction::LessIsBetter).then(|| {
-        format!(
-            "its response time above {} of A's",
-            words::ratio(1.0 + bound)
-        )
-    });
-    let told: Vec<String> = throughput.into_iter().chain(time).collect();
-    if told.is_empty() {
-        String::new()
-    } else {
-        format!(" and {}", told.join(" or "))
-    }
+/// The bound that a slowdown must exceed to fail, if there is one.
+fn beyond(check: &Check) -> String {
+    let bound = check.fail_if_slower.map(words::percent);
+    bound.map_or(String::new(), |bound| format!(" by more than {bound}"))
 }

@@ -26,11 +26,16 @@ pub fn markdown(view: &CompareView) -> String {
     ));
     page.bullets("⚠️ ", &view.warnings);
     let (deciding, others): (Vec<_>, Vec<_>) = view.tables.iter().partition(|table| table.decides);
-    deciding.into_iter().for_each(|one| table(&mut page, one));
+    let is_judged = view.is_judged;
+    deciding
+        .into_iter()
+        .for_each(|one| table(&mut page, one, is_judged));
     page.bullets("Not compared: ", &view.not_compared);
     if !others.is_empty() {
         page.paragraph("<details><summary>Times, CPU and memory</summary>");
-        others.into_iter().for_each(|one| table(&mut page, one));
+        others
+            .into_iter()
+            .for_each(|one| table(&mut page, one, is_judged));
         page.paragraph("</details>");
     }
     page.paragraph("<details><summary>Conditions</summary>");
@@ -51,29 +56,23 @@ fn side(page: &mut Page, name: &str, side: &SideView) {
     }
 }
 
-fn table(page: &mut Page, table: &RatioTable) {
-    let head = [
-        &escape(table.title),
-        "A",
-        "B",
-        "B / A",
-        "interval",
-        "verdict",
-    ];
-    let rules = ["---", "---:", "---:", "---:", ":---:", "---"];
-    let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
-    page.table_of(&head, &rules, &rows);
+fn table(page: &mut Page, table: &RatioTable, is_judged: bool) {
+    let title = escape(table.title);
+    let head: Vec<&str> = [title.as_str()].into_iter().chain(words::HEAD).collect();
+    let rules = ["---", "---:", "---:", "---", "---"];
+    let rows = table.rows.iter().map(|one| row(one, is_judged));
+    page.table_of(&head, &rules, &rows.collect::<Vec<_>>());
 }
 
-fn row(row: &RatioRow) -> Vec<String> {
+fn row(row: &RatioRow, is_judged: bool) -> Vec<String> {
     let name = match &row.group {
         Some(group) => format!("{} {group}", row.name),
         None => row.name.clone(),
     };
-    let [a, b, ratio, interval, verdict] = words::cells(&row.found);
-    let verdict = match row.outcome {
-        Outcome::Even => verdict,
-        _ => format!("**{verdict}**"),
+    let [a, b, against, interval] = words::cells(&row.found, is_judged);
+    let against = match row.outcome {
+        Outcome::Even => against,
+        _ => format!("**{against}**"),
     };
-    vec![escape(&name), a, b, ratio, interval, verdict]
+    vec![escape(&name), a, b, against, interval]
 }

@@ -4,12 +4,10 @@ use anstyle::Style;
 use textwrap::core::display_width;
 
 use super::{
-    view::{CompareView, Outcome, RatioRow, RatioTable, SideView},
+    view::{CompareView, Outcome, RatioRow, SideView},
     words,
 };
 use crate::text::{BAD, BOLD, DIM, GOOD, Page, Screen, WARN, pad_left, pad_right};
-
-const HEAD: [&str; 5] = ["A", "B", "B / A", "interval", "verdict"];
 
 /// The whole comparison, wrapped at `width` columns, with ANSI colours if `colour`. The first line is the verdict.
 pub fn text(view: &CompareView, width: usize, colour: bool) -> String {
@@ -28,9 +26,21 @@ pub fn text(view: &CompareView, width: usize, colour: bool) -> String {
 pub fn brief(view: &CompareView, width: usize, colour: bool) -> String {
     let mut page = answer(view, width, colour);
     page.line(Style::new(), "");
-    let effort = view.effort.as_ref().map(|effort| format!("{effort} "));
-    let more = "--details shows how it was measured and judged, both sides and the machine.";
-    page.wrapped(DIM, "", &(effort.unwrap_or_default() + more));
+    let effort = view.effort.as_deref();
+    match &view.folder {
+        Some(folder) => {
+            if let Some(effort) = effort {
+                page.wrapped(DIM, "", effort);
+            }
+            page.line(DIM, &format!("Records: {folder}"));
+            page.line(DIM, &format!("Details: deadheat report {folder} --details"));
+        }
+        None => page.wrapped(
+            DIM,
+            "",
+            "--details shows how it was judged, both sides and the machine.",
+        ),
+    }
     page.text
 }
 
@@ -53,12 +63,16 @@ fn answer(view: &CompareView, width: usize, colour: bool) -> Page {
     for warning in &view.warnings {
         page.wrapped(WARN, "! ", warning);
     }
-    match metrics_of_one(&view.tables) {
-        Some((load, rows)) => ratios(&mut page, load, &rows),
-        None => {
-            for table in &view.tables {
-                ratios(&mut page, table.title, &table.rows);
-            }
+    if let Some((load, rows)) = view.metrics_of_one() {
+        let renamed = rows.into_iter().map(|(name, row)| RatioRow {
+            name,
+            ..row.clone()
+        });
+        let rows: Vec<RatioRow> = renamed.collect();
+        ratios(&mut page, &load, &rows, view.is_judged);
+    } else {
+        for table in &view.tables {
+            ratios(&mut page, table.title, &table.rows, view.is_judged);
         }
     }
     page.bullets("Not compared", "x ", &view.not_compared);
@@ -74,27 +88,13 @@ fn side(page: &mut Page, name: &str, side: &SideView) {
     }
 }
 
-/// Where one thing was compared at one load point: that load point, and a row for each metric.
-fn metrics_of_one(tables: &[RatioTable]) -> Option<(&str, Vec<RatioRow>)> {
-    let rows = tables.iter().map(|table| match &table.rows[..] {
-        [row] if row.group.is_none() => Some(RatioRow {
-            name: table.short.to_owned(),
-            ..row.clone()
-        }),
-        _ => None,
-    });
-    let rows: Vec<RatioRow> = rows.collect::<Option<_>>()?;
-    let load = tables.first()?.rows.first()?.name.as_str();
-    Some((load, rows))
-}
-
-fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow]) {
+fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow], is_judged: bool) {
     page.section(title);
-    let rows = ratios.iter().map(|row| words::cells(&row.found));
-    let rows: Vec<[String; 5]> = rows.collect();
-    let widths: [usize; 5] = std::array::from_fn(|column| {
+    let rows = ratios.iter().map(|row| words::cells(&row.found, is_judged));
+    let rows: Vec<[String; 4]> = rows.collect();
+    let widths: [usize; 4] = std::array::from_fn(|column| {
         let widths = rows.iter().map(|row| display_width(&row[column]));
-        let head = display_width(HEAD[column]);
+        let head = display_width(words::HEAD[column]);
         widths.max().unwrap_or(0).max(head)
     });
     let longest = ratios
@@ -105,19 +105,19 @@ fn ratios(page: &mut Page, title: &str, ratios: &[RatioRow]) {
         .max()
         .unwrap_or(0)
         .min(page.width.saturating_sub(figures));
-    let line = |name: &str, cells: &[String; 5]| {
+    let line = |name: &str, cells: &[String; 4]| {
         let mut line = pad_right(name, names);
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
             line += "  ";
-            // The verdict is a word, and the last column.
+            // Figures end below each other, words begin there.
             line += &match column {
-                4 => cell.clone(),
-                _ => pad_left(cell, width),
+                0 | 1 => pad_left(cell, width),
+                _ => pad_right(cell, width),
             };
         }
         line
     };
-    page.line(DIM, &line("", &HEAD.map(str::to_owned)));
+    page.line(DIM, &line("", &words::HEAD.map(str::to_owned)));
     let mut group: Option<&str> = None;
     for (row, cells) in ratios.iter().zip(&rows) {
         if row.group.as_deref() != group {

@@ -7,9 +7,13 @@ use deadheat_stats::versus::{
 };
 use serde::Serialize;
 
-use super::{gate::GateView, words};
+use super::{
+    gate::GateView,
+    sentence::{Names, headline},
+    words,
+};
 use crate::{
-    figure::{NONE, counted, list},
+    figure::NONE,
     view::{Fact, clean},
 };
 
@@ -20,6 +24,8 @@ pub struct CompareView {
     pub headline: String,
     /// Whether that is good or bad news of B.
     pub outcome: Outcome,
+    /// Whether there are verdicts: not before the first look.
+    pub is_judged: bool,
     /// What `--fail-if-slower` and `--require-decision` say, if one of them was given.
     pub gate: Option<GateView>,
     /// What B is compared with.
@@ -38,6 +44,8 @@ pub struct CompareView {
     pub differences: Vec<String>,
     /// How much was measured, in a few words; of two sessions nothing.
     pub effort: Option<String>,
+    /// The folder with the records, if it was measured here.
+    pub folder: Option<String>,
     /// What makes a verdict, and how it was measured and tested.
     pub how: Vec<String>,
     /// Where it was measured.
@@ -94,10 +102,12 @@ pub struct RatioRow {
 impl CompareView {
     /// The view of a comparison, and of what it was checked for.
     pub fn new(versus: &Versus, gate: Option<&Gate>) -> Self {
+        let names = Names::of(versus);
         Self {
-            headline: clean(&headline(versus)),
+            headline: clean(&headline(versus, &names)),
             outcome: outcome(versus),
-            gate: gate.and_then(GateView::of),
+            is_judged: versus.is_judged(),
+            gate: gate.and_then(|gate| GateView::of(gate, versus, &names.b)),
             a: side(&versus.a),
             b: side(&versus.b),
             warnings: warnings(versus),
@@ -106,11 +116,25 @@ impl CompareView {
             not_compared: versus.not_compared.iter().map(not_compared).collect(),
             differences: versus.differences.iter().map(difference).collect(),
             effort: words::effort(&versus.how),
+            folder: folder(&versus.how),
             how: std::iter::once(words::rules(&versus.how, &versus.bounds))
                 .chain(words::how(versus))
                 .collect(),
             conditions: versus.conditions.iter().map(fact).collect(),
         }
+    }
+}
+
+impl CompareView {
+    /// Where one thing was compared at one load point: that load point, and the row of each metric under the metric's name.
+    pub(super) fn metrics_of_one(&self) -> Option<(String, Vec<(String, &RatioRow)>)> {
+        let rows = self.tables.iter().map(|table| match &table.rows[..] {
+            [row] if row.group.is_none() => Some((table.short.to_owned(), row)),
+            _ => None,
+        });
+        let rows: Vec<(String, &RatioRow)> = rows.collect::<Option<_>>()?;
+        let load = self.tables.first()?.rows.first()?.name.clone();
+        Some((load, rows))
     }
 }
 
@@ -123,84 +147,12 @@ fn outcome(versus: &Versus) -> Outcome {
     }
 }
 
-fn headline(versus: &Versus) -> String {
-    if let Some(reason) = &versus.b.failed {
-        return format!("B failed: {reason}.");
+/// The folder with the records.
+fn folder(how: &How) -> Option<String> {
+    match how {
+        How::Heats { folder, .. } => Some(clean(folder)),
+        How::Sessions | How::Runs { .. } => None,
     }
-    if let Some(reason) = &versus.a.failed {
-        return format!("A failed, so that there is nothing to compare B with: {reason}.");
-    }
-    let failed = versus
-        .not_compared
-        .iter()
-        .filter(|cell| cell.b_failed)
-        .count();
-    let also = match failed {
-        0 => String::new(),
-        count => format!(" B failed in {}.", counted(count, "cell")),
-    };
-    match versus.compared.as_slice() {
-        [] if failed > 0 => format!("Nothing could be compared.{also}"),
-        [] => "Nothing could be compared.".to_owned(),
-        _ if !versus.has_ratio() => {
-            format!("Nothing could be compared: {}.{also}", no_ratio(versus))
-        }
-        [cell] => format!("{}{also}", of_one(cell)),
-        cells => format!("{}{also}", of_many(cells)),
-    }
-}
-
-/// Why there is no figure of anything that was to be compared.
-fn no_ratio(versus: &Versus) -> &'static str {
-    match versus.how {
-        How::Heats { look: None, .. } => "no look was reached",
-        How::Heats { .. } => "no heat has slices of both sides that count",
-        How::Sessions | How::Runs { .. } => "both sides have no figure in common",
-    }
-}
-
-fn of_one(cell: &Compared) -> String {
-    let Some(ratio) = cell.decisive() else {
-        return format!(
-            "Undecided: both sides have no figure in common ({}).",
-            cell.subject
-        );
-    };
-    let metric = ratio.metric.name();
-    let amount = format!(
-        "{} times A's {metric} ({}) at {}",
-        words::ratio(ratio.ratio),
-        words::interval(ratio.interval),
-        cell.subject
-    );
-    match ratio.verdict {
-        Verdict::Better => format!("B is faster: {amount}."),
-        Verdict::Worse => format!("B is slower: {amount}."),
-        Verdict::DeadHeat => format!("A dead heat: {amount}."),
-        Verdict::NotEnoughData => format!("Undecided: B has {amount}."),
-    }
-}
-
-fn of_many(cells: &[Compared]) -> String {
-    let count = |verdict| {
-        cells
-            .iter()
-            .filter(|cell| cell.verdict() == verdict)
-            .count()
-    };
-    let kinds = [
-        (Verdict::Worse, "slower in"),
-        (Verdict::Better, "faster in"),
-        (Verdict::DeadHeat, "in a dead heat in"),
-        (Verdict::NotEnoughData, "undecided in"),
-    ];
-    let told: Vec<String> = kinds
-        .into_iter()
-        .map(|(verdict, word)| (count(verdict), word))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{word} {count}"))
-        .collect();
-    format!("Of {}, B is {}.", counted(cells.len(), "cell"), list(&told))
 }
 
 fn side(side: &Side) -> SideView {
@@ -220,13 +172,7 @@ fn warnings(versus: &Versus) -> Vec<String> {
         .into_iter()
         .filter(|_| versus.b.failed.is_some());
     let failed = unsaid.filter_map(side);
-    let early = match &versus.how {
-        How::Heats { look: None, .. } if versus.compared.is_empty() => {
-            Some("no look was reached, so that there are no figures".to_owned())
-        }
-        _ => None,
-    };
-    let all = failed.chain(early).chain(versus.warnings.iter().cloned());
+    let all = failed.chain(versus.warnings.iter().cloned());
     all.map(|warning| clean(&warning)).collect()
 }
 

@@ -6,6 +6,7 @@ use deadheat_stats::{
     versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
 };
 
+use super::advantage::{Advantage, signed};
 use crate::figure::{self, bytes, counted, figure, list, seconds};
 
 /// A metric's name, with what it is.
@@ -57,33 +58,49 @@ pub(super) const fn verdict(metric: Metric, verdict: Verdict) -> &'static str {
     }
 }
 
-/// A ratio: three decimals, because a tenth of a percent is the least that anybody looks at; fewer when it is large.
-pub(super) fn ratio(value: f64) -> String {
-    match value {
-        v if v < 0.000_5 => figure(v),
-        v if v < 9.999_5 => format!("{v:.3}"),
-        v => figure(v),
-    }
-}
+/// The columns of a row after its name.
+pub(super) const HEAD: [&str; 4] = ["A", "B", "B against A", "interval"];
 
-/// A's figure, B's, B ÷ A, its interval, and what it says: the cells of a row.
-pub(super) fn cells(found: &Ratio) -> [String; 5] {
+/// The cells of a row: A's figure, B's, what B is against A, and the interval of that. `is_judged`: whether there are
+/// verdicts.
+pub(super) fn cells(found: &Ratio, is_judged: bool) -> [String; 4] {
+    let advantage = Advantage::of(found);
+    let word = |of_b: bool| {
+        let verdict = if of_b {
+            Verdict::Better
+        } else {
+            Verdict::Worse
+        };
+        self::verdict(found.metric, verdict)
+    };
+    let factor = || format!("{} {}", advantage.factor(), word(advantage.is_of_b));
+    let against = match found.verdict {
+        Verdict::Better | Verdict::Worse => factor(),
+        Verdict::DeadHeat => "dead heat".to_owned(),
+        Verdict::NotEnoughData if is_judged => "undecided".to_owned(),
+        Verdict::NotEnoughData => format!("{}, no verdict", factor()),
+    };
+    let interval = advantage.span();
     [
         value(found.metric, found.a),
         value(found.metric, found.b),
-        ratio(found.ratio),
-        interval(found.interval),
-        verdict(found.metric, found.verdict).to_owned(),
+        against,
+        interval.unwrap_or_else(|| difference(found)),
     ]
 }
 
-/// An interval of a ratio; a dash where there is none. A lower bound leaves an end open.
-pub(super) fn interval(interval: Option<Interval>) -> String {
-    match interval {
-        Some(interval) if interval.high.is_infinite() => format!("from {}", ratio(interval.low)),
-        Some(interval) if interval.low <= 0.0 => format!("up to {}", ratio(interval.high)),
-        Some(interval) => format!("{}–{}", ratio(interval.low), ratio(interval.high)),
+/// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"): of times and costs,
+/// too, what their figures differ by.
+pub(super) fn difference(found: &Ratio) -> String {
+    match found.interval {
         None => figure::NONE.to_owned(),
+        Some(Interval { high, low, .. }) if low <= 0.0 => format!("up to {}", signed(high - 1.0)),
+        Some(Interval { high, low, .. }) if high.is_infinite() => {
+            format!("from {}", signed(low - 1.0))
+        }
+        Some(Interval { high, low, .. }) => {
+            format!("{} to {}", signed(low - 1.0), signed(high - 1.0))
+        }
     }
 }
 
@@ -188,6 +205,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
             took_seconds,
             ended,
             seed,
+            ..
         } => {
             let mut told = vec![
                 format!(
@@ -222,6 +240,12 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 if deciding > 1 {
                     told.push(open_loop(&versus.bounds));
                 }
+            } else {
+                told.push(format!(
+                    "The figures are of all complete heats, and none is a verdict. Their intervals are those of a fixed \
+                     number of heats, each at {} on its own: they show how precise a figure is.",
+                    level(1.0 - versus.bounds.alpha)
+                ));
             }
             told.push(self::ended(*ended).to_owned());
             told
@@ -270,6 +294,9 @@ const fn ended(ended: Ended) -> &'static str {
         Ended::Interrupted => {
             "It was interrupted. No look was taken for that, because whoever interrupts may have seen the figures."
         }
+        Ended::Lost => {
+            "It did not come to its end: a host was lost, or Deadheat was killed or is still measuring."
+        }
         Ended::Failed => "It ended because one side failed.",
     }
 }
@@ -304,19 +331,6 @@ mod tests {
         ];
         for (share, expected) in cases {
             assert_eq!(level(share), expected);
-        }
-    }
-
-    #[test]
-    fn ratios_have_three_decimals_while_they_are_small() {
-        let cases = [
-            (0.95, "0.950"),
-            (1.0, "1.000"),
-            (12.345, "12.3"),
-            (0.000_123, "0.000123"),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(ratio(value), expected);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A comparison in alternation, with names that want to break out.
 
-use deadheat_report::compare::{CompareView, brief, json, markdown, text};
+use deadheat_report::compare::{CompareView, brief, html, json, markdown, text};
 use deadheat_stats::{
     sequential::Design,
     versus::{
         Bounds, Check, Ended, Fact, How, Metric, NotCompared, Side, Subject, Versus,
-        paired::{PairedCell, Series, at_look},
+        paired::{PairedCell, Series, at_look, unjudged},
     },
 };
 
@@ -55,6 +55,7 @@ fn versus(ratio: f64) -> Versus {
             design,
             look: Some(look),
             heats: 10,
+            folder: "results/20260301-100000-7".to_owned(),
             slice_seconds: 0.1,
             guard_seconds: 0.02,
             took_seconds: 143.0,
@@ -63,6 +64,7 @@ fn versus(ratio: f64) -> Versus {
         },
         a: side("cmd:./old --port $PORT"),
         b: side(HOSTILE[4]),
+        is_change: false,
         bounds,
         not_compared: vec![NotCompared {
             subject: subject(HOSTILE[2]),
@@ -94,9 +96,9 @@ fn text_keeps_its_width_and_its_words() {
     }
     let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = [
-        "Of 2 cells, B is slower in 2.",
+        "is slower in 2, compared with cmd:./old --port $PORT.",
         "--fail-if-slower 3 %: failed.",
-        "GET / c50 5,000 4,760 0.952",
+        "GET / c50 5,000 4,760 1.051× slower",
         "looked at after 5, 7, 10 and 14 heats, as declared beforehand",
         "The figures are of the look after 10 heats, which spends",
         "split over 2 cells",
@@ -112,9 +114,13 @@ fn text_keeps_its_width_and_its_words() {
 fn a_first_screen_has_the_answer_and_not_the_method() {
     let versus = versus(0.95);
     let page = brief(&CompareView::new(&versus, None), 80, false);
-    assert!(page.starts_with("Of 2 cells, B is slower in 2."), "{page}");
-    assert!(page.contains("0.946") || page.contains("0.95"), "{page}");
-    assert!(page.contains("--details"), "{page}");
+    assert!(page.starts_with("Of 2 cells, "), "{page}");
+    assert!(page.contains("1.051× slower"), "{page}");
+    let last = page.lines().last().unwrap_or_default();
+    assert_eq!(
+        last, "Details: deadheat report results/20260301-100000-7 --details",
+        "{page}"
+    );
     assert!(!page.contains("Lan") && !page.contains("Where"), "{page}");
 }
 
@@ -141,7 +147,7 @@ fn a_whole_comparison() {
 fn markdown_lets_nothing_break_out() {
     let page = markdown(&CompareView::new(&versus(1.05), None));
     assert!(
-        page.starts_with("✅ **Of 2 cells, B is faster in 2.**"),
+        page.starts_with("✅ **Of 2 cells, &lt;/pre&gt;&lt;img src=x onerror=alert(1)&gt; is faster in 2, compared with"),
         "{page}"
     );
     let tags = page.matches('<').count();
@@ -164,4 +170,186 @@ fn json_is_unrounded_and_says_when_it_was_looked_at() {
     let spends = json["how"]["look"]["spends"].as_f64();
     assert!((level.unwrap() + spends.unwrap() / 2.0 - 1.0).abs() < 1e-12);
     assert!(json["gate"].is_null());
+}
+
+/// One cell, with names as people type them. `pairs` are A's and B's figures in each heat.
+fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -> Versus {
+    let design = Design::declare(&[5, 10], 0.05).unwrap();
+    let look = design.looks[1];
+    let cells = [PairedCell {
+        subject: subject("GET /"),
+        series: vec![Series::of_pairs(metric, pairs)],
+        deciding: 1,
+        notes: Vec::new(),
+    }];
+    let whole = versus(1.0);
+    let heats = pairs.len() as u32;
+    let side = |name: &str| Side {
+        name: name.to_owned(),
+        ..whole.a.clone()
+    };
+    let [a, b] = if is_change {
+        ["main", "this pull request"]
+    } else {
+        ["node a.js --port $PORT", "python3 b.py --port $PORT"]
+    };
+    Versus {
+        compared: if is_judged {
+            at_look(&cells, look, &whole.bounds)
+        } else {
+            unjudged(&cells, heats, &whole.bounds)
+        },
+        how: How::Heats {
+            design,
+            look: is_judged.then_some(look),
+            heats,
+            folder: "results/1".to_owned(),
+            slice_seconds: 0.1,
+            guard_seconds: 0.02,
+            took_seconds: 60.0,
+            ended: if is_judged {
+                Ended::Decided
+            } else {
+                Ended::Interrupted
+            },
+            seed: 7,
+        },
+        a: side(a),
+        b: side(b),
+        is_change,
+        not_compared: Vec::new(),
+        warnings: Vec::new(),
+        ..whole
+    }
+}
+
+/// B at this ratio of A in so many heats, which scatter by 1 %.
+fn pairs(heats: u32, ratio: f64) -> Vec<(f64, f64)> {
+    let noise = |heat: u32| 1.0 + 0.01 * (f64::from(heat % 3) - 1.0);
+    let pair = |heat| (5_000.0, 5_000.0 * ratio * noise(heat));
+    (0..heats).map(pair).collect()
+}
+
+#[test]
+fn the_verdict_names_the_sides_and_no_ratio_is_below_one() {
+    let throughput = Metric::Throughput;
+    let cases = [
+        (
+            throughput,
+            0.148,
+            false,
+            "node a.js is 6.76× as fast as python3 b.py at GET / (6.",
+        ),
+        (
+            throughput,
+            1.63,
+            false,
+            "python3 b.py is 1.63× as fast as node a.js at GET / (1.",
+        ),
+        (
+            throughput,
+            0.148,
+            true,
+            "this pull request makes GET / 6.76× slower than main (6.",
+        ),
+        (
+            throughput,
+            1.63,
+            true,
+            "this pull request makes GET / 1.63× faster than main (1.",
+        ),
+        (
+            throughput,
+            1.001,
+            false,
+            "A dead heat at GET /: node a.js and python3 b.py differ by at most 0.",
+        ),
+        (
+            Metric::ResponseTimeP99,
+            1.8,
+            false,
+            "python3 b.py is slower than node a.js at GET /: its p99 response time is 1.80× as long (1.",
+        ),
+        (
+            Metric::ResponseTimeP99,
+            0.5,
+            true,
+            "this pull request makes GET / faster than main, whose p99 response time is 2.00× as long (1.",
+        ),
+    ];
+    for (metric, ratio, is_change, expected) in cases {
+        let versus = one(metric, &pairs(10, ratio), true, is_change);
+        let headline = CompareView::new(&versus, None).headline;
+        assert!(headline.starts_with(expected), "{ratio}: {headline}");
+    }
+    let wide: Vec<(f64, f64)> = pairs(4, 1.0)
+        .into_iter()
+        .zip([0.9, 1.1, 0.95, 1.08])
+        .map(|((a, b), noise)| (a, b * noise))
+        .collect();
+    let headline = CompareView::new(&one(throughput, &wide, true, false), None).headline;
+    assert!(
+        headline.starts_with("Undecided at GET /: python3 b.py is between 1.")
+            && headline.ends_with("× faster than node a.js."),
+        "{headline}"
+    );
+}
+
+#[test]
+fn what_was_measured_before_the_first_look_is_shown_without_a_verdict() {
+    let figures = |heats: u32| one(Metric::Throughput, &pairs(heats, 1.47), false, false);
+    let versus = figures(3);
+    let gate = versus.gate(SLOWER);
+    assert!(!gate.failed && gate.cells.is_empty() && gate.not_judged == 1);
+    let view = CompareView::new(&versus, Some(&gate));
+    assert!(
+        view.headline.starts_with(
+            "Stopped before the first checkpoint (5 heats), so there is no verdict. In 3 heats, python3 b.py was 1.47× as \
+             fast as node a.js at GET / (1."
+        ) && view.headline.ends_with("×: 95 % interval for a fixed number of heats)."),
+        "{}",
+        view.headline
+    );
+    let flat = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let pages = [
+        flat(text(&view, 80, false)),
+        flat(brief(&view, 80, false)),
+        flat(markdown(&view)),
+        flat(html(&versus, Some(&gate)).unwrap()),
+    ];
+    for page in pages {
+        for expected in ["no verdict", "1.47× faster, no verdict", "not judged"] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+        assert!(!page.contains("passed"), "{page}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&json(&versus, None).unwrap()).unwrap();
+    assert!(json["how"]["look"].is_null() && json["compared"][0]["ratios"][0]["ratio"].is_f64());
+    assert_eq!(
+        json["compared"][0]["ratios"][0]["verdict"],
+        "not-enough-data"
+    );
+
+    let single = CompareView::new(&figures(1), None);
+    let said = "as fast as node a.js at GET /; one heat has no interval.";
+    assert!(single.headline.ends_with(said), "{}", single.headline);
+}
+
+#[test]
+fn the_page_says_what_the_text_says_and_lets_nothing_break_out() {
+    let versus = versus(0.95);
+    let gate = versus.gate(SLOWER);
+    let page = html(&versus, Some(&gate)).unwrap();
+    for expected in [
+        "<h1>Of 2 cells, &lt;&#x2f;pre&gt;&lt;img src=x onerror=alert(1)&gt; is slower in 2",
+        "1.051× slower",
+        "--fail-if-slower 3 %: failed.",
+        "deadheat report results&#x2f;20260301-100000-7",
+        "It needs nothing else.",
+    ] {
+        assert!(page.contains(expected), "{expected} is not in\n{page}");
+    }
+    for hostile in ["<img", "<script>alert", "</pre><"] {
+        assert!(!page.contains(hostile), "{hostile}");
+    }
 }

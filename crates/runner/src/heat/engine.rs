@@ -117,12 +117,7 @@ pub fn run_told(
             .map(|entry| Place::new(entry, heat.plan))
             .collect(),
     };
-    for index in 0..course.places.len() {
-        if course.is_stopped() {
-            break;
-        }
-        course.bring_up(index);
-    }
+    course.bring_all_up();
     course.lead_in(&heat.orders[0]);
     let (rounds, end) = course.rounds(&heat.orders);
     (course.on_step)(HeatStep::Ending);
@@ -176,6 +171,9 @@ fn stop_all(places: &mut [Place<'_>], is_in_a_hurry: bool) {
     });
 }
 
+/// A step of bringing up the member at a place.
+type Step<C> = fn(&mut C, usize) -> Result<(), StackFailure>;
+
 /// A heat on its way.
 struct Course<'h, 'm> {
     plan: HeatPlan,
@@ -194,23 +192,78 @@ impl Course<'_, '_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Starts a member, checks it, warms it up and freezes it.
-    fn bring_up(&mut self, index: usize) {
-        let target = self.places[index].record.target.clone();
-        (self.on_step)(HeatStep::BringingUp { target });
-        if let Err(failure) = self.try_bring_up(index) {
-            self.places[index].fail(failure, Void::All);
+    /// Starts, checks, warms up and freezes the members, one after another. Where all of them are needed, as in a
+    /// comparison of two, all are started before any is warmed up: the failure of one is known at once, and ends it.
+    fn bring_all_up(&mut self) {
+        let all = 0..self.places.len();
+        let are_all_needed = self.places.len() > 1 && self.least >= self.places.len();
+        if !are_all_needed {
+            for index in all {
+                self.bring_up(index, &[Self::start, Self::prepare]);
+            }
+            return;
+        }
+        for index in all.clone() {
+            self.bring_up(index, &[Self::start, Self::hold]);
+        }
+        if self.places.iter().all(|place| place.runs) {
+            for index in all {
+                self.bring_up(index, &[Self::come_to, Self::release, Self::prepare]);
+            }
+        } else {
+            // Nothing is left for the others to do, and nothing is wrong with them.
+            self.places.iter_mut().for_each(Place::stop_soon);
         }
     }
 
-    fn try_bring_up(&mut self, index: usize) -> Result<(), StackFailure> {
+    /// Takes a member through these steps, as far as it does not fail.
+    fn bring_up(&mut self, index: usize, steps: &[Step<Self>]) {
+        if self.is_stopped() {
+            return;
+        }
+        let target = self.places[index].record.target.clone();
+        (self.on_step)(HeatStep::BringingUp { target });
+        for step in steps {
+            if self.is_stopped() {
+                return;
+            }
+            if let Err(failure) = step(self, index) {
+                self.places[index].fail(failure, Void::All);
+                return;
+            }
+        }
+    }
+
+    /// Starts a member and checks its answers.
+    fn start(&mut self, index: usize) -> Result<(), StackFailure> {
         let place = &mut self.places[index];
-        let Some(started) = place.member.start()? else {
+        if let Some(started) = place.member.start()? {
+            place.begin(started);
+            place.record.verified_before = Some(place.member.verify(Phase::VerifyBefore)?);
+        }
+        Ok(())
+    }
+
+    /// Freezes a member that waits for its warm-up.
+    fn hold(&mut self, index: usize) -> Result<(), StackFailure> {
+        if self.places[index].runs {
+            self.freeze(index)?;
+            self.places[index].idle_since = Some(self.world.now());
+        }
+        Ok(())
+    }
+
+    /// Lets it go on.
+    fn release(&mut self, index: usize) -> Result<(), StackFailure> {
+        self.thaw(index).map(drop)
+    }
+
+    /// Opens the connections of a member, warms it up and freezes it.
+    fn prepare(&mut self, index: usize) -> Result<(), StackFailure> {
+        if !self.places[index].runs {
             return Ok(());
-        };
-        place.begin(started);
-        place.record.verified_before = Some(place.member.verify(Phase::VerifyBefore)?);
-        place.member.open()?;
+        }
+        self.places[index].member.open()?;
         self.warm_up(index)?;
         if !self.is_stopped() {
             self.places[index].member.settle()?;

@@ -226,6 +226,47 @@ fn where_cpu_time_is_not_known_throughput_alone_says_whether_a_member_is_steady(
 }
 
 #[test]
+fn where_all_are_needed_all_are_started_before_any_is_warmed_up() {
+    let shared = Shared::default();
+    let both = |starts| {
+        let fakes = (0..2).map(|place| Fake {
+            starts: starts || place == 0,
+            ..Fake::new(place, &shared)
+        });
+        Heat {
+            least: 2,
+            ..heat(fakes.collect())
+        }
+    };
+    let record = run_heat(both(false), &shared);
+    assert_eq!(record.end, HeatEnd::Deserted);
+    assert!(
+        second_failure(&record).0.contains("no such file"),
+        "{record:?}"
+    );
+    let loads = |shared: &Shared| {
+        let stage = shared.stage();
+        let first = stage
+            .asked
+            .iter()
+            .position(|what| what.starts_with("slice"));
+        let starts = stage.asked.iter().position(|what| what == "start 1");
+        (first, starts)
+    };
+    assert_eq!(loads(&shared).0, None, "nobody is loaded for nothing");
+    assert!(record.rounds.is_empty());
+    *shared.stage() = super::fakes::Stage::default();
+    let record = run_heat(both(true), &shared);
+    assert_eq!(record.end, HeatEnd::Finished);
+    let (first, start) = loads(&shared);
+    assert!(
+        start.is_some() && start < first,
+        "{:?}",
+        shared.stage().asked
+    );
+}
+
+#[test]
 fn one_that_does_not_start_or_answers_wrongly_at_first_is_left_out() {
     let (record, _) = with_second(3, |fake| Fake {
         starts: false,

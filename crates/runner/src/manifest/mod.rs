@@ -29,3 +29,4 @@ pub use options::{Given, NamedOption, OptionsFile, OptionsTable};
 pub use repeat::{Asked, Repetition, repeat};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
 pub use select::{Reach, SelectError, SelectedWorkload, Selection, select, select_targets};
+pub use suggest::nearest;

@@ -9,8 +9,11 @@ use globset::{Glob, GlobMatcher};
 
 use super::{
     Catalogue,
-    suggest::{did_you_mean, enumerate},
+    suggest::{did_you_mean, enumerate, nearest_few},
 };
+
+/// Of more stacks than these, only those with a name like the one that was typed are shown.
+const MOST_NAMES: usize = 12;
 
 /// Workloads of a short session: one without input or output, one with a database, one that waits.
 const DEFAULT_WORKLOADS: [&str; 3] = ["plaintext", "users", "proxy"];
@@ -263,6 +266,20 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
         return format!(
             "no {noun} matches `{glob}`: {nearest} `{name}` has {}",
             enumerate(parts())
+        );
+    }
+    if noun == "stack" && choices.len() > MOST_NAMES {
+        let near = nearest_few(name, names(), 3);
+        let near = match near.len() {
+            0 => String::new(),
+            _ => format!(
+                " did you mean {}?",
+                enumerate(near).replace("`, `", "` or `")
+            ),
+        };
+        return format!(
+            "no {noun} matches `{glob}`:{near} `deadheat stacks list` lists all {}{elsewhere}",
+            choices.len()
         );
     }
     let nearest = did_you_mean(name, names()).map_or(String::new(), |text| format!(" {text}"));

@@ -8,18 +8,24 @@ const ALIKE: f64 = 0.5;
 const LEAST_PART: usize = 3;
 
 /// The name in `known` that is nearest to `word`, when one is near.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_few(word, known, 1).first().copied()
+}
+
+/// The names in `known` that are near to `word`, at most so many, the nearest first.
+pub(super) fn nearest_few<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
     let word = normalise(word);
-    known
-        .into_iter()
-        .map(|name| (likeness(&word, &normalise(name)), name))
-        .filter(|(score, _)| *score >= ALIKE)
-        // Of equals the first one, so that the answer does not depend on the order of comparisons.
-        .fold(None, |best: Option<(f64, &str)>, next| match best {
-            Some(best) if best.0 >= next.0 => Some(best),
-            _ => Some(next),
-        })
-        .map(|(_, name)| name)
+    let known = known.into_iter();
+    let near = known.map(|name| (likeness(&word, &normalise(name)), name));
+    let mut near: Vec<(f64, &str)> = near.filter(|(score, _)| *score >= ALIKE).collect();
+    // Of equals the first one, because the sort is stable.
+    near.sort_by(|one, other| other.0.total_cmp(&one.0));
+    near.truncate(most);
+    near.into_iter().map(|(_, name)| name).collect()
 }
 
 /// A sentence's end that suggests `word`'s nearest name, or nothing.

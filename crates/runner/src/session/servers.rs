@@ -230,6 +230,7 @@ mod tests {
                 b: side("B"),
                 slow_end: None,
                 alike: None,
+                is_change: false,
             })
         };
         let mut all: Vec<String> = std::env::vars_os()

@@ -12,6 +12,7 @@ use deadheat_model::{
     heats::{EndReason, NextHeat, SessionRecord, Step},
     plan::Pinning,
     session::{TargetRecord, TargetState},
+    words::time_option,
 };
 
 use super::{
@@ -27,6 +28,13 @@ use crate::{
     },
     sequential::{Design, Look},
 };
+
+/// A comparison that is advised has at least so many heats: fewer seldom decide anything.
+const USEFUL_HEATS: u32 = 5;
+/// What an advised budget has to spare, because heats may take longer than those so far.
+const SPARE: f64 = 1.25;
+/// Nobody waits longer for a verdict.
+const MOST_SECONDS: f64 = 36_000.0;
 
 /// What a look found.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +69,11 @@ impl<'a> Duel<'a> {
     /// A side.
     pub fn contender(&self, side: Side) -> &'a Contender {
         self.comparison.contender(side)
+    }
+
+    /// Whether B is A after a change that has a name.
+    pub fn is_change(&self) -> bool {
+        self.comparison.is_change
     }
 
     /// What is known of a side that is a stack.
@@ -144,8 +157,8 @@ impl<'a> Duel<'a> {
         final_look(&self.design()?, self.most_heats(), self.record.end)
     }
 
-    /// What the complete heats up to `look` say at each load; without a look nothing is compared yet. What fails counts
-    /// whenever it was, also after the look.
+    /// What the complete heats up to `look` say at each load; without a look, what all complete heats say, without a
+    /// verdict. A failure counts at any time, also after the look.
     pub fn judge(&self, look: Option<Look>) -> Judged {
         let bounds = &self.bounds();
         let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
@@ -155,7 +168,7 @@ impl<'a> Duel<'a> {
                 workload: load.workload.clone(),
                 point: load.point.id.clone(),
             };
-            let heats = look.map_or(0, |look| look.heats as usize);
+            let heats = look.map_or(usize::MAX, |look| look.heats as usize);
             let sides = Side::BOTH.map(|side| self.failure_at(side, index));
             let counted = Counted {
                 duel: *self,
@@ -163,6 +176,8 @@ impl<'a> Duel<'a> {
             };
             let hindrance = if sides.iter().any(Option::is_some) {
                 Some(failures(&sides))
+            } else if look.is_none() && counted.heats.is_empty() {
+                Some("it was stopped before the first heat ended".to_owned())
             } else {
                 counted.bounds()
             };
@@ -179,7 +194,7 @@ impl<'a> Duel<'a> {
         }
         let compared = match look {
             Some(look) => paired::at_look(&cells, look, bounds),
-            None => Vec::new(),
+            None => paired::unjudged(&cells, self.most_heats(), bounds),
         };
         Judged {
             compared,
@@ -424,19 +439,26 @@ impl Counted<'_> {
         let mut series = cell.series.iter();
         let series = series.find(|series| series.metric == ratio.metric)?;
         let more = series.heats_to_go(bounds.alpha / cell.deciding as f64, ratio.margin);
-        let walls: Duration = self.heats.iter().map(|heat| heat.wall).sum();
-        let more = more.map(|more| {
-            let seconds = walls.as_secs_f64() / self.heats.len() as f64 * f64::from(more);
-            match seconds {
-                s if s < 90.0 => format!("about {s:.0} s more may decide it"),
-                s if s < 36_000.0 => format!("about {:.0} min more may decide it", s / 60.0),
-                _ => "no reasonable time would decide it".to_owned(),
-            }
-        });
+        let more = more.map(|more| self.advice(self.heats.len() as u32 + more));
         Some(match more {
             Some(more) => format!("undecided: {width}; {more}"),
             None => format!("undecided: {width}"),
         })
+    }
+
+    /// The option with which another comparison has so many heats of each load, in a sentence.
+    fn advice(&self, heats: u32) -> String {
+        let heats = heats.max(USEFUL_HEATS);
+        let record = self.duel.record;
+        let all: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
+        let turn = all.as_secs_f64() / f64::from(self.duel.most_heats().max(1));
+        let seconds = turn * f64::from(heats);
+        let option = match record.header.plan.budget_seconds {
+            _ if seconds > MOST_SECONDS => return "no reasonable time would decide it".to_owned(),
+            Some(_) => format!("--budget {}", time_option(seconds * SPARE)),
+            None => format!("--heats {heats}"),
+        };
+        format!("about {heats} heats may decide it ({option})")
     }
 
     /// What to know although it counts.

@@ -7,10 +7,10 @@ use super::{Compared, Direction, Metric, Ratio, Subject, Verdict, Versus};
 /// What a check fails for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Check {
-    /// B fails only if it is slower by more than this share (0.03): its throughput below 0.97 of A's, or its response
-    /// time above 1.03. `None`: whenever it is slower.
+    /// B fails if it is slower by more than this share (0.03): its throughput below 0.97 of A's, or its response
+    /// time above 1.03.
     pub fail_if_slower: Option<f64>,
-    /// B also fails if a slowdown is not excluded.
+    /// B fails if a slowdown beyond that bound is not excluded; without a bound, if any slowdown is not excluded.
     pub require_decision: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Gate {
     pub failed: bool,
     /// Every ratio that decides, in the order of the comparison.
     pub cells: Vec<GateCell>,
-    /// Cells that were not judged: not compared, or without a ratio that decides, as when no look was reached.
+    /// Cells that were not judged: not compared, without a ratio that decides, or measured but stopped before a look.
     pub not_judged: usize,
 }
 
@@ -67,14 +67,17 @@ impl Versus {
             });
             cells.collect::<Vec<_>>()
         };
-        let cells: Vec<GateCell> = self.compared.iter().flat_map(judged).collect();
-        let unjudged = self.compared.iter();
-        let unjudged = unjudged.filter(|cell| cell.deciding().is_empty());
-        let not_judged = self.not_compared.len() + unjudged.count();
+        let (judgeable, unjudged): (Vec<&Compared>, Vec<&Compared>) = self
+            .compared
+            .iter()
+            .partition(|cell| self.is_judged() && !cell.deciding().is_empty());
+        let cells: Vec<GateCell> = judgeable.into_iter().flat_map(judged).collect();
+        let not_judged = self.not_compared.len() + unjudged.len();
         let has = |is| cells.iter().any(|cell| cell.is == is);
         let is_open = has(Gated::NotExcluded) || not_judged > 0;
+        let fails_if_slower = check.fail_if_slower.is_some() || check.require_decision;
         Gate {
-            failed: has(Gated::Slower) || (check.require_decision && is_open),
+            failed: (fails_if_slower && has(Gated::Slower)) || (check.require_decision && is_open),
             check,
             cells,
             not_judged,

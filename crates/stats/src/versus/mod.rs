@@ -103,6 +103,8 @@ pub struct Versus {
     pub a: Side,
     /// What is compared.
     pub b: Side,
+    /// Whether B is A after a change that has a name, such as a pull request.
+    pub is_change: bool,
     /// The bounds used.
     pub bounds: Bounds,
     /// What was compared, cell by cell.
@@ -117,6 +119,19 @@ pub struct Versus {
     /// What a reader must know before the figures, a sentence each: differences between the sides that ought not to be
     /// there, drift, an early end.
     pub warnings: Vec<String>,
+}
+
+impl Versus {
+    /// Whether its figures were judged: measured heats are judged at a declared look, and only there.
+    pub fn is_judged(&self) -> bool {
+        !matches!(self.how, How::Heats { look: None, .. })
+    }
+
+    /// Whether something stopped it before its end.
+    pub fn was_interrupted(&self) -> bool {
+        let stopped = |ended: &Ended| matches!(ended, Ended::Interrupted | Ended::Lost);
+        matches!(&self.how, How::Heats { ended, .. } if stopped(ended))
+    }
 }
 
 /// One side.
@@ -166,10 +181,13 @@ pub enum How {
     Heats {
         /// The looks, as they were declared beforehand.
         design: Design,
-        /// The look that the figures are of; `None`: there was none, and no figure.
+        /// The look that the figures are of; `None`: it ended before one. The figures are then of all complete heats, and
+        /// there is no verdict.
         look: Option<Look>,
         /// Heats at each load that were complete in the end.
         heats: u32,
+        /// The session's folder, as the user would type it.
+        folder: String,
         /// The counted part of a slice in seconds, at least.
         slice_seconds: f64,
         /// The part before it that does not count, at least.
@@ -193,8 +211,10 @@ pub enum Ended {
     LooksTaken,
     /// The budget ended before the last declared look; one last look was taken there ([`Design::last_at`]).
     Budget,
-    /// SIGINT or SIGTERM. It may have been sent for what was seen, so that no look was taken for it.
+    /// SIGINT or SIGTERM. It may have been sent for what was seen, so no look was taken for it.
     Interrupted,
+    /// A host was lost, or Deadheat was killed. No look was taken for it.
+    Lost,
     /// One side could not be measured any more.
     Failed,
 }

@@ -122,6 +122,35 @@ pub fn at_look(cells: &[PairedCell], look: Look, bounds: &Bounds) -> Vec<Compare
     cells.iter().map(judged).collect()
 }
 
+/// The ratios of every cell without a verdict: each with the interval of a sample of fixed size at the level 1 − α, which
+/// holds for that ratio alone. A measurement that was stopped is no such sample, because who stopped it may have seen
+/// its figures. So the interval shows how precise the ratio is, and decides nothing. Two heats are the fewest for an
+/// interval.
+pub fn unjudged(cells: &[PairedCell], heats: u32, bounds: &Bounds) -> Vec<Compared> {
+    let whole = Look {
+        heats,
+        spends: bounds.alpha,
+    };
+    let of = |cell: &PairedCell| {
+        let is_open = cell.is_open();
+        let ratios = cell.series.iter().enumerate();
+        let ratios = ratios.filter_map(|(place, series)| {
+            let ratio = ratio(series, is_open, whole, bounds)?;
+            let verdict = Verdict::NotEnoughData;
+            Some((place, Ratio { verdict, ..ratio }))
+        });
+        let (places, ratios): (Vec<usize>, Vec<Ratio>) = ratios.unzip();
+        let deciding = places.iter().filter(|place| **place < cell.deciding);
+        Compared {
+            subject: cell.subject.clone(),
+            deciding: deciding.count(),
+            ratios,
+            notes: cell.notes.clone(),
+        }
+    };
+    cells.iter().map(of).collect()
+}
+
 /// Whether every cell has a verdict, so that measuring can stop.
 pub fn is_decided(compared: &[Compared]) -> bool {
     let open = |cell: &Compared| cell.verdict() == Verdict::NotEnoughData;

@@ -46,6 +46,7 @@ pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
         },
         a: side(a),
         b: side(b),
+        is_change: false,
         bounds,
         compared,
         not_compared,

@@ -9,7 +9,7 @@ use std::{
 use deadheat_model::{
     comparison::Comparison,
     heat::Rounds,
-    heats::{Plan, SessionRecord, Step},
+    heats::{Plan, PlannedLoad, SessionRecord, Step},
 };
 use deadheat_runner::session::{
     SessionOptions,
@@ -21,7 +21,11 @@ use deadheat_stats::{
 };
 use serde_json::json;
 
-use super::{looks::Looks, progress::Progress, slice};
+use super::{
+    looks::{Looks, Turn},
+    progress::Progress,
+    slice,
+};
 use crate::{
     compare::{
         args::{CompareArgs, MeasureArgs},
@@ -51,6 +55,7 @@ pub(super) fn measure(
     args: &CompareArgs,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Option<Versus>, Failure> {
+    let comparison = named(comparison, args);
     let planned = Planned::new(comparison, options, args, bounds(args).alpha)?;
     let described = planned.described();
     if args.measure.dry_run {
@@ -65,6 +70,16 @@ pub(super) fn measure(
     output::note(&described);
     let (folder, _) = planned.run(duel, Progress::default(), interrupted)?;
     versus_in(&folder).map(Some)
+}
+
+/// The comparison with the names that the user gave the sides.
+fn named(mut comparison: Comparison, args: &CompareArgs) -> Comparison {
+    if let (Some(base), Some(change)) = (&args.verdict.base, &args.verdict.change) {
+        comparison.a.name.clone_from(base);
+        comparison.b.name.clone_from(change);
+        comparison.is_change = true;
+    }
+    comparison
 }
 
 /// What the session in `folder` says of B.
@@ -106,7 +121,12 @@ impl Planned {
             ..options
         };
         // What one heat of each load takes decides how many there are.
-        let turn = heats::draft(&options, &AtLooks::at(vec![1])).estimate;
+        let one = heats::draft(&options, &AtLooks::at(vec![1]));
+        let turn = Turn {
+            all: one.estimate,
+            rounds: one.loads.iter().map(rounds).sum(),
+            loads: one.loads.len() as u32,
+        };
         let looks = Looks::choose(&args.measure, turn, alpha)?;
         options.heats.heats = Some(looks.design.most_heats());
         options.heats.alpha = alpha;
@@ -117,7 +137,7 @@ impl Planned {
             options,
             looks,
             plan,
-            turn,
+            turn: turn.all,
         })
     }
 
@@ -203,6 +223,14 @@ impl Steering for AtLooks {
     }
 }
 
+/// How long a heat of a load loads its servers for what counts.
+fn rounds(load: &PlannedLoad) -> Duration {
+    match load.heat.rounds {
+        Rounds::Time { time } => time,
+        Rounds::Count { .. } => HEAT_TIME,
+    }
+}
+
 /// The plan, some lines of at most 80 columns where names allow. `turn` is what a heat of each load takes.
 fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duration) -> String {
     let most = match looks.design.looks.len() {
@@ -215,13 +243,7 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
     };
     let heat = turn / plan.loads.len().max(1) as u32;
     let HeatOptions { slice, guard, .. } = options.heats;
-    let time = plan
-        .loads
-        .first()
-        .map_or(HEAT_TIME, |load| match load.heat.rounds {
-            Rounds::Time { time } => time,
-            Rounds::Count { .. } => HEAT_TIME,
-        });
+    let time = plan.loads.first().map_or(HEAT_TIME, rounds);
     let mut lines = vec![format!(
         "Plan: B against A, {most}{} heats{each}, {most}{}",
         looks.design.most_heats(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use deadheat_model::words::time_option;
 use deadheat_stats::sequential::Design;
 
 use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
@@ -12,6 +13,41 @@ pub(crate) const BUDGET: Duration = Duration::from_secs(5 * 60);
 /// With fewer heats than three an interval says next to nothing; with five it is of some use.
 const LEAST_HEATS: u32 = 3;
 const EVIDENCE_HEATS: u32 = 5;
+/// A busy machine takes longer for a heat than the plan says. A budget that is suggested has this share to spare, so that
+/// its heats fit all the same.
+pub(super) const SPARE: f64 = 1.25;
+
+/// What a heat of each load takes together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// The whole time.
+    pub(super) all: Duration,
+    /// The part of it in which servers are loaded for what counts: `--heat-time` for each load.
+    pub(super) rounds: Duration,
+    /// Loads.
+    pub(super) loads: u32,
+}
+
+impl Turn {
+    /// How many fit a budget.
+    fn within(&self, budget: Duration) -> u32 {
+        let turns = budget.as_secs_f64() / self.all.as_secs_f64().max(1e-3);
+        turns.min(f64::from(u32::MAX)) as u32
+    }
+
+    /// A budget in which so many of them fit, as an option takes it.
+    fn budget_for(&self, heats: u32) -> String {
+        time_option(self.all.as_secs_f64() * f64::from(heats) * SPARE)
+    }
+
+    /// The `--heat-time` with which so many fit a budget, if there is one.
+    fn heat_time_for(&self, heats: u32, budget: Duration) -> Option<u64> {
+        let each = budget.as_secs_f64() / (f64::from(heats) * SPARE);
+        let others = self.all.saturating_sub(self.rounds).as_secs_f64();
+        let time = (each - others) / f64::from(self.loads.max(1));
+        (time >= 1.0).then_some(time as u64)
+    }
+}
 
 /// Heats and looks, and the time that bounds them.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +61,8 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// The looks that `args` ask for, or that the budget has room for, when a heat at each load takes about `heat`.
-    pub(super) fn choose(args: &MeasureArgs, heat: Duration, alpha: f64) -> Result<Self, Failure> {
+    /// The looks that `args` ask for, or that the budget has room for.
+    pub(super) fn choose(args: &MeasureArgs, turn: Turn, alpha: f64) -> Result<Self, Failure> {
         let declared = |heats: &[u32], budget| {
             let design = Design::declare(heats, alpha)
                 .map_err(|error| Failure::usage(format!("--looks: {error}")))?;
@@ -39,28 +75,26 @@ impl Looks {
         if let Some(heats) = args.heats {
             return declared(&[heats], None);
         }
-        let bought = |budget: Duration| {
-            let heats = budget.as_secs_f64() / heat.as_secs_f64().max(1e-3);
-            heats.min(f64::from(u32::MAX)) as u32
-        };
         let short = |budget: Duration, needed: u32, what: &str| {
-            let heats = bought(budget);
+            let useful = needed.max(EVIDENCE_HEATS);
+            let shorter = turn.heat_time_for(useful, budget);
+            let shorter = shorter.map_or(String::new(), |time| format!(", or --heat-time {time}s"));
             Failure::usage(format!(
-                "--budget {}: a heat takes about {}, so that it has room for {heats}, and {what} {needed}: give \
-                 --budget {}s or more (with {EVIDENCE_HEATS} heats, {}s), or a shorter --heat-time",
+                "--budget {}: a heat takes about {}, so it has room for {}, and {what}. Try --budget {}{shorter}",
                 humantime::format_duration(budget),
-                about(heat),
-                seconds_for(heat, needed),
-                seconds_for(heat, EVIDENCE_HEATS.max(needed)),
+                about(turn.all),
+                turn.within(budget),
+                turn.budget_for(useful),
             ))
         };
         if args.looks.is_empty() {
             let budget = args.budget.unwrap_or(BUDGET);
-            let heats = bought(budget);
-            if heats < LEAST_HEATS {
-                return Err(short(budget, LEAST_HEATS, "a comparison needs"));
+            // Those that fit also where heats take longer than planned.
+            if turn.within(budget.div_f64(SPARE)) < LEAST_HEATS {
+                let what = format!("a verdict needs about {EVIDENCE_HEATS}");
+                return Err(short(budget, LEAST_HEATS, &what));
             }
-            let design = Design::within(heats, alpha).map_err(Failure::usage)?;
+            let design = Design::within(turn.within(budget), alpha).map_err(Failure::usage)?;
             return Ok(Self {
                 design,
                 budget: Some(budget),
@@ -72,10 +106,13 @@ impl Looks {
         let Some(budget) = args.budget else {
             return Ok(all);
         };
-        let heats = bought(budget);
+        let heats = turn.within(budget);
         let fit = args.looks.partition_point(|look| *look <= heats);
         match fit {
-            0 => Err(short(budget, args.looks[0], "the first look is after")),
+            0 => {
+                let what = format!("the first look is after {}", args.looks[0]);
+                Err(short(budget, args.looks[0], &what))
+            }
             fit => Ok(Self {
                 left_out: args.looks[fit..].to_vec(),
                 ..declared(&args.looks[..fit], Some(budget))?
@@ -116,10 +153,6 @@ fn listed(numbers: &[u32]) -> String {
     }
 }
 
-fn seconds_for(heat: Duration, heats: u32) -> u64 {
-    (heat * heats).as_secs_f64().ceil() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,8 +166,15 @@ mod tests {
         }
     }
 
+    /// Heats of 8 s, 5 s of which are rounds.
+    const TURN: Turn = Turn {
+        all: Duration::from_secs(8),
+        rounds: Duration::from_secs(5),
+        loads: 1,
+    };
+
     fn chosen(args: &MeasureArgs) -> Result<(Vec<u32>, Option<u64>), String> {
-        let looks = Looks::choose(args, Duration::from_secs(8), 0.05);
+        let looks = Looks::choose(args, TURN, 0.05);
         let looks = looks.map_err(|error| error.to_string())?;
         let heats = looks.design.looks.iter().map(|look| look.heats);
         Ok((heats.collect(), looks.budget.map(|budget| budget.as_secs())))
@@ -163,16 +203,53 @@ mod tests {
     fn a_budget_without_room_is_refused_with_one_that_has() {
         let error = chosen(&args(Some(20), &[], None)).unwrap_err();
         assert!(
-            error.contains("room for 2") && error.contains("--budget 24s"),
+            error.contains("room for 2") && error.ends_with("Try --budget 50s"),
+            "{error}"
+        );
+        // Three would fit, if none of them took longer than planned.
+        let error = chosen(&args(Some(29), &[], None)).unwrap_err();
+        assert!(
+            error.ends_with("Try --budget 50s, or --heat-time 1s"),
             "{error}"
         );
         let error = chosen(&args(Some(20), &[10, 20], None)).unwrap_err();
         assert!(
-            error.contains("after 10") && error.contains("--budget 80s"),
+            error.contains("after 10") && error.contains("--budget 100s"),
             "{error}"
         );
         let error = chosen(&args(None, &[10, 5], None)).unwrap_err();
         assert!(error.starts_with("--looks"), "{error}");
+    }
+
+    #[test]
+    fn what_a_refusal_advises_has_room_for_a_verdict_also_where_heats_take_longer() {
+        for seconds in [1, 3, 7, 12, 20, 31, 45, 90] {
+            for rounds in 0..=seconds {
+                let turn = Turn {
+                    all: Duration::from_secs(seconds),
+                    rounds: Duration::from_secs(rounds),
+                    loads: 1,
+                };
+                let budget = Duration::from_secs(2 * seconds);
+                let useful = |turn: Turn, budget: Duration| {
+                    let slower = Turn {
+                        all: turn.all.mul_f64(1.2),
+                        ..turn
+                    };
+                    slower.within(budget) >= EVIDENCE_HEATS
+                };
+                let advised = turn.budget_for(EVIDENCE_HEATS);
+                let advised = humantime::parse_duration(&advised).unwrap();
+                assert!(useful(turn, advised), "{turn:?}: {advised:?}");
+                if let Some(time) = turn.heat_time_for(EVIDENCE_HEATS, budget) {
+                    let shorter = Turn {
+                        all: turn.all - turn.rounds + Duration::from_secs(time),
+                        ..turn
+                    };
+                    assert!(useful(shorter, budget), "{turn:?}: --heat-time {time}s");
+                }
+            }
+        }
     }
 
     #[test]
@@ -184,7 +261,7 @@ mod tests {
         }
         let told = |looks: &[u32]| {
             let args = args(Some(80), looks, None);
-            let looks = Looks::choose(&args, Duration::from_secs(8), 0.05).unwrap();
+            let looks = Looks::choose(&args, TURN, 0.05).unwrap();
             looks.describe()
         };
         assert_eq!(
@@ -196,12 +273,12 @@ mod tests {
 
     #[test]
     fn looks_are_told() {
-        let looks = Looks::choose(&args(None, &[5, 7, 10], None), BUDGET, 0.05).unwrap();
+        let looks = Looks::choose(&args(None, &[5, 7, 10], None), TURN, 0.05).unwrap();
         assert_eq!(
             looks.describe(),
             "after 5, 7 and 10 heats; 5 % of error spent over them"
         );
-        let looks = Looks::choose(&args(None, &[], Some(9)), BUDGET, 0.05).unwrap();
+        let looks = Looks::choose(&args(None, &[], Some(9)), TURN, 0.05).unwrap();
         assert_eq!(looks.describe(), "after 9 heats; 5 % of error spent");
     }
 }

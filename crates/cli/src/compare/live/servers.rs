@@ -18,7 +18,7 @@ use super::{
     loads,
     secrets::without_secrets,
     session,
-    words::{shown, words},
+    words::{check_program, shown, words},
 };
 use crate::{compare::args::CompareArgs, exit::Failure, interrupt, invocation};
 
@@ -49,12 +49,14 @@ pub(super) fn commands(
     })?;
     let server = |command: &String| {
         let words = words(command).map_err(Failure::usage)?;
+        let load = Box::new(loads::of_command(args)?);
+        check_program(&words, &folder).map_err(Failure::usage)?;
         let kind = ContenderKind::Command {
             command: ComparedCommand {
                 words,
                 folder: folder.clone(),
             },
-            load: Box::new(loads::of_command(args)?),
+            load,
         };
         Ok((shown(command), kind))
     };
@@ -87,6 +89,7 @@ fn compare(
         b: contender(Side::B, b),
         slow_end: None,
         alike,
+        is_change: false,
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     measure(comparison, options, args, &interrupted)

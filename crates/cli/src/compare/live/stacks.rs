@@ -69,6 +69,7 @@ pub(super) fn measure(
         b: sides.b.contender(),
         slow_end: None,
         alike: sides.alike(),
+        is_change: false,
     };
     measure_heats(comparison, options, args, &interrupted)
 }

@@ -1,6 +1,10 @@
 //! The words of a command.
 
-use deadheat_runner::secret::without_password;
+use std::path::Path;
+
+use deadheat_runner::{prepare::search_path, secret::without_password};
+
+use crate::meant;
 
 /// What only a shell understands, as a word of its own.
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", ">>"];
@@ -41,6 +45,56 @@ pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// Refuses a command whose program does not exist or cannot be run, before anything is started. `folder` is the one that it
+/// runs in.
+pub(crate) fn check_program(words: &[String], folder: &Path) -> Result<(), String> {
+    let Some(program) = program(words) else {
+        return Ok(());
+    };
+    if !program.contains('/') {
+        if meant::in_path(program) {
+            return Ok(());
+        }
+        let here = folder.join(program).is_file();
+        let here = here.then(|| format!(" Did you mean 'cmd:./{program}'?"));
+        return Err(format!(
+            "cmd:{program}: there is no program `{program}` in any folder of PATH ({}).{}",
+            search_path(),
+            here.unwrap_or_default()
+        ));
+    }
+    let path = folder.join(program);
+    let why = match () {
+        () if path.is_dir() => "is a folder, and no program".to_owned(),
+        () if !path.exists() => "does not exist".to_owned(),
+        () if !meant::is_executable(&path) => match meant::interpreter(&path) {
+            Some(interpreter) => {
+                format!("is not executable. Did you mean 'cmd:{interpreter} {program} …'?")
+            }
+            None => format!("is not executable. To make it so: chmod +x {program}"),
+        },
+        () => return Ok(()),
+    };
+    Err(format!("cmd:{program}: {} {why}", path.display()))
+}
+
+/// The word that names the program: also the one that `env` starts. `None`: it is known only when the server starts.
+fn program(words: &[String]) -> Option<&str> {
+    let mut words = words.iter().map(String::as_str).peekable();
+    while words.peek() == Some(&"env") {
+        words.next();
+        while let Some(setting) = words.next_if(|word| word.contains('=')) {
+            // It may be found elsewhere then.
+            if setting.starts_with("PATH=") {
+                return None;
+            }
+        }
+    }
+    let program = words.next()?;
+    (!program.starts_with('-') && !program.contains('$') && !program.contains("://"))
+        .then_some(program)
+}
+
 /// A command as it may be shown and recorded: each word without what may be a password.
 pub(crate) fn shown(command: &str) -> String {
     if !command.contains("://") {
@@ -75,6 +129,36 @@ mod tests {
         ];
         for (command, expected) in cases {
             assert_eq!(words(command).unwrap(), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_found_before_anything_starts() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("server.py"), "").unwrap();
+        let checked = |command: &str| check_program(&words(command).unwrap(), folder.path());
+        for good in [
+            "sh -c 'exit 1'",
+            "env A=1 sh",
+            "/bin/sh",
+            "$SERVER x",
+            "env -i sh",
+        ] {
+            assert_eq!(checked(good), Ok(()), "{good}");
+        }
+        for (wrong, expected) in [
+            (
+                "no-such-program --port $PORT",
+                "no program `no-such-program` in any folder of PATH (",
+            ),
+            ("env A=1 no-such-program", "no program `no-such-program`"),
+            ("server.py", "Did you mean 'cmd:./server.py'?"),
+            ("./server.py", "'cmd:python3 ./server.py …'"),
+            ("./no-such-file", "does not exist"),
+            ("./", "is a folder"),
+        ] {
+            let error = checked(wrong).unwrap_err();
+            assert!(error.contains(expected), "{wrong}: {error}");
         }
     }
 

@@ -183,6 +183,7 @@ fn header(heats: u32) -> SessionHeader {
             b: contender("B"),
             slow_end: None,
             alike: None,
+            is_change: false,
         })),
         asked: Default::default(),
         plan: Plan {
@@ -271,7 +272,7 @@ fn what_is_undecided_says_how_wide_the_interval_is_and_how_much_more_time_it_tak
     assert_eq!(cell.verdict(), Verdict::NotEnoughData);
     let told = cell.notes.join("; ");
     assert!(
-        told.contains("after 2 heats") && told.contains("more may decide it"),
+        told.contains("after 2 heats") && told.contains("heats may decide it (--"),
         "{told}"
     );
     assert!(!judged.is_final());

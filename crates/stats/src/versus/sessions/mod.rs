@@ -47,6 +47,7 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
         how: How::Sessions,
         a: conditions::side(a.0, a.1),
         b: conditions::side(b.0, b.1),
+        is_change: false,
         bounds,
         compared,
         not_compared,

@@ -6,13 +6,13 @@ use deadheat_model::{
 };
 use deadheat_runner::{
     embedded::checksum_at,
-    manifest::{Catalogue, Reach},
+    manifest::{Catalogue, Reach, Stack},
     process::Supervision,
     revision::{Checkout, Revision, RevisionError, same_sources},
     session::SelectedTarget,
 };
 
-use crate::{compare::resolve::StackAt, exit::Failure, output, select};
+use crate::{compare::resolve::StackAt, exit::Failure, meant, output, select};
 
 /// What makes the second one of two equal names another one.
 const AGAIN: &str = "~b";
@@ -53,7 +53,14 @@ impl One {
     }
 
     fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, Failure> {
-        let selection = select::select(catalogue, &[at.target.to_string()], &[], Reach::Defaults)?;
+        let name = at.target.to_string();
+        let is_known = |stack: &Stack| stack.manifest.id == at.target.stack;
+        if !catalogue.stacks.iter().any(is_known)
+            && let Some(instead) = meant::instead_of_name(&name)
+        {
+            return Err(Failure::usage(instead));
+        }
+        let selection = select::select(catalogue, &[name], &[], Reach::Defaults)?;
         let mut targets = select::targets(catalogue, &selection).into_iter();
         // A name is no glob, so that it selects one or is an error.
         let selected = targets

@@ -1,0 +1,354 @@
+//! The verdict in a sentence that names the sides. Every ratio in it is above 1, so that nobody has to invert it.
+
+use deadheat_stats::{
+    sequential::Design,
+    versus::{Compared, Ended, How, Metric, Ratio, Verdict, Versus},
+};
+use textwrap::core::display_width;
+
+use super::{
+    advantage::{Advantage, signed, times},
+    words::{difference, level},
+};
+use crate::{
+    figure::{counted, list},
+    view::clean,
+};
+
+/// Names that are longer than this make a sentence that nobody can read.
+const LONGEST_NAME: usize = 40;
+
+/// What sentences call the sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Names {
+    pub(super) a: String,
+    pub(super) b: String,
+}
+
+impl Names {
+    /// The names of both sides without what they end with alike ("--port $PORT", the path of two URLs); A and B if these
+    /// are too long or do not differ.
+    pub(super) fn of(versus: &Versus) -> Self {
+        let (a, b) = (clean(&versus.a.name), clean(&versus.b.name));
+        let (a, b) = distinct(a.trim(), b.trim());
+        let fits = |name: &str| (1..=LONGEST_NAME).contains(&display_width(name));
+        if a != b && fits(a) && fits(b) {
+            Self {
+                a: a.to_owned(),
+                b: b.to_owned(),
+            }
+        } else {
+            Self {
+                a: "A".to_owned(),
+                b: "B".to_owned(),
+            }
+        }
+    }
+
+    /// The side that is ahead, and the other one.
+    fn in_order(&self, advantage: &Advantage) -> [&str; 2] {
+        if advantage.is_of_b {
+            [&self.b, &self.a]
+        } else {
+            [&self.a, &self.b]
+        }
+    }
+}
+
+/// Two names without the words that both end with. One word of each stays.
+fn distinct<'n>(mut a: &'n str, mut b: &'n str) -> (&'n str, &'n str) {
+    if let (Some((one, of_a)), Some((other, of_b))) = (host(a), host(b))
+        && one != other
+        && of_a == of_b
+    {
+        return (one, other);
+    }
+    while let (Some((rest_a, last_a)), Some((rest_b, last_b))) =
+        (a.rsplit_once(' '), b.rsplit_once(' '))
+        && last_a == last_b
+    {
+        (a, b) = (rest_a.trim_end(), rest_b.trim_end());
+    }
+    (a, b)
+}
+
+/// The host and port of a URL, and what else it has.
+fn host(url: &str) -> Option<(&str, (&str, &str))> {
+    let (scheme, rest) = url.split_once("://")?;
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(at);
+    (!scheme.contains(' ')).then_some((host, (scheme, path)))
+}
+
+/// The verdict.
+pub(super) fn headline(versus: &Versus, names: &Names) -> String {
+    let Names { a, b } = names;
+    if let Some(reason) = &versus.b.failed {
+        return format!("{} failed: {reason}.", with_letter(b, "B"));
+    }
+    if let Some(reason) = &versus.a.failed {
+        return format!(
+            "{} failed, so there is nothing to compare {b} with: {reason}.",
+            with_letter(a, "A")
+        );
+    }
+    let failed = versus.not_compared.iter();
+    let also = match failed.filter(|cell| cell.b_failed).count() {
+        0 => String::new(),
+        count => format!(" {b} failed in {}.", counted(count, "cell")),
+    };
+    let verdict = match versus.compared.as_slice() {
+        _ if !versus.has_ratio() => nothing(versus),
+        cells if !versus.is_judged() => without_verdict(versus, cells, names),
+        [cell] => of_one(cell, names, versus.is_change),
+        cells => of_many(cells, names),
+    };
+    verdict + &also
+}
+
+/// The name, and the side's letter if it is another one.
+fn with_letter(name: &str, letter: &str) -> String {
+    if name == letter {
+        name.to_owned()
+    } else {
+        format!("{name} ({letter})")
+    }
+}
+
+/// Why there is no figure.
+fn nothing(versus: &Versus) -> String {
+    let why = match &versus.how {
+        How::Heats { heats: 0, .. } if versus.compared.is_empty() => {
+            ": it was stopped before the first heat ended"
+        }
+        _ if versus.compared.is_empty() => "",
+        How::Heats { .. } => ": no heat has slices of both sides that count",
+        How::Sessions | How::Runs { .. } => ": both sides have no figure in common",
+    };
+    format!("Nothing could be compared{why}.")
+}
+
+/// What was measured before it was stopped. Nothing in it is a verdict.
+fn without_verdict(versus: &Versus, cells: &[Compared], names: &Names) -> String {
+    let How::Heats {
+        design,
+        heats,
+        ended,
+        ..
+    } = &versus.how
+    else {
+        return String::new();
+    };
+    let stopped = format!(
+        "{} {}, so there is no verdict.",
+        why(*ended),
+        checkpoint(design)
+    );
+    let [cell] = cells else {
+        return stopped;
+    };
+    let Some(ratio) = cell.deciding().first() else {
+        return stopped;
+    };
+    let advantage = Advantage::of(ratio);
+    let [ahead, behind] = names.in_order(&advantage);
+    let load = &cell.subject.workload;
+    let figure = match ratio.metric {
+        Metric::Throughput => {
+            format!(
+                "{ahead} was {} as fast as {behind} at {load}",
+                advantage.factor()
+            )
+        }
+        metric => format!(
+            "{behind} had {} the {} of {ahead} at {load}",
+            advantage.factor(),
+            metric.name()
+        ),
+    };
+    let interval = match (ratio.interval, advantage.span()) {
+        (Some(interval), span) => {
+            let span = span.unwrap_or_else(|| difference(ratio));
+            format!(
+                " ({span}: {} interval for a fixed number of heats)",
+                level(interval.level)
+            )
+        }
+        (None, _) if *heats == 1 => "; one heat has no interval".to_owned(),
+        (None, _) => String::new(),
+    };
+    format!(
+        "{stopped} In {}, {figure}{interval}.",
+        counted(*heats as usize, "heat")
+    )
+}
+
+const fn why(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Budget => "The budget ended before",
+        Ended::Failed => "It ended before",
+        Ended::Interrupted | Ended::Lost | Ended::Decided | Ended::LooksTaken => "Stopped before",
+    }
+}
+
+/// The first time at which the figures would have been judged.
+fn checkpoint(design: &Design) -> String {
+    match design.looks.first() {
+        Some(look) => format!(
+            "the first checkpoint ({})",
+            counted(look.heats as usize, "heat")
+        ),
+        None => "the first checkpoint".to_owned(),
+    }
+}
+
+/// The verdict on the only cell. `is_change`: B is A after a change, so that the sentence is about B.
+fn of_one(cell: &Compared, names: &Names, is_change: bool) -> String {
+    let load = &cell.subject.workload;
+    let Some(ratio) = cell.decisive() else {
+        return format!("Undecided at {load}: both sides have no figure in common.");
+    };
+    match ratio.verdict {
+        Verdict::Better | Verdict::Worse => different(cell, ratio, names, is_change),
+        Verdict::DeadHeat => equal(ratio, load, names),
+        Verdict::NotEnoughData => undecided(ratio, load, names),
+    }
+}
+
+fn different(cell: &Compared, ratio: &Ratio, names: &Names, is_change: bool) -> String {
+    let load = &cell.subject.workload;
+    let advantage = Advantage::of(ratio);
+    let [ahead, behind] = names.in_order(&advantage);
+    let Names { a, b } = names;
+    let factor = advantage.factor();
+    let span = advantage.span();
+    let span = span.map_or(String::new(), |span| format!(" ({span})"));
+    let word = if advantage.is_of_b {
+        "faster"
+    } else {
+        "slower"
+    };
+    let metric = ratio.metric.name();
+    match ratio.metric {
+        // Both sides have the same rate.
+        Metric::Throughput if cell.deciding().len() > 1 => format!(
+            "{behind} does not keep up with the rate at {load}: {ahead} gives {factor} as many answers{span}."
+        ),
+        Metric::Throughput if is_change => {
+            format!("{b} makes {load} {factor} {word} than {a}{span}.")
+        }
+        Metric::Throughput => format!("{ahead} is {factor} as fast as {behind} at {load}{span}."),
+        _ if is_change && advantage.is_of_b => {
+            format!("{b} makes {load} faster than {a}, whose {metric} is {factor} as long{span}.")
+        }
+        _ if is_change => {
+            format!("{b} makes {load} slower than {a}: its {metric} is {factor} as long{span}.")
+        }
+        _ => format!(
+            "{behind} is slower than {ahead} at {load}: its {metric} is {factor} as long{span}."
+        ),
+    }
+}
+
+fn equal(ratio: &Ratio, load: &str, names: &Names) -> String {
+    let Names { a, b } = names;
+    let what = match ratio.metric {
+        Metric::Throughput => format!("{a} and {b}"),
+        metric => format!("the {}s of {a} and {b}", metric.name()),
+    };
+    let most = ratio
+        .interval
+        .map(|interval| (interval.high - 1.0).max(1.0 / interval.low - 1.0));
+    match most {
+        // Upwards, because nothing above it is possible.
+        Some(most) => format!(
+            "A dead heat at {load}: {what} differ by at most {:.1} %.",
+            (most * 1e3).ceil() / 10.0
+        ),
+        None => format!("A dead heat at {load}: {what} do not differ."),
+    }
+}
+
+fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
+    let Names { a, b } = names;
+    let advantage = Advantage::of(ratio);
+    let [ahead, behind] = names.in_order(&advantage);
+    let factor = advantage.factor();
+    let Some((low, high)) = advantage.range_of_b() else {
+        return format!(
+            "Undecided at {load}: {ahead} is {factor} as fast as {behind}, without an interval that says how sure that \
+             is."
+        );
+    };
+    if let Some(span) = advantage.span() {
+        return format!(
+            "Undecided at {load}: {ahead} is {factor} as fast as {behind} ({span}), and only a difference of more than \
+             {} counts.",
+            signed(ratio.threshold).trim_start_matches('+')
+        );
+    }
+    let by = match ratio.metric {
+        Metric::Throughput => String::new(),
+        metric => format!("by its {}, ", metric.name()),
+    };
+    let slower = times(1.0 / low);
+    let faster = times(high);
+    let range = match (low > 0.0, high.is_finite()) {
+        (true, true) => format!("between {slower} slower and {faster} faster than {a}"),
+        (true, false) => format!("at most {slower} slower than {a}"),
+        _ => format!("at most {faster} faster than {a}"),
+    };
+    format!("Undecided at {load}: {by}{b} is {range}.")
+}
+
+fn of_many(cells: &[Compared], names: &Names) -> String {
+    let count = |verdict| {
+        let cells = cells.iter();
+        cells.filter(|cell| cell.verdict() == verdict).count()
+    };
+    let kinds = [
+        (Verdict::Worse, "slower in"),
+        (Verdict::Better, "faster in"),
+        (Verdict::DeadHeat, "in a dead heat in"),
+        (Verdict::NotEnoughData, "undecided in"),
+    ];
+    let found: Vec<String> = kinds
+        .into_iter()
+        .map(|(verdict, word)| (count(verdict), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{word} {count}"))
+        .collect();
+    let cells = counted(cells.len(), "cell");
+    let Names { a, b } = names;
+    format!("Of {cells}, {b} is {}, compared with {a}.", list(&found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_short_as_they_can_be_told_apart() {
+        let cases = [
+            (
+                ("./old --port $PORT", "./new --port $PORT"),
+                ("./old", "./new"),
+            ),
+            (("node a.js", "python3 b.py"), ("node a.js", "python3 b.py")),
+            (
+                ("./server", "./server --fast"),
+                ("./server", "./server --fast"),
+            ),
+            (
+                ("http://127.0.0.1:8080/x", "http://127.0.0.1:9090/x"),
+                ("127.0.0.1:8080", "127.0.0.1:9090"),
+            ),
+            (("http://h/a", "http://h/b"), ("http://h/a", "http://h/b")),
+            (("go-a@main", "go-a"), ("go-a@main", "go-a")),
+            (("x y", "z x y"), ("x", "z x")),
+        ];
+        for ((a, b), expected) in cases {
+            assert_eq!(distinct(a, b), expected);
+        }
+    }
+}
