@@ -142,7 +142,7 @@ fn check_plan(plan: &Plan) -> Result<(), String> {
             "a load has too many connections",
         )?;
         let rise = load.looks.windows(2).all(|two| two[0] <= two[1]);
-        unless(!rise, "the looks do not rise")?;
+        unless(!rise, "the checkpoints do not rise")?;
         unless(load.most_heats() > MOST, "a load has too many heats")?;
         if let Some(delay) = load.delay_seconds {
             within("a delay", delay, 0.0, 1e9)?;

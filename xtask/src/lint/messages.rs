@@ -26,7 +26,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"\b(leaves?|leaving|left)\b(\W+\w+){0,3}\W+out\b",
         instead: "omit, skip or exclude",
-        ceiling: 5,
+        ceiling: 4,
     },
     Habit {
         pattern: r"\b(gives?|gave|given|giving)\b",
@@ -36,12 +36,12 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"\b(is|are) no\b",
         instead: "is not a",
-        ceiling: 14,
+        ceiling: 12,
     },
     Habit {
         pattern: r"\b[Ww]hat\b[^.?!]*([.!]|$)",
         instead: "the thing's name, instead of \"what …\" as a noun",
-        ceiling: 21,
+        ceiling: 20,
     },
     Habit {
         pattern: r"\bsays\b",
@@ -61,7 +61,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r", so that\b",
         instead: "so, or a new sentence",
-        ceiling: 6,
+        ceiling: 5,
     },
     Habit {
         pattern: r"\b(least|longest)\b",

@@ -182,7 +182,7 @@ fn a_host_that_cannot_load_is_named_with_the_reason() {
     loading.root.write("other-version.py", OTHER_VERSION);
     let cases = [
         ("echo no route to it >&2; exit 255", "no route to it"),
-        ("echo deadheat-agent 1", "no answer of a deadheat agent"),
+        ("echo deadheat-agent 1", "not that of a deadheat agent"),
         ("exec timeout -s KILL 0.7 \"$@\"", "the connection was"),
         // Bytes that are lost, and one that changes.
         ("\"$@\" | head -c 900", "the connection was"),

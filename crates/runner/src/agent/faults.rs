@@ -139,7 +139,7 @@ const FAULTS: &[(&str, Request, Shorten, &str)] = &[
         "no clock",
         describe,
         |it| it.question = SHORT,
-        "did not do what was asked within 300ms",
+        "did not answer the request within 300ms",
     ),
     (
         "endless messages",
@@ -152,7 +152,7 @@ const FAULTS: &[(&str, Request, Shorten, &str)] = &[
         "not ready",
         load,
         |it| it.preparation = SHORT,
-        "did not do what was asked within 300ms",
+        "did not answer the request within 300ms",
     ),
     (
         "a long refusal",
@@ -164,7 +164,7 @@ const FAULTS: &[(&str, Request, Shorten, &str)] = &[
         "no result",
         load,
         |it| it.grace = SHORT,
-        "did not do what was asked within 301ms",
+        "did not answer the request within 301ms",
     ),
     (
         "no result",
@@ -231,7 +231,7 @@ const FAULTS: &[(&str, Request, Shorten, &str)] = &[
         "a long measurement",
         load,
         |_| (),
-        "says that it measured for 1000000s",
+        "reports a measurement of 1000000s",
     ),
     (
         "a huge count",
@@ -251,19 +251,19 @@ const FAULTS: &[(&str, Request, Shorten, &str)] = &[
         "not open",
         slice,
         |it| it.preparation = SHORT,
-        "did not do what was asked within 300ms",
+        "did not answer the request within 300ms",
     ),
     (
         "no slice",
         slice,
         |it| it.grace = SHORT,
-        "did not do what was asked within 302ms",
+        "did not answer the request within 302ms",
     ),
     (
         "no database",
         database,
         |it| it.database = SHORT,
-        "did not do what was asked within 300ms",
+        "did not answer the request within 300ms",
     ),
 ];
 
@@ -348,5 +348,5 @@ fn an_examination_has_an_end() {
     let agents = Agents::launch_with(&hosts, &launcher, &binary, patience, &stop);
     let examined = Examinee::of(agents.unwrap()).examine(Duration::ZERO, 1);
     let error = examined.unwrap_err().to_string();
-    assert!(error.contains("did not do what was asked"), "{error}");
+    assert!(error.contains("did not answer the request"), "{error}");
 }

@@ -37,10 +37,10 @@ pub(super) enum FrameError {
         longest: u32,
     },
     /// A message means nothing, or has a value that cannot be.
-    #[error("it sent what no deadheat agent sends: {0}")]
+    #[error("it sent a message that no deadheat agent sends: {0}")]
     Implausible(String),
     /// The stream does not begin as one of frames.
-    #[error("what came is no answer of a deadheat agent: {0:?}")]
+    #[error("the answer is not that of a deadheat agent: {0:?}")]
     Stranger(String),
     /// The system says why.
     #[error("the connection failed: {0}")]

@@ -94,8 +94,8 @@ impl FromStr for Launcher {
             .filter(|words| words.iter().any(|word| word.contains(PLACE)))
             .ok_or_else(|| {
                 format!(
-                    "{text:?} is no way to reach a host; write ssh, srun, kubectl, or a command with the host's place \
-                     in it: 'ssh -p 2222 {{host}}'"
+                    "{text:?} cannot reach a host; write ssh, srun, kubectl, or a command with the host's place in \
+                     it: 'ssh -p 2222 {{host}}'"
                 )
             })?;
         Ok(Self::new(words.iter().map(String::as_str)))

@@ -98,7 +98,7 @@ impl<'a> Deadline<'a> {
         Some(if self.is_stopped {
             format!("it did not end within {length:?} after it was stopped")
         } else {
-            format!("it did not do what was asked within {length:?}")
+            format!("it did not answer the request within {length:?}")
         })
     }
 }

@@ -60,7 +60,7 @@ impl Asked {
         let passed = passed + SLACK;
         if seen.window > passed {
             return Err(format!(
-                "it says that it measured for {:?}, within {passed:?}",
+                "it reports a measurement of {:?}, within {passed:?}",
                 seen.window
             ));
         }

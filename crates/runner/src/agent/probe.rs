@@ -121,7 +121,7 @@ fn answer(agents: &mut Agents) -> Result<Probed, String> {
         }
     }
     Err(format!(
-        "the host did not say what it saw within {LAST_ANSWER:?}"
+        "the host did not report its observation within {LAST_ANSWER:?}"
     ))
 }
 

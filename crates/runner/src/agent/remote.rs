@@ -142,8 +142,8 @@ impl Agent {
             != (PROTOCOL, env!("CARGO_PKG_VERSION"))
         {
             return Err(fail(format!(
-                "deadheat {} (messages {}) runs there, and {} (messages {PROTOCOL}) here; leave --agent out, so that \
-                 this program is copied",
+                "deadheat {} (messages {}) runs there, and {} (messages {PROTOCOL}) here; omit --agent, and this \
+                 program is copied",
                 agent.seen.version,
                 agent.seen.protocol,
                 env!("CARGO_PKG_VERSION")

@@ -53,7 +53,7 @@ impl Shared {
     /// Says something. Who cannot be reached any more is noticed by the reader.
     fn say(&self, answer: &Answer) {
         let frame = message::framed(answer).or_else(|error| {
-            let why = format!("what it saw cannot be sent: {error}");
+            let why = format!("its observation cannot be sent: {error}");
             message::framed(&Answer::refused(why))
         });
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
