@@ -106,7 +106,7 @@ pub(crate) fn instead_of_stack(text: &str) -> Option<String> {
     }
     if text.starts_with("cmd:") {
         return Some(
-            "cmd: is no stack. Commands are compared: deadheat compare cmd:COMMAND cmd:COMMAND"
+            "cmd: is not a stack. Commands are compared: deadheat compare cmd:COMMAND cmd:COMMAND"
                 .to_owned(),
         );
     }

@@ -322,7 +322,11 @@ mod tests {
             ("{{random}}", Place::Body, "two whole numbers"),
             ("{{random 5 1}}", Place::Body, "two whole numbers"),
             ("{{random 1 2 3}}", Place::Body, "two whole numbers"),
-            ("{{line nobody}}", Place::Body, "no list"),
+            (
+                "{{line nobody}}",
+                Place::Body,
+                "the list \"nobody\" does not exist",
+            ),
             ("{{line empty}}", Place::Body, "no lines"),
             ("{{line odd}}", Place::Header, "control character"),
             ("a {{counter", Place::Body, "not closed"),

@@ -125,7 +125,7 @@ fn fault(habit: &Habit, messages: &[Message]) -> Option<String> {
     let of_habit = |message: &&Message| {
         let text = placeholder.replace_all(&message.text, "{}");
         let text = default.replace_all(&text, "");
-        pattern.is_match(&text.replace("at least", ""))
+        pattern.is_match(&text.replace("at least", "").replace("there is no ", ""))
     };
     let found: Vec<&Message> = messages.iter().filter(of_habit).collect();
     let (count, ceiling) = (found.len(), habit.ceiling);
@@ -165,7 +165,9 @@ fn sources(root: &Path) -> io::Result<Vec<PathBuf>> {
         for entry in fs::read_dir(folder)?.flatten() {
             let path = entry.path();
             if path.is_dir() {
-                folders.push(path);
+                if path.file_name().is_none_or(|name| name != "tests") {
+                    folders.push(path);
+                }
             } else if path.extension().is_some_and(|extension| extension == "rs")
                 && path.file_stem().is_none_or(|stem| stem != "tests")
             {

@@ -75,10 +75,10 @@ pub(crate) fn in_long_help(arg: Arg) -> Arg {
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP, mut_args(in_long_help))]
 pub(crate) struct CompareArgs {
-    /// What B is compared with: a stack, a URL, cmd:COMMAND, a session, or a record of a load
+    /// The baseline: a stack, a URL, cmd:COMMAND, a session, or a record of a load
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// What is compared, of the same kind
+    /// The candidate, of the same kind
     #[arg(value_name = "B")]
     pub(crate) b: String,
     #[command(flatten)]
@@ -123,7 +123,7 @@ impl CompareArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// A dead heat when the whole interval is within this much of 1
+    /// Dead heat: the interval is within this much of 1
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
     /// Exit with 1 if B is slower, and by more than this: 3%
@@ -132,10 +132,10 @@ pub(crate) struct VerdictArgs {
     /// Exit with 1 unless a slowdown is excluded
     #[arg(long)]
     pub(crate) require_decision: bool,
-    /// What the report calls A, such as the branch that B is to be merged into
+    /// The report's name for A, such as the branch that B is to be merged into
     #[arg(long, value_name = "NAME", requires = "change", hide_short_help = true)]
     pub(crate) base: Option<String>,
-    /// What the report calls B, which is A after this change: "this pull request"
+    /// The report's name for B, which is A after this change: "this pull request"
     #[arg(long, value_name = "NAME", requires = "base", hide_short_help = true)]
     pub(crate) change: Option<String>,
     #[command(flatten)]

@@ -101,7 +101,7 @@ fn read_record(path: &Path) -> Result<LoadRecord, String> {
     let bytes = files::without_byte_order_mark(&bytes);
     let kind: Kind = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if kind.format != FORMAT {
-        return Err("it is no record of a load".to_owned());
+        return Err("it is not a record of a load".to_owned());
     }
     if kind.schema != SCHEMA {
         return Err(format!(

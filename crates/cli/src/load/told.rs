@@ -92,7 +92,7 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
         Failure::Timeout if is_endless(record) => {
             "; a stream without an end needs --stream-events N, after which an answer is valid"
         }
-        Failure::WrongStatus => "; --expect-status says which are valid",
+        Failure::WrongStatus => "; --expect-status sets the valid ones",
         Failure::BadRedirect => {
             "; load the address that they lead to, or raise N in --follow-redirects=N if there were too many"
         }

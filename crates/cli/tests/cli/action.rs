@@ -228,13 +228,14 @@ fn answer(request: &Request, comments: &Comments) -> (u16, Value) {
 fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
     let root = repository();
     let threshold = ("DEADHEAT_CI_FAIL_IF_SLOWER", "50%");
-    let heats = |heats: &str| format!("{SHORT}--heats\n{heats}");
+    // As many heats as the verdict needs: on a busy machine, more.
     let ended = run(
         &root,
         "measure",
         &[
             ("DEADHEAT_CI_BASE", "HEAD~1"),
-            ("DEADHEAT_CI_OPTIONS", &heats("3")),
+            ("DEADHEAT_CI_BUDGET", "3m"),
+            ("DEADHEAT_CI_OPTIONS", SHORT),
             threshold,
         ],
     );
@@ -243,9 +244,9 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
         .says(&["this commit makes GET / ", "slower than HEAD"])
         .tells(&["the head is slower by more than 50%"]);
     assert_eq!(output(&root, "verdict"), "slower");
-    for name in ["ratio", "low", "high"] {
+    for (name, below) in [("low", 0.5), ("ratio", 0.5), ("high", 1.0)] {
         let ratio: f64 = output(&root, name).parse().expect("a number");
-        assert!(ratio > 0.0 && ratio < 0.5, "{name} {ratio}");
+        assert!(ratio > 0.0 && ratio < below, "{name} {ratio}");
     }
     assert_eq!(
         output(&root, "head"),
@@ -294,7 +295,7 @@ fn a_slowdown_fails_and_is_commented_and_the_comment_is_kept_up_to_date() {
         "measure",
         &[
             ("DEADHEAT_CI_BASE", "main"),
-            ("DEADHEAT_CI_OPTIONS", &heats("2")),
+            ("DEADHEAT_CI_OPTIONS", &format!("{SHORT}--heats\n2")),
             threshold,
         ],
     );

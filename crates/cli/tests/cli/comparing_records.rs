@@ -79,7 +79,7 @@ fn what_is_no_record_is_refused_with_what_would_work() {
     root.write("a.json", "{}");
     root.write("b.json", "{\"format\": \"deadheat-load\", \"schema\": 99}");
     let cases = [
-        ("a.json a.json", "no record of a load"),
+        ("a.json a.json", "not a record of a load"),
         ("b.json b.json", "its schema is 99"),
         (
             "a.json http://127.0.0.1:1/",

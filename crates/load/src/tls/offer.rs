@@ -55,7 +55,7 @@ fn suite(name: &str, version: Option<TlsVersion>) -> Result<SupportedCipherSuite
         .find(|suite| iana(suite.suite()) == name)
         .ok_or_else(|| {
             format!(
-                "{name} is no cipher suite that Deadheat has; choose from {}",
+                "{name} is not a cipher suite that Deadheat has; choose from {}",
                 all_of(version)
             )
         })?;
@@ -112,7 +112,7 @@ mod tests {
     fn what_is_unknown_or_of_another_version_is_refused_with_what_there_is() {
         let error = offered(None, &["AES128-SHA"]).unwrap_err();
         assert!(
-            error.contains("AES128-SHA is no cipher suite")
+            error.contains("AES128-SHA is not a cipher suite")
                 && error.contains("TLS_AES_128_GCM_SHA256, TLS_CHACHA20_POLY1305_SHA256")
                 && error.contains("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
             "{error}"

@@ -276,8 +276,7 @@ fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
     let factor = advantage.factor();
     let Some((low, high)) = advantage.range_of_b() else {
         return format!(
-            "Undecided at {load}: {ahead} is {factor} as fast as {behind}, without an interval that says how sure that \
-             is."
+            "Undecided at {load}: {ahead} is {factor} as fast as {behind}, from too few heats for an interval."
         );
     };
     if let Some(span) = advantage.span() {

@@ -190,7 +190,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
             ),
         ],
         How::Runs { a, b } => vec![format!(
-            "{} of A and {} of B, with `deadheat load`. Each run gives one figure; the seconds of a run are no repetitions. \
+            "{} of A and {} of B, with `deadheat load`. Each run gives one figure; the seconds of a run are not repetitions. \
              With three runs or more of each side, made in turn, the interval is Welch's t on the logarithms. Over the \
              ratios that decide the error stays at {alpha} by Holm's method.",
             counted(*a, "run"),

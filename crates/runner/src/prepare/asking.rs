@@ -14,7 +14,10 @@ use std::{
 
 use deadheat_model::stack::Toolchain;
 
-use super::{Host, inspect::Program, toolchain::check_program};
+use super::{
+    Host,
+    toolchain::{Program, check_program},
+};
 use crate::manifest::Stack;
 
 /// How many programs are asked at a time for each CPU. They wait for the disk, too.

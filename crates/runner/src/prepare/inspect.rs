@@ -14,7 +14,7 @@ use super::{
     asking::{Asking, Place, Question, ask},
     command::in_shell,
     locked::{self, LockedError},
-    toolchain::{FoundProgram, UnfitProgram},
+    toolchain::{Program, UnfitProgram},
     version::compare,
 };
 use crate::manifest::Stack;
@@ -27,9 +27,6 @@ pub struct Unavailable {
     /// The command that would change that, or where to get it.
     pub remedy: String,
 }
-
-/// A program that will do, or why there is none.
-pub type Program = Result<FoundProgram, UnfitProgram>;
 
 /// What was found for a stack.
 #[derive(Clone, Debug)]

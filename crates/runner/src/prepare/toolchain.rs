@@ -18,6 +18,9 @@ use super::{
 /// Asking for a version takes a JVM a second; what takes much longer is stuck, or downloads something.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
+/// A usable program, or why it is missing or unusable.
+pub type Program = Result<FoundProgram, UnfitProgram>;
+
 /// A program that will do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundProgram {

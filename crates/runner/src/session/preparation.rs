@@ -25,7 +25,7 @@ use super::{
     server::{Server, StartError},
     services::Services,
     sources::hash_sources,
-    survey::Inspections,
+    survey::{Inspections, answered, answers_nothing},
 };
 use crate::{
     agent::Agents,
@@ -118,14 +118,6 @@ pub(super) fn participant(
             .collect(),
         ready,
     }
-}
-
-fn answered<'a>(
-    target: &'a SelectedTarget,
-    options: &'a SessionOptions,
-) -> impl Iterator<Item = &'a SelectedWorkload> {
-    let workloads = options.workloads.iter();
-    workloads.filter(|workload| options.asks(target, workload))
 }
 
 /// The workloads that the target answers and is asked for, in groups with the same environment.
@@ -463,19 +455,4 @@ fn interrupted(target: &SelectedTarget) -> StackFailure {
         log_tail: Vec::new(),
         load: None,
     }
-}
-
-/// Why a stack drops out that has none of the session's workloads.
-pub(super) fn answers_nothing(
-    target: &SelectedTarget,
-    options: &SessionOptions,
-) -> Option<Unavailable> {
-    if answered(target, options).next().is_some() {
-        return None;
-    }
-    let has = target.stack.manifest.workloads.clone().unwrap_or_default();
-    Some(Unavailable {
-        reason: format!("{} answers none of the workloads asked for", target.target),
-        remedy: format!("--workload {}", has.join(" --workload ")),
-    })
 }

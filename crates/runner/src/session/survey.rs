@@ -8,9 +8,9 @@ use std::{
 
 use deadheat_model::TargetId;
 
-use super::{SelectedTarget, SessionOptions, preparation::answers_nothing};
+use super::{SelectedTarget, SessionOptions};
 use crate::{
-    manifest::Stack,
+    manifest::{SelectedWorkload, Stack},
     prepare::{Asking, Host, Inspection, Unavailable, inspect_all},
 };
 
@@ -65,4 +65,28 @@ pub fn survey(
         Some((one.target.clone(), missing))
     });
     missing.collect()
+}
+
+/// The workloads of the session that the target answers.
+pub(super) fn answered<'a>(
+    target: &'a SelectedTarget,
+    options: &'a SessionOptions,
+) -> impl Iterator<Item = &'a SelectedWorkload> {
+    let workloads = options.workloads.iter();
+    workloads.filter(|workload| options.asks(target, workload))
+}
+
+/// Why a target cannot be measured that answers none of the session's workloads.
+pub(super) fn answers_nothing(
+    target: &SelectedTarget,
+    options: &SessionOptions,
+) -> Option<Unavailable> {
+    if answered(target, options).next().is_some() {
+        return None;
+    }
+    let has = target.stack.manifest.workloads.clone().unwrap_or_default();
+    Some(Unavailable {
+        reason: format!("{} answers none of the workloads asked for", target.target),
+        remedy: format!("--workload {}", has.join(" --workload ")),
+    })
 }

@@ -108,7 +108,7 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
     let named = named.join(", ");
     if points.peek().is_none() {
         return Err(Failure::usage(format!(
-            "{} and {} answer none of the workloads {named} both; `deadheat stacks list` says which they answer, \
+            "{} and {} answer none of the workloads {named} both; `deadheat stacks list` shows which they answer, \
              --workload chooses",
             sides.a.selected.target, sides.b.selected.target,
         )));
