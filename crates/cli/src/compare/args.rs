@@ -52,8 +52,8 @@ usage, or sessions that cannot be compared; 3 nothing could be compared; 130 int
 
 const AFTER_SHORT_HELP: &str = "\
 A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands \
-(cmd:COMMAND), two folders of sessions, or two records of `deadheat load -o a.json`. Exit status 1: B \
-failed, or --fail-if-slower did. All options: deadheat compare --help. The guide is docs/compare.md.";
+(cmd:COMMAND), two sessions, or two records of `deadheat load -o a.json`. Exit status 1: B failed, or \
+--fail-if-slower did. All options: deadheat compare --help. The guide is docs/compare.md.";
 
 /// Options of `deadheat load` that the short help of other commands has, too.
 const OF_LOAD: [&str; 5] = ["connections", "rate", "method", "headers", "body"];

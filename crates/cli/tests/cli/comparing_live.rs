@@ -482,7 +482,7 @@ fn stacks_are_members_of_heats_and_checked_before_and_after() {
         .tells(&["deadheat compare"]);
     root.deadheat("history")
         .exits(2)
-        .tells(&["left out: 1 comparison", "deadheat report FOLDER"]);
+        .tells(&["skipped: 1 comparison", "deadheat report FOLDER"]);
     root.deadheat(&format!("run --resume {}", folder.display()))
         .exits(2)
         .tells(&["compare again"]);
@@ -654,7 +654,7 @@ fn revisions_that_cannot_be_had_are_refused() {
     for (side, said) in [
         ("fake-one@no-such", "names no commit"),
         ("fake-one:fast@HEAD", "no variant `fast`"),
-        ("fake-two@HEAD", "no stack `fake-two`"),
+        ("fake-two@HEAD", "the stack `fake-two` does not exist"),
     ] {
         root.deadheat(&format!("compare fake-one {side}"))
             .exits(2)
