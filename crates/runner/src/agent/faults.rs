@@ -127,7 +127,7 @@ const FAULTS: &[(&str, Request, Shorten, &str)] = &[
         "endless greeting",
         describe,
         |_| (),
-        "no answer of a deadheat agent",
+        "the answer is not that of a deadheat agent",
     ),
     (
         "no pulse",

@@ -134,7 +134,7 @@ pub enum ProcessError {
         rest: String,
     },
     /// Processes of the tree could not be ended.
-    #[error("ending {name}: cannot kill these processes, which still run ({survivors})")]
+    #[error("ending {name}: these processes still run and cannot be killed: {survivors}")]
     Survived {
         /// The child's name.
         name: String,
@@ -468,7 +468,7 @@ fn read_statuses(
             None => UNKNOWN_REST.to_owned(),
             Some(left) if left.is_empty() => "its child processes were killed".to_owned(),
             Some(left) => format!(
-                "these still run and cannot be killed: {}",
+                "these processes still run and cannot be killed: {}",
                 describe_all(&left)
             ),
         };

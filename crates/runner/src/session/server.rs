@@ -402,7 +402,7 @@ mod tests {
         let reason = failure.reason;
         assert!(reason.contains("did not answer correctly"), "{reason}");
         assert!(
-            reason.ends_with("these still run and cannot be killed: 4711 (stuck)"),
+            reason.ends_with("these processes still run and cannot be killed: 4711 (stuck)"),
             "{reason}"
         );
     }

@@ -338,7 +338,7 @@ fn one_that_may_not_be_killed_is_named() {
     let pid = child.pid();
     assert!(is_alive(pid));
     signal(libc::SIGKILL, pid);
-    let named = format!("these still run and cannot be killed: {pid} (sleep)");
+    let named = format!("these processes still run and cannot be killed: {pid} (sleep)");
     assert!(error.ends_with(&named), "{error}");
 }
 

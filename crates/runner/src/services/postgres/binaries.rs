@@ -217,6 +217,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let places = Places::Folder(folder.path().to_owned());
         let reason = Binaries::find(&places, None).unwrap_err();
-        assert!(reason.starts_with("there is no `initdb` in /"), "{reason}");
+        assert!(reason.starts_with("`initdb` is missing in /"), "{reason}");
     }
 }

@@ -224,6 +224,6 @@ mod tests {
         let zip = ZipWriter::new(File::create(&path).unwrap());
         zip.finish().unwrap();
         let reason = unpack(File::open(&path).unwrap(), folder.path()).unwrap_err();
-        assert_eq!(reason, "holds 0 files *.txz instead of one");
+        assert_eq!(reason, "contains 0 files *.txz instead of one");
     }
 }

@@ -79,7 +79,7 @@ fn nothing_installed_and_no_network_says_both_and_what_to_do() {
     };
     let text = Postgres::start(&options).unwrap_err().to_string();
     for part in [
-        "looking for PostgreSQL: there is no `initdb` in ",
+        "looking for PostgreSQL: `initdb` is missing in ",
         "downloading http://127.0.0.1:1/",
         "refused",
         "apt install postgresql",
