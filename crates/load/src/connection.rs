@@ -257,10 +257,8 @@ impl Connection {
             Some(tls) => {
                 tls.put(bytes);
                 count = bytes.len();
-                tls.flush(socket).map(|all| match all {
-                    true => Written::All,
-                    false => Written::Full,
-                })
+                tls.flush(socket)
+                    .map(|all| if all { Written::All } else { Written::Full })
             }
             None => loop {
                 if count == bytes.len() {

@@ -36,32 +36,32 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"\b(is|are) no\b",
         instead: "is not a",
-        ceiling: 12,
+        ceiling: 0,
     },
     Habit {
         pattern: r"\b[Ww]hat\b[^.?!]*([.!]|$)",
         instead: "the thing's name, instead of \"what …\" as a noun",
-        ceiling: 20,
+        ceiling: 18,
     },
     Habit {
         pattern: r"\bsays\b",
         instead: "has, contains, shows or names",
-        ceiling: 2,
+        ceiling: 0,
     },
     Habit {
         pattern: r"\bholds?\b",
         instead: "contain, keep, meet or apply",
-        ceiling: 5,
+        ceiling: 3,
     },
     Habit {
         pattern: r"\blooks?\b",
         instead: "see, check, checkpoint or trial",
-        ceiling: 12,
+        ceiling: 10,
     },
     Habit {
         pattern: r", so that\b",
         instead: "so, or a new sentence",
-        ceiling: 5,
+        ceiling: 2,
     },
     Habit {
         pattern: r"\b(least|longest)\b",
@@ -71,7 +71,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"[^.!?]: [^.!?]*[^.!?]: ",
         instead: "two sentences, instead of one with two colons",
-        ceiling: 41,
+        ceiling: 40,
     },
 ];
 

@@ -172,7 +172,7 @@ fn advice(text: &str) -> String {
     let port = rest.strip_prefix(':').unwrap_or(rest);
     let digits = port.bytes().take_while(u8::is_ascii_digit).count();
     let is_port = digits > 0
-        && !port[digits..].starts_with(|next: char| next == '.' || next == ':')
+        && !port[digits..].starts_with(['.', ':'])
         && (digits == port.len() || port[digits..].starts_with(['/', '?', '#']));
     let candidate = if is_port && (rest.len() > port.len() || digits <= 5) {
         format!("{scheme}://localhost:{port}")

@@ -142,7 +142,7 @@ fn a_search_is_shown_again_from_its_file_and_has_every_format() {
     let plan = String::from_utf8(output.stderr.clone()).unwrap();
     assert!(plan.contains("at most 6, about 2s in all"), "{plan}");
     assert_eq!(
-        plan.matches("\nlook ").count(),
+        plan.matches("\ntrial ").count(),
         std::fs::read_to_string(&table).unwrap().lines().count() - 1
     );
     assert!(
@@ -224,7 +224,7 @@ fn what_makes_no_sense_beside_a_search_is_refused() {
         (&["--find-rate", "p99<5ms", "-n", "5"], "--duration"),
         (
             &["--find-rate", "p99<5ms", "--fail-if", "p99>5ms"],
-            "exit status",
+            "exits with 3 if it finds no rate",
         ),
         (
             &["--find-rate", "p99<5ms", "--format", "hgrm"],

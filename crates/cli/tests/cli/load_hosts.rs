@@ -165,10 +165,11 @@ const OTHER_VERSION: &str = r#"
 import re, sys, zlib
 agent, out = sys.stdin.buffer, sys.stdout.buffer
 out.write(agent.readline())
-length = int.from_bytes(agent.read(8)[:4], "little")
+head = agent.read(9)
+length, kind = int.from_bytes(head[:4], "little"), head[8:]
 hello = re.sub(rb'"version":"[^"]*"', b'"version":"0.0.1"', agent.read(length), count=1)
 length = len(hello).to_bytes(4, "little")
-out.write(length + zlib.crc32(length + hello).to_bytes(4, "little") + hello)
+out.write(length + zlib.crc32(length + kind + hello).to_bytes(4, "little") + kind + hello)
 out.flush()
 while piece := agent.read1():
     out.write(piece)

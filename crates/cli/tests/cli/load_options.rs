@@ -246,7 +246,7 @@ fn certificates_are_believed_as_asked() {
     loading
         .run("https://localhost:1/", &["--cacert", "no.pem"])
         .exits(2)
-        .tells(&["there is no certificate in it"]);
+        .tells(&["the file contains no certificate"]);
 }
 
 #[test]

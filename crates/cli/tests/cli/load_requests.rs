@@ -187,7 +187,7 @@ fn an_option_that_is_wrong_does_not_repeat_a_secret() {
         (&["-H", "S3CRET"][..], "write a header like 'Name: value'"),
         (&["-H", "a b: S3CRET"], "--header"),
         (&["--form", "S3CRET"], "write NAME=VALUE"),
-        (&["-d", "{\"pin\":\"S3CRET\"}"], "give a body with --body"),
+        (&["-d", "{\"pin\":\"S3CRET\"}"], "set a body with --body"),
         (&["--user", "S3CRET"], "USER:PASSWORD"),
         (&["--otlp", "http://h/?S3CRET=1"], "--otlp"),
         (&["--rate", "fast"], "invalid value 'fast'"),

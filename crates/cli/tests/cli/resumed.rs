@@ -220,7 +220,7 @@ fn a_stack_that_is_gone_or_fails_now_is_a_change() {
     root.write("events-broken", "");
     resume(&root, "")
         .exits(2)
-        .tells(&["fake-one: it was ready, and failed building:"]);
+        .tells(&["fake-one: it was ready, and failed building ("]);
     fs::remove_dir_all(root.path().join("stacks/fake-two")).expect("removing a stack");
     resume(&root, "")
         .exits(2)

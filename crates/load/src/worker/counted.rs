@@ -42,9 +42,10 @@ impl Worker<'_> {
         let used = self.connections.iter().filter(used);
         let times = used.map(|one| {
             // The time to think after a request is a part of its own.
-            let until = match thinks {
-                true => one.counted_until.max(one.due),
-                false => one.counted_until,
+            let until = if thinks {
+                one.counted_until.max(one.due)
+            } else {
+                one.counted_until
             };
             until.saturating_sub(one.counted_from)
         });

@@ -56,9 +56,10 @@ impl Lingering {
     /// Keeps a socket open for a while, or closes it at once if the server would not close it, or there are too many.
     /// Those that are there stay: they show whether the server closes.
     fn keep(&mut self, socket: OwnedFd, token: Token, is_announced: bool, now: u64) {
-        let most = match self.server_closes {
-            true => self.most,
-            false => self.most.min(self.slots),
+        let most = if self.server_closes {
+            self.most
+        } else {
+            self.most.min(self.slots)
         };
         if self.unanswered >= MOST_UNANSWERED || self.sockets.len() >= most {
             return;

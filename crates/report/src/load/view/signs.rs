@@ -122,9 +122,10 @@ pub(super) fn sentence(sign: &Sign) -> String {
             ended,
             seconds: waited,
         } => {
-            let who = match requests == ended {
-                true => "each request".to_owned(),
-                false => format!("{} of {} requests", count(*requests), count(*ended)),
+            let who = if requests == ended {
+                "each request".to_owned()
+            } else {
+                format!("{} of {} requests", count(*requests), count(*ended))
             };
             format!(
                 "the server sent no 100 (Continue): {who} waited {} for it before its body, {} in total. This wait is \

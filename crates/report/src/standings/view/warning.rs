@@ -197,9 +197,12 @@ fn advice(remedy: &str) -> String {
         (true, _) => lines.join("; "),
         (false, false) => sentences.join(" "),
         (false, true) => {
-            let all = lines.iter().map(|line| match is_sentence(line) {
-                true => (*line).to_owned(),
-                false => format!("{line}."),
+            let all = lines.iter().map(|line| {
+                if is_sentence(line) {
+                    (*line).to_owned()
+                } else {
+                    format!("{line}.")
+                }
             });
             all.collect::<Vec<_>>().join(" ")
         }
