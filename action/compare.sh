@@ -296,6 +296,7 @@ comment_text() {
   esac
   if [[ -n $ratio && -n $low && -n $high && $verdict == slower ]]; then
     # The larger figure over the smaller one, so that nobody has to invert it.
+    # shellcheck disable=SC2016 # these are variables of jq
     local turned='[$r, $h, $l] | map(tonumber | if . > 0 then 1 / . else empty end) | map(tostring) | join(" ")'
     read -r ratio low high < <(jq -nr --arg r "$ratio" --arg l "$low" --arg h "$high" "$turned") || true
     LC_ALL=C printf ' The base is %.3g× as fast (%.3g to %.3g).' "$ratio" "$low" "${high:-$low}"
