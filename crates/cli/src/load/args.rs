@@ -101,7 +101,7 @@ pub(crate) struct SteadyArgs {
     /// Connections [default: 50]
     #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
     pub(crate) connections: Option<u32>,
-    /// Open loop: send at this rate, such as 5000/s or 300/m, regardless of answers
+    /// Send at this rate (open loop), such as 5000/s or 300/m
     #[arg(long, value_name = "RATE", value_parser = rate::rate)]
     pub(crate) rate: Option<f64>,
     /// Open loop: how requests are spaced [default: uniform]
@@ -308,7 +308,7 @@ impl From<TlsVersionArg> for TlsVersion {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Valid answers")]
 pub(crate) struct AnswerArgs {
-    /// Valid status codes, such as 200, 2xx, 200-204 or 2xx,304 [default: 2xx]
+    /// Valid statuses, such as 200, 2xx, 200-204 or 2xx,304 [default: 2xx]
     #[arg(long, value_name = "SET")]
     pub(crate) expect_status: Option<StatusSet>,
     /// The body's length in bytes

@@ -8,7 +8,7 @@ use crate::load::{thresholds::Threshold, values::whole};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct FindArgs {
-    /// Find the highest rate at which this condition is true, such as 'p99<50ms'; repeatable
+    /// Find the highest rate at which this is true: 'p99<50ms'; repeatable
     ///
     /// Loads at one rate after the other, for --duration [default: 5s] each. docs/load.md lists the figures.
     #[arg(long, value_name = "BOUND")]
