@@ -9,7 +9,7 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::SyncSender,
     },
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -27,7 +27,7 @@ use super::{
 };
 
 /// How long what a launcher printed is waited for, once its output has ended.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The most that is kept of what a launcher prints.
 const MOST_SAID: usize = 2_000;
 
@@ -66,6 +66,8 @@ pub(super) struct Agent {
     child: Child,
     input: Arc<Mutex<Option<ChildStdin>>>,
     said: Arc<Mutex<Vec<u8>>>,
+    /// Reads what the launcher prints, to its end.
+    reader: Option<JoinHandle<()>>,
     /// When anything was heard of it (monotonic, in nanoseconds), its pulse included.
     heard: Arc<AtomicU64>,
     patience: Patience,
@@ -111,9 +113,8 @@ impl Agent {
             .spawn()
             .map_err(|error| fail(format!("starting {shown}: {error}; is it installed?")))?;
         let said = Arc::new(Mutex::new(Vec::new()));
-        if let Some(stderr) = child.stderr.take() {
-            keep(stderr, Arc::clone(&said));
-        }
+        let stderr = child.stderr.take();
+        let reader = stderr.and_then(|stderr| keep(stderr, Arc::clone(&said)));
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let mut agent = Self {
             host: host.to_owned(),
@@ -121,6 +122,7 @@ impl Agent {
             child,
             input: Arc::new(Mutex::new(input)),
             said,
+            reader,
             heard: Arc::new(AtomicU64::new(monotonic_ns())),
             patience,
             // Until it has introduced itself, it gets no time to end.
@@ -277,7 +279,9 @@ impl Agent {
     pub(super) fn lost(&mut self, error: &dyn std::fmt::Display) -> AgentError {
         let end = Instant::now() + LAST_WORDS;
         let mut status = None;
-        while status.is_none() && Instant::now() < end {
+        let is_read =
+            |reader: &Option<JoinHandle<()>>| reader.as_ref().is_none_or(JoinHandle::is_finished);
+        while (status.is_none() || !is_read(&self.reader)) && Instant::now() < end {
             status = self.child.try_wait().ok().flatten();
             thread::sleep(Duration::from_millis(5));
         }
@@ -322,9 +326,9 @@ impl Drop for Agent {
 }
 
 /// Keeps the end of what a launcher prints.
-fn keep(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
+fn keep(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) -> Option<JoinHandle<()>> {
     // Without the thread its words are missing from a message.
-    let _ = thread::Builder::new()
+    thread::Builder::new()
         .name("stderr".to_owned())
         .spawn(move || {
             let mut piece = [0; MOST_SAID];
@@ -340,5 +344,6 @@ fn keep(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) {
                 let surplus = said.len().saturating_sub(MOST_SAID);
                 said.drain(..surplus);
             }
-        });
+        })
+        .ok()
 }
