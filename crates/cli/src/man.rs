@@ -55,7 +55,7 @@ fn is_shown(page: &[u8]) -> bool {
     let Ok(mut man) = man.args(["-l", "-"]).stdin(Stdio::piped()).spawn() else {
         return false;
     };
-    // Whoever quits the pager early has read enough.
+    // The reader may quit the pager before the end of the page.
     let written = man.stdin.take().map(|mut input| input.write_all(page));
     drop(written);
     man.wait().is_ok_and(|status| status.success())

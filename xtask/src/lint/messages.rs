@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use regex::Regex;
 
 use crate::steps::root;
@@ -230,11 +230,11 @@ fn strings(tokens: TokenStream, is_help: bool, found: &mut impl FnMut(usize, Str
         }
         match token {
             TokenTree::Group(group) => {
-                let ends_item = group.delimiter() == Delimiter::Brace;
+                let is_body = group.delimiter() == Delimiter::Brace;
                 if !is_test {
-                    strings(group.stream(), is_clap && is_item(&group), found);
+                    strings(group.stream(), is_clap && is_body, found);
                 }
-                if ends_item {
+                if is_body {
                     (is_clap, is_test) = (false, false);
                 }
             }
@@ -250,11 +250,6 @@ fn strings(tokens: TokenStream, is_help: bool, found: &mut impl FnMut(usize, Str
             _ => {}
         }
     }
-}
-
-/// Whether a group is the body of an item.
-fn is_item(group: &Group) -> bool {
-    group.delimiter() == Delimiter::Brace
 }
 
 /// A string literal's text: lines that end in `\` are joined, other escapes stay as they are.

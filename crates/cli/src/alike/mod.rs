@@ -199,7 +199,7 @@ fn version(tool: Tool) -> Result<Exit, Failure> {
     let own = concat!("deadheat ", env!("CARGO_PKG_VERSION"));
     let (line, status) = match tool {
         Tool::Ab => (format!("This is ApacheBench, Version 2.3 <{own}>"), 0),
-        // wrk goes on with its usage, and fails.
+        // wrk then prints its usage and fails.
         Tool::Wrk => (format!("wrk 4.1.0 [epoll] ({own})"), 1),
         Tool::Hey | Tool::Oha => (format!("{} ({own})", tool.name()), 0),
     };

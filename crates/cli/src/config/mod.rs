@@ -106,7 +106,7 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
     })
 }
 
-/// Whether all options are given already: those of a session that goes on.
+/// Whether the options are those of an earlier session, which this command resumes.
 fn is_fixed(of_run: &ArgMatches) -> bool {
     let is_known = of_run.ids().any(|known| known == "resume");
     is_known && of_run.value_source("resume") == Some(ValueSource::CommandLine)

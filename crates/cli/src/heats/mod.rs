@@ -154,7 +154,7 @@ fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Resu
     Err(Failure::nothing(which.lines().join("\n")).and(why))
 }
 
-/// The same session without the stacks that are missing.
+/// The session without the stacks that are missing.
 fn without(options: &SessionOptions, missing: &Missing) -> SessionOptions {
     let mut options = options.clone();
     options.targets.retain(|one| !missing.has(&one.target));

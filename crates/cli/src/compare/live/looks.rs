@@ -35,12 +35,12 @@ impl Turn {
         turns.min(f64::from(u32::MAX)) as u32
     }
 
-    /// A budget in which so many of them fit, as an option takes it.
+    /// A budget that has room for this number of heats, as `--budget` takes it.
     fn budget_for(&self, heats: u32) -> String {
         time_option(self.all.as_secs_f64() * f64::from(heats) * SPARE)
     }
 
-    /// The `--heat-time` with which so many fit a budget, if there is one.
+    /// The `--heat-time` with which this number of heats fits a budget, if there is one.
     fn heat_time_for(&self, heats: u32, budget: Duration) -> Option<u64> {
         let each = budget.as_secs_f64() / (f64::from(heats) * SPARE);
         let others = self.all.saturating_sub(self.rounds).as_secs_f64();
