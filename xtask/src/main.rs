@@ -5,6 +5,7 @@ mod book;
 mod browser;
 mod cluster;
 mod conformance;
+mod evidence;
 mod fuzz;
 mod interrupt;
 mod lint;
@@ -78,6 +79,8 @@ enum Command {
     Power(power::Options),
     /// What slices, freezing and polling change in the figures of a server: docs/methodology.md
     Slices(slices::Options),
+    /// Run the experiments behind the claims of docs/methodology.md, keep their records, and write docs/evidence/README.md
+    Evidence(evidence::Options),
     /// The least that a load costs: what `peers` starts as one of its tools
     #[command(hide = true)]
     Bare(peers::bare::Options),
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Slices(options) => slices::slices(&options),
+        Command::Evidence(options) => evidence::evidence(&options),
         Command::Bare(options) => peers::bare(&options),
     }
 }

@@ -4,7 +4,7 @@
 use std::{fs, path::Path, process::Command, sync::mpsc, thread};
 
 use crate::{
-    FUZZ_SECONDS, book, browser, cluster, conformance, fuzz, lint, peers, session, setup,
+    FUZZ_SECONDS, book, browser, cluster, conformance, evidence, fuzz, lint, peers, session, setup,
     steps::{Lack, Steps, binary, cargo, root, target},
     workflows,
 };
@@ -60,6 +60,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
         session::short_sessions(steps, &stacks);
     });
     peers::smoke(steps, binary());
+    evidence::check(steps);
     if long {
         workflows::workflows(steps);
         fuzz::fuzz(steps, FUZZ_SECONDS, false);

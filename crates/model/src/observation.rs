@@ -494,6 +494,15 @@ pub struct Observation {
     #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub cut: Option<Duration>,
+    /// How long the requests that were in flight at the measurement's start were in flight in it, together. `None`: not
+    /// recorded.
+    #[serde(rename = "carried_seconds", default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
+    pub carried: Option<Duration>,
+    /// How long the requests that began in it were in flight after it, together. `None`: not recorded.
+    #[serde(rename = "draining_seconds", default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
+    pub draining: Option<Duration>,
     /// The width of a bin.
     #[serde(rename = "bin_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
@@ -653,10 +662,16 @@ impl Observation {
             let both = self.routes.iter_mut().zip(&other.routes);
             both.for_each(|(own, more)| own.merge(more));
         }
-        self.cut = match (self.cut, other.cut) {
-            (Some(own), Some(more)) => Some(own + more),
-            (own, more) => own.or(more),
-        };
+        for (own, more) in [
+            (&mut self.cut, other.cut),
+            (&mut self.carried, other.carried),
+            (&mut self.draining, other.draining),
+        ] {
+            *own = match (*own, more) {
+                (Some(own), Some(more)) => Some(own + more),
+                (own, more) => own.or(more),
+            };
+        }
         self.merge_bins(other);
         self.connections_opened += other.connections_opened;
         self.connections_peak += other.connections_peak;

@@ -50,6 +50,8 @@ pub struct Recorded {
 const WINDOW: Duration = Duration::from_millis(100);
 /// The part before it.
 const GUARD: Duration = Duration::from_millis(30);
+/// What requests in flight at the edges of a slice take.
+const DRAIN: Duration = Duration::from_millis(1);
 /// How many times faster than the fastest stack the null server is.
 const CEILING: f64 = 1.5;
 /// Connections.
@@ -169,7 +171,7 @@ impl Recorded {
             let place = |member: usize| numbers.iter().position(|one| *one == member);
             let slice = |slice: &Slice| {
                 let is_ceiling = slice.member == load.ceiling();
-                let throughput = slice.throughput * speed(slice.member);
+                let throughput = slice.answers / slice.seconds * speed(slice.member);
                 Some(self.slice(place(slice.member)? as u32, throughput, is_ceiling))
             };
             let rounds = heat.rounds.iter();
@@ -222,13 +224,16 @@ impl Recorded {
             tally,
             service_time: service_time.compact(),
             cut: None,
+            carried: Some(DRAIN * CONNECTIONS),
+            draining: Some(DRAIN * CONNECTIONS),
             open: None,
             body_bytes: 13 * answers,
             cpu: Some(CpuUsed {
                 seconds: server * window,
                 span_seconds: window,
+                drain_seconds: Some(server * DRAIN.as_secs_f64()),
             }),
-            drained: Duration::from_millis(1),
+            drained: DRAIN,
             reconnected: 0,
             generator: GeneratorUse {
                 cpu_seconds: window,
@@ -241,6 +246,7 @@ impl Recorded {
                 busy_seconds: (server + 1.0) * window,
                 interrupt_seconds: 0.0,
                 own_seconds: window,
+                cpus: 2,
             }),
             frozen: FreezeTimes::default(),
             flags: Vec::new(),

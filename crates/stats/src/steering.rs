@@ -21,6 +21,9 @@ use crate::{
     standings::{FAILURES, LoadAt, Measure, settings},
 };
 
+/// The stream of random numbers that twins are drawn from.
+const TWINS: u64 = u64::MAX;
+
 /// What is measured next; `spent` is the time that measuring has taken so far.
 pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     let plan = &record.header.plan;
@@ -141,7 +144,7 @@ impl<'a> LoadSoFar<'a> {
             seed,
         }
         .next();
-        let control = self.control(&members);
+        let control = self.control(&members, seed);
         // They start in this order, and the first waits longest for its first slice: each is early and late by turns.
         let mut random = ChaCha8Rng::seed_from_u64(!seed);
         random.set_stream(self.done().into());
@@ -165,7 +168,7 @@ impl<'a> LoadSoFar<'a> {
     }
 
     /// The null server in every second heat, and in the others one of the members twice, each in its turn.
-    fn control(&self, members: &[usize]) -> Option<Control> {
+    fn control(&self, members: &[usize], seed: u64) -> Option<Control> {
         let done = self.done() as usize;
         if self.load().point.open.is_some() {
             // A ceiling is one of a closed loop.
@@ -176,8 +179,14 @@ impl<'a> LoadSoFar<'a> {
             // One stack alone has only the null server to be seen beside.
             _ if members.len() < 2 => Some(Control::Ceiling),
             _ => {
-                let of = members.get(done / 2 % members.len().max(1));
-                of.map(|of| Control::Twin { of: *of })
+                // At random, but nobody twice before everybody who can run was once.
+                let mut turns = self.ready.clone();
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                random.set_stream(TWINS);
+                turns.shuffle(&mut random);
+                let turns = turns.iter().cycle().skip(done / 2).take(self.ready.len());
+                let mut here = turns.filter(|number| members.contains(number));
+                here.next().map(|of| Control::Twin { of: *of })
             }
         }
     }
@@ -249,7 +258,7 @@ impl LoadSoFar<'_> {
         let load = self.load();
         let settings = settings(self.record);
         let course = self.at.course();
-        let estimates = within::of_heats(&course.heats, Quantity::Throughput, &settings);
+        let estimates = within::of_heats(&course.heats, Quantity::Throughput);
         let rounds = course.heats.iter().map(|heat| heat.rounds.len()).max();
         let heats = load.most_heats().min(self.done().saturating_add(more));
         let rounds = rounds.unwrap_or(1).max(1) as u32;

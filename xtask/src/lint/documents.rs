@@ -124,7 +124,10 @@ fn documents(root: &Path) -> io::Result<Vec<PathBuf>> {
             folders.push(entry.path());
         }
     }
-    let mut documents = vec![root.join("docs/results/README.md")];
+    let mut documents = vec![
+        root.join("docs/results/README.md"),
+        root.join("docs/evidence/README.md"),
+    ];
     for folder in folders {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -101,7 +101,8 @@ fn command(case: Case, options: &Options) -> String {
     )
 }
 
-fn today() -> String {
+/// The date.
+pub(crate) fn today() -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let date = now.split('T').next().unwrap_or_default();
     format!("{date} (UTC)")
@@ -114,7 +115,7 @@ fn nginx_version(measuring: &Measuring<'_>) -> String {
 }
 
 /// This project's commit, and whether something was changed since that is more than a document.
-fn commit() -> Option<String> {
+pub(crate) fn commit() -> Option<String> {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
         command.args(arguments).current_dir(root());

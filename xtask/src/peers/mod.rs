@@ -5,7 +5,7 @@ mod answers;
 pub(crate) mod bare;
 mod blocks;
 mod case;
-mod circumstances;
+pub(crate) mod circumstances;
 mod cpu_time;
 mod deadheat;
 mod document;

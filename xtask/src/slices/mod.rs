@@ -11,14 +11,22 @@ use clap::Args;
 use deadheat_load::{Session, Slice, SliceEvent};
 use deadheat_model::{
     LoadSpec, StopRule, Wait,
+    heat::SLICE_SPREAD,
     load::{Exchange, Expectation, RequestSpec, Schedule, StatusSet, Target},
 };
-use deadheat_stats::interval::{LogMean, log_mean};
+use deadheat_stats::{
+    heats::pauses::{Stretch, Taken, taken},
+    interval::{LogMean, log_mean},
+};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use self::{
     server::Server,
     subject::{Subject, subjects},
-    way::{Contrast, Way},
+    way::{Contrast, Rest, Way},
 };
 use crate::peers::show;
 
@@ -34,7 +42,7 @@ pub(crate) struct Options {
     /// How often each way is measured beside the other
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..))]
     pairs: u32,
-    /// The counted part of a slice
+    /// The counted part of a slice, on average
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     slice: Duration,
     /// Load before it that does not count; slices are compared with several guards, if there are more
@@ -78,8 +86,8 @@ pub(crate) struct Options {
 /// Measures and shows the contrasts.
 pub(crate) fn slices(options: &Options) -> ExitCode {
     match measure(options) {
-        Ok(table) => {
-            show::result(&table);
+        Ok(recorded) => {
+            show::result(&recorded.table());
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -89,29 +97,66 @@ pub(crate) fn slices(options: &Options) -> ExitCode {
     }
 }
 
-fn measure(options: &Options) -> Result<String, String> {
-    let mut table = "| server | what ÷ what | throughput | CPU time per request | pairs |\n\
-        | --- | --- | --- | --- | ---: |\n"
-        .to_owned();
-    let subjects = subjects(options)?;
-    for subject in &subjects {
-        let name = &subject.name;
-        show::progress(name);
-        match rows(options, subject) {
-            Ok(rows) => {
-                for row in rows {
-                    table += &format!("| {name} | {row} |\n");
-                }
-            }
-            Err(error) if subjects.len() == 1 => return Err(error),
-            Err(error) => table += &format!("| {name} | not measured: {error} | | | |\n"),
-        }
+/// The same with the arguments of a command line.
+pub(crate) fn recorded(arguments: &[String]) -> Result<Recorded, String> {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
     }
-    Ok(table)
+    let line = std::iter::once("slices").chain(arguments.iter().map(String::as_str));
+    let line = <Line as clap::Parser>::try_parse_from(line).map_err(|error| error.to_string())?;
+    measure(&line.options)
 }
 
-/// The contrasts of a server: what was compared, and the figures.
-fn rows(options: &Options, subject: &Subject) -> Result<Vec<String>, String> {
+/// Everything that was measured.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Recorded {
+    servers: Vec<Measured>,
+}
+
+/// A server, and what was measured of it, or why it was not.
+#[derive(Serialize, Deserialize)]
+struct Measured {
+    name: String,
+    contrasts: Result<Vec<Contrasted>, String>,
+}
+
+/// Two ways to load a server.
+#[derive(Serialize, Deserialize)]
+struct Contrasted {
+    /// What is divided by what.
+    what: String,
+    /// All slices of either way, in their order.
+    slices: [Vec<Stretch>; 2],
+    /// So many of them had a turn together.
+    together: [usize; 2],
+}
+
+fn measure(options: &Options) -> Result<Recorded, String> {
+    let subjects = subjects(options)?;
+    let measured = |subject: &Subject| {
+        show::progress(&subject.name);
+        Measured {
+            name: subject.name.clone(),
+            contrasts: contrasts(options, subject),
+        }
+    };
+    let servers: Vec<Measured> = subjects.iter().map(measured).collect();
+    if let [
+        Measured {
+            contrasts: Err(error),
+            ..
+        },
+    ] = &servers[..]
+    {
+        return Err(error.clone());
+    }
+    Ok(Recorded { servers })
+}
+
+/// What was measured of a server.
+fn contrasts(options: &Options, subject: &Subject) -> Result<Vec<Contrasted>, String> {
     let server = Server::start(subject, options.server_cpu)?;
     let contrasts = match &options.contrast[..] {
         [] => &[Contrast::Slices, Contrast::Freezing, Contrast::Polling][..],
@@ -119,7 +164,7 @@ fn rows(options: &Options, subject: &Subject) -> Result<Vec<String>, String> {
     };
     let mut bench = Bench::new(options, &server)?;
     bench.measure(&Way::warm_up(options.warm_up))?;
-    let mut rows = Vec::new();
+    let mut found = Vec::new();
     for contrast in contrasts {
         // The guard matters where slices are compared with what has none.
         let guards = match contrast {
@@ -128,28 +173,60 @@ fn rows(options: &Options, subject: &Subject) -> Result<Vec<String>, String> {
         };
         for guard in guards {
             let ways = contrast.ways(options, *guard);
-            let pairs = bench.pairs(&ways, options.pairs)?;
-            let ratio = |of: fn(&Seen) -> f64| {
-                let ratios: Vec<f64> = pairs
-                    .iter()
-                    .map(|[one, other]| of(one) / of(other))
-                    .collect();
-                log_mean(&ratios, LEVEL).map_or_else(|| "unknown".to_owned(), |mean| shown(&mean))
-            };
             let after = if guards.len() > 1 {
                 format!(", guard {} ms", guard.as_millis())
             } else {
                 String::new()
             };
-            rows.push(format!(
-                "{contrast}{after} | {} | {} | {}",
-                ratio(Seen::throughput),
-                ratio(Seen::cost),
-                pairs.len(),
-            ));
+            found.push(Contrasted {
+                what: format!("{contrast}{after}"),
+                slices: bench.in_turn(&ways, options.pairs)?,
+                together: ways.map(|way| way.slices as usize),
+            });
         }
     }
-    Ok(rows)
+    Ok(found)
+}
+
+impl Recorded {
+    /// The ratios, as Markdown.
+    pub(crate) fn table(&self) -> String {
+        let mut table = "| server | what ÷ what | throughput | CPU time per request | pairs |\n\
+            | --- | --- | --- | --- | ---: |\n"
+            .to_owned();
+        for Measured { name, contrasts } in &self.servers {
+            match contrasts {
+                Ok(contrasts) => {
+                    for one in contrasts {
+                        table += &format!("| {name} | {} |\n", one.row());
+                    }
+                }
+                Err(error) => table += &format!("| {name} | not measured: {error} | | | |\n"),
+            }
+        }
+        table
+    }
+}
+
+impl Contrasted {
+    fn row(&self) -> String {
+        let turns = |way: usize| Seen::of_turns(&self.slices[way], self.together[way]);
+        let pairs: Vec<(Seen, Seen)> = turns(0).into_iter().zip(turns(1)).collect();
+        let ratio = |of: fn(&Seen) -> f64| {
+            let ratios: Vec<f64> = pairs
+                .iter()
+                .map(|(one, other)| of(one) / of(other))
+                .collect();
+            log_mean(&ratios, LEVEL).map_or_else(|| "unknown".to_owned(), |mean| shown(&mean))
+        };
+        format!(
+            "{} | {} | {} | {}",
+            self.what,
+            ratio(Seen::throughput),
+            ratio(Seen::cost),
+            pairs.len()
+        )
+    }
 }
 
 /// "0.993 (0.985–1.001)".
@@ -160,23 +237,37 @@ fn shown(mean: &LogMean) -> String {
     format!("{:.3}{interval}", mean.mean)
 }
 
-/// What was seen of a way in its turn.
+/// What a way's turn took of the server.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     answers: f64,
-    time: Duration,
-    cpu: Duration,
+    seconds: f64,
+    cpu_seconds: f64,
 }
 
 impl Seen {
+    /// Of slices, with what their edges cut, if so many slices have turns together.
+    fn of_turns(slices: &[Stretch], together: usize) -> Vec<Self> {
+        let slices: Vec<_> = slices.iter().zip(taken(slices)).collect();
+        let turns = slices.chunks(together).map(|turn| {
+            let sum = |of: &dyn Fn(&(&Stretch, Taken)) -> f64| turn.iter().map(of).sum();
+            Self {
+                answers: sum(&|(slice, _)| slice.answers as f64),
+                seconds: sum(&|(_, taken)| taken.seconds),
+                cpu_seconds: sum(&|(_, taken)| taken.cpu_seconds.unwrap_or(0.0)),
+            }
+        });
+        turns.collect()
+    }
+
     /// Answers per second.
     fn throughput(&self) -> f64 {
-        self.answers / self.time.as_secs_f64()
+        self.answers / self.seconds
     }
 
     /// CPU seconds of the server for an answer.
     fn cost(&self) -> f64 {
-        self.cpu.as_secs_f64() / self.answers
+        self.cpu_seconds / self.answers
     }
 }
 
@@ -185,6 +276,7 @@ struct Bench<'a> {
     server: &'a Server,
     polling: Session,
     sleeping: Session,
+    random: ChaCha8Rng,
 }
 
 impl<'a> Bench<'a> {
@@ -219,46 +311,48 @@ impl<'a> Bench<'a> {
             server,
             polling: session(Wait::Poll)?,
             sleeping: session(Wait::Sleep)?,
+            random: ChaCha8Rng::seed_from_u64(1),
         })
     }
 
-    /// Measures both ways in turn, so often. Which one comes first changes with each pair.
-    fn pairs(&mut self, ways: &[Way; 2], count: u32) -> Result<Vec<[Seen; 2]>, String> {
-        let pair = |nth: u32| {
-            let mut seen = [Seen::default(); 2];
+    /// The slices of both ways, which are measured in turn, so often. Which one comes first changes with each pair.
+    fn in_turn(&mut self, ways: &[Way; 2], count: u32) -> Result<[Vec<Stretch>; 2], String> {
+        let mut slices = [Vec::new(), Vec::new()];
+        for nth in 0..count as usize {
             for place in 0..ways.len() {
-                let way = (nth as usize + place) % ways.len();
-                seen[way] = self.measure(&ways[way])?;
+                let way = (nth + place) % ways.len();
+                slices[way].extend(self.measure(&ways[way])?);
             }
-            show::progress(&format!(
-                "pair {:>3}: {:>9.0} and {:>9.0} answers/s",
-                nth + 1,
-                seen[0].throughput(),
-                seen[1].throughput()
-            ));
-            Ok(seen)
-        };
-        (0..count).map(pair).collect()
+            show::progress(&format!("pair {:>3} of {count}", nth + 1));
+        }
+        Ok(slices)
     }
 
-    fn measure(&mut self, way: &Way) -> Result<Seen, String> {
+    fn measure(&mut self, way: &Way) -> Result<Vec<Stretch>, String> {
         let tree = self.server.tree();
         let session = match way.wait {
             Wait::Poll => &mut self.polling,
             Wait::Sleep => &mut self.sleeping,
         };
-        let mut seen = Seen::default();
+        let mut seen = Vec::new();
         for _ in 0..way.slices {
             way.rest(&tree)?;
             let slice = Slice {
                 guard: way.guard,
-                length: way.length,
+                length: match way.before {
+                    Rest::None => way.length,
+                    // As in a heat.
+                    _ => way.length.mul_f64(
+                        self.random
+                            .random_range(1.0 - SLICE_SPREAD..1.0 + SLICE_SPREAD),
+                    ),
+                },
             };
-            let mut edges = [Duration::ZERO; 2];
+            let mut edges = [Duration::ZERO; 3];
             let found = session.slice(slice, &mut |event| match event {
                 SliceEvent::CountingStarted => edges[0] = tree.cpu_time(),
                 SliceEvent::CountingEnded => edges[1] = tree.cpu_time(),
-                SliceEvent::Drained => {}
+                SliceEvent::Drained => edges[2] = tree.cpu_time(),
             });
             let found = found.map_err(|error| format!("loading the server: {error}"))?;
             let observation = &found.observation;
@@ -266,16 +360,29 @@ impl<'a> Bench<'a> {
                 observation.measured.answers(),
                 observation.total.failed.total(),
             );
-            if failed > 0 || answers == 0 {
+            if failed > 0 || observation.total.succeeded == 0 {
                 let example = observation.examples.first();
                 let example = example.map_or_else(String::new, |one| format!(": {}", one.detail));
                 return Err(format!(
                     "loading the server: {failed} requests failed and {answers} were answered{example}"
                 ));
             }
-            seen.answers += answers as f64;
-            seen.time += observation.window;
-            seen.cpu += edges[1].saturating_sub(edges[0]);
+            // The guard of an uninterrupted load is as long as a pause, so that its edges cut as much as they add.
+            let is_cut = !matches!(way.before, Rest::None);
+            let each = |all: Option<Duration>, requests: u64| match all {
+                Some(all) if is_cut && requests > 0 => all.as_secs_f64() / requests as f64,
+                _ => 0.0,
+            };
+            let measured = &observation.measured;
+            seen.push(Stretch {
+                window: observation.window.as_secs_f64(),
+                answers,
+                carried: each(observation.carried, measured.carried_in),
+                draining: each(observation.draining, measured.in_flight),
+                cpu: Some(edges[1].saturating_sub(edges[0]).as_secs_f64()),
+                drain_cpu: Some(edges[2].saturating_sub(edges[1]).as_secs_f64()),
+                gave_up: found.undrained > 0,
+            });
         }
         Ok(seen)
     }

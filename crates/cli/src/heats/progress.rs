@@ -12,7 +12,7 @@ use deadheat_model::{
 };
 use deadheat_report::figure;
 use deadheat_stats::{
-    heats::recorded::counts,
+    heats::recorded::rounds,
     standings::{LoadAt, settings},
     steering,
 };
@@ -176,10 +176,10 @@ impl Progress {
     }
 }
 
-/// Slices of a heat that do not count, because the machine slept in them.
+/// Slices of a heat that do not count, because the machine slept in their rounds.
 fn discarded(ended: &MeasuredHeat) -> usize {
-    let slices = ended.heat.rounds.iter().flatten();
-    slices.filter(|slice| !counts(slice)).count()
+    let all = ended.heat.rounds.iter().flatten().count();
+    all - rounds(&ended.heat).flatten().count()
 }
 
 /// A heat in a line.

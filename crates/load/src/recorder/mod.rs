@@ -107,6 +107,10 @@ pub(crate) struct Recorder {
     measure_from: u64,
     /// Time in the measurement of requests that began before it or were in flight at its end.
     cut: u64,
+    /// Time in the measurement of requests that were in flight at its start.
+    carried: u64,
+    /// Time after the measurement of requests that began in it.
+    draining: u64,
     last_end: u64,
     /// When the first and the last of the measurement's own requests ended.
     own_ends: Option<(u64, u64)>,
@@ -192,6 +196,8 @@ impl Recorder {
             phase: LoadPhase::WarmUp,
             measure_from: 0,
             cut: 0,
+            carried: 0,
+            draining: 0,
             last_end: 0,
             own_ends: None,
             counted: None,
@@ -253,9 +259,12 @@ impl Recorder {
     ) {
         self.roll(at, gauges);
         if self.is_measuring() {
-            self.cut += under_way
-                .map(|started| at - started.max(self.measure_from))
-                .sum::<u64>();
+            for started in under_way {
+                self.cut += at - started.max(self.measure_from);
+                if started < self.measure_from {
+                    self.carried += at - self.measure_from;
+                }
+            }
             self.measured.in_flight = gauges.in_flight;
             self.window = Duration::from_nanos(at - self.measure_from);
             if !self.window.is_zero() {
@@ -360,6 +369,7 @@ impl Recorder {
             if times.started < self.measure_from {
                 self.measured.carried_succeeded += 1;
                 self.cut += times.end - self.measure_from;
+                self.carried += times.end - self.measure_from;
                 return;
             }
             self.note_own_end(times.end);
@@ -372,6 +382,19 @@ impl Recorder {
             }
         }
         self.latencies.record(times, self.is_measuring());
+        self.drained(times.started, times.end);
+    }
+
+    /// A request that began at `started` was in flight until `end`. It counts if it began in the measurement and the
+    /// measurement is over.
+    #[inline]
+    pub(crate) fn drained(&mut self, started: u64, end: u64) {
+        if self.phase == LoadPhase::CoolDown && !self.window.is_zero() {
+            let measured_until = self.measure_from + self.window.as_nanos() as u64;
+            if (self.measure_from..measured_until).contains(&started) {
+                self.draining += end.saturating_sub(measured_until);
+            }
+        }
     }
 
     /// A request that began at `started` failed at `end`; `exchange` is its own, if it was sent. `detail` is formatted if
@@ -389,11 +412,13 @@ impl Recorder {
         self.total.failed[fault.kind] += 1;
         self.groups.count(fault, self.is_measuring() && !carried);
         self.examples.keep(fault.kind, detail);
+        self.drained(started, end);
         if self.is_measuring() {
             self.last_end = end;
             self.series.at(end).failed += 1;
             if carried {
                 self.measured.carried_failed += 1;
+                self.carried += end - self.measure_from;
             } else {
                 self.note_own_end(end);
                 self.measured.failed[fault.kind] += 1;
@@ -541,6 +566,8 @@ impl Recorder {
             exchanges: self.exchanges,
             routes: self.routes,
             cut: Some(Duration::from_nanos(self.cut)),
+            carried: Some(Duration::from_nanos(self.carried)),
+            draining: Some(Duration::from_nanos(self.draining)),
             bin,
             bins,
             connections_opened: self.connections.opened,
@@ -637,6 +664,7 @@ mod tests {
         fail(&mut recorder, Failure::Reset, 12 * MS, 35 * MS);
         recorder.end_measurement(110 * MS, in_flight(2), [5 * MS, 100 * MS].into_iter());
         succeed(&mut recorder, 5 * MS, 120 * MS);
+        recorder.drained(100 * MS, 140 * MS);
         let seen = recorder.into_observation(1, health());
         assert!(seen.total.is_conserved() && seen.measured.is_conserved());
         assert_eq!((seen.measured.in_flight, seen.total.in_flight), (2, 1));
@@ -659,6 +687,8 @@ mod tests {
         assert_eq!(seen.service_time.count(), 1);
         assert!(seen.service_time.max() < Some(Duration::from_millis(5)));
         assert_eq!(seen.cut, Some(Duration::from_millis(2 + 100 + 10)));
+        assert_eq!(seen.carried, Some(Duration::from_millis(2 + 25 + 100)));
+        assert_eq!(seen.draining, Some(Duration::from_millis(30)));
         assert_eq!(seen.valid_body_bytes, 7, "of the one that began in it");
         assert_eq!(seen.window, Duration::from_millis(100));
         assert_eq!(seen.bins.len(), 10);

@@ -348,6 +348,10 @@ impl<'a> Worker<'a> {
             Phase::Over => {}
         }
         self.left = self.gauges().in_flight;
+        let flights = self.connections.iter();
+        for flight in flights.flat_map(|one| one.dialogue.flights()) {
+            self.recorder.drained(flight.started, at);
+        }
         for connection in &self.connections {
             if connection.is_established() {
                 self.recorder

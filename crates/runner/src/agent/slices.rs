@@ -60,7 +60,7 @@ impl Agents {
     }
 
     /// A slice of a load that is open. `on_event` is called when its counted part begins and ends by this clock, which
-    /// the hosts' clocks were compared with just before.
+    /// the hosts' clocks were compared with just before, and when all hosts have told what they saw.
     ///
     /// # Errors
     /// When a host is lost, or could not go on.
@@ -89,7 +89,9 @@ impl Agents {
                 on_event(SliceEvent::CountingEnded);
             }
         }
-        self.gather(load, slice, start, stop)
+        let sliced = self.gather(load, slice, start, stop)?;
+        on_event(SliceEvent::Drained);
+        Ok(sliced)
     }
 
     /// Waits for what all hosts saw of a slice that began at `start`.

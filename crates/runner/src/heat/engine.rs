@@ -10,11 +10,13 @@ use deadheat_model::{
     event::HeatStep,
     fault::LoadFault,
     heat::{
-        Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, Rounds, SliceFlag, SliceRecord,
-        WarmUp, WarmUpRule,
+        Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, Rounds, SLICE_SPREAD,
+        SliceFlag, SliceRecord, WarmUp, WarmUpRule,
     },
     stack_failure::{Phase, StackFailure},
 };
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::{
     Edge, Member, Moment, World,
@@ -42,6 +44,8 @@ pub struct Heat<'m> {
     pub plan: HeatPlan,
     /// The orders of the rounds: each names every entry once, by its place. They are taken in turn, again and again.
     pub orders: Vec<Vec<usize>>,
+    /// Decides how long the slices of each round are ([`SLICE_SPREAD`]).
+    pub seed: u64,
     /// Who takes part.
     pub entries: Vec<Entry<'m>>,
     /// It ends when fewer than so many are left to be compared; at least 1.
@@ -119,7 +123,7 @@ pub fn run_told(
     };
     course.bring_all_up();
     course.lead_in(&heat.orders[0]);
-    let (rounds, end) = course.rounds(&heat.orders);
+    let (rounds, end) = course.rounds(&heat.orders, heat.seed);
     (course.on_step)(HeatStep::Ending);
     course.verify_again();
     let end = if course.is_unverified() {
@@ -394,7 +398,7 @@ impl Course<'_, '_> {
                 }
                 let suited = self.places[index].plan.slice;
                 self.places[index].plan.slice = self.plan.slice;
-                self.turn(index, 0);
+                self.turn(index, 0, 1.0);
                 self.places[index].plan.slice = suited;
             }
         }
@@ -417,8 +421,9 @@ impl Course<'_, '_> {
     }
 
     /// Runs rounds until there are enough, the user asks to stop, or nobody is left to be compared.
-    fn rounds(&mut self, orders: &[Vec<usize>]) -> (Vec<Vec<SliceRecord>>, HeatEnd) {
+    fn rounds(&mut self, orders: &[Vec<usize>], seed: u64) -> (Vec<Vec<SliceRecord>>, HeatEnd) {
         let begun = self.world.now();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut rounds = Vec::new();
         for order in orders.iter().cycle() {
             let done = rounds.len() as u32;
@@ -437,12 +442,13 @@ impl Course<'_, '_> {
             }
             (self.on_step)(HeatStep::Round { done, elapsed });
             let mut slices = Vec::new();
+            let length = random.random_range(1.0 - SLICE_SPREAD..1.0 + SLICE_SPREAD);
             for &index in order {
                 if self.is_stopped() {
                     break;
                 }
                 if self.places[index].runs {
-                    slices.extend(self.turn(index, done));
+                    slices.extend(self.turn(index, done, length));
                 }
             }
             if !slices.is_empty() {
@@ -456,9 +462,10 @@ impl Course<'_, '_> {
         (rounds, HeatEnd::Finished)
     }
 
-    /// A member's turn in a round. `None`: there was no slice, or it was cut short.
-    fn turn(&mut self, index: usize, round: u32) -> Option<SliceRecord> {
-        let (slice, trouble) = match self.slice(index) {
+    /// A member's turn in a round, with a slice of `length` times its plan's. `None`: there was no slice, or it was cut
+    /// short.
+    fn turn(&mut self, index: usize, round: u32, length: f64) -> Option<SliceRecord> {
+        let (slice, trouble) = match self.slice(index, length) {
             Ok((slice, observation)) => {
                 let trouble = self.check(index, &observation).err();
                 let with_void = |(failure, is_wrong)| {
@@ -481,18 +488,24 @@ impl Course<'_, '_> {
     }
 
     /// Thaws a member, loads it for a slice, and freezes it.
-    fn slice(&mut self, index: usize) -> Result<(Option<SliceRecord>, Observation), StackFailure> {
+    fn slice(
+        &mut self,
+        index: usize,
+        length: f64,
+    ) -> Result<(Option<SliceRecord>, Observation), StackFailure> {
         let at = self.world.now();
         let thaw = self.thaw(index)?;
         let (world, plan) = (self.world, self.places[index].plan);
         let (mut first, mut last) = (None, None);
-        let seen =
-            self.places[index]
-                .member
-                .slice(plan.guard, plan.slice, &mut |edge| match edge {
-                    Edge::Started => first = world.work(),
-                    Edge::Ended => last = world.work(),
-                })?;
+        let seen = self.places[index].member.slice(
+            plan.guard,
+            plan.slice.mul_f64(length),
+            &mut |edge| match edge {
+                Edge::Started => first = world.work(),
+                Edge::Ended => last = world.work(),
+                Edge::Drained => {}
+            },
+        )?;
         let ended = self.world.now();
         let frozen = self.freeze(index);
         let place = &mut self.places[index];

@@ -210,6 +210,7 @@ impl Member for Fake {
             cpu: Some(CpuUsed {
                 seconds: length.as_secs_f64() / 2.0,
                 span_seconds: length.as_secs_f64(),
+                drain_seconds: None,
             }),
             drained: MS,
             ..Seen::default()
@@ -219,6 +220,7 @@ impl Member for Fake {
         self.shared.pass(length);
         on_edge(Edge::Ended);
         self.shared.pass(seen.drained);
+        on_edge(Edge::Drained);
         Ok(seen)
     }
 

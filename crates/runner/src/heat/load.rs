@@ -87,7 +87,7 @@ impl<'g> Load<'g> {
         let mut on_event = |event| match event {
             SliceEvent::CountingStarted => on_edge(Edge::Started),
             SliceEvent::CountingEnded => on_edge(Edge::Ended),
-            SliceEvent::Drained => {}
+            SliceEvent::Drained => on_edge(Edge::Drained),
         };
         let slice = Slice { guard, length };
         let (seen, busiest_host, late) = match self {

@@ -34,6 +34,10 @@ impl World for Machine {
             busy,
             interrupts,
             own,
+            cpus: match self.cpus.len() {
+                0 => std::thread::available_parallelism().map_or(1, usize::from),
+                some => some,
+            } as u32,
         })
     }
 

@@ -101,6 +101,8 @@ pub enum Edge {
     Started,
     /// The counted part is over; what is in flight may still end.
     Ended,
+    /// Nothing is in flight any more.
+    Drained,
 }
 
 /// What was seen of a slice.

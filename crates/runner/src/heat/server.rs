@@ -204,7 +204,7 @@ impl Member for ServerMember<'_> {
             let reason = "its load has not been opened".to_owned();
             return Err(running.server.failure(Phase::Load, reason));
         };
-        let (mut first, mut last) = (None, None);
+        let (mut first, mut last, mut drained) = (None, None, None);
         let tree = &running.tree;
         // The member's own time is read at the inner side of the edges.
         let mut on_edge = |edge| match edge {
@@ -216,12 +216,18 @@ impl Member for ServerMember<'_> {
                 last = Some((tree.cpu(), Instant::now()));
                 on_edge(edge);
             }
+            Edge::Drained => {
+                drained = tree.cpu();
+                on_edge(edge);
+            }
         };
         let seen = load.slice(guard, length, &mut on_edge);
         let cpu = first.zip(last).and_then(|((first, begun), (last, ended))| {
+            let (first, last) = (first?, last?);
             Some(CpuUsed {
-                seconds: last?.saturating_sub(first?).as_secs_f64(),
+                seconds: last.saturating_sub(first).as_secs_f64(),
                 span_seconds: ended.duration_since(begun).as_secs_f64(),
+                drain_seconds: drained.map(|cpu| cpu.saturating_sub(last).as_secs_f64()),
             })
         });
         match seen {

@@ -37,6 +37,8 @@ pub(super) fn record(
         tally: load.measured.clone(),
         service_time: load.service_time.compact(),
         cut: load.cut,
+        carried: load.carried,
+        draining: load.draining,
         open: load.open.clone(),
         body_bytes: load.valid_body_bytes,
         cpu: seen.cpu,
@@ -74,5 +76,6 @@ fn noise(first: &Work, last: &Work) -> SliceNoise {
         busy_seconds: grown(|work| work.busy),
         interrupt_seconds: grown(|work| work.interrupts),
         own_seconds: grown(|work| work.own),
+        cpus: last.cpus,
     }
 }

@@ -47,4 +47,6 @@ pub struct Work {
     pub interrupts: Duration,
     /// What Deadheat and its services used.
     pub own: Duration,
+    /// So many CPUs.
+    pub cpus: u32,
 }

@@ -2,11 +2,12 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write},
+    io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use deadheat_model::record::{self, Record};
+use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use super::lock;
@@ -251,15 +252,22 @@ pub(super) fn read_header_as<H: Record>(
     record::read(&text).map_err(|error| malformed(&path, error.line(), &error))
 }
 
-/// Reads the entries of the journal in a file of this name. A last line without its end, left by a kill, is none.
+/// Reads the entries of the journal in a file of this name, or of one with `.gz` behind it, as a session that is kept may
+/// have it. A last line without its end, left by a kill, is none.
 pub(super) fn read_entries_of<E: Record>(
     folder: &Path,
     name: &str,
 ) -> Result<Vec<E>, JournalError> {
-    let path = folder.join(name);
+    let (plain, zipped) = (folder.join(name), folder.join(format!("{name}.gz")));
+    let is_zipped = !plain.exists() && zipped.exists();
+    let path = if is_zipped { zipped } else { plain };
     let failed = |source| not_read(folder, &path, source);
     let file = files::open(&path).map_err(failed)?;
-    let mut reader = BufReader::new(file);
+    let mut reader: Box<dyn BufRead> = if is_zipped {
+        Box::new(BufReader::new(MultiGzDecoder::new(file)))
+    } else {
+        Box::new(BufReader::new(file))
+    };
     let mut entries = Vec::new();
     let (mut line, mut all) = (Vec::new(), 0);
     loop {
@@ -351,6 +359,21 @@ mod tests {
             let found = read(folder.path()).unwrap();
             assert_eq!(found.len(), usize::from(cut > first), "cut at byte {cut}");
         }
+    }
+
+    #[test]
+    fn a_journal_that_was_compressed_is_read_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = begun(folder.path());
+        journal.append(&entry(0)).unwrap();
+        journal.append(&entry(1)).unwrap();
+        let path = folder.path().join(NAME);
+        let zipped = File::create(folder.path().join("heats.jsonl.gz")).unwrap();
+        let mut zipped = flate2::write::GzEncoder::new(zipped, flate2::Compression::best());
+        zipped.write_all(&fs::read(&path).unwrap()).unwrap();
+        zipped.finish().unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), [entry(0), entry(1)]);
     }
 
     #[test]

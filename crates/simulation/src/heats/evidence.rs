@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use deadheat_stats::heats::{
-    Course, Deal, Fit, Group, Looks, Quantity, Ranking, Settings, Verdict, of_fit,
-    within::{self, Estimate},
+    Deal, Fit, Group, Looks, Quantity, Ranking, Settings, Verdict, of_fit, within,
 };
 
 use super::Field;
@@ -110,7 +109,7 @@ pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) 
             }
             .next();
             let found = session.heat(&dealt);
-            estimates.extend(within::of_heat(&found, Quantity::Throughput, settings));
+            estimates.push(within::of_heat(&found, Quantity::Throughput));
             history.push(dealt);
             if let Some(look) = looks.at(heat) {
                 let fit = Fit::of(members.len(), &estimates, settings);
@@ -191,16 +190,9 @@ pub fn half_widths(
 /// The fits of a session's throughput after each of these numbers of heats, which grow.
 fn fits(field: &Field, heats: &[usize], seed: u64, settings: &Settings) -> Vec<Fit> {
     let course = field.draw(heats.last().copied().unwrap_or(0), seed);
-    let estimates = estimates(&course, settings);
-    let fit = |heats: &usize| Fit::of(course.members, &estimates[..*heats].concat(), settings);
+    let estimates = within::of_heats(&course.heats, Quantity::Throughput);
+    let fit = |heats: &usize| Fit::of(course.members, &estimates[..*heats], settings);
     heats.iter().map(fit).collect()
-}
-
-/// What each heat of a course says about its members' throughput: a list of groups for each heat.
-fn estimates(course: &Course, settings: &Settings) -> Vec<Vec<Vec<Estimate>>> {
-    let heats = course.heats.iter();
-    let of = |heat| within::of_heat(heat, Quantity::Throughput, settings);
-    heats.map(of).collect()
 }
 
 /// The ranking by throughput of so many members with one budget.

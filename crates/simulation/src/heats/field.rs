@@ -40,11 +40,7 @@ pub struct Trouble {
     pub disturbed: f64,
     /// … and the factor on their throughput.
     pub factor: f64,
-    /// The share of slices that are missing.
-    pub missing: f64,
-    /// The probability that a member dies in a heat, at any round of it.
-    pub dies: f64,
-    /// The probability that a member is not there for a heat.
+    /// The probability that a member is not there for a heat, or dies in it, so that it does not count.
     pub absent: f64,
     /// When the hypervisor begins to take half of the CPU, in seconds from the start of the session, …
     pub stolen_from: f64,
@@ -53,7 +49,7 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// One slice in fifty runs at half speed. Nothing is missing.
+    /// One slice in fifty runs at half speed. Nobody is missing.
     pub fn disturbed() -> Self {
         Self {
             disturbed: 0.02,
@@ -62,12 +58,10 @@ impl Trouble {
         }
     }
 
-    /// Also, one slice in fifty is missing, one member in twenty dies during a heat, and one in ten is not in it.
+    /// Also, one member in seven is not in a heat.
     pub fn incomplete() -> Self {
         Self {
-            missing: 0.02,
-            dies: 0.05,
-            absent: 0.10,
+            absent: 0.15,
             ..Self::disturbed()
         }
     }
@@ -174,20 +168,9 @@ impl Field {
         let draws = self.members.iter();
         let processes: Vec<f64> = draws.map(|member| member.processes.draw(random)).collect();
         let mut own: Vec<f64> = self.members.iter().map(|_| normal(random)).collect();
-        let deaths: Vec<usize> = self
-            .members
-            .iter()
-            .map(|_| {
-                if random.random_bool(self.trouble.dies) {
-                    random.random_range(0..self.rounds)
-                } else {
-                    self.rounds
-                }
-            })
-            .collect();
         let mut after = self.gap_seconds;
         let mut order = there.to_vec();
-        let rounds = (0..self.rounds).map(|round| {
+        let rounds = (0..self.rounds).map(|_| {
             order.shuffle(random);
             let mut slices = Vec::with_capacity(order.len());
             for index in &order {
@@ -196,21 +179,21 @@ impl Field {
                 *seconds += after;
                 after = self.slice_seconds;
                 own[*index] = forget(own[*index], member.correlation, random);
-                let mut log = common + member.spread * own[*index] + processes[*index];
+                // The mean of its throughput is the speed, not that of the logarithm.
+                let own = member.spread * own[*index] - member.spread.powi(2) / 2.0;
+                let mut log = common + own + processes[*index];
                 if random.random_bool(self.trouble.disturbed) {
                     log += self.trouble.factor.ln();
                 }
                 log += self.trouble.stolen(*seconds, random).ln();
-                let missing = random.random_bool(self.trouble.missing);
-                if !missing && round < deaths[*index] {
-                    let throughput = 10_000.0 * member.speed * log.exp();
-                    slices.push(Slice {
-                        member: *index,
-                        throughput,
-                        cpu_per_request: Some(0.9 / throughput),
-                        bounded: false,
-                    });
-                }
+                let (answers, seconds) = (1_000.0 * member.speed * log.exp(), 0.1);
+                slices.push(Slice {
+                    member: *index,
+                    answers,
+                    seconds,
+                    cpu_seconds: Some(0.9 * seconds),
+                    bounded: false,
+                });
             }
             Round { slices }
         });

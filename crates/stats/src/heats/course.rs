@@ -31,13 +31,36 @@ pub struct Round {
 pub struct Slice {
     /// The member's number.
     pub member: usize,
-    /// Verified answers per second. 0 is a value: a server that stalls for a whole slice must not gain by it.
-    pub throughput: f64,
-    /// CPU time of the server per verified answer, in seconds; `None` if it was not measured or nothing was answered.
-    pub cpu_per_request: Option<f64>,
-    /// Whether the load generator was the limit ([`limit_of`](super::limit_of)): the server can do `throughput` at
-    /// least.
+    /// Verified answers.
+    pub answers: f64,
+    /// The time that they took, in seconds.
+    pub seconds: f64,
+    /// CPU time of the server in it, in seconds; `None` if it was not measured.
+    pub cpu_seconds: Option<f64>,
+    /// Whether the load generator was the limit ([`limit_of`](super::limit_of)): the server can do so much at least.
     pub bounded: bool,
+}
+
+/// What a slice has of a figure that is one amount per another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) amount: f64,
+    pub(super) per: f64,
+}
+
+impl Part {
+    /// All of these together.
+    pub(super) fn sum(parts: &[Self]) -> Self {
+        let sum = |of: fn(&Self) -> f64| parts.iter().map(of).sum();
+        Self {
+            amount: sum(|part| part.amount),
+            per: sum(|part| part.per),
+        }
+    }
+
+    pub(super) fn figure(self) -> f64 {
+        self.amount / self.per
+    }
 }
 
 /// What is compared. The larger its [`advantage`](Quantity::advantage), the better.
@@ -69,14 +92,13 @@ impl Quantity {
         }
     }
 
-    /// What a slice says about it: the advantage. `None` if it says nothing.
-    pub(super) fn of(self, slice: &Slice) -> Option<f64> {
-        let figure = match self {
-            Quantity::Throughput => Some(slice.throughput),
-            Quantity::Cost => slice.cpu_per_request.filter(|cost| *cost > 0.0),
-            Quantity::Latency => None,
+    /// What a slice has of it; `None` if it says nothing.
+    pub(super) fn part(self, slice: &Slice) -> Option<Part> {
+        let (amount, per) = match self {
+            Quantity::Throughput => (slice.answers, slice.seconds),
+            Quantity::Cost => (slice.cpu_seconds?, slice.answers),
+            Quantity::Latency => return None,
         };
-        let advantage = self.advantage(figure?);
-        (!advantage.is_nan() && advantage < f64::INFINITY).then_some(advantage)
+        Some(Part { amount, per })
     }
 }

@@ -160,7 +160,7 @@ impl Fit {
         let mut step = Step::solve(&design, &observations, &variances);
         for _ in 0..STEPS {
             let own = step.variances(&observations, &variances);
-            let Some(next) = moderate(&own, &within, settings.expected_freedom) else {
+            let Some(next) = moderate(&own, &within, settings) else {
                 break;
             };
             let moved = |(a, b): (&Variance, &Variance)| (a.value / b.value - 1.0).abs() > STILL;

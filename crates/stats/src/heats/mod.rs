@@ -2,7 +2,7 @@
 //!
 //! | step | module |
 //! | --- | --- |
-//! | recorded slices → rounds | [`recorded`] |
+//! | recorded slices → rounds, with what pauses took | [`recorded`], [`pauses`] |
 //! | a heat's rounds → an estimate for each of its members | [`within`], [`percentile`] |
 //! | all heats' estimates → differences with errors | [`fit`], [`moderate`] |
 //! | differences → faster, dead heat, undecided | [`pairs`] |
@@ -23,6 +23,7 @@ mod matrix;
 pub mod moderate;
 pub mod order;
 pub mod pairs;
+pub mod pauses;
 pub mod percentile;
 pub mod pilot;
 pub mod ranking;

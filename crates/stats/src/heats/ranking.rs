@@ -60,8 +60,8 @@ pub struct Place {
     pub member: usize,
     /// The ranks that it can have.
     pub rank: Rank,
-    /// The estimate in the unit of the slices (answers per second, or seconds): a typical slice of this member in a
-    /// heat that is typical for the session.
+    /// The estimate in the unit of the slices (answers per second, or seconds): this member in a heat that is typical for
+    /// the session.
     pub figure: f64,
     /// Whether the figure is only a lower bound, because the generator was the limit.
     pub is_bound: bool,
@@ -126,7 +126,7 @@ pub fn rankings(
     alpha: f64,
     settings: &Settings,
 ) -> Vec<Ranking> {
-    let heats = within::of_heats(&course.heats, quantity, settings);
+    let heats = within::of_heats(&course.heats, quantity);
     let bounded = match quantity {
         Quantity::Throughput => bounded(course, settings),
         // What a request costs can be told, whoever was the limit.

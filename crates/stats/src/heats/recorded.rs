@@ -8,7 +8,13 @@ use deadheat_model::{
     heat::{MemberRecord, SliceFlag, SliceRecord},
 };
 
-use super::{Heat, Percentile, Round, Settings, Slice, limit::LimitedBy, limit_of};
+use super::{
+    Heat, Percentile, Quantity, Round, Settings, Slice,
+    limit::LimitedBy,
+    limit_of,
+    pauses::{self, Stretch},
+    within,
+};
 
 /// How the members of a heat are numbered in the statistics, and which CPUs they have.
 pub trait Numbering {
@@ -19,9 +25,30 @@ pub trait Numbering {
     fn cpus(&self, number: usize) -> f64;
 }
 
-/// Whether a slice counts. The clocks of one in which the machine slept mean nothing.
-pub fn counts(slice: &SliceRecord) -> bool {
-    !slice.flags.contains(&SliceFlag::Suspended)
+/// A slice in which the hypervisor and other programs took more than this share of the CPUs of server and generator says
+/// little about the server. It is several steps of the kernel's clock.
+const TAKEN: f64 = 0.25;
+/// Where they take so much in most rounds, that is what the machine is like: at least this share of the rounds counts, or
+/// all of them.
+const LEAST_ROUNDS: f64 = 0.2;
+
+/// The rounds that count, for all members alike. One in which the machine slept counts for nobody, because the clocks of
+/// its slices mean nothing; nor does one with a slice that was disturbed from outside. Nothing else about a slice matters:
+/// what is slow without a cause may be the server's own doing.
+pub fn rounds(heat: &HeatRecord) -> impl Iterator<Item = &Vec<SliceRecord>> {
+    let slept = |slice: &SliceRecord| slice.flags.contains(&SliceFlag::Suspended);
+    let awake = move |round: &&Vec<SliceRecord>| !round.iter().any(slept);
+    let quiet = |round: &&Vec<SliceRecord>| !round.iter().any(is_disturbed);
+    let all = heat.rounds.iter().filter(awake);
+    let counts = all.clone().filter(quiet).count() as f64;
+    let takes_all = counts < LEAST_ROUNDS * all.clone().count() as f64;
+    all.filter(move |round| takes_all || quiet(round))
+}
+
+fn is_disturbed(slice: &SliceRecord) -> bool {
+    let member = slice.cpu.map_or(0.0, |cpu| cpu.seconds);
+    let noise = slice.noise;
+    noise.is_some_and(|noise| noise.taken_share(slice.window, member) > TAKEN)
 }
 
 /// Why a member counts for nothing in a heat, if so: what was seen then, or too many requests that failed on the way.
@@ -57,17 +84,29 @@ pub fn failures<'a>(
 
 /// The counted slices of the member at this place.
 pub fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &SliceRecord> {
-    let all = heat.rounds.iter().flatten();
-    all.filter(move |slice| slice.member as usize == place && counts(slice))
+    let all = rounds(heat).flatten();
+    all.filter(move |slice| slice.member as usize == place)
 }
 
-/// Verified answers per second over all of these slices; `None` if they took no time.
-pub fn throughput<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> Option<f64> {
-    let (answers, seconds) = slices.fold((0, 0.0), |(answers, seconds), slice| {
-        let window = slice.window.as_secs_f64();
-        (answers + slice.tally.answers(), seconds + window)
-    });
-    (seconds > 0.0).then(|| answers as f64 / seconds)
+/// What each member of a heat answered per second in it: the figures that verdicts are made of. `None` for one that failed
+/// or answered nothing.
+pub fn throughputs(record: &HeatRecord) -> Vec<Option<f64>> {
+    struct ByPlace;
+    impl Numbering for ByPlace {
+        fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
+            Some(place)
+        }
+
+        fn cpus(&self, _: usize) -> f64 {
+            1.0
+        }
+    }
+    let heat = heat(record, &ByPlace, &Settings::default());
+    let mut figures = vec![None; record.members.len()];
+    for estimate in within::of_heat(&heat, Quantity::Throughput) {
+        figures[estimate.member] = Some(Quantity::Throughput.figure(estimate.value));
+    }
+    figures
 }
 
 /// A server that became faster by more than this share from the first half of its slices to the second …
@@ -80,9 +119,7 @@ const LEAST_SLICES: usize = 3;
 /// Whether the member at this place was steady in a heat: at the end of its warm-up, and while its slices were counted.
 pub fn is_steady(heat: &HeatRecord, place: usize) -> bool {
     let warm_up = heat.members.get(place).and_then(|member| member.warm_up);
-    let speeds: Vec<f64> = heat
-        .rounds
-        .iter()
+    let speeds: Vec<f64> = rounds(heat)
         .filter_map(|round| beside_others(round, place))
         .collect();
     warm_up.is_none_or(|warm_up| warm_up.steady) && !rises(&speeds)
@@ -93,7 +130,7 @@ pub fn is_steady(heat: &HeatRecord, place: usize) -> bool {
 fn beside_others(round: &[SliceRecord], place: usize) -> Option<f64> {
     let speed = |slice: &SliceRecord| {
         let speed = slice.throughput();
-        (counts(slice) && speed > 0.0).then(|| speed.ln())
+        (speed > 0.0).then(|| speed.ln())
     };
     let is_own = |slice: &&SliceRecord| slice.member as usize == place;
     let own = round.iter().find(is_own).and_then(speed)?;
@@ -134,37 +171,34 @@ pub fn limited_by(slice: &SliceRecord, cpus: f64, settings: &Settings) -> Limite
     limit_of(busy, slice.generator.busiest, settings)
 }
 
-/// A heat as the statistics take it: the slices that count, of members that did not fail in it.
+/// A heat as the statistics take it: the rounds that count, of members that did not fail in it.
 pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings) -> Heat {
-    let numbers: Vec<Option<usize>> = (0..record.members.len())
-        .map(|place| numbering.number(record, place))
-        .collect();
-    let has_failed: Vec<bool> = (0..record.members.len())
-        .map(|place| failure(record, place).is_some())
-        .collect();
-    let slice = |slice: &SliceRecord| {
-        let place = slice.member as usize;
-        let member = numbers.get(place).copied().flatten()?;
-        if has_failed[place] || !counts(slice) {
-            return None;
+    let mut rounds = vec![Round::default(); self::rounds(record).count()];
+    for place in 0..record.members.len() {
+        let Some(member) = numbering.number(record, place) else {
+            continue;
+        };
+        if failure(record, place).is_some() {
+            continue;
         }
-        let throughput = slice.throughput();
-        let cost = slice
-            .cpu
-            .filter(|cpu| throughput > 0.0 && cpu.span_seconds > 0.0);
-        Some(Slice {
-            member,
-            throughput,
-            cpu_per_request: cost.map(|cpu| cpu.seconds / cpu.span_seconds / throughput),
-            bounded: limited_by(slice, numbering.cpus(member), settings).is_bound(),
-        })
-    };
-    let rounds = record.rounds.iter().map(|round| Round {
-        slices: round.iter().filter_map(slice).collect(),
-    });
-    Heat {
-        rounds: rounds.collect(),
+        let slices: Vec<Stretch> = slices_of(record, place).map(Stretch::of).collect();
+        let mut taken = pauses::taken(&slices).into_iter();
+        for (round, recorded) in rounds.iter_mut().zip(self::rounds(record)) {
+            let mut own = recorded.iter();
+            let own = own.find(|slice| slice.member as usize == place);
+            let Some((slice, taken)) = own.and_then(|slice| Some((slice, taken.next()?))) else {
+                continue;
+            };
+            round.slices.push(Slice {
+                member,
+                answers: slice.tally.answers() as f64,
+                seconds: taken.seconds,
+                cpu_seconds: taken.cpu_seconds,
+                bounded: limited_by(slice, numbering.cpus(member), settings).is_bound(),
+            });
+        }
     }
+    Heat { rounds }
 }
 
 /// A percentile (0 to 100) of each member's times in a heat: of an open loop's responses, else of the service.
@@ -241,6 +275,8 @@ mod tests {
                 },
                 service_time: LatencyHistogram::new(),
                 cut: None,
+                carried: None,
+                draining: None,
                 open: None,
                 body_bytes: 0,
                 cpu: None,

@@ -11,8 +11,6 @@ pub struct Settings {
     pub alpha: f64,
     /// Two members whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
     pub margin: f64,
-    /// The share of slices that a trimmed mean takes from either end (0 to below a half).
-    pub trim: f64,
     /// CPUs of a server or generator that are busy for this share of the time have nothing left (0 to 1).
     pub saturated: f64,
     /// A member's figure is a lower bound if the generator was the limit in more than this share of its slices. Not 0:
@@ -22,6 +20,9 @@ pub struct Settings {
     /// Chosen by simulation: with 2 to 4, intervals hold what they promise for 2 to 10 members that differ in noise; with
     /// none they are a third wider after 3 heats.
     pub expected_freedom: f64,
+    /// A member's own variance counts alone if it is beyond what is expected of it by an F test, in which this share of
+    /// rankings with alike members may have such a member (0 to 1).
+    pub unlike: f64,
     /// What is assumed to differ between processes of one member when only a pilot has been run (0.02: 2 %). Measured:
     /// next to nothing for Go and Rust, 7 % at most.
     pub between_processes: f64,
@@ -34,10 +35,10 @@ impl Default for Settings {
         Self {
             alpha: 0.05,
             margin: 0.03,
-            trim: 0.2,
             saturated: 0.95,
             bounded: 0.05,
             expected_freedom: 4.0,
+            unlike: 0.05,
             between_processes: 0.02,
             beyond: 100,
         }

@@ -1,16 +1,15 @@
 //! From the rounds of one heat to an estimate for each of its members.
 //!
-//! A slice is taken relative to its round, because the machine's noise lasts for seconds and so is common to the slices
-//! of a round. In a complete round that is the slice's logarithm minus the mean of its round. Where a slice is missing,
-//! the mean of the others would lie too high or too low by what the missing member is better or worse. So each round is
-//! fitted as the sum of a round's level and its members' estimates, in turn until neither changes; with complete rounds
-//! this gives the plain means.
+//! A member's figure in a heat is a total: its answers over its time, or its CPU time over its answers, of all rounds. So
+//! whatever a server does now and then, such as a pause for its garbage collector, counts for as much as it takes. The
+//! machine's noise lasts for seconds and so is common to the slices of a round. It has the same share in the totals of all
+//! members of the heat, and cancels in their ratios. That needs the same rounds of everybody: a round in which a member
+//! has no slice counts for nobody.
 //!
-//! A member's estimate is the trimmed mean over the rounds (20 % from either end), which a few disturbed slices do not
-//! move. Its error within the heat is that of Tukey & McLaughlin (Sankhyā A 25, 1963), from the Winsorised variance,
-//! times what neighbouring rounds have in common.
+//! The error of a total within the heat is that of a ratio estimator (Cochran, *Sampling Techniques*, 1977, § 6.4), from
+//! what the rounds' linearised values leave after the mean of their round, times what neighbouring rounds have in common.
 
-use super::{Heat, Quantity, Settings};
+use super::{Heat, Quantity, course::Part};
 
 /// What a heat says about one of its members.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +25,7 @@ pub struct Estimate {
 /// How a member scatters from round to round, apart from what is common to the round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
-    /// The variance of one slice's logarithm, as it counts for the trimmed mean.
+    /// The variance of one round, as a share of the figure.
     pub variance: f64,
     /// By how many times neighbouring rounds that are alike make the variance of the mean larger (1 or more).
     pub inflation: f64,
@@ -43,60 +42,45 @@ impl Scatter {
 
 /// Fewer rounds say too little about the scatter within a heat.
 const LEAST_ROUNDS: usize = 5;
-/// The fit of incomplete rounds ends when nothing moves by more than this (on the logarithm), or after so many steps.
-const STILL: f64 = 1e-9;
-const STEPS: usize = 100;
 
-/// The estimates of one heat by a quantity that slices have ([`estimates`]).
-pub fn of_heat(heat: &Heat, quantity: Quantity, settings: &Settings) -> Vec<Vec<Estimate>> {
-    let rounds = heat.rounds.iter().map(|round| {
-        let slices = round.slices.iter();
-        let values = slices.filter_map(|slice| Some((slice.member, quantity.of(slice)?)));
-        values.collect()
-    });
-    estimates(&rounds.collect::<Vec<_>>(), settings)
-}
-
-/// The same of each of these heats: what [`Fit::of`](super::Fit::of) takes.
-pub fn of_heats(heats: &[Heat], quantity: Quantity, settings: &Settings) -> Vec<Vec<Estimate>> {
+/// The estimates of each of these heats by a quantity: what [`Fit::of`](super::Fit::of) takes.
+pub fn of_heats(heats: &[Heat], quantity: Quantity) -> Vec<Vec<Estimate>> {
     let heats = heats.iter();
-    heats
-        .flat_map(|heat| of_heat(heat, quantity, settings))
-        .collect()
+    heats.map(|heat| of_heat(heat, quantity)).collect()
 }
 
-/// The estimates of one heat, from its rounds as (member, advantage). Members that are not connected by common rounds
-/// cannot be compared; each connected group is given apart, as if it were a heat of its own.
-///
-/// An advantage of −∞ is a slice in which nothing was answered: it is the member's worst, and not part of its round's
-/// mean. A member with more of them than are trimmed has no estimate.
-pub fn estimates(rounds: &[Vec<(usize, f64)>], settings: &Settings) -> Vec<Vec<Estimate>> {
-    let members = rounds.iter().flatten().map(|(member, _)| member + 1);
-    let members = members.max().unwrap_or(0);
-    let together = rounds
-        .iter()
-        .map(|round| round.iter().map(|(member, _)| *member).collect());
-    let groups = groups(members, together);
-    let ours = |group: &[usize]| -> Vec<Vec<(usize, f64)>> {
-        let place = |member| group.iter().position(|other| *other == member);
-        let rounds = rounds.iter().map(|round| {
-            let slices = round.iter();
-            let slices = slices.filter_map(|(member, value)| Some((place(*member)?, *value)));
-            slices.collect::<Vec<_>>()
-        });
-        rounds.filter(|round| !round.is_empty()).collect()
+/// The estimates of one heat by a quantity that slices have, in the order of the members. A member that answered nothing,
+/// or of which nothing is known, has none.
+pub fn of_heat(heat: &Heat, quantity: Quantity) -> Vec<Estimate> {
+    let known = |round: &super::Round| -> Vec<(usize, Part)> {
+        let slices = round.slices.iter();
+        let parts = slices.filter_map(|slice| Some((slice.member, quantity.part(slice)?)));
+        parts.collect()
     };
-    groups
-        .iter()
-        .map(|group| {
-            let mut found = of_group(group.len(), &ours(group), settings);
-            for estimate in &mut found {
-                estimate.member = group[estimate.member];
-            }
-            found
+    let rounds: Vec<_> = heat.rounds.iter().map(known).collect();
+    let mut members: Vec<usize> = rounds.iter().flatten().map(|(member, _)| *member).collect();
+    members.sort_unstable();
+    members.dedup();
+    let of = |member: usize| -> Vec<Part> {
+        let complete = rounds.iter().filter(|round| round.len() == members.len());
+        let parts = complete.flat_map(|round| round.iter().filter(|(own, _)| *own == member));
+        parts.map(|(_, part)| *part).collect()
+    };
+    let found = members.iter().map(|member| (*member, of(*member)));
+    let found: Vec<(usize, Vec<Part>, f64)> = found
+        .filter_map(|(member, parts)| {
+            let figure = Part::sum(&parts).figure();
+            let is_figure = figure > 0.0 && figure.is_finite();
+            is_figure.then_some((member, parts, figure))
         })
-        .filter(|group| !group.is_empty())
-        .collect()
+        .collect();
+    let scatters = scatters(found.iter().map(|(_, parts, _)| parts));
+    let estimate = |((member, _, figure), scatter): ((usize, _, f64), _)| Estimate {
+        member,
+        value: quantity.advantage(figure),
+        scatter,
+    };
+    found.into_iter().zip(scatters).map(estimate).collect()
 }
 
 /// The members that appear together, directly or through others, each group in ascending order.
@@ -128,81 +112,24 @@ pub(super) fn groups(
     groups.filter(|group| !group.is_empty()).collect()
 }
 
-/// The estimates of connected members, numbered from 0 without gaps.
-fn of_group(members: usize, rounds: &[Vec<(usize, f64)>], settings: &Settings) -> Vec<Estimate> {
-    // A round in which nobody answered has no level.
-    let mut levels: Vec<Option<f64>> = vec![None; rounds.len()];
-    let mut values: Vec<f64> = vec![0.0; members];
-    let mut series: Vec<Vec<f64>> = vec![Vec::new(); members];
-    for _ in 0..STEPS {
-        let before = values.clone();
-        for (level, round) in levels.iter_mut().zip(rounds) {
-            let told = round
-                .iter()
-                .filter(|(member, value)| value.is_finite() && values[*member].is_finite());
-            let (mut sum, mut count) = (0.0, 0_usize);
-            for (member, value) in told {
-                sum += value - values[*member];
-                count += 1;
-            }
-            *level = (count > 0).then(|| sum / count as f64);
-        }
-        series.iter_mut().for_each(Vec::clear);
-        for (level, round) in levels.iter().zip(rounds) {
-            for (member, value) in round {
-                series[*member].push(value - level.unwrap_or(0.0));
-            }
-        }
-        for (value, series) in values.iter_mut().zip(&series) {
-            *value = trimmed_mean(series, settings.trim);
-        }
-        // What all have in common belongs to the rounds.
-        let finite = || values.iter().filter(|value| value.is_finite());
-        let common = finite().sum::<f64>() / finite().count().max(1) as f64;
-        values.iter_mut().for_each(|value| *value -= common);
-        let moved = |(a, b): (&f64, &f64)| a.is_finite() && (a - b).abs() > STILL;
-        if !values.iter().zip(&before).any(moved) {
-            break;
-        }
+/// Each member's own scatter, from its parts in the rounds that all of them have. What is left of a round's value after
+/// the mean of its round holds a share of all members' noise: with k members of variances σⱼ² its variance is
+/// σⱼ²(1 − 2/k) + Σσ²/k², which is solved for σⱼ² here.
+fn scatters<'a>(members: impl Iterator<Item = &'a Vec<Part>>) -> Vec<Option<Scatter>> {
+    let mut series: Vec<Vec<f64>> = members.map(|parts| linearised(parts)).collect();
+    let members = series.len();
+    let rounds = series.first().map_or(0, Vec::len);
+    if members < 2 || rounds < LEAST_ROUNDS {
+        return vec![None; members];
     }
-    let levels: Vec<f64> = levels.into_iter().flatten().collect();
-    let level = trimmed_mean(&levels, settings.trim);
-    let own = own_variances(&series, settings.trim);
-    let estimate = |(member, value): (usize, f64)| Estimate {
-        member,
-        value: value + level,
-        scatter: own[member],
-    };
-    let found = values.into_iter().enumerate();
-    let found = found.filter(|(_, value)| value.is_finite());
-    found.map(estimate).collect()
-}
-
-/// The mean of what remains after the share `trim` (0 to below a half) of the values is taken from either end.
-pub fn trimmed_mean(values: &[f64], trim: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let cut = cut(sorted.len(), trim);
-    let kept = &sorted[cut..sorted.len() - cut];
-    kept.iter().sum::<f64>() / kept.len() as f64
-}
-
-fn cut(values: usize, trim: f64) -> usize {
-    (values as f64 * trim) as usize
-}
-
-/// Each member's own scatter. What is left of a slice after its round's level holds a share of all members' noise:
-/// with k members of variances σⱼ² its variance is σⱼ²(1 − 2/k) + Σσ²/k², which is solved for σⱼ² here.
-fn own_variances(series: &[Vec<f64>], trim: f64) -> Vec<Option<Scatter>> {
-    let found: Vec<Option<Scatter>> = series.iter().map(|series| scatter(series, trim)).collect();
-    let k = series.len() as f64;
-    let sum: f64 = found.iter().flatten().map(|scatter| scatter.variance).sum();
-    let all = found.iter().flatten().count() == series.len();
-    if !all || series.len() < 2 {
-        return vec![None; series.len()];
+    let k = members as f64;
+    for round in 0..rounds {
+        let common = series.iter().map(|series| series[round]).sum::<f64>() / k;
+        series.iter_mut().for_each(|series| series[round] -= common);
     }
-    let total = sum / (1.0 - 1.0 / k);
-    let own = |seen: f64| match series.len() {
+    let found: Vec<Scatter> = series.iter().map(|series| scatter(series)).collect();
+    let total = found.iter().map(|one| one.variance).sum::<f64>() / (1.0 - 1.0 / k);
+    let own = |seen: f64| match members {
         2 => total / 2.0,
         // Chance can make it negative; some of the member's scatter is always its own.
         _ => ((seen - total / (k * k)) / (1.0 - 2.0 / k)).max(seen / 10.0),
@@ -211,39 +138,36 @@ fn own_variances(series: &[Vec<f64>], trim: f64) -> Vec<Option<Scatter>> {
         variance: own(scatter.variance),
         ..scatter
     };
-    found.into_iter().map(|scatter| scatter.map(of)).collect()
+    found.into_iter().map(|scatter| Some(of(scatter))).collect()
 }
 
-/// The Winsorised variance of a series in time, scaled so that variance ÷ rounds is that of the trimmed mean, and how
-/// much its autocorrelation adds: 1 + 2 Σ ρ over the first lags, as long as they are positive (Geyer, Statistical
-/// Science 7, 1992, in the simplest form).
-fn scatter(series: &[f64], trim: f64) -> Option<Scatter> {
-    let n = series.len();
-    if n < LEAST_ROUNDS {
-        return None;
-    }
-    let mut sorted = series.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let cut = cut(n, trim);
-    let (low, high) = (sorted[cut], sorted[n - 1 - cut]);
-    let values: Vec<f64> = series.iter().map(|value| value.clamp(low, high)).collect();
+/// How far each part moves the logarithm of the total's figure, times the number of parts. Their mean is 0.
+fn linearised(parts: &[Part]) -> Vec<f64> {
+    let mean = Part::sum(parts);
+    let n = parts.len() as f64;
+    let of = |part: &Part| n * (part.amount / mean.amount - part.per / mean.per);
+    parts.iter().map(of).collect()
+}
+
+/// The variance of a series in time, and how much its autocorrelation adds: 1 + 2 Σ ρ over the first lags, as long as they
+/// are positive (Geyer, Statistical Science 7, 1992, in the simplest form).
+fn scatter(values: &[f64]) -> Scatter {
+    let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
     let at = |lag: usize| -> f64 {
         let pairs = values.iter().zip(&values[lag..]);
         pairs.map(|(a, b)| (a - mean) * (b - mean)).sum()
     };
     let squares = at(0);
-    let kept = 1.0 - 2.0 * cut as f64 / n as f64;
     let correlations = (1..=n / 4).map(|lag| at(lag) / squares);
     let correlations = correlations.take_while(|correlation| *correlation > 0.0);
-    let inflation = if squares > 0.0 {
-        1.0 + 2.0 * correlations.sum::<f64>()
-    } else {
-        1.0
-    };
-    squares.is_finite().then(|| Scatter {
-        variance: squares / (n - 1) as f64 / (kept * kept),
-        inflation,
+    Scatter {
+        variance: squares / (n - 1) as f64,
+        inflation: if squares > 0.0 {
+            1.0 + 2.0 * correlations.sum::<f64>()
+        } else {
+            1.0
+        },
         rounds: n,
-    })
+    }
 }

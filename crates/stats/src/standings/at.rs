@@ -152,7 +152,7 @@ impl<'a> LoadAt<'a> {
     /// What a number answered in each of these heats.
     pub(crate) fn heat_figures(&self, number: usize) -> Vec<HeatFigure> {
         let figure = |(heat, place): (&HeatRecord, usize)| {
-            let per_second = recorded::throughput(recorded::slices_of(heat, place))?;
+            let per_second = recorded::throughputs(heat)[place]?;
             Some(HeatFigure {
                 heat: heat.heat,
                 per_second,
@@ -185,7 +185,7 @@ impl<'a> LoadAt<'a> {
 
     /// The estimates of each heat by throughput or cost.
     pub(crate) fn sliced(&self, course: &Course, quantity: Quantity) -> Vec<Vec<Estimate>> {
-        within::of_heats(&course.heats, quantity, &self.settings)
+        within::of_heats(&course.heats, quantity)
     }
 
     /// The estimates of each heat by a percentile (0 to 100) of the times.

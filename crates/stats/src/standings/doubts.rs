@@ -14,9 +14,6 @@ use crate::heats::LimitedBy;
 /// Requests that fail on the way in more than this share are reported, although they are too few to discard a heat.
 const FEW_FAILURES: f64 = TRANSPORT_FAILURES / 10.0;
 
-/// Pauses of more than this share of a stack's time under load are reported: as much as the usual margin of a dead heat.
-const PAUSES: f64 = 0.03;
-
 /// The doubts of a session.
 pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
@@ -81,14 +78,6 @@ fn of_load(load: &LoadStandings, busiest_host: &dyn Fn() -> Option<String>) -> V
     let targets = those(|row| !row.failures.is_empty());
     if !targets.is_empty() {
         doubts.push(Doubt::FailedHeats {
-            load: load.name(),
-            targets,
-        });
-    }
-    let paused = rows().filter(|row| row.paused > PAUSES);
-    let targets: Vec<_> = paused.map(|row| (row.target.clone(), row.paused)).collect();
-    if !targets.is_empty() {
-        doubts.push(Doubt::Pauses {
             load: load.name(),
             targets,
         });

@@ -7,14 +7,12 @@
 //! | a stack's row | `row` |
 //! | a stack beside itself | `twin` |
 //! | published tables beside what was measured | `published` |
-//! | pauses that slices leave out | `pauses` |
 //! | what is in doubt | `doubts` |
 //! | where the time went | `time` |
 
 mod at;
 mod doubts;
 mod load;
-mod pauses;
 mod published;
 mod row;
 mod time;

@@ -2,7 +2,6 @@
 
 use super::{
     at::LoadAt,
-    pauses,
     types::{Behind, Figure, Measure, Memory, Row},
 };
 use crate::{
@@ -94,7 +93,6 @@ impl Found<'_> {
             failed_requests: slices().map(|slice| slice.tally.failed.total()).sum(),
             reconnected: slices().map(|slice| slice.reconnected).sum(),
             busy: median(slices().filter_map(|slice| recorded::busy(slice, cpus))),
-            paused: pauses::share(&slices().collect::<Vec<_>>()),
             limited_by: usual_limit(slices(), cpus, &at.settings),
             failures: failures.collect(),
             course: at.heat_figures(member),

@@ -9,8 +9,9 @@ use super::{
     types::{Measure, Twin},
 };
 use crate::{
-    heats::{Quantity, percentile::is_carried, recorded, within},
+    heats::{Quantity, Verdict, percentile::is_carried, recorded, within},
     interval::log_mean,
+    order_statistic::Interval,
 };
 
 /// With fewer heats there is no interval.
@@ -34,8 +35,7 @@ pub(crate) fn of(at: &LoadAt<'_>) -> Option<Twin> {
         let values: Vec<(usize, f64)> = match at.measure() {
             Measure::Throughput => {
                 let counted = recorded::heat(heat, &WithTwin(at), &at.settings);
-                let groups = within::of_heat(&counted, Quantity::Throughput, &at.settings);
-                let found = groups.into_iter().flatten();
+                let found = within::of_heat(&counted, Quantity::Throughput).into_iter();
                 found.map(|one| (one.member, one.value)).collect()
             }
             Measure::ResponseTime => recorded::percentiles(99.0, heat, &WithTwin(at))
@@ -56,10 +56,22 @@ pub(crate) fn of(at: &LoadAt<'_>) -> Option<Twin> {
         }
     }
     let found = log_mean(&ratios, LEVEL)?;
+    let interval = found.interval.filter(|_| found.trials >= LEAST_HEATS);
+    let margin = at.settings.margin;
+    let verdict = match interval {
+        // Of response times more is worse, and which way they differ does not matter here.
+        Some(Interval { low, .. }) if low > 1.0 => Verdict::Faster,
+        Some(Interval { high, .. }) if high < 1.0 => Verdict::Slower,
+        Some(Interval { low, high, .. }) if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin => {
+            Verdict::DeadHeat
+        }
+        _ => Verdict::Undecided,
+    };
     Some(Twin {
         of: of.into_values().collect(),
         heats: found.trials as u32,
         ratio: found.mean,
-        interval: found.interval.filter(|_| found.trials >= LEAST_HEATS),
+        interval,
+        verdict,
     })
 }

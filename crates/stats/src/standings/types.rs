@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    heats::{Group, LimitedBy, Look, Ranking, Settings},
+    heats::{Group, LimitedBy, Look, Ranking, Settings, Verdict},
     order_statistic::Interval,
 };
 
@@ -145,7 +145,7 @@ pub struct Row {
     pub heats: u32,
     /// Slices that count.
     pub slices: u32,
-    /// Slices that were discarded: the machine slept, or the member failed later in the same heat.
+    /// Slices that were discarded: the machine slept in their round, or the member failed later in the same heat.
     pub discarded_slices: u32,
     /// Verified answers in counted slices.
     pub answers: u64,
@@ -155,9 +155,6 @@ pub struct Row {
     pub reconnected: u64,
     /// The share of its CPUs' time that the server was busy (0 to 1): the median over slices.
     pub busy: Option<f64>,
-    /// The share of its time under load in which it answered nothing after a slice's end, beyond what is usual for it (0 to
-    /// 1): pauses that no figure counts.
-    pub paused: f64,
     /// What the limit was in most slices.
     pub limited_by: Option<LimitedBy>,
     /// Heats in which it failed, each with the reason; it counts for nothing in these.
@@ -194,7 +191,7 @@ pub struct Behind {
     /// The interval of it. An end that a lower bound leaves open is 0 or ∞ (null in JSON).
     pub interval: Option<Interval>,
     /// How the best stands to this stack.
-    pub verdict: crate::heats::Verdict,
+    pub verdict: Verdict,
 }
 
 /// Bytes of memory (PSS of the process tree): medians over heats.
@@ -220,13 +217,14 @@ pub struct Twin {
     pub ratio: f64,
     /// The 95 % interval of it (Student); `None` with fewer than 3 heats.
     pub interval: Option<Interval>,
+    /// How the twin stands to its original, by the rules for any pair.
+    pub verdict: Verdict,
 }
 
 impl Twin {
     /// Whether the interval excludes 1: then other differences of that size are in doubt, too.
     pub fn differs(&self) -> bool {
-        self.interval
-            .is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
+        matches!(self.verdict, Verdict::Faster | Verdict::Slower)
     }
 }
 
@@ -448,14 +446,6 @@ pub enum Doubt {
         load: String,
         /// Which.
         targets: Vec<TargetId>,
-    },
-    /// Stacks stood still for longer than a slice shows: answers came only after the counted part, and their figures leave
-    /// that time out.
-    Pauses {
-        /// The load.
-        load: String,
-        /// Which, each with the share of its time under load (0 to 1).
-        targets: Vec<(TargetId, f64)>,
     },
     /// Servers could not be frozen by a control group, so that their parents could see signals.
     FrozenBySignals {

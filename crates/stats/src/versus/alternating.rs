@@ -338,7 +338,7 @@ impl Counted<'_> {
         let settings = Settings::default();
         let heats = self.heats.iter();
         let heats = heats.map(|heat| recorded::heat(heat, self, &settings));
-        within::of_heats(&heats.collect::<Vec<_>>(), quantity, &settings)
+        within::of_heats(&heats.collect::<Vec<_>>(), quantity)
     }
 
     /// A percentile of the times: of an open loop's responses, else of the service.

@@ -145,7 +145,7 @@ impl<'a> Halfway<'a> {
         let heats: Vec<_> = heats
             .map(|heat| recorded::heat(heat, self, &settings))
             .collect();
-        let estimates = within::of_heats(&heats, Quantity::Throughput, &settings);
+        let estimates = within::of_heats(&heats, Quantity::Throughput);
         place(&estimates, look)
     }
 }

@@ -5,7 +5,7 @@ use deadheat_model::{
     heats::{MeasuredHeat, PlannedLoad},
     words::counted,
 };
-use deadheat_stats::heats::recorded::throughput;
+use deadheat_stats::heats::recorded::throughputs;
 
 use crate::{
     output,
@@ -88,12 +88,8 @@ impl Progress {
         if output::draws_progress() {
             return;
         }
-        let rates = self.names.iter().enumerate().map(|(place, name)| {
-            let slices = heat.rounds.iter().flatten();
-            let own = slices.filter(|slice| slice.member as usize == place);
-            let rate = throughput(own).filter(|rate| *rate > 0.0)?;
-            Some((format!("{name} {rate:.0}/s"), rate))
-        });
+        let rates = self.names.iter().zip(throughputs(heat));
+        let rates = rates.map(|(name, rate)| Some((format!("{name} {:.0}/s", rate?), rate?)));
         let Some((told, rates)) = rates.collect::<Option<(Vec<_>, Vec<_>)>>() else {
             return;
         };

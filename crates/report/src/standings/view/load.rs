@@ -112,8 +112,8 @@ pub struct TwinView {
     pub ratio: f64,
     /// The 95 % interval of it; `None` with too few heats.
     pub interval: Option<Interval>,
-    /// Whether the interval excludes 1.
-    pub differs: bool,
+    /// How the twin stands to its original.
+    pub verdict: Verdict,
 }
 
 impl LoadView {
@@ -189,7 +189,7 @@ fn of_load(
             heats: twin.heats,
             ratio: twin.ratio,
             interval: twin.interval,
-            differs: twin.differs(),
+            verdict: twin.verdict,
         }),
     };
     view.clauses = answer::clauses(&view, failed_everywhere);

@@ -48,7 +48,7 @@ pub enum TwinState {
     Unknown,
     /// It was in too few heats to judge.
     TooFew,
-    /// No twin differed from its original.
+    /// No twin is proven to differ from its original.
     Agrees {
         /// The ratio that is farthest from 1.
         ratio: f64,

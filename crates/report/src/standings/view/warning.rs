@@ -300,13 +300,6 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
             ),
             "Read their logs before you choose one.",
         ),
-        Doubt::Pauses { .. } => WarningView::new(
-            format!(
-                "Slower than their figures, which exclude pauses longer than a slice: {}.",
-                shares(standings, all)
-            ),
-            "Load them without interruption with deadheat load.",
-        ),
         Doubt::FrozenBySignals { reason } => WarningView::new(
             format!(
                 "Waiting servers were stopped by signals, which they can notice: {}.",
@@ -380,12 +373,12 @@ fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
     words::some_of(&places, MOST_NAMES, "load")
 }
 
-/// The same with the share of requests that failed, or of the time that was lost.
+/// The same with the share of requests that failed.
 fn shares(standings: &Standings, doubts: &[&Doubt]) -> String {
     let one =
         |(target, share): &(TargetId, f64)| format!("{} {}", words::percent(*share), name(target));
     let place = |doubt: &&Doubt| match doubt {
-        Doubt::FailedRequests { load, targets } | Doubt::Pauses { load, targets } => {
+        Doubt::FailedRequests { load, targets } => {
             let names: Vec<String> = targets.iter().map(one).collect();
             let names = words::some(&names, MOST_NAMES);
             Some(format!("{names} ({})", short_of(standings, load)))

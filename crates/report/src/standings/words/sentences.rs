@@ -1,7 +1,7 @@
 //! Sentences about rows, stacks and findings.
 
 use deadheat_model::machine::Level;
-use deadheat_stats::heats::LimitedBy;
+use deadheat_stats::heats::{LimitedBy, Verdict};
 
 use super::{Measure, absent, percent, quantity, verdict};
 use crate::{
@@ -128,10 +128,18 @@ fn twin(twin: &TwinView) -> String {
     let Some(interval) = twin.interval else {
         return format!("A/A check: {who} measured twice in {heats}, too few to judge.");
     };
-    let result = if twin.differs {
-        "the copies differ, so do not trust differences of that size"
-    } else {
-        "no difference, as it must be"
+    let result = match twin.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            "the copies differ, so do not trust differences of that size".to_owned()
+        }
+        Verdict::DeadHeat => "a dead heat, as it must be".to_owned(),
+        Verdict::Undecided => {
+            let unseen = interval.high.max(1.0 / interval.low) - 1.0;
+            format!(
+                "undecided, a bias of up to {} may be unseen",
+                percent(unseen)
+            )
+        }
     };
     format!(
         "A/A check: {who} measured twice in {heats}. Ratio {:.3} ({:.3} to {:.3}): {result}.",

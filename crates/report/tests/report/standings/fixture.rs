@@ -137,6 +137,11 @@ impl Load {
                     high: ratio * 1.02,
                     level: 0.95,
                 }),
+                verdict: match ratio {
+                    more if more > 1.02 => Verdict::Faster,
+                    less if less < 1.0 / 1.02 => Verdict::Slower,
+                    _ => Verdict::DeadHeat,
+                },
             }),
             heat: HEAT,
             settled: false,
@@ -227,7 +232,6 @@ impl Load {
             failed_requests: 0,
             reconnected: 0,
             busy: Some(0.97),
-            paused: 0.0,
             limited_by: Some(if stack.is_bound {
                 LimitedBy::Generator
             } else {

@@ -334,7 +334,7 @@ fn controls_and_missing_percentiles_are_explained() {
         |standings: &Standings| words::load_notes(&StandingsView::new(&record, standings).loads[0]);
     let told = of(&standings);
     let check =
-        "measured twice in 5 heats. Ratio 1.004 (0.984 to 1.024): no difference, as it must be.";
+        "measured twice in 5 heats. Ratio 1.004 (0.984 to 1.024): a dead heat, as it must be.";
     assert_eq!(told[0], format!("A/A check: go-nethttp {check}"));
     assert_eq!(told[2], "14 heats; all count in the verdicts.");
     assert_eq!(told.len(), 3);

@@ -128,6 +128,8 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
         tally: Default::default(),
         service_time: Default::default(),
         cut: None,
+        carried: None,
+        draining: None,
         open: None,
         body_bytes: 0,
         cpu: None,

@@ -193,6 +193,7 @@ impl Measuring<'_> {
             number,
             plan: load.heat,
             orders: self.steering.orders(entries.len(), seed),
+            seed,
             // Alone, a stack is measured beside the null server.
             least: next.members.len().min(2),
             entries,

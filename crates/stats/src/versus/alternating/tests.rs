@@ -92,11 +92,14 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
         },
         service_time,
         cut: None,
+        carried: None,
+        draining: None,
         open: None,
         body_bytes: 2 * answers,
         cpu: Some(CpuUsed {
             seconds: 0.099,
             span_seconds: 0.1,
+            drain_seconds: None,
         }),
         guard: Duration::ZERO,
         drained: Duration::ZERO,
@@ -338,6 +341,7 @@ fn a_bound_proves_that_its_side_is_faster_and_nothing_else() {
                 slice.cpu = Some(CpuUsed {
                     seconds: 0.05,
                     span_seconds: 0.1,
+                    drain_seconds: None,
                 });
             }
         }

@@ -3,7 +3,7 @@
 use deadheat_stats::{
     heats::{
         Fit, Quantity, Settings,
-        within::{Estimate, of_heat},
+        within::{Estimate, of_heats},
     },
     interval::moments,
 };
@@ -14,9 +14,8 @@ use super::course;
 fn fit(heats: &[Vec<Option<f64>>]) -> Fit {
     let course = course(heats);
     let settings = Settings::default();
-    let heats = course.heats.iter();
-    let heats = heats.flat_map(|heat| of_heat(heat, Quantity::Throughput, &settings));
-    Fit::of(course.members, &heats.collect::<Vec<_>>(), &settings)
+    let heats = of_heats(&course.heats, Quantity::Throughput);
+    Fit::of(course.members, &heats, &settings)
 }
 
 /// Two members leave nothing to borrow: the interval is that of the paired t test.

@@ -71,8 +71,8 @@ fn a_pilot_foretells_what_a_session_reaches() {
         let mut foretold: Vec<f64> = (1_000..1_100)
             .map(|seed| {
                 let course = field.draw(1, seed);
-                let pilot = of_heat(&course.heats[0], Quantity::Throughput, &settings);
-                let pilot = Pilot::of(6, &pilot, &settings);
+                let pilot = of_heat(&course.heats[0], Quantity::Throughput);
+                let pilot = Pilot::of(6, &[pilot], &settings);
                 pilot.median_half_width(&members, &planned(heats)).unwrap()
             })
             .collect();

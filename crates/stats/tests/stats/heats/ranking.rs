@@ -80,7 +80,7 @@ fn cost_is_ranked_by_what_is_cheaper() {
     let rounds = course.heats.iter_mut().flat_map(|heat| &mut heat.rounds);
     for slice in rounds.flat_map(|round| &mut round.slices) {
         let times = if slice.member == 1 { 4.0 } else { 1.0 };
-        slice.cpu_per_request = slice.cpu_per_request.map(|cost| cost * times);
+        slice.cpu_seconds = slice.cpu_seconds.map(|cost| cost * times);
     }
     let found = rank_by(&course, Quantity::Cost);
     assert_eq!(table(&found), [(0, 1, 1), (1, 2, 2)]);

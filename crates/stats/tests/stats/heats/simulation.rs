@@ -6,7 +6,7 @@
 //! errors beyond.
 
 use deadheat_simulation::heats::{Field, Processes, Trouble, evidence, looked};
-use deadheat_stats::heats::Settings;
+use deadheat_stats::heats::{Fit, Quantity, Settings, within::of_heats};
 
 /// Standard error of a share of 5 % of so many sessions.
 fn error(sessions: u32) -> f64 {
@@ -165,4 +165,49 @@ fn few_heats_do_not_show_a_rare_kind_of_process() {
     };
     assert!(covered(5) < 0.85);
     assert!(covered(30) > 0.88);
+}
+
+/// Five members that scatter alike, and a sixth: the median half width of the five's pairs, and how often the sixth's pairs
+/// hold the truth.
+fn beside(sixth: Processes, heats: usize) -> (f64, f64) {
+    let mut field = Field::measured(&[1.0; 6]);
+    for member in &mut field.members {
+        member.spread = 0.1;
+        member.processes = Processes::Alike(0.003);
+    }
+    field.members[5].processes = sixth;
+    let settings = Settings::default();
+    let (mut halves, mut held, mut sessions) = (Vec::new(), 0, 0);
+    for seed in 0..200 {
+        let course = field.draw(heats, seed);
+        let fit = Fit::of(6, &of_heats(&course.heats, Quantity::Throughput), &settings);
+        for a in 0..6 {
+            for b in 0..a {
+                let contrast = fit.contrast(a, b).unwrap();
+                let half = contrast.half_width(0.05);
+                if a < 5 {
+                    halves.push(half);
+                } else {
+                    held += u32::from((contrast.difference - field.truth(a, b)).abs() <= half);
+                    sessions += 1;
+                }
+            }
+        }
+    }
+    halves.sort_by(f64::total_cmp);
+    let median = halves[halves.len() / 2];
+    (median, f64::from(held) / f64::from(sessions))
+}
+
+/// An expectation that is a mean over all members made the others' intervals 1.5 times as wide here.
+#[test]
+fn an_unstable_member_widens_no_interval_of_others() {
+    let (alike, _) = beside(Processes::Alike(0.003), 8);
+    for unstable in [Processes::Alike(0.15), Processes::two_modes()] {
+        let (others, held) = beside(unstable, 8);
+        assert!(others < 1.15 * alike, "{unstable:?}: {others} and {alike}");
+        if let Processes::Alike(_) = unstable {
+            assert!(held > 0.9, "{held}");
+        }
+    }
 }

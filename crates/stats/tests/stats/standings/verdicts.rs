@@ -105,8 +105,7 @@ fn heats_beyond_a_look_count_only_when_the_budget_ended_the_session() {
     }
 }
 
-/// The stolen time is in slices of every member. Only the rounds in which it begins and ends have it for some members
-/// alone, and the trimmed mean leaves these rounds out.
+/// The rounds in which it begins and ends have it for some members alone. They count for nobody, as all that it disturbs.
 #[test]
 fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpus_changes_no_verdict() {
     let mut record = steered(&quiet(&[1.0, 1.1, 1.1]), 1);

@@ -1,0 +1,117 @@
+//! `cargo xtask evidence`: the experiments behind the claims of docs/methodology.md. Each row runs its experiment, keeps the
+//! records under docs/evidence/, and docs/evidence/README.md is made from these records alone.
+
+mod records;
+mod rows;
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use clap::Args;
+
+use self::{
+    records::Kept,
+    rows::{Experiment, Row, rows},
+};
+use crate::{
+    peers::{circumstances, machine, show},
+    steps::{Steps, binary, root},
+};
+
+/// Which rows are measured again.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The rows to measure, by their names [default: none; the table is made from the records that there are]
+    row: Vec<String>,
+    /// Measure all rows, which takes hours
+    #[arg(long, conflicts_with = "row")]
+    all: bool,
+    /// The deadheat that measures: a release build
+    #[arg(long, value_name = "FILE", default_value = "target/release/deadheat")]
+    deadheat: PathBuf,
+}
+
+/// Measures the rows that are asked for, and writes the table.
+pub(crate) fn evidence(options: &Options) -> ExitCode {
+    match measure(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            show::progress(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(options: &Options) -> Result<(), String> {
+    let rows = rows();
+    let asked = |row: &&Row| options.all || options.row.contains(&row.name);
+    if let Some(unknown) = options
+        .row
+        .iter()
+        .find(|name| !rows.iter().any(|row| row.name == **name))
+    {
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        return Err(format!(
+            "there is no row {unknown}; the rows are {}",
+            names.join(", ")
+        ));
+    }
+    for row in rows.iter().filter(asked) {
+        show::progress(&format!("{}: {}", row.name, row.command()));
+        let kept = Kept {
+            measured: circumstances::today(),
+            commit: circumstances::commit().unwrap_or_default(),
+            machine: machine::describe(),
+        };
+        records::take(row, &kept, &options.deadheat)?;
+    }
+    let table = page(&rows, &options.deadheat)?;
+    fs::write(page_file(), table).map_err(|error| format!("{}: {error}", page_file().display()))
+}
+
+/// The table is what the committed records say.
+pub(crate) fn check(steps: &Steps) {
+    steps.check("evidence", || {
+        let expected = page(&rows(), &binary())?;
+        let found = fs::read_to_string(page_file()).map_err(|error| error.to_string())?;
+        if found == expected {
+            return Ok(());
+        }
+        Err(
+            "docs/evidence/README.md is not what its records say: run cargo xtask evidence"
+                .to_owned(),
+        )
+    });
+}
+
+fn page_file() -> PathBuf {
+    root().join("docs/evidence/README.md")
+}
+
+const HEAD: &str = "# Evidence
+
+Each row is an experiment behind a claim of [methodology.md](../methodology.md). `cargo xtask evidence ROW` runs it again
+and keeps its records in the folder of the same name, from which this page is made. A session's folder can be looked at
+with `deadheat report FOLDER`.
+";
+
+/// The page, from the records that there are.
+fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
+    let mut page = HEAD.to_owned();
+    for row in rows {
+        let Some(kept) = Kept::of(row)? else { continue };
+        let found = match &row.experiment {
+            Experiment::Slices { .. } => records::sliced(row)?,
+            Experiment::Sessions { .. } => records::compared(row, deadheat)?,
+        };
+        page += &format!(
+            "\n## {}\n\n{}\n\n```console\n$ {}\n```\n\n{found}\n\n{}, {}. {}.\n",
+            row.name,
+            row.claim,
+            row.command(),
+            kept.measured,
+            kept.commit,
+            kept.machine
+        );
+    }
+    Ok(page)
+}
