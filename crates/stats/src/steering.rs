@@ -179,12 +179,12 @@ impl<'a> LoadSoFar<'a> {
             // One stack alone has only the null server to be seen beside.
             _ if members.len() < 2 => Some(Control::Ceiling),
             _ => {
-                // At random, but nobody twice before everybody who can run was once.
-                let mut turns = self.ready.clone();
+                // In a random order, which is the same for the whole session. Who is not in the heat is passed over.
+                let mut turns: Vec<usize> = (0..self.load().targets.len()).collect();
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 random.set_stream(TWINS);
                 turns.shuffle(&mut random);
-                let turns = turns.iter().cycle().skip(done / 2).take(self.ready.len());
+                let turns = turns.iter().cycle().skip(done / 2).take(turns.len());
                 let mut here = turns.filter(|number| members.contains(number));
                 here.next().map(|of| Control::Twin { of: *of })
             }

@@ -94,6 +94,25 @@ and keeps its records in the folder of the same name, from which this page is ma
 with `deadheat report FOLDER`.
 ";
 
+/// Lines of prose are no longer than this.
+const WIDTH: usize = 120;
+
+fn wrapped(text: &str) -> String {
+    let (mut lines, mut line) = (String::new(), String::new());
+    for word in text.split(' ') {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += &line;
+            lines.push('\n');
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    lines + &line
+}
+
 /// The page, from the records that there are.
 fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
     let mut page = HEAD.to_owned();
@@ -104,10 +123,11 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
             Experiment::Sessions { .. } => records::compared(row, deadheat)?,
         };
         page += &format!(
-            "\n## {}\n\n{}\n\n```console\n$ {}\n```\n\n{found}\n\n{}, {}. {}.\n",
+            "\n## {}\n\n{}\n\n```console\n$ {}\n```\n\n{}\n\n{}, {}. {}.\n",
             row.name,
-            row.claim,
+            wrapped(&row.claim),
             row.command(),
+            found.trim_end(),
             kept.measured,
             kept.commit,
             kept.machine

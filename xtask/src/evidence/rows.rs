@@ -66,7 +66,7 @@ pub(super) fn rows() -> Vec<Row> {
             name: format!("pause-{pause}ms-every-{every}s"),
             claim: format!(
                 "A server that stands still for {pause} ms after each {every} s of work loses as much in slices as in an \
-                 uninterrupted load of the same process."
+                 uninterrupted load of the same process. Then the ratio of the two is 1."
             ),
             experiment: Experiment::Slices {
                 arguments: words(&format!(
