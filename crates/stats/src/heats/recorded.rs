@@ -25,9 +25,12 @@ pub trait Numbering {
     fn cpus(&self, number: usize) -> f64;
 }
 
-/// A slice in which the hypervisor and other programs took more than this share of the CPUs of server and generator says
-/// little about the server. It is several steps of the kernel's clock.
+/// A slice in which the hypervisor and other programs took so much more of the CPUs of server and generator than in the
+/// quiet ones of its member says little about the server. It is several steps of the kernel's clock.
 const TAKEN: f64 = 0.25;
+/// The share of a member's slices that are its quiet ones. What is taken in these is always taken, such as by a server or a
+/// database whose CPU time is not known.
+const QUIET: f64 = 0.2;
 /// Where they take so much in most rounds, that is what the machine is like: at least this share of the rounds counts, or
 /// all of them.
 const LEAST_ROUNDS: f64 = 0.2;
@@ -38,17 +41,31 @@ const LEAST_ROUNDS: f64 = 0.2;
 pub fn rounds(heat: &HeatRecord) -> impl Iterator<Item = &Vec<SliceRecord>> {
     let slept = |slice: &SliceRecord| slice.flags.contains(&SliceFlag::Suspended);
     let awake = move |round: &&Vec<SliceRecord>| !round.iter().any(slept);
-    let quiet = |round: &&Vec<SliceRecord>| !round.iter().any(is_disturbed);
     let all = heat.rounds.iter().filter(awake);
-    let counts = all.clone().filter(quiet).count() as f64;
+    let usual: Vec<f64> = (0..heat.members.len())
+        .map(|place| {
+            let own = all.clone().flatten();
+            let own = own.filter(|slice| slice.member as usize == place);
+            let mut taken: Vec<f64> = own.map(taken).collect();
+            taken.sort_by(f64::total_cmp);
+            let quiet = (taken.len() as f64 * QUIET) as usize;
+            taken.get(quiet).copied().unwrap_or(0.0)
+        })
+        .collect();
+    let is_quiet = move |round: &&Vec<SliceRecord>| {
+        let mut slices = round.iter();
+        slices.all(|slice| taken(slice) - usual[slice.member as usize] <= TAKEN)
+    };
+    let counts = all.clone().filter(&is_quiet).count() as f64;
     let takes_all = counts < LEAST_ROUNDS * all.clone().count() as f64;
-    all.filter(move |round| takes_all || quiet(round))
+    all.filter(move |round| takes_all || is_quiet(round))
 }
 
-fn is_disturbed(slice: &SliceRecord) -> bool {
+/// The share of the CPUs of server and generator that the hypervisor and other programs took (0 to 1).
+fn taken(slice: &SliceRecord) -> f64 {
     let member = slice.cpu.map_or(0.0, |cpu| cpu.seconds);
     let noise = slice.noise;
-    noise.is_some_and(|noise| noise.taken_share(slice.window, member) > TAKEN)
+    noise.map_or(0.0, |noise| noise.taken_share(slice.window, member))
 }
 
 /// Why a member counts for nothing in a heat, if so: what was seen then, or too many requests that failed on the way.

@@ -1,6 +1,10 @@
 //! Verdicts of sessions whose truth is known, steered until they are decided.
 
-use deadheat_model::{TargetId, heat::SliceRecord, heats::EndReason};
+use deadheat_model::{
+    TargetId,
+    heat::SliceRecord,
+    heats::{EndReason, SessionRecord},
+};
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
     heats::Verdict,
@@ -132,4 +136,26 @@ fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpus_changes_no_verdict() 
         let moved = (before.ratio.unwrap() / after.ratio.unwrap()).ln();
         assert!(moved.abs() < 0.01, "{before:?} {after:?}");
     }
+}
+
+/// The CPU time of a server that Deadheat did not start is that of another program. Whether it takes more or less of the
+/// CPUs in a slice must not decide whether the slice counts.
+#[test]
+fn what_is_always_taken_leaves_no_round_out() {
+    let before = steered(&quiet(&[1.0, 1.1]), 1);
+    let mut after = before.clone();
+    let rounds = after.heats.iter_mut().flat_map(|one| &mut one.heat.rounds);
+    for (nth, round) in rounds.enumerate() {
+        for slice in round {
+            // 20 % of two CPUs, and 40 % in every third round.
+            let busy = if nth % 3 == 0 { 0.08 } else { 0.04 };
+            slice.noise.as_mut().unwrap().busy_seconds += busy;
+        }
+    }
+    let counted = |record: &SessionRecord| {
+        let found = standings(record);
+        let table = found.loads[0].first_table().unwrap().clone();
+        table.rows.iter().map(|row| row.slices).collect::<Vec<_>>()
+    };
+    assert_eq!(counted(&before), counted(&after));
 }
